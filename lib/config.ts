@@ -19,44 +19,16 @@ export interface Config {
   readonly log_level: string;
   /** The command that help was asked for; undefined: for all. */
   readonly help_of?: string;
-  /** Of the command import alone. */
-  readonly import?: ImportWish;
-  /** What the command key is to do. */
-  readonly key?: KeyWish;
-  /** What the command trust is to do. */
-  readonly trusting?: TrustingWish;
-  /** What the command check is to do. */
-  readonly check?: CheckWish;
+  /** Of the command import alone: `source` is a zip file or a directory, absolute. */
+  readonly import?: { source: string; dry_run: boolean; keep_existing: boolean };
+  /** What the command key is to do: make one of that name, list them, or revoke the one with that id. */
+  readonly key?: { name?: string; list: boolean; revoke?: string };
+  /** What the command trust is to do: show what waits and ask nothing, or say yes without being asked. */
+  readonly trusting?: { list: boolean; all: boolean };
+  /** What the command check is to do: mend what can be mended without a loss, say it for programs. */
+  readonly check?: { fix: boolean; json: boolean };
   /** The environment the daemon was started in. Nobody else reads process.env. */
   readonly env: Readonly<Record<string, string | undefined>>;
-}
-
-interface ImportWish {
-  /** A zip file or a directory, absolute. */
-  source: string;
-  dry_run: boolean;
-  keep_existing: boolean;
-}
-
-interface TrustingWish {
-  /** Show what waits, and ask nothing. */
-  list: boolean;
-  /** Say yes without being asked. */
-  all: boolean;
-}
-
-interface KeyWish {
-  /** Of a new key. */
-  name?: string;
-  list: boolean;
-  /** The id of a key. */
-  revoke?: string;
-}
-
-interface CheckWish {
-  /** Mend what can be mended without a loss. */
-  fix: boolean;
-  json: boolean;
 }
 
 export class UsageError extends Error {
@@ -168,7 +140,10 @@ const helpOf = (words: readonly string[]): Pick<Config, 'help_of'> => {
   return wanted === undefined ? {} : { help_of: wanted };
 };
 
-const keyOf = ({ list = false, revoke }: Values, [, name, ...more]: string[]): KeyWish => {
+const keyOf = (
+  { list = false, revoke }: Values,
+  [, name, ...more]: string[],
+): NonNullable<Config['key']> => {
   if (more.length > 0) throw new UsageError('key takes one name: dossier key "editor plug-in"');
   return {
     list,
@@ -177,7 +152,7 @@ const keyOf = ({ list = false, revoke }: Values, [, name, ...more]: string[]): K
   };
 };
 
-const importOf = (values: Values, [, source, ...more]: string[]): ImportWish => {
+const importOf = (values: Values, [, source, ...more]: string[]): NonNullable<Config['import']> => {
   if (source === undefined || more.length > 0)
     throw new UsageError('import takes one zip file or directory: dossier import FILE.zip');
   return {

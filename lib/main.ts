@@ -2,10 +2,10 @@ import { visible } from '../base/visible.ts';
 import { hasCode } from '../store/disk/durable.ts';
 import { refuseNewer } from '../store/format.ts';
 import { layoutOf } from '../store/layout.ts';
+import type { VersionInfo } from '../store/records/version.ts';
 import { sentenceOf } from './cli/foreseen.ts';
 import { type Command, type Config, readConfig, UsageError } from './config.ts';
 import { versionInfo } from './daemon/version.ts';
-import type { VersionInfo } from './service.ts';
 
 // Each loads what it needs itself: none waits for the code of another.
 const COMMANDS: Record<Command, (config: Config, version: VersionInfo) => Promise<number>> = {

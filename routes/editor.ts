@@ -9,10 +9,12 @@ import {
 } from '../lib/code/editor/files.ts';
 import { listEditorDirectory } from '../lib/code/editor/list.ts';
 import { projectFile } from '../lib/code/editor/project-files.ts';
+import { complete } from '../lib/code/language-server/complete.ts';
 import { created, tagged } from '../lib/http/answer.ts';
 import { jsonBody, linkTo, tagOf } from '../lib/http/page.ts';
 import { Answer, route } from '../lib/http/route.ts';
 import { EditorEntry, EditorFile, Encoding, WrittenFile } from '../store/records/editor.ts';
+import { LanguageName, SERVING, scope } from './language-server.ts';
 import { GIT, READING } from './problems.ts';
 
 const Path = Type.String({
@@ -41,7 +43,26 @@ const SAFE =
 const fileAt = (at: string, path: string): string =>
   `${at}/editor/files?path=${encodeURIComponent(path)}`;
 
+const Place = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
+
 export const editorRoutes = [
+  route('POST /editor/complete', {
+    operationId: 'completeAtCursor',
+    summary: 'What could stand at the cursor, from the language server',
+    description:
+      'The position counts from 0, in UTF-16 units. With `content` the text as the editor has it, saved or not. The items are those of the Language Server Protocol.',
+    body: Type.Object({
+      language: LanguageName,
+      ...scope,
+      path: Type.String({ minLength: 1, maxLength: 4096, examples: ['src/main.ts'] }),
+      position: Type.Object({ line: Place, character: Place }),
+      content: Type.Optional(Type.String({ maxLength: 4 * 1_048_576 })),
+    }),
+    maxBytes: 25 * 1_048_576,
+    response: Type.Object({ items: Type.Array(Type.Record(Type.String(), Type.Unknown())) }),
+    errors: [...SERVING, 'file_busy'],
+    handler: ({ body }, service) => complete(service, body),
+  }),
   route('POST /projects/{id}/files', {
     operationId: 'createOrReadProjectFile',
     summary: "Make a file in a project's own checkout, or read one",

@@ -3,9 +3,7 @@ import { apiKeyRoutes } from './api-keys.ts';
 import { caseRoutes } from './cases.ts';
 import { codehostRoutes } from './codehost.ts';
 import { codehostIssueRoutes } from './codehost-issues.ts';
-import { codehostReadRoutes } from './codehost-reads.ts';
 import { codehostWebhookRoutes } from './codehost-webhook.ts';
-import { completionRoutes } from './completion.ts';
 import { conflictRoutes } from './conflicts.ts';
 import { editorRoutes } from './editor.ts';
 import { eventRoutes } from './events.ts';
@@ -26,7 +24,6 @@ import { systemRoutes } from './system.ts';
 import { traceabilityRoutes } from './traceability.ts';
 import { trustRoutes } from './trust.ts';
 import { webhookRoutes } from './webhooks.ts';
-import { worktreeUpkeepRoutes } from './worktree-upkeep.ts';
 import { worktreeRoutes } from './worktrees.ts';
 
 /** The whole API, in the order of the interface document. */
@@ -64,7 +61,7 @@ export const sections: readonly Section[] = [
   {
     title: 'Worktrees',
     description: 'The git worktrees of Work items: made, attached, looked after, recovered',
-    routes: [...worktreeRoutes, ...worktreeUpkeepRoutes],
+    routes: worktreeRoutes,
   },
   {
     title: 'Code-hosting integration',
@@ -72,7 +69,6 @@ export const sections: readonly Section[] = [
       'The code host: repositories, issues, imports, its events, and what hangs together',
     routes: [
       ...codehostRoutes,
-      ...codehostReadRoutes,
       ...codehostIssueRoutes,
       ...codehostWebhookRoutes,
       ...traceabilityRoutes,
@@ -103,7 +99,7 @@ export const sections: readonly Section[] = [
   {
     title: 'Editor',
     description: 'Files of worktrees and projects, and completion in them',
-    routes: [...completionRoutes, ...editorRoutes],
+    routes: editorRoutes,
   },
   {
     title: 'Language server bridge',

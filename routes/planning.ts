@@ -34,45 +34,42 @@ const StageWanted = optionalBody({
 const HOW =
   'An agent writes it in a turn that only reads, in the worktree of the Work item, which is made where there is none; where the provider is no agent (`runbook`, `manual`) it is made of the text alone. No command of an issue comes out as a block that is run.';
 
-// Of every stage: what keeps it from being written, and what keeps an agent from its turn.
-const STAGE_ERRORS = [
-  'planning_edited',
-  'file_busy',
-  'no_repository',
-  'provider_missing',
-  'trust_needed',
-  'provider_failed',
-  ...AT_WORK,
-] as const;
+const STAGE = {
+  description: HOW,
+  body: StageWanted,
+  response: PlanningStage,
+  // What keeps it from being written, and what keeps an agent from its turn.
+  errors: [
+    'planning_edited',
+    'file_busy',
+    'no_repository',
+    'provider_missing',
+    'trust_needed',
+    'provider_failed',
+    ...AT_WORK,
+  ],
+} as const;
 
 export const planningRoutes = [
   route('POST /api/cases/{id}/planning/from-issue', {
     operationId: 'planFromIssue',
     summary: 'Write problem-definition.md from the linked issue, as last synced',
-    description: HOW,
-    body: StageWanted,
-    response: PlanningStage,
-    errors: [...STAGE_ERRORS, 'not_linked'],
+    ...STAGE,
+    errors: [...STAGE.errors, 'not_linked'],
     handler: ({ params, body }, service) =>
       generate(service, params.id, 'problem-definition.md', body ?? {}),
   }),
   route('POST /api/cases/{id}/planning/hypotheses-file', {
     operationId: 'generateHypotheses',
     summary: 'Write hypotheses.md from problem-definition.md, or from the description without one',
-    description: HOW,
-    body: StageWanted,
-    response: PlanningStage,
-    errors: STAGE_ERRORS,
+    ...STAGE,
     handler: ({ params, body }, service) =>
       generate(service, params.id, 'hypotheses.md', body ?? {}),
   }),
   route('POST /api/cases/{id}/planning/generate-tasks', {
     operationId: 'generateTasks',
     summary: 'Write tasks.md from hypotheses.md',
-    description: HOW,
-    body: StageWanted,
-    response: PlanningStage,
-    errors: STAGE_ERRORS,
+    ...STAGE,
     handler: ({ params, body }, service) => generate(service, params.id, 'tasks.md', body ?? {}),
   }),
   route('GET /api/cases/{id}/planning/gate', {

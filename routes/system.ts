@@ -2,20 +2,9 @@ import { Type } from 'typebox';
 import { listProblems } from '../lib/daemon/system/diagnostics.ts';
 import { route } from '../lib/http/route.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
+import { VersionInfo } from '../store/records/version.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') });
-
-const OrUnknown = Type.Union([Type.String(), Type.Null()]);
-
-const Version = Type.Object({
-  name: Type.String(),
-  version: Type.String(),
-  api: Type.String({ description: 'The OpenAPI version of the document at /openapi.json' }),
-  node: Type.String(),
-  platform: Type.String(),
-  commit: OrUnknown,
-  built_at: OrUnknown,
-});
 
 export const systemRoutes = [
   route('GET /health', {
@@ -27,7 +16,7 @@ export const systemRoutes = [
   route('GET /version', {
     anyone: true,
     summary: 'Say what is running',
-    response: Version,
+    response: VersionInfo,
     handler: (_input, { version }) => version,
   }),
   route('GET /api/diagnostics', {

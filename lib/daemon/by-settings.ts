@@ -83,15 +83,8 @@ export const providersOf = (
   return () => {
     const from = settings();
     if (made?.from !== from) {
-      const { states } = store.layout;
-      const deps = {
-        env,
-        sandbox: sandbox(),
-        states,
-        network: network(),
-        runs,
-        isInside: pathContains,
-      };
+      const walls = { sandbox: sandbox(), network: network(), isInside: pathContains };
+      const deps = { env, runs, states: store.layout.states, ...walls };
       made = { from, providers: createProviders(from, deps) };
     }
     return made.providers;

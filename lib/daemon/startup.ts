@@ -1,6 +1,7 @@
 import { followLocks } from '../../base/turns.ts';
 import { createFirstAnswers } from '../../store/first-answers.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
+import type { VersionInfo } from '../../store/records/version.ts';
 import { settingsOf } from '../../store/settings/globals.ts';
 import {
   closeLanguageServers,
@@ -25,7 +26,7 @@ import { createFeed } from '../out/feed/feed.ts';
 import { createAutocommit } from '../out/history/autocommit.ts';
 import { createDispatcher } from '../out/webhooks/dispatcher.ts';
 import { sweepSocketDirs } from '../sandbox/egress/socket-dir.ts';
-import type { Service, VersionInfo } from '../service.ts';
+import type { Service } from '../service.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { createCallers } from '../tools/process/caller.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';

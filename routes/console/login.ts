@@ -1,4 +1,4 @@
-import { logIn } from '../../lib/guard/api-keys/log-in.ts';
+import { logIn } from '../../lib/guard/api-keys/console-sessions.ts';
 import type { ConsolePage } from '../../lib/http/console-page.ts';
 import type { LoginShown } from './pages/login.tsx';
 

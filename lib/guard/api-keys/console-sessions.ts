@@ -2,7 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../../base/sha256.ts';
 import { keyWithHash } from '../../../store/api-keys.ts';
 import type { ApiKey } from '../../../store/records/api-key.ts';
-import type { Store } from '../../../store/store.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import { ServiceError } from '../../errors.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithKeyring } from './keyring.ts';
+import { validKey } from './keys.ts';
 
 /** The browsers that have shown a key. In memory: they show it again to the daemon's next life. */
 export interface ConsoleSessions {
@@ -35,3 +39,16 @@ export const createConsoleSessions = (store: Store): ConsoleSessions => {
 export interface WithConsoleSessions {
   readonly consoleSessions: ConsoleSessions;
 }
+
+/** What the browser that showed this key keeps in place of it. Throws `unauthorized` for what is no key. */
+export const logIn = async (
+  service: WithConsoleSessions & WithKeyring & WithLog & WithStore,
+  text: string,
+): Promise<string> => {
+  const key = await validKey(service, text.trim());
+  if (key !== undefined) return service.consoleSessions.open(key);
+  throw new ServiceError(
+    'unauthorized',
+    'The API key is unknown or revoked. dossier key makes one.',
+  );
+};

@@ -11,7 +11,11 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { waitingSettingValues } from '../../../store/trust/waiting.ts';
 import { waitingRegistrations } from '../../../store/webhooks.ts';
 import { heldSource } from '../gate/held-source.ts';
-import type { WithReceivers } from './receivers.ts';
+
+/** Who sends to receivers of events, and looks at them again when it is told that they changed. */
+export interface WithReceivers {
+  readonly dispatcher: { changed(): void };
+}
 
 /** A kind of things that wait for the operator's word. */
 interface TrustSource {

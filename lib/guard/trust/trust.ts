@@ -5,9 +5,12 @@ import { wasTrusted } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import type { WithReceivers } from './receivers.ts';
-import { SOURCES } from './sources.ts';
-import type { WithTrusted } from './trusted.ts';
+import { SOURCES, type WithReceivers } from './sources.ts';
+
+/** Who hears that the operator has trusted something. */
+export interface WithTrusted {
+  readonly trusted: Set<() => void>;
+}
 
 /** What waits for the operator's word: settings, receivers of events, and changes that were held back. By file and key. */
 export const listWaiting = async (service: WithReceivers & WithStore): Promise<WaitingValue[]> => {

@@ -27,20 +27,22 @@ interface Attended {
   count: number;
 }
 
+type Given = WithEngine & WithLog & WithStore;
+
 /** What can wait of a Work item: a kind that is new is a line here. */
-const SOURCES: readonly ((
-  service: WithEngine & WithLog & WithStore,
-  about: AboutCase,
-) => AttentionEntry[])[] = [ofSessions, ofConflict, ofReviews, ofLink, ofFiles];
+const SOURCES: readonly ((service: Given, about: AboutCase) => AttentionEntry[])[] = [
+  ofSessions,
+  ofConflict,
+  ofReviews,
+  ofLink,
+  ofFiles,
+];
 
 const SOON_MS = 50;
 const NAME = 'attention';
 
 /** Looks again at what changed, and tells everybody who follows that what waits is another. */
-export const createAttention = (
-  store: Store,
-  serviceOf: () => WithEngine & WithLog & WithStore,
-): Attention => {
+export const createAttention = (store: Store, serviceOf: () => Given): Attention => {
   const found = new Map<string, AttentionItem[]>();
   const changed = new Set([...store.journal.runs.values()].map(({ case_id }) => case_id));
   let made: Attended | undefined;
@@ -86,11 +88,7 @@ const attend = (store: Store, lookAgain: (id?: string) => void): void => {
   });
 };
 
-const look = (
-  service: WithEngine & WithLog & WithStore,
-  found: Map<string, AttentionItem[]>,
-  id: string,
-): void => {
+const look = (service: Given, found: Map<string, AttentionItem[]>, id: string): void => {
   const item = itemOf(service.store, id);
   const about = item && recordOf(item);
   const entries = about === undefined ? [] : SOURCES.flatMap((of) => entriesOf(service, of, about));
@@ -100,7 +98,7 @@ const look = (
 
 // What cannot be read is told as such, and hides nothing else.
 const entriesOf = (
-  service: WithEngine & WithLog & WithStore,
+  service: Given,
   of: (typeof SOURCES)[number],
   about: AboutCase,
 ): AttentionItem[] => {

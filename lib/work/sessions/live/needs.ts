@@ -2,7 +2,7 @@ import type { WithStore } from '../../../../store/store.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import type { WorktreeNeeds } from '../../../code/worktrees/needs.ts';
 import type { WithCodeHost } from '../../../codehost/code-host.ts';
-import type { WithTrusted } from '../../../guard/trust/trusted.ts';
+import type { WithTrusted } from '../../../guard/trust/trust.ts';
 import type { WithMcp } from '../../../sandbox/egress/mcp-door.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import type { WithEngine } from './engine.ts';

@@ -1,4 +1,0 @@
-/** Who hears that the operator has trusted something. */
-export interface WithTrusted {
-  readonly trusted: Set<() => void>;
-}
