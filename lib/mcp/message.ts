@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 
 /** One message of the Model Context Protocol, as far as it is looked at before the protocol's own code does. */
 export const Message = Type.Object(
@@ -9,4 +9,3 @@ export const Message = Type.Object(
   },
   { additionalProperties: true },
 );
-export type Message = Static<typeof Message>;

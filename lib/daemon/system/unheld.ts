@@ -20,7 +20,7 @@ interface Unheld {
 
 /** What of the boundary cannot be had on this ground, in a sentence each; none where all of it can. */
 export const unheldOn = (ground: Ground): Unheld[] =>
-  SENTENCES.flatMap(({ about, sayOf }) => {
+  Object.entries(SENTENCES).flatMap(([about, sayOf]) => {
     const sentence = sayOf(ground);
     return sentence === undefined ? [] : [{ about, sentence }];
   });
@@ -30,57 +30,36 @@ const NO_SANDBOX =
 
 type Sentence = (ground: Ground) => string | undefined;
 
-const SENTENCES: readonly { about: string; sayOf: Sentence }[] = [
-  {
-    about: 'bubblewrap',
-    sayOf: ({ sandbox: { kind, reason } }) =>
-      kind === 'none' ? `${reason ?? 'There is none.'} Without it ${NO_SANDBOX}.` : undefined,
+const SENTENCES: Readonly<Record<string, Sentence>> = {
+  bubblewrap: ({ sandbox: { kind, reason } }) =>
+    kind === 'none' ? `${reason ?? 'There is none.'} Without it ${NO_SANDBOX}.` : undefined,
+  namespaces: ({ sandbox, namespaces, container }) =>
+    sandbox.kind === 'none' && namespaces === false
+      ? `User namespaces are off here, and bubblewrap needs them: ${container ? ALLOW_IN_CONTAINER : ALLOW}.`
+      : undefined,
+  container: ({ sandbox, container }) =>
+    sandbox.kind === 'none' && container
+      ? 'This is a container, and without a sandbox in it the only boundary, so give it nothing but the workspace, the repository and the one login that the agent needs.'
+      : undefined,
+  macOS: ({ platform, sandbox }) =>
+    platform === 'darwin'
+      ? `Here is neither bubblewrap nor /proc: no run has a network of its own, and the file rules of unsandboxed runs hold always. sandbox: seatbelt ${sandbox.untried === true ? 'is on, and untried' : 'can be tried'}.`
+      : undefined,
+  '/proc': ({ proc, platform }) =>
+    proc || platform === 'darwin'
+      ? undefined
+      : 'There is no /proc: who calls the API cannot be told, nor which processes a run left behind. While an agent runs that no sandbox holds, calls need a key.',
+  cgroup: ({ platform, cgroups: { cgroup, limits } }) => {
+    if (platform !== 'linux' || limits) return undefined;
+    return cgroup
+      ? 'A run has a cgroup that it is ended by, but no limit of processes and memory: the system hands on no controllers.'
+      : 'No run is given a cgroup: it has no limit of processes and memory of its own, and is ended by looking for what belongs to it.';
   },
-  {
-    about: 'namespaces',
-    sayOf: ({ sandbox, namespaces, container }) =>
-      sandbox.kind === 'none' && namespaces === false
-        ? `User namespaces are off here, and bubblewrap needs them: ${container ? ALLOW_IN_CONTAINER : ALLOW}.`
-        : undefined,
-  },
-  {
-    about: 'container',
-    sayOf: ({ sandbox, container }) =>
-      sandbox.kind === 'none' && container
-        ? 'This is a container, and without a sandbox in it the only boundary, so give it nothing but the workspace, the repository and the one login that the agent needs.'
-        : undefined,
-  },
-  {
-    about: 'macOS',
-    sayOf: ({ platform, sandbox }) =>
-      platform === 'darwin'
-        ? `Here is neither bubblewrap nor /proc: no run has a network of its own, and the file rules of unsandboxed runs hold always. sandbox: seatbelt ${sandbox.untried === true ? 'is on, and untried' : 'can be tried'}.`
-        : undefined,
-  },
-  {
-    about: '/proc',
-    sayOf: ({ proc, platform }) =>
-      proc || platform === 'darwin'
-        ? undefined
-        : 'There is no /proc: who calls the API cannot be told, nor which processes a run left behind. While an agent runs that no sandbox holds, calls need a key.',
-  },
-  {
-    about: 'cgroup',
-    sayOf: ({ platform, cgroups: { cgroup, limits } }) => {
-      if (platform !== 'linux' || limits) return undefined;
-      return cgroup
-        ? 'A run has a cgroup that it is ended by, but no limit of processes and memory: the system hands on no controllers.'
-        : 'No run is given a cgroup: it has no limit of processes and memory of its own, and is ended by looking for what belongs to it.';
-    },
-  },
-  {
-    about: 'root',
-    sayOf: ({ uid }) =>
-      uid === 0
-        ? 'The daemon runs as root: in the sandbox an agent is another user without capabilities, but outside of it nothing of this machine is kept from it. A user of its own is better.'
-        : undefined,
-  },
-];
+  root: ({ uid }) =>
+    uid === 0
+      ? 'The daemon runs as root: in the sandbox an agent is another user without capabilities, but outside of it nothing of this machine is kept from it. A user of its own is better.'
+      : undefined,
+};
 
 const ALLOW =
   'see kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns';

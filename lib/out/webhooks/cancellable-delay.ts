@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 export interface CancellableDelay {
   /**
    * Resolves when `leftMs` says that nothing is left, or when it rings. Asked again every minute: a machine that sleeps
@@ -12,24 +14,14 @@ const LOOK_MS = 60_000;
 
 /** A wait that can be cut short. One at a time. */
 export const createCancellableDelay = (): CancellableDelay => {
-  let rung = false;
-  let wake = (): void => undefined;
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, Math.min(ms, LOOK_MS));
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  let bell = new AbortController();
   return {
     wait: async (leftMs) => {
-      rung = false;
-      for (let left = leftMs(); left > 0 && !rung; left = leftMs()) await pause(left);
+      bell = new AbortController();
+      const { signal } = bell;
+      for (let left = leftMs(); left > 0 && !signal.aborted; left = leftMs())
+        await delay(Math.min(left, LOOK_MS), undefined, { signal }).catch(() => undefined);
     },
-    ring: () => {
-      rung = true;
-      wake();
-    },
+    ring: () => bell.abort(),
   };
 };
