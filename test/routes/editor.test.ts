@@ -359,6 +359,7 @@ describe('GET /cases/{id}/editor/directories', () => {
   it('says what there is, and what git ignores', async (t) => {
     const it = await start(t);
     writeFiles(it.root, { 'dist/out.js': '', 'debug.log': 'x', ':weird': '', 'a b': '' });
+    writeFiles(it.root, { 'größe.log': '' });
     symlinkSync('/etc', it.file('out'));
     writeFileSync(Buffer.concat([Buffer.from(`${it.root}/`), Buffer.from([0xff])]), '');
     const entries = await list(it);
@@ -371,6 +372,7 @@ describe('GET /cases/{id}/editor/directories', () => {
         ['a b', 'file', false],
         ['debug.log', 'file', true],
         ['dist', 'directory', true],
+        ['größe.log', 'file', true],
         ['out', 'link', false],
         ['src', 'directory', false],
         ['\ufffd', 'other', null],

@@ -1,14 +1,13 @@
 import { etagOf } from '../../../store/names.ts';
 import type { EditorFile } from '../../../store/records/editor.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import type { Tree } from '../../../store/tree/folder.ts';
 import { readTreeFile, type TreeFile } from '../../../store/tree/read.ts';
 import { createTreeFile } from '../../../store/tree/write.ts';
-import type { WithConfig } from '../../config.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import { needProject } from '../../guard/trust/need.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
+import type { ProjectNeeds } from '../projects/needs.ts';
 import { projectRepository } from '../projects/project.ts';
 import { repositoryFor } from '../projects/repository.ts';
 import { contentBytes, readEditorFile, type Sent } from './content.ts';
@@ -17,7 +16,7 @@ import { treeOf } from './place.ts';
 
 /** With a content: makes a file in the project's own checkout, where there must be none. Without: reads one. */
 export const projectFile = async (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   project: string,
   { path, content, encoding }: Partial<Sent> & { path: string },
 ): Promise<ServedFile<EditorFile> & { made: boolean }> => {
@@ -31,10 +30,7 @@ export const projectFile = async (
 };
 
 /** The files of a project's own checkout. 404 `not_found`, 422 `no_repository`. */
-export const treeOfProject = async (
-  service: WithConfig & WithGit & WithStore,
-  project: string,
-): Promise<Tree> => {
+export const treeOfProject = async (service: ProjectNeeds, project: string): Promise<Tree> => {
   needProject(service, project);
   if (project !== 'default' && projectRepository(service, project) === undefined)
     throw notFound('project', project);

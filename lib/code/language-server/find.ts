@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import { orElse } from '../../../base/or-else.ts';
 import { pathContains } from '../../../base/path-contains.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
@@ -93,17 +94,11 @@ const locate = (command: string, env: Environment): string | undefined =>
 
 // What lies in a worktree may be an agent's work: nobody chose it as a program.
 const refusal = (store: Store, program: string, root: string): string | undefined => {
-  const inside = [root, ...otherWorktrees(store, '')].some((dir) => lies(dir, program));
+  // A worktree whose directory is gone holds nothing.
+  const inside = [root, ...otherWorktrees(store, '')].some((dir) =>
+    orElse(() => pathContains(dir, program), false),
+  );
   return inside ? `${program} lies in the files that it would serve, and is not run` : undefined;
-};
-
-const lies = (dir: string, program: string): boolean => {
-  try {
-    return pathContains(dir, program);
-  } catch {
-    // A worktree whose directory is gone holds nothing.
-    return false;
-  }
 };
 
 const PROBE_MS = 20_000;

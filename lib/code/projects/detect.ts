@@ -1,9 +1,8 @@
 import type { Detection } from '../../../store/records/code-host.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
-import type { WithStore } from '../../../store/store.ts';
 import { addressIn, type RemoteUrl } from '../../codehost/remote-url.ts';
-import type { Config, WithConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { needCodeHost, needProject } from '../../guard/trust/need.ts';
 import {
   type ConfiguredRemote,
@@ -11,11 +10,12 @@ import {
   remoteSettings,
 } from '../../tools/git/read/remotes.ts';
 import { redacted } from '../../tools/git/run/error.ts';
-import type { GitPlace, GitSource, WithGit } from '../../tools/git/run/git.ts';
+import type { GitPlace, GitSource } from '../../tools/git/run/git.ts';
 import { cleanEnvironment, loginEnvironment } from '../../tools/process/environment.ts';
 import { createGh } from '../../tools/process/gh.ts';
 import { sshHost } from '../../tools/process/ssh.ts';
 import { chooseRemotes, type KnownRemote } from './choose.ts';
+import type { ProjectNeeds } from './needs.ts';
 import { findProjectRepository, repositoryFor } from './repository.ts';
 
 /** A project, and what is known of it without asking anybody. */
@@ -36,7 +36,7 @@ interface Ground {
  * `trust_needed` while a setting that says where it is waits for the operator's word.
  */
 export const detect = async (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   project = 'default',
   branch?: string,
 ): Promise<Detection> => {

@@ -1,7 +1,5 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { WithStore } from '../../../store/store.ts';
 import type { CodeHost, WithCodeHost } from '../../codehost/code-host.ts';
-import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { addressOf, type RemoteAddress } from '../../tools/git/remote/remote-address.ts';
 import type { Remote } from '../../tools/git/remote/talk.ts';
@@ -9,6 +7,7 @@ import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
 import type { HostedNeeds } from './hosted.ts';
 import { getItem } from './item.ts';
+import type { ProjectNeeds } from './needs.ts';
 
 interface Login {
   place: Checkout;
@@ -62,7 +61,7 @@ export const withWorktreeLogin = <T>(
 };
 
 const hostOfRemote = async (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   { case_id, branch }: WorktreeRecord,
   remote: string,
 ): Promise<string | undefined> => {

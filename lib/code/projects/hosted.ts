@@ -1,6 +1,5 @@
 import type { Detection } from '../../../store/records/code-host.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
-import type { WithStore } from '../../../store/store.ts';
 import type {
   CodeHost,
   HostedRepository,
@@ -9,14 +8,13 @@ import type {
 } from '../../codehost/code-host.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import { hasProblem } from '../../codehost/github/problem.ts';
-import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { needCodeHost } from '../../guard/trust/need.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
+import type { ProjectNeeds } from './needs.ts';
 
 /** For what asks the code host about a project's repository. */
-export type HostedNeeds = WithCodeHost & WithConfig & WithGit & WithStore;
+export type HostedNeeds = ProjectNeeds & WithCodeHost;
 
 /**
  * What can be asked of the repository on the code host that a project's pull requests go to. Asks nobody itself. Throws
@@ -32,7 +30,7 @@ export const hostedRepositoryOf = async (
 
 /** Which repositories a project has there, for who needs one: 422 `codehost_repo_not_detected` without. */
 export const detected = (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   project: string,
   branch?: string,
 ): Promise<Detection> =>
@@ -53,10 +51,7 @@ const notDetected = (error: unknown): unknown =>
     : error;
 
 /** The host that is meant where no repository has to be: of the settings, else of the project's, else GitHub's own. */
-export const hostOf = async (
-  service: WithConfig & WithGit & WithStore,
-  project = 'default',
-): Promise<string> => {
+export const hostOf = async (service: ProjectNeeds, project = 'default'): Promise<string> => {
   needCodeHost(service.store);
   const { host } = settingsOf(service.store).codehost ?? {};
   if (host !== undefined) return host.toLowerCase();

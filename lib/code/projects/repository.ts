@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
-import type { WithStore } from '../../../store/store.ts';
-import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { needProject } from '../../guard/trust/need.ts';
 import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
+import type { ProjectNeeds } from './needs.ts';
 import { projectRepository } from './project.ts';
 
 /**
@@ -12,7 +10,7 @@ import { projectRepository } from './project.ts';
  * one that waits for the operator's word.
  */
 export const repositoryFor = async (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   project: string,
 ): Promise<Repository> => {
   needProject(service, project);
@@ -40,7 +38,7 @@ export const repositoryFor = async (
 
 /** The same where there may be none. */
 export const findProjectRepository = async (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   project: string,
 ): Promise<Repository | undefined> => {
   const named = projectRepository(service, project);

@@ -1,3 +1,4 @@
+import { orElse } from '../../../base/or-else.ts';
 import { ServiceError } from '../../errors.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
@@ -68,15 +69,12 @@ export const listWork = async ({ at, place }: GitAt, begin: string): Promise<Kep
 const readWork = async (git: GitAt, ref: string): Promise<KeptWork> => {
   const note = await git.find(['cat-file', 'blob', `${ref}:${NOTE}`]);
   const head = await git.find(['rev-parse', '--verify', '--quiet', `${ref}^`]);
-  return { name: ref.slice(ROOM.length), ref, head: head ?? null, note: parsed(note ?? '') };
-};
-
-const parsed = (json: string): unknown => {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+  return {
+    name: ref.slice(ROOM.length),
+    ref,
+    head: head ?? null,
+    note: orElse(() => JSON.parse(note ?? ''), undefined),
+  };
 };
 
 /**

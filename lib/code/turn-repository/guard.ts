@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync, rmdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { orElse } from '../../../base/or-else.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
@@ -159,13 +160,11 @@ const isSubmodule = (worktree: GitWorktree, path: string): boolean => {
   const link = plainText(join(worktree.path, path, '.git'), 65_536) ?? '';
   const target = /^gitdir: (.*)\n?$/.exec(link)?.[1];
   if (target === undefined) return false;
-  try {
-    const named = Buffer.from(target, 'latin1').toString('utf8');
+  const named = Buffer.from(target, 'latin1').toString('utf8');
+  return orElse(() => {
     const place = realpathSync(resolve(worktree.path, path, named));
     return modulesOf(worktree).some(([, dir]) => realpathSync(dir) === place);
-  } catch {
-    return false;
-  }
+  }, false);
 };
 
 /** Takes away the place for submodules that a turn was given, where it has put none there. */

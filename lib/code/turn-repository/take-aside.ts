@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { orElse } from '../../../base/or-else.ts';
 import { sha256 } from '../../../base/sha256.ts';
 import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
@@ -54,14 +55,11 @@ const putOut = (dir: Buffer, names: readonly string[]): void => {
 };
 
 // The names are an agent's, and so are links on the way.
-const liesInside = (root: string, path: Buffer): boolean => {
-  try {
+const liesInside = (root: string, path: Buffer): boolean =>
+  orElse(() => {
     const [inner, outer] = [path, root].map((one) => realpathSync.native(one, 'latin1'));
     return inner?.startsWith(`${outer}/`) === true;
-  } catch {
-    return false;
-  }
-};
+  }, false);
 
 const isThere = (path: Buffer): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 

@@ -9,6 +9,7 @@ import {
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { orElse } from '../../../base/or-else.ts';
 
 const PREFIX = 'dossier-';
 const MOST_PROCESSES = 4096;
@@ -103,19 +104,10 @@ const found = (): string | undefined => {
   return base;
 };
 
-const text = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-};
+const text = (path: string): string => orElse(() => readFileSync(path, 'utf8'), '');
 
-const attempt = (work: () => void): boolean => {
-  try {
+const attempt = (work: () => void): boolean =>
+  orElse(() => {
     work();
     return true;
-  } catch {
-    return false;
-  }
-};
+  }, false);

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { orElse } from '../../../base/or-else.ts';
 import type { Environment } from './environment.ts';
 
 /**
@@ -21,21 +22,15 @@ export const programStamp = (name: string, env: Environment): string => {
 };
 
 /** Whether there is a file with something in it; one that cannot be looked at is none. */
-export const isFilled = (path: string): boolean => {
-  try {
+export const isFilled = (path: string): boolean =>
+  orElse(() => {
     const found = statSync(path);
     return found.isFile() && found.size > 0;
-  } catch {
-    return false;
-  }
-};
+  }, false);
 
 /** Whether there is a file that may be started. */
-export const isProgram = (path: string): boolean => {
-  try {
+export const isProgram = (path: string): boolean =>
+  orElse(() => {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
-  } catch {
-    return false;
-  }
-};
+  }, false);

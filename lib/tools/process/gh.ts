@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '../../../base/or-else.ts';
 import { ServiceError } from '../../errors.ts';
 import { cleanEnvironment, type Environment, loginEnvironment } from './environment.ts';
 import { type Execution, execute } from './execute.ts';
@@ -74,17 +75,9 @@ const said = ({ code, stdout, stopped }: Execution): string | undefined => {
 
 const hostsIn = ({ GH_CONFIG_DIR, XDG_CONFIG_HOME, HOME = '/' }: Environment): string[] => {
   const dir = GH_CONFIG_DIR ?? join(XDG_CONFIG_HOME ?? join(HOME, '.config'), 'gh');
-  const text = read(join(dir, 'hosts.yml'));
+  // None where nobody logged in with it.
+  const text = orElse(() => readFileSync(join(dir, 'hosts.yml'), 'utf8'), '');
   return [...text.matchAll(/^"?([\w.-]+(?::\d+)?)"?:\s*$/gm)].map(([, host = '']) =>
     host.toLowerCase(),
   );
-};
-
-const read = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // Nobody logged in with it.
-    return '';
-  }
 };

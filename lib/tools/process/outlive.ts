@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { orElse } from '../../../base/or-else.ts';
 import { isUnknownOrigin } from './caller.ts';
 import { processesOf, type Traces } from './process-tree.ts';
 import { descendants, hasExited, mayActAsUs, readProcesses } from './processes.ts';
@@ -48,10 +49,5 @@ const strangers = async (runs: Runs, run: ProcessRun): Promise<number[]> => {
     .map(({ pid }) => pid);
 };
 
-const nameOf = (pid: number): string => {
-  try {
-    return `${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd()})`;
-  } catch {
-    return String(pid);
-  }
-};
+const nameOf = (pid: number): string =>
+  orElse(() => `${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd()})`, String(pid));

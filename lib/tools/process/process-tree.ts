@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { orElse } from '../../../base/or-else.ts';
 import { killCgroup, membersOf } from './cgroups.ts';
 import {
   descendants,
@@ -88,16 +89,8 @@ const ofRun = (rows: readonly ProcessRow[], marker: string, traces: Traces): num
 // and no editor lives without HOME, so in a worktree nobody is mistaken for it.
 const standsIn = (place: string | undefined, at: string | undefined): boolean => {
   if (place === undefined || at === undefined) return false;
-  const dir = resolved(place);
+  const dir = orElse(() => realpathSync(place), place);
   return `${at}/`.startsWith(`${dir}/`) || at === `${dir} (deleted)`;
-};
-
-const resolved = (place: string): string => {
-  try {
-    return realpathSync(place);
-  } catch {
-    return place;
-  }
 };
 
 /** Who belongs to a run now, its first process given. Ask before the first kill: an orphan's parent is forgotten. */

@@ -1,5 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
+import { orElse } from '../../../base/or-else.ts';
 import { sharedRead } from '../../../base/shared-read.ts';
 import { readProcFile } from './proc-file.ts';
 import { lockLimitOf } from './run-limit.ts';
@@ -90,7 +91,7 @@ const traitsOf = (pid: number, fields: readonly string[], zombie: boolean): Trai
 // The environment of a process whose first thread has ended is read by another of its threads.
 const environmentOf = (pid: number, zombie: boolean): Pick<Traits, 'mark' | 'homeless'> => {
   const place = zombie ? `/proc/${pid}/task/${threadsOf(pid).at(-1) ?? pid}` : `/proc/${pid}`;
-  const environ = tryTo(() => readProcFile(`${place}/environ`));
+  const environ = orElse(() => readProcFile(`${place}/environ`), undefined);
   // Not ours to read, or a thread of the kernel, which stands nowhere.
   if (environ === undefined) return {};
   const entries = environ.split('\0');
@@ -121,25 +122,10 @@ const numbersIn = (place: string): number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-const namesIn = (place: string): string[] => {
-  try {
-    return readdirSync(place);
-  } catch {
-    // It is gone, or not ours to read.
-    return [];
-  }
-};
+// What cannot be read is gone, or not ours to read.
+const namesIn = (place: string): string[] => orElse(() => readdirSync(place), []);
 
-const attempt = (read: () => string): string => tryTo(read) ?? '';
-
-const tryTo = (read: () => string): string | undefined => {
-  try {
-    return read();
-  } catch {
-    // It is gone, or not ours to read.
-    return undefined;
-  }
-};
+const attempt = (read: () => string): string => orElse(read, '');
 
 /** Whether all of its threads have ended, and only its parent has not heard of it. */
 export const hasExited = ({ pid, zombie }: Pick<ProcessRow, 'pid' | 'zombie'>): boolean =>

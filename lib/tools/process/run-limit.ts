@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
+import { orElse } from '../../../base/or-else.ts';
 import type { Environment } from './environment.ts';
 import { findProgram, isProgram } from './find-program.ts';
 import { readProcFile } from './proc-file.ts';
 
 /** The hard limit of a process on file locks, `Infinity` for none; undefined when it is gone or there is no /proc. */
 export const lockLimitOf = (process: number | 'self'): number | undefined => {
-  try {
-    const limits = readProcFile(`/proc/${process}/limits`);
-    const hard = /^Max file locks +\S+ +(\S+)/m.exec(limits)?.[1];
-    return hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard);
-  } catch {
-    return undefined;
-  }
+  const limits = orElse(() => readProcFile(`/proc/${process}/limits`), undefined);
+  if (limits === undefined) return undefined;
+  const hard = /^Max file locks +\S+ +(\S+)/m.exec(limits)?.[1];
+  return hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard);
 };
 
 /** Of this process. What its runs have is lower. */

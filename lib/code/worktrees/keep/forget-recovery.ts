@@ -1,17 +1,11 @@
-import type { WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import { inWorktreeTurn, removeRecovered } from '../../../../store/worktrees.ts';
-import type { WithConfig } from '../../../config.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
 import { dropRefs } from '../../snapshots/kept-states.ts';
 import { findRecovery } from './recoveries.ts';
 
 /** Lets go of what was kept: the ref, and the patch beside the records. Only the operator asks for it; 404 for none. */
-export const forgetRecovery = (
-  service: WithConfig & WithGit & WithStore,
-  caseId: string,
-  id: string,
-): Promise<void> =>
+export const forgetRecovery = (service: ProjectNeeds, caseId: string, id: string): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
     const { recovery, place } = await findRecovery(service, caseId, id);
     await readyToWrite(service.store);

@@ -4,11 +4,11 @@ import type { Case } from '../../../../store/records/case.ts';
 import { type Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { recoveredPatches } from '../../../../store/worktrees.ts';
-import type { WithConfig } from '../../../config.ts';
 import { notFound } from '../../../errors.ts';
 import type { Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
 import { getItem } from '../../projects/item.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import type { KeptState } from '../../snapshots/kept-states.ts';
 import { type KeptWork, listWork } from '../../snapshots/recovered.ts';
@@ -20,10 +20,8 @@ import { beginOf, recoveryId } from './recover.ts';
  * What was kept of a Work item's worktrees, oldest first: by forced removals, with the patches beside the records, before
  * rebases, and of all that was undone. Only the operator removes it.
  */
-export const listRecoveries = async (
-  service: WithConfig & WithGit & WithStore,
-  caseId: string,
-): Promise<Recovery[]> => (await found(service, caseId)).all.map(({ recovery }) => recovery);
+export const listRecoveries = async (service: ProjectNeeds, caseId: string): Promise<Recovery[]> =>
+  (await found(service, caseId)).all.map(({ recovery }) => recovery);
 
 export interface FoundRecovery {
   recovery: Recovery;
@@ -38,7 +36,7 @@ export interface FoundRecovery {
 
 /** One of them. 404 when it is not there. */
 export const findRecovery = async (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   caseId: string,
   id: string,
 ): Promise<FoundRecovery> => {
@@ -48,7 +46,7 @@ export const findRecovery = async (
   return { ...one, repository };
 };
 
-const found = async (service: WithConfig & WithGit & WithStore, caseId: string) => {
+const found = async (service: ProjectNeeds, caseId: string) => {
   const item = await getItem(service.store, caseId);
   const repository = await repositoryFor(service, item.project);
   const works = await listWork(service.git.at(repository), beginOf(caseId));

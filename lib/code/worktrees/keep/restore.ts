@@ -3,13 +3,13 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import { inWorktreeTurn, saveWorktree, whatIsAt } from '../../../../store/worktrees.ts';
-import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { putGitFiles } from '../../../tools/git/write/git-files.ts';
 import { addWorktree, listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
 import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
 import { putInto } from '../../snapshots/restore.ts';
 import { placeFor } from '../make/create.ts';
@@ -24,7 +24,7 @@ import { type FoundRecovery, findRecovery } from './recoveries.ts';
  * branch is taken up where it still stands there; where it does not, a new one is made beside it. What was kept stays kept.
  */
 export const restoreWorktree = (
-  service: WithConfig & WithGit & WithSetups & WithStore,
+  service: ProjectNeeds & WithSetups,
   caseId: string,
   id: string,
 ): Promise<WorktreeRecord> =>

@@ -3,11 +3,11 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WorktreeIsolation } from '../../../../store/records/worktree-status.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { worktreeRecords } from '../../../../store/worktrees.ts';
-import type { WithConfig } from '../../../config.ts';
 import { currentBranch, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
 import { findProjectRepository } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { reasonFor } from '../make/name.ts';
@@ -18,7 +18,7 @@ type Check = WorktreeIsolation['checks'][number];
 
 /** Whether what is done in the worktree stays in it: out of the main branch, the main checkout and other Work items. */
 export const verifyIsolation = async (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   caseId: string,
 ): Promise<WorktreeIsolation> => {
   const record = getWorktree(service.store, caseId);
@@ -33,10 +33,7 @@ export const verifyIsolation = async (
   return { isolated: checks.every(({ ok }) => ok), checks };
 };
 
-const insideChecks = async (
-  service: WithConfig & WithGit & WithStore,
-  record: WorktreeRecord,
-): Promise<Check[]> => {
+const insideChecks = async (service: ProjectNeeds, record: WorktreeRecord): Promise<Check[]> => {
   const { project } = await getItem(service.store, record.case_id);
   const main = await findProjectRepository(service, project);
   return [

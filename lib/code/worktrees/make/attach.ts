@@ -12,7 +12,6 @@ import {
   saveWorktree,
   worktreeRecords,
 } from '../../../../store/worktrees.ts';
-import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import {
   currentBranch,
@@ -23,6 +22,7 @@ import {
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
 import { findProjectRepository } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { madeBefore, refuseHeld, refuseSecond } from '../read.ts';
@@ -40,7 +40,7 @@ interface Attachment {
  * has, and not the checkout that a project names. Nothing in it is changed; it is never deleted, only let go.
  */
 export const attachWorktree = async (
-  service: WithConfig & WithGit & WithSetups & WithStore,
+  service: ProjectNeeds & WithSetups,
   caseId: string,
   wanted: Attachment,
 ): Promise<WorktreeRecord> => {
@@ -56,7 +56,7 @@ const badPath = (message: string): ServiceError =>
   new ServiceError('bad_request', `The path ${message}.`, { errors: [{ path: '/path', message }] });
 
 const attach = async (
-  service: WithConfig & WithGit & WithSetups & WithStore,
+  service: ProjectNeeds & WithSetups,
   item: Case,
   { path, base }: Attachment,
 ): Promise<WorktreeRecord> => {
@@ -129,10 +129,7 @@ const refuseOthers = async (
 };
 
 /** Isolation: what an agent does must not show in a checkout that the operator works in. */
-const refuseCheckouts = async (
-  service: WithConfig & WithGit & WithStore,
-  repository: Repository,
-): Promise<void> => {
+const refuseCheckouts = async (service: ProjectNeeds, repository: Repository): Promise<void> => {
   const { root, git_dir, common_dir } = repository;
   const { projects = {} } = settingsOf(service.store);
   for (const name of new Set(['default', ...Object.keys(projects)])) {

@@ -1,19 +1,19 @@
 import type { Case } from '../../../../store/records/case.ts';
 import type { BranchName } from '../../../../store/records/worktree-upkeep.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import { branchExists, checkBranchName } from '../../../tools/git/read/repository.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { filledIn, wrongTemplate } from './branch-template.ts';
 
 /** The branch that a new worktree of the Work item is on, by the template of the settings or the one given. Makes nothing. */
 export const branchNameFor = async (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   caseId: string,
   template?: string,
 ): Promise<BranchName> => {

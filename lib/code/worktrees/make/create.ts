@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { Store, WithStore } from '../../../../store/store.ts';
+import type { Store } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import {
   inWorktreeTurn,
@@ -9,13 +9,13 @@ import {
   whatIsAt,
   worktreesHome,
 } from '../../../../store/worktrees.ts';
-import type { WithConfig } from '../../../config.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
 import { mergeBase } from '../../../tools/git/read/ancestry.ts';
 import { defaultBase, headCommit } from '../../../tools/git/read/repository.ts';
-import type { GitAt, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 import { addWorktree, type NewWorktree } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../look/state.ts';
@@ -58,7 +58,7 @@ export const createWorktree = async (
  * not as it was made. A session calls it once it holds the session lock: then nobody removes the worktree.
  */
 export const ensureWorktree = async (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   caseId: string,
 ): Promise<WorktreeRecord> => {
   const item = await getItem(service.store, caseId);
@@ -80,11 +80,7 @@ export const isWorktreeLost = async (store: Store, caseId: string): Promise<bool
 export const placeFor = (store: Store, item: Case): string =>
   join(worktreesHome(store.layout, worktreeConfig(store).root), nameOf(item));
 
-const make = async (
-  service: WithConfig & WithGit & WithStore,
-  item: Case,
-  wanted: Wanted,
-): Promise<WorktreeRecord> => {
+const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<WorktreeRecord> => {
   const { store, git } = service;
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);

@@ -1,15 +1,13 @@
 import { readCase } from '../../../../store/cases.ts';
 import type { Reached, Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import { type Launch, LIMITS } from '../../../agents/launch.ts';
 import { liveOutput } from '../../../agents/live-output.ts';
 import type { RunEvent } from '../../../agents/provider.ts';
 import { lastWords, type Ran, runScript } from '../../../agents/script.ts';
-import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import { onceEach } from '../../../sandbox/egress/networks.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
 import { type BroughtFiles, bringFiles } from '../../../tools/git/write/bring-files.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { viewOf } from '../look/view.ts';
@@ -29,7 +27,7 @@ interface Run {
 
 /** Copies what `copy_files` names from the main checkout of the Work item's project. Throws where that cannot be. */
 export const copyFiles = async (
-  service: WithConfig & WithGit & WithStore,
+  service: ProjectNeeds,
   record: WorktreeRecord,
   { tell, signal }: Run,
 ): Promise<BroughtFiles> => {
@@ -47,10 +45,7 @@ export const copyFiles = async (
   return brought;
 };
 
-const mainCheckout = async (
-  service: WithConfig & WithGit & WithStore,
-  { case_id }: WorktreeRecord,
-) => {
+const mainCheckout = async (service: ProjectNeeds, { case_id }: WorktreeRecord) => {
   const item = await readCase(service.store, case_id);
   const { root, bare, git_dir, common_dir } = await repositoryFor(
     service,

@@ -10,7 +10,7 @@ export interface Came {
 export type TellTurn = (told: readonly TurnTold[]) => void;
 
 export interface TurnTold {
-  code: 'refs_kept' | 'branch_held' | 'repository_kept' | 'repositories_disarmed' | 'git_noted';
+  code: (typeof CODES)[number];
   message: string;
   refs?: KeptRef[];
   more?: number;
@@ -18,11 +18,12 @@ export interface TurnTold {
 
 export const NOTHING: Came = { blocked: undefined };
 
-export const isTurnTold = (code: unknown): boolean =>
-  typeof code === 'string' &&
-  ['refs_kept', 'branch_held', 'repository_kept', 'repositories_disarmed', 'git_noted'].includes(
-    code,
-  );
+const CODES = [
+  ...(['refs_kept', 'branch_held', 'repository_kept', 'repositories_disarmed'] as const),
+  'git_noted' as const,
+];
+
+export const isTurnTold = (code: unknown): boolean => CODES.some((known) => known === code);
 
 const MOST_TOLD = 100;
 

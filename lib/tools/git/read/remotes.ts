@@ -1,3 +1,4 @@
+import { entriesIn } from '../run/config-text.ts';
 import type { GitAt, GitPlace } from '../run/git.ts';
 
 /** What git's configuration says of remotes. */
@@ -24,7 +25,7 @@ export interface ConfiguredRemote {
 /** Reads the remotes of a repository, and asks nobody. */
 export const remoteSettings = async (git: GitAt<GitPlace>): Promise<RemoteSettings> => {
   const listing = await git.text(['config', '--list', '-z']);
-  const entries = listing.split('\0').filter(Boolean).map(entryOf);
+  const entries = entriesIn(listing).map(({ key, value = '' }) => ({ key, value }));
   const rewrites = entries.flatMap(rewriteOf).toSorted((a, b) => b.from.length - a.from.length);
   const names = [
     ...new Set(entries.flatMap(({ key }) => /^remote\.(.+)\.[^.]+$/s.exec(key)?.[1] ?? [])),
@@ -48,11 +49,6 @@ interface Entry {
   key: string;
   value: string;
 }
-
-const entryOf = (text: string): Entry => {
-  const [key = '', ...value] = text.split('\n');
-  return { key, value: value.join('\n') };
-};
 
 interface Rewrite {
   from: string;

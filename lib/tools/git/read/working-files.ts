@@ -92,7 +92,8 @@ const putFile = async (target: Buffer, content: Buffer, permissions?: number): P
   await chmod(target, permissions);
 };
 
-const parentsOf = (path: string): string[] => {
+/** The directories above a file, the uppermost first. */
+export const parentsOf = (path: string): string[] => {
   const names = path.split('/').slice(0, -1);
   return names.map((_, at) => names.slice(0, at + 1).join('/'));
 };

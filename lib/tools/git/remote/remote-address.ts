@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
+import { orElse } from '../../../../base/or-else.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { Checkout, GitAt } from '../run/git.ts';
 
@@ -44,10 +45,4 @@ export const addressFrom = (text: string, { common_dir }: Checkout): RemoteAddre
   return { url: `${scheme}${rest}`, credentials: { username: decoded(username), ...secret } };
 };
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-};
+const decoded = (text: string): string => orElse(() => decodeURIComponent(text), text);

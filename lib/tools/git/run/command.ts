@@ -1,12 +1,14 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { orElse } from '../../../../base/or-else.ts';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
 import type { Checkout, GitPlace, GitResult, RunOptions } from './git.ts';
+import { plainText } from './plain-file.ts';
 import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './settings.ts';
-import { readPlain, settingsText } from './settings-files.ts';
+import { SETTINGS_BYTES, settingsText } from './settings-files.ts';
 
 const READ_TIMEOUT_MS = 60_000;
 const WRITE_TIMEOUT_MS = 300_000;
@@ -113,12 +115,10 @@ const ready = ({ program, place, args }: Command): { program: string; directory:
 const sharesRefs = ({ git_dir, common_dir }: Checkout): boolean => {
   const pointer = join(git_dir, 'commondir');
   if (git_dir === common_dir) return lstatSync(pointer, { throwIfNoEntry: false }) === undefined;
-  try {
-    const said = Buffer.from(readPlain(pointer) ?? '', 'latin1').toString('utf8');
-    return realpathSync(resolve(git_dir, said.trimEnd())) === realpathSync(common_dir);
-  } catch {
-    return false;
-  }
+  const text = plainText(pointer, SETTINGS_BYTES);
+  if (text === undefined) return false;
+  const said = Buffer.from(text, 'latin1').toString('utf8').trimEnd();
+  return orElse(() => realpathSync(resolve(git_dir, said)) === realpathSync(common_dir), false);
 };
 
 // The `.git` file of a worktree is an agent's to edit: told outright where all is, git does not read it.

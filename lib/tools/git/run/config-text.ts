@@ -4,14 +4,25 @@ export interface ConfigEntry {
   value: string | undefined;
 }
 
-/** The repository's and the worktree's own part of `config --list -z --show-scope`, names and values read as latin1. */
-export const ownEntries = (listing: string): ConfigEntry[] => {
+interface ScopedEntry extends ConfigEntry {
+  scope: string;
+  /** Said by the repository or the worktree, not by the operator or the system. */
+  local: boolean;
+}
+
+/** A listing with scopes (`config --list -z --show-scope`). */
+export const scopedEntries = (listing: string): ScopedEntry[] => {
   const fields = listing.split('\0');
-  const found: ConfigEntry[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2)
-    if (fields[at] === 'local' || fields[at] === 'worktree') found.push(entryOf(fields[at + 1]));
-  return found;
+  return fields.flatMap((scope, at) => {
+    const text = at % 2 === 0 ? fields[at + 1] : undefined;
+    const local = scope === 'local' || scope === 'worktree';
+    return text === undefined ? [] : [{ ...entryOf(text), scope, local }];
+  });
 };
+
+/** The repository's and the worktree's own part of it. */
+export const ownEntries = (listing: string): ConfigEntry[] =>
+  scopedEntries(listing).filter(({ local }) => local);
 
 /** The same of one file's listing, without scopes. */
 export const entriesIn = (listing: string): ConfigEntry[] =>

@@ -8,22 +8,23 @@ import {
   readFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '../../../../base/or-else.ts';
 
 /**
  * The bytes of a regular file, a character each; undefined for what is not there, is no such file, or is larger than
  * `most`. Follows no link, and waits for nobody at the other end of a pipe.
  */
-export const plainText = (path: string | Buffer, most: number): string | undefined => {
+export const plainText = (path: string | Buffer, most: number): string | undefined =>
+  orElse(() => readPlain(path, most), undefined);
+
+/** The same of a file that has to be there: it throws where it cannot be opened. */
+export const readPlain = (path: string | Buffer, most: number): string | undefined => {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
-    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const found = fstatSync(file);
-      return found.isFile() && found.size <= most ? readFileSync(file, 'latin1') : undefined;
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return undefined;
+    const found = fstatSync(file);
+    return found.isFile() && found.size <= most ? readFileSync(file, 'latin1') : undefined;
+  } finally {
+    closeSync(file);
   }
 };
 
@@ -48,17 +49,11 @@ interface PlainEntry {
 }
 
 /** What is in a directory; nothing where there is none, or a link in its place. */
-export const entriesOf = (path: string): PlainEntry[] => {
-  try {
-    if (!lstatSync(path).isDirectory()) return [];
-    return readdirSync(path, { withFileTypes: true }).map((entry) => ({
-      name: entry.name,
-      kind: kindOf(entry),
-    }));
-  } catch {
-    return [];
-  }
-};
+export const entriesOf = (path: string): PlainEntry[] =>
+  orElse(() => {
+    const entries = lstatSync(path).isDirectory() ? readdirSync(path, { withFileTypes: true }) : [];
+    return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+  }, []);
 
 const kindOf = (entry: { isFile(): boolean; isDirectory(): boolean }): PlainEntry['kind'] => {
   if (entry.isFile()) return 'file';

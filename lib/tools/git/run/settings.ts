@@ -1,5 +1,6 @@
 import { devNull } from 'node:os';
 import type { Environment } from '../../process/environment.ts';
+import { scopedEntries } from './config-text.ts';
 
 export type Setting = readonly [key: string, value: string];
 
@@ -183,21 +184,9 @@ export const localSettings = (listing: string): Setting[] =>
     .filter(({ local }) => local)
     .map(({ key, value }) => [key, value]);
 
-interface Entry {
-  key: string;
-  value: string;
-  /** Said by the repository or the worktree, not by the operator or the system. */
-  local: boolean;
-}
+type Entry = ReturnType<typeof entriesOf>[number];
 
-const entriesOf = (listing: string): Entry[] => {
-  const fields = listing.split('\0');
-  const found: Entry[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const scope = fields[at] ?? '';
-    if (scope === 'command') continue;
-    const [key = '', ...value] = (fields[at + 1] ?? '').split('\n');
-    found.push({ key, value: value.join('\n'), local: scope === 'local' || scope === 'worktree' });
-  }
-  return found;
-};
+const entriesOf = (listing: string) =>
+  scopedEntries(listing)
+    .filter(({ scope }) => scope !== 'command')
+    .map(({ key, value = '', local }) => ({ key, value, local }));

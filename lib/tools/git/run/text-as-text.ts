@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitAt, GitWorktree } from './git.ts';
-import { readPlain } from './settings-files.ts';
+import { plainText } from './plain-file.ts';
+import { SETTINGS_BYTES } from './settings-files.ts';
 
 /**
  * Lends `work` a git that shows text as text, whatever `.gitattributes` of the worktree call it, and
@@ -41,10 +42,4 @@ const configOver = (path: string): string => {
   return `${textOf(path)}\n[include]\n\tpath = "${quoted}"\n`;
 };
 
-const textOf = (path: string): string => {
-  try {
-    return readPlain(path) ?? '';
-  } catch {
-    return '';
-  }
-};
+const textOf = (path: string): string => plainText(path, SETTINGS_BYTES) ?? '';

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir } from 'node:fs/promises';
+import { parentsOf } from '../read/working-files.ts';
 import type { Checkout, GitAt, GitSource, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-file.ts';
 
@@ -138,9 +139,4 @@ const kindOf = async (path: Buffer): Promise<'directory' | 'file' | 'nothing' | 
   if (found === undefined) return 'nothing';
   if (found.isDirectory()) return 'directory';
   return found.isFile() ? 'file' : 'else';
-};
-
-const parentsOf = (path: string): string[] => {
-  const names = path.split('/').slice(0, -1);
-  return names.map((_, at) => names.slice(0, at + 1).join('/'));
 };
