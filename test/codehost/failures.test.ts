@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ask, askGraphql } from '../helpers/codehost/ask.ts';
-import { startCodeHost } from '../helpers/codehost/code-host.ts';
+import { ask, askGraphql } from './ask.ts';
+import { startCodeHost } from './code-host.ts';
 
 const APP = '/repos/acme/app';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startCodeHost } from '../helpers/codehost/code-host.ts';
-import { ghFor, withoutGh } from '../helpers/codehost/gh.ts';
+import { startCodeHost } from './code-host.ts';
+import { ghFor, withoutGh } from './gh.ts';
 
 const READ = ['number', 'title', 'state', 'isDraft', 'headRefName', 'headRefOid', 'baseRefName'];
 const MORE = ['author', 'body', 'labels', 'reviews', 'comments', 'reviewDecision', 'mergeable'];

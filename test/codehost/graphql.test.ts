@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { askGraphql as ask } from '../helpers/codehost/ask.ts';
-import { startCodeHost } from '../helpers/codehost/code-host.ts';
+import { askGraphql as ask } from './ask.ts';
+import { startCodeHost } from './code-host.ts';
 
 const within = (fields: string): string =>
   `{ repository(owner: "acme", name: "app") { ${fields} } }`;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ask, askGraphql } from '../helpers/codehost/ask.ts';
-import { startCodeHost } from '../helpers/codehost/code-host.ts';
-import { githubSchema } from '../helpers/codehost/graphql/schema.ts';
-import { described } from '../helpers/codehost/judge.ts';
-import { OPERATIONS } from '../helpers/codehost/operations.ts';
-import { MERGING, openTripwire } from '../helpers/codehost/tripwire.ts';
+import { ask, askGraphql } from './ask.ts';
+import { startCodeHost } from './code-host.ts';
+import { githubSchema } from './graphql/schema.ts';
+import { described } from './judge.ts';
+import { OPERATIONS } from './operations.ts';
+import { MERGING, openTripwire } from './tripwire.ts';
 
 const APP = '/repos/acme/app';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { ask } from '../helpers/codehost/ask.ts';
-import { startCodeHost } from '../helpers/codehost/code-host.ts';
 import { asyncGit } from '../helpers/git-workspace.ts';
+import { ask } from './ask.ts';
+import { startCodeHost } from './code-host.ts';
 
 const APP = '/repos/acme/app';
 

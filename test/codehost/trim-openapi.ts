@@ -1,5 +1,5 @@
 /**
- * Writes test/helpers/codehost/github-openapi.json: of GitHub's own description of its API, what OPERATIONS names and all
+ * Writes test/codehost/github-openapi.json: of GitHub's own description of its API, what OPERATIONS names and all
  * that it refers to, without prose, and with `nullable` said as JSON Schema says it. The package is 385 MB unpacked, so
  * it is installed for this alone, and removed again. Run it by `npm run codehost:schema`.
  */
@@ -8,14 +8,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { OPERATIONS } from '../helpers/codehost/operations.ts';
+import { OPERATIONS } from './operations.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Objects = { [key: string]: Json };
 
 const PACKAGE = '@octokit/openapi';
 const VERSION = '23.0.2';
-const TARGET = new URL('../../../test/helpers/codehost/github-openapi.json', import.meta.url);
+const TARGET = new URL('../../../test/codehost/github-openapi.json', import.meta.url);
 
 // The API is to be asked of each of these: what one of them has not, we must not use.
 const PRODUCTS = ['api.github.com', 'ghec', 'ghes-3.17', 'ghes-3.18', 'ghes-3.19'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { deliveryOf, exampleEvents, webhookDelivery } from '../helpers/codehost/webhook.ts';
+import { deliveryOf, exampleEvents, webhookDelivery } from './webhook.ts';
 
 describe('webhookDelivery', () => {
   it('signs the bytes of an example of GitHub, with the fields that are set', () => {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { ImportJob } from '../../store/records/import-job.ts';
-import { startCodeHost } from '../helpers/codehost/code-host.ts';
+import { startCodeHost } from '../codehost/code-host.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
 import type { IssueLink } from '../../store/records/link.ts';
 import type { FieldSync, Sync } from '../../store/records/sync.ts';
-import { type CodeHost, startCodeHost } from './codehost/code-host.ts';
+import { type CodeHost, startCodeHost } from '../codehost/code-host.ts';
 import { type Answered, type Running, startForTest } from './service.ts';
 
 export interface Synced {

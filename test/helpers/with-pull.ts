@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { hostedRepositoryNamed } from '../../lib/code/projects/hosted.ts';
 import { recordPull } from '../../lib/host/pull-requests/record.ts';
-import { type CodeHost, startCodeHost } from './codehost/code-host.ts';
+import { type CodeHost, startCodeHost } from '../codehost/code-host.ts';
 import type { Answered, startForTest } from './service.ts';
 import { type WithCase, withCase } from './work-item.ts';
 

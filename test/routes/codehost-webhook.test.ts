@@ -11,7 +11,7 @@ import {
   signatureOf,
   type WebhookDelivery,
   webhookDelivery,
-} from '../helpers/codehost/webhook.ts';
+} from '../codehost/webhook.ts';
 import type { Answered, Running } from '../helpers/service.ts';
 import { type WithPull, withPull } from '../helpers/with-pull.ts';
 import { assertProblem, type WithCase, withCase } from '../helpers/work-item.ts';

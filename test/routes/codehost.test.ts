@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { incomingSecrets } from '../../store/secrets.ts';
-import { type CodeHost, startCodeHost } from '../helpers/codehost/code-host.ts';
-import type { Failure } from '../helpers/codehost/failures.ts';
-import { ghFor } from '../helpers/codehost/gh.ts';
+import { type CodeHost, startCodeHost } from '../codehost/code-host.ts';
+import type { Failure } from '../codehost/failures.ts';
+import { ghFor } from '../codehost/gh.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Case } from '../../../store/records/case.ts';
 import type { ImportJob } from '../../../store/records/import-job.ts';
-import { webhookDelivery } from '../../helpers/codehost/webhook.ts';
+import { webhookDelivery } from '../../codehost/webhook.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import type { Answered } from '../../helpers/service.ts';
 import { call, describeRows, get, host, imported, once, planned, type Row } from './surface.ts';

@@ -6,7 +6,7 @@ import type { Route } from '../../../lib/http/route.ts';
 import { sections } from '../../../routes/index.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Worktree } from '../../../store/records/worktree.ts';
-import { type CodeHost, startCodeHost } from '../../helpers/codehost/code-host.ts';
+import { type CodeHost, startCodeHost } from '../../codehost/code-host.ts';
 import { linkTo } from '../../helpers/linked-issue.ts';
 import { writeFiles } from '../../helpers/repository.ts';
 import { scriptedServer } from '../../helpers/scripted-language-server.ts';

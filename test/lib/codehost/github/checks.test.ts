@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { isReadable } from '../../../../lib/codehost/github/address.ts';
 import type { CodeHostSettings } from '../../../../store/records/settings.ts';
-import type { NewCheck } from '../../../helpers/codehost/host-repositories.ts';
-import { type Kept, startLogStore } from '../../../helpers/codehost/log-store.ts';
+import type { NewCheck } from '../../../codehost/host-repositories.ts';
+import { type Kept, startLogStore } from '../../../codehost/log-store.ts';
 import { refusal, startAsking } from './fixture.ts';
 
 const LOG = [

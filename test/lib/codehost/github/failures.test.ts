@@ -5,9 +5,9 @@ import { type AddressInfo, connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import type { HostedRepository } from '../../../../lib/codehost/code-host.ts';
 import type { ErrorCode } from '../../../../lib/errors.ts';
+import { startCodeHost } from '../../../codehost/code-host.ts';
+import type { Failure } from '../../../codehost/failures.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
-import { startCodeHost } from '../../../helpers/codehost/code-host.ts';
-import type { Failure } from '../../../helpers/codehost/failures.ts';
 import { clientOf, refusal, startAsking } from './fixture.ts';
 
 interface Row {

@@ -4,11 +4,7 @@ import { type Api, createDesk } from '../../../../lib/codehost/github/client.ts'
 import { createGitHub } from '../../../../lib/codehost/github/github.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { CodeHostSettings } from '../../../../store/records/settings.ts';
-import {
-  type CodeHost,
-  type CodeHostOptions,
-  startCodeHost,
-} from '../../../helpers/codehost/code-host.ts';
+import { type CodeHost, type CodeHostOptions, startCodeHost } from '../../../codehost/code-host.ts';
 
 export interface Asking {
   host: CodeHost;

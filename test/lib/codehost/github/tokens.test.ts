@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createTokens } from '../../../../lib/codehost/github/tokens.ts';
 import { createGh } from '../../../../lib/tools/process/gh.ts';
-import { startCodeHost } from '../../../helpers/codehost/code-host.ts';
-import { ghFor } from '../../../helpers/codehost/gh.ts';
+import { startCodeHost } from '../../../codehost/code-host.ts';
+import { ghFor } from '../../../codehost/gh.ts';
 import { clientOf, refusal } from './fixture.ts';
 
 const none = { token: async () => undefined };

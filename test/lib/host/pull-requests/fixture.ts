@@ -10,11 +10,7 @@ import { pullRequestRoutes } from '../../../../routes/pull-requests.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Proof } from '../../../../store/records/proof.ts';
 import type { Worktree } from '../../../../store/records/worktree.ts';
-import {
-  type CodeHost,
-  type CodeHostOptions,
-  startCodeHost,
-} from '../../../helpers/codehost/code-host.ts';
+import { type CodeHost, type CodeHostOptions, startCodeHost } from '../../../codehost/code-host.ts';
 import { gitIn, type TestRepository } from '../../../helpers/repository.ts';
 import { type Answered, type Running, startForTest } from '../../../helpers/service.ts';
 import { commit } from '../../work/conflicts/fixture.ts';

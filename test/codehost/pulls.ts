@@ -1,4 +1,4 @@
-import type { AsyncGit } from '../git-workspace.ts';
+import type { AsyncGit } from '../helpers/git-workspace.ts';
 import { commitBodies } from './commits.ts';
 import {
   commitOf,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AsyncGit, asyncGit } from '../git-workspace.ts';
+import { type AsyncGit, asyncGit } from '../helpers/git-workspace.ts';
 import { type Answer, type Ask, json } from './rest.ts';
 import type { World } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { renameSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Hosted } from '../git-server.ts';
-import { gitIn, type TestRepository, temporaryDirectory } from '../repository.ts';
+import type { Hosted } from '../helpers/git-server.ts';
+import { gitIn, type TestRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { commitTo } from './commit-to.ts';
 import { commitOf } from './handler.ts';
 import type { RestRepository } from './rest.ts';

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { temporaryDirectory } from '../repository.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 
 export interface GhOptions {
   /** A host's unix socket, for all that gh asks of the network. */

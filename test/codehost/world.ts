@@ -1,4 +1,4 @@
-import type { GitServer, Hosted } from '../git-server.ts';
+import type { GitServer, Hosted } from '../helpers/git-server.ts';
 import type { Emulated } from './emulated.ts';
 import type { Answer } from './rest.ts';
 

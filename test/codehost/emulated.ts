@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { createEmulator } from 'emulate';
-import { atEnd } from '../at-end.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { type Answer, json } from './rest.ts';
 
 export interface Person {

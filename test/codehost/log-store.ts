@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import { atEnd } from '../at-end.ts';
+import { atEnd } from '../helpers/at-end.ts';
 
 /** What is sent for a log: a text, a status, where it leads to, or whatever this does. */
 export type Kept = string | number | URL | ((response: ServerResponse) => void);

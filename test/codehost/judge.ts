@@ -127,7 +127,7 @@ export const described = (): Described => {
   return loaded;
 };
 
-const FILE = '../../../../test/helpers/codehost/github-openapi.json';
+const FILE = '../../../test/codehost/github-openapi.json';
 
 const load = (): Described => {
   const text = readFileSync(new URL(FILE, import.meta.url), 'utf8');
