@@ -1,35 +1,4 @@
-/**
- * A GitHub to test against: emulate, with what it lacks or has wrong mended, GraphQL over GitHub's own schema, git over
- * HTTP, failures on demand, and two guards that end every test: the judge holds each request and answer against GitHub's
- * own description of its API (an unknown key in a body is a finding), and the tripwire wants no merge ever asked for.
- *
- *     const host = await startCodeHost(t);                       // acme/app, one commit on main
- *     const { number } = await host.issues.add({ title: 'Broken', labels: ['bug'], comments: ['Me too.'] });
- *     const running = await startForTest(t, {
- *       repository: host.repositories.clone(),                   // the project; its origin says github.com
- *       env: { GITHUB_API_URL: host.url, GH_TOKEN: host.token },
- *     });
- *
- * People: `operator` (whose token `host.token` is), `colleague` (an admin; does what is done "by a human"), `reviewer`,
- * `stranger` (sees no private repository). What they do goes through host.issues, host.pulls and host.repositories and
- * is neither recorded nor judged:
- *
- *     await host.issues.edit(number, { title: 'Still broken' });    // also comment, transfer (301), remove (410)
- *     await host.repositories.push({ branch: 'work/one' });         // also rename (301), check, status, setRole, fork
- *     await host.pulls.review(2, { state: 'CHANGES_REQUESTED', comments: [{ path: 'a.ts', line: 3, body: 'No.' }] });
- *     await host.pulls.merge(2);                                    // also close, edit, reply, setMergeable, setStaleHead
- *
- * Failures, for the next matching request (`times` for more), before or after it took effect; names in failures.ts:
- *
- *     host.fail('secondary limit', { method: 'GET', path: '/issues' });
- *     host.fail('reset', { method: 'POST', path: /\/comments$/, when: 'after' });
- *     const quiet = host.fail('silence', { graphql: 'markPullRequestReadyForReview' });   // quiet.met, quiet.release()
- *
- * Afterwards: host.requests (method, path, route, body, status), host.writes(). gh: ghFor(t, { socket: host.socket,
- * token: host.token }) in gh.ts. Deliveries of webhooks: webhookDelivery(secret, { event: 'pull_request' }) in webhook.ts.
- * A judge's finding that is right about GitHub belongs in deviations.ts with its reason; a route that is missing, in
- * operations.ts (then `npm run codehost:schema`).
- */
+/** A GitHub to test against: README.md beside this tells how to begin, and where what is. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
