@@ -39,7 +39,7 @@ export const serve = async (config: Config, version: VersionInfo): Promise<numbe
   const url = urlOf(config, server);
   running.service.address.url = url;
   running.open.lock.tell(url);
-  process.stdout.write(`Dossier is ready: ${url} (workspace ${config.workspace})\n`);
+  process.stdout.write(`Dossier is ready: ${url}/dashboard (workspace ${config.workspace})\n`);
   tellUnheld(running, log);
   const stopping = new AbortController();
   askAboutTrust(running.service, stopping.signal).catch((error: unknown) =>

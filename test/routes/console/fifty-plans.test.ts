@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { connect } from '../../../lib/client/client.ts';
+import { isLive, look, noBrowser } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+
+const PLANS = 50;
+
+const fifty = async (t: TestContext) => {
+  const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  const workspace = temporaryDirectory(t);
+  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const dossier = connect({ url: daemon.url });
+  for (let n = 1; n <= PLANS; n++) {
+    const body = { title: `Plan ${n}`, type: 'bug', description: '```sh\ntrue\n```\n' };
+    const { id } = await dossier.call('POST /cases', { body });
+    await dossier.call('POST /cases/{id}/sessions', { id, body: { type: 'implementing' } });
+  }
+  return { workspace, daemon, dossier };
+};
+
+/** The row at the top is read and answered, until the inbox has this many left. */
+const answer = async (page: Page, left: number): Promise<void> => {
+  const row = page.locator('.row').first();
+  for (let count = await page.locator('.row').count(); count > left; count--) {
+    const id = (await row.getAttribute('data-row')) ?? '';
+    await row.focus();
+    // What the restart interrupted is resumed.
+    if (id.startsWith('plan/')) {
+      await page.keyboard.press('p');
+      await row.getByText('Step 1').waitFor();
+    }
+    await page.keyboard.press('a');
+    await page.locator(`[data-row="${id}"]`).waitFor({ state: 'detached' });
+  }
+};
+
+describe('fifty plans', { skip: noBrowser }, () => {
+  it('are answered from the inbox, at both sizes, with a restart in the middle', async (t) => {
+    const { workspace, daemon } = await fifty(t);
+    const { page, complaints } = await look(t, `${daemon.url}/dashboard`);
+    await page
+      .locator('.row')
+      .nth(PLANS - 1)
+      .waitFor({ timeout: 120_000 });
+    await answer(page, 30);
+    assert.deepEqual(complaints, []);
+    const { port } = new URL(daemon.url);
+    await daemon.end('SIGTERM');
+    const again = await startDaemon(t, ['--workspace', workspace, '--port', port]);
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.reload();
+    await isLive(page);
+    await answer(page, 0);
+    await page.getByText('Nothing needs you.').waitFor();
+    const dossier = connect({ url: again.url });
+    const items = await dossier.call('GET /cases', { query: { limit: 100 } });
+    for (const { id } of items) {
+      const [session] = await dossier.call('GET /cases/{id}/sessions', { id: String(id) });
+      assert.equal(session?.approved_by, 'operator');
+    }
+    assert.equal(items.length, PLANS);
+  });
+});
