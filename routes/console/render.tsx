@@ -71,8 +71,8 @@ const apiFor = ({ call }: Asked): Dossier => {
 
 // Of the console: a form leads nowhere else.
 const pathOf = (path: string | null, base: URL): URL => {
-  const url = new URL(path ?? '/dashboard', base);
-  return url.origin === base.origin && url.pathname.startsWith('/dashboard')
+  const url = new URL(path || '/dashboard', base);
+  return url.origin === base.origin && /^\/dashboard(?:\/|$)/.test(url.pathname)
     ? url
     : new URL('/dashboard', base);
 };

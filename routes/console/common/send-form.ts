@@ -19,20 +19,28 @@ export const sendForm = async (
 ): Promise<FormEnd> => {
   const { said, members } = sorted(fields);
   const call = said.get('_call') ?? '';
-  const input = {
-    body: said.get('_markdown')?.replaceAll('\r\n', '\n') ?? bodyOf(said.get('_body'), members),
-    ifMatch: said.get('_if_match'),
-    ...(call.startsWith('POST ') && showing !== '' && { idempotencyKey: `${showing} ${call}` }),
-  };
+  const input = inputOf(said, members);
+  if (!CHANGING.test(call) || input === undefined) return { told: MALFORMED };
+  const once = call.startsWith('POST ') && showing !== '';
   try {
     // The form says which call it is: its types are not known here.
     const make = request as unknown as (call: string, input: object) => Promise<{ data: unknown }>;
-    const { data } = await make(call, input);
+    const { data } = await make(call, {
+      ...input,
+      ...(once && { idempotencyKey: `${showing} ${call}` }),
+    });
     const { id } = (data ?? {}) as { id?: unknown };
     return { on: said.get('_then')?.replaceAll('{id}', encodeURIComponent(String(id))) };
   } catch (error) {
     return { told: toldOf(error) };
   }
+};
+
+const CHANGING = /^(?:POST|PUT|PATCH|DELETE) \/\S*$/;
+
+const MALFORMED: Told = {
+  ...{ status: 400, title: 'The form is not valid' },
+  detail: 'It is none that a page of the console made. Nothing was done.',
 };
 
 /** What a person is told of a call that failed. */
@@ -56,6 +64,15 @@ const sorted = (fields: Iterable<[string, string]>) => {
   return { said, members };
 };
 
+const inputOf = (said: ReadonlyMap<string, string>, members: readonly [string, string][]) => {
+  try {
+    const markdown = said.get('_markdown')?.replaceAll('\r\n', '\n');
+    return { body: markdown ?? bodyOf(said.get('_body'), members), ifMatch: said.get('_if_match') };
+  } catch {
+    return undefined;
+  }
+};
+
 const bodyOf = (base: string | undefined, members: readonly [string, string][]) => {
   if (base === undefined && members.length === 0) return undefined;
   const body: Json = base === undefined ? {} : JSON.parse(base);
@@ -68,7 +85,7 @@ const put = (body: Json, name: string, value: string): void => {
   if ((kind === '?' || kind === ':json') && value.trim() === '') return;
   const { inside, last } = placeOf(body, key);
   const text = value.replaceAll('\r\n', '\n');
-  if (kind === '[]') inside[last] = [...((inside[last] as unknown[] | undefined) ?? []), text];
+  if (kind === '[]') inside[last] = [...((own(inside, last) as unknown[] | undefined) ?? []), text];
   else inside[last] = kind === ':json' ? JSON.parse(value) : text;
 };
 
@@ -76,6 +93,11 @@ const placeOf = (body: Json, key: string): { inside: Json; last: string } => {
   const dot = key.indexOf('.');
   if (dot < 0) return { inside: body, last: key };
   const member = key.slice(0, dot);
-  body[member] ??= {};
-  return { inside: body[member] as Json, last: key.slice(dot + 1) };
+  const inside = (own(body, member) ?? {}) as Json;
+  Object.defineProperty(body, member, { value: inside, enumerable: true, configurable: true });
+  return { inside, last: key.slice(dot + 1) };
 };
+
+// What a name such as __proto__ would find is nobody's member.
+const own = (body: Json, name: string): unknown =>
+  Object.hasOwn(body, name) ? body[name] : undefined;

@@ -155,3 +155,21 @@ describe('the inbox', { skip: noBrowser }, () => {
     await elsewhere.getByRole('link', { name: 'The first' }).waitFor();
   });
 });
+
+describe('the inbox at any size and in any light', { skip: noBrowser }, () => {
+  for (const size of ['wide', 'narrow'] as const)
+    for (const colorScheme of ['light', 'dark'] as const)
+      it(`can be used by everybody: ${size}, ${colorScheme}`, async (t) => {
+        const { inbox, plan } = await start(t);
+        await plan(
+          'A title that is rather long, so that it has to find its place on a small page, too',
+        );
+        const { page, complaints } = await look(t, inbox, { size, colorScheme });
+        await page.getByText('Read the plan').click();
+        await page.getByText('Step 1').waitFor();
+        await assertAccessible(page);
+        const overflow = () => document.documentElement.scrollWidth - innerWidth;
+        assert.ok((await page.evaluate(overflow)) <= 0);
+        assert.deepEqual(complaints, []);
+      });
+});
