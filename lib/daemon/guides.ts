@@ -12,9 +12,9 @@ export interface Guide {
 // The bundle's chunks are in dist/chunks, and the guides in their folders beside dist: in a clone and in the package.
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The guides for operators: each README.md below lib/ and store/, and SECURITY.md. By topic; none where they are not there. */
+/** The guides for operators: each README.md below lib/, routes/ and store/, and SECURITY.md. By topic; none where they are not there. */
 export const readGuides = (root = ROOT): Guide[] =>
-  ['.github', 'lib', 'store']
+  ['.github', 'lib', 'routes', 'store']
     .flatMap((folder) => filesIn(join(root, folder)))
     .filter((path) => /(?:README|SECURITY)\.md$/.test(path))
     .map((path) => guideOf(readFileSync(path, 'utf8')))

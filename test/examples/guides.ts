@@ -21,7 +21,7 @@ const textAt = (path: string): Text => ({ path, text: readFileSync(join(PROJECT,
 export const README = textAt('README.md').text;
 
 /** Each guide for operators, wherever it stands. */
-export const GUIDES = ['.github', 'lib', 'store'].flatMap(textsBelow);
+export const GUIDES = ['.github', 'lib', 'routes', 'store'].flatMap(textsBelow);
 
 /** What an operator reads, and what a contributor reads. */
 export const TEXTS = [
