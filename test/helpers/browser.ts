@@ -20,13 +20,13 @@ export interface Looked {
   complaints: string[];
 }
 
-const CHROMIUM = '/usr/bin/chromium';
+export const CHROMIUM = '/usr/bin/chromium';
 
 /** Why a test with a browser is skipped; in CI it fails instead. */
 export const noBrowser =
   process.env.CI !== 'true' && !existsSync(CHROMIUM) && 'chromium is not installed';
 
-const FLAGS = [
+export const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
