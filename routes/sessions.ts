@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { SESSION_STREAM } from '../lib/daemon/events.ts';
-import { created, patchAnswer, visibleMarkdown } from '../lib/http/answer.ts';
+import { created, markdown, patchAnswer, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { approvePlan, revisePlan } from '../lib/work/sessions/lifecycle/approve.ts';
@@ -11,11 +11,13 @@ import {
 } from '../lib/work/sessions/lifecycle/control.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
 import {
+  getComments,
   getDiff,
   getPlan,
   getSession,
   getStream,
   listSessions,
+  putComments,
   putPlan,
   usageOf,
 } from '../lib/work/sessions/lifecycle/read.ts';
@@ -68,8 +70,8 @@ export const sessionRoutes = [
   route('GET /cases/{id}/sessions/{sid}/plan', {
     summary: 'Read plan.md: the plan proposed, edited or approved',
     description:
-      'With `which=approved` the text that was approved, and runs, as approved.md keeps it. `plan_edited` of the session says whether plan.md is another one since. What nobody would see is shown, as `␛` or `⟦U+202E⟧`; ETag and `plan_sha256` are of the file as it is.',
-    query: Type.Object({ which: Type.Optional(Type.Enum(['current', 'approved'])) }),
+      'With `which=approved` the text that was approved, and runs, as approved.md keeps it; with `which=sent_back` the plan that was sent back last. `plan_edited` of the session says whether plan.md is another one since. What nobody would see is shown, as `␛` or `⟦U+202E⟧`; ETag and `plan_sha256` are of the file as it is.',
+    query: Type.Object({ which: Type.Optional(Type.Enum(['current', 'approved', 'sent_back'])) }),
     ...GIVES_MARKDOWN,
     errors: ['unreadable_record'],
     handler: async ({ params, query }, service) =>
@@ -88,6 +90,26 @@ export const sessionRoutes = [
           ifMatch,
         }),
       ),
+  }),
+  route('GET /cases/{id}/sessions/{sid}/comments', {
+    summary: 'Read comments.md: what the operator says of the plan',
+    description:
+      'A quote of the plan, and below it the comment; a line `*Sent …*` ends what was sent together. Empty, with an ETag, where there is none yet.',
+    ...GIVES_MARKDOWN,
+    errors: ['unreadable_record'],
+    handler: async ({ params }, service) =>
+      markdown(await getComments(service, params.id, params.sid)),
+  }),
+  route('PUT /cases/{id}/sessions/{sid}/comments', {
+    summary: 'Replace comments.md, as an edit by hand would',
+    description: 'It is outside of the hash of the plan, and told to the agent by `revise` alone.',
+    ...TAKES_MARKDOWN,
+    body: Type.String({ maxLength: 262_144 }),
+    ...GIVES_MARKDOWN,
+    conditional: true,
+    errors: ['unreadable_record', 'file_busy'],
+    handler: async ({ params, body, ifMatch }, service) =>
+      markdown(await putComments(service, params.id, params.sid, { content: body, ifMatch })),
   }),
   route('POST /cases/{id}/sessions/{sid}/approve', {
     summary: 'Approve the plan and move the session to Work mode',
@@ -113,9 +135,10 @@ export const sessionRoutes = [
   }),
   route('POST /cases/{id}/sessions/{sid}/revise', {
     summary: 'Send the plan back: the agent plans again, from its plan and from this comment',
-    description: 'Only a plan that waits is sent back; nothing of it was executed.',
-    body: Type.Object({
-      comment: Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' }),
+    description:
+      'Only a plan that waits is sent back; nothing of it was executed. Without `comment` what comments.md says that was not sent yet is sent, and noted there as sent; with it comments.md stays as it is.',
+    body: optionalBody({
+      comment: Type.Optional(Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' })),
     }),
     response: Session,
     errors: [
@@ -127,7 +150,7 @@ export const sessionRoutes = [
       'plan_not_ready',
     ],
     handler: ({ params, body }, service) =>
-      revisePlan(service, params.id, params.sid, body.comment),
+      revisePlan(service, params.id, params.sid, body?.comment),
   }),
   route('POST /cases/{id}/sessions/{sid}/finish', {
     summary: 'Say that manual work is done',

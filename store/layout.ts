@@ -116,6 +116,8 @@ export const transcriptFile = ({ transcripts }: Layout, sessionId: string): stri
 // Inside the directory of one session.
 export const sessionFile = (dir: string): string => join(dir, 'session.md');
 export const planFile = (dir: string): string => join(dir, 'plan.md');
+/** What the operator says of the plan. */
+export const commentsFile = (dir: string): string => join(dir, 'comments.md');
 /** What the operator said yes to, byte for byte: what runs. */
 export const approvedFile = (dir: string): string => join(dir, 'approved.md');
 export const eventsFile = (dir: string): string => join(dir, 'events.ndjson');

@@ -46,7 +46,9 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
   return [
     ...entryProblem(file, entry).map((problem) => error(problem)),
     ...checkApproval(layout, dir, entry?.value),
-    ...['plan.md', 'approved.md'].flatMap((name) => checkText(root, `${dir}/${name}`)),
+    ...['plan.md', 'approved.md', 'comments.md'].flatMap((name) =>
+      checkText(root, `${dir}/${name}`),
+    ),
     ...['events.ndjson', 'diff.patch'].flatMap((name) => checkPlain(root, `${dir}/${name}`)),
   ];
 };

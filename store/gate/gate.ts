@@ -18,7 +18,12 @@ export interface KeptParts {
   matter: GatedPart<SessionMatter>;
   /** Of plan.md; null where there is none. */
   plan: GatedPart<string | null>;
+  /** Of comments.md; an older version kept none. */
+  comments?: GatedPart<string | null>;
 }
+
+/** The texts of a session in which the operator's word stands: `NAME.md`. */
+export type HeldText = 'plan' | 'comments';
 
 export type Approved = NonNullable<PlanningMatter['approved']> | null;
 

@@ -8,7 +8,7 @@ import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { readText, type TextFile, textOf, writeText } from '../text/text-file.ts';
-import { heldPlan, intendPlan, notePlan } from '../waiting/session-gate.ts';
+import { heldText, intendText, noteText } from '../waiting/session-gate.ts';
 
 const PLAN = 'plan.md';
 
@@ -28,7 +28,7 @@ export interface PlanNow {
 export const lookAtPlan = (store: Store, dir: string): PlanNow => {
   const found = readRegularFile(store.layout.root, join(dir, PLAN));
   const text = found && textOf(PLAN, found);
-  const plan = heldPlan(store, dir, text);
+  const plan = heldText(store, dir, 'plan', text);
   const bytes = plan === text ? found : plan && Buffer.from(plan.content);
   return { plan, bytes, waits: plan?.sha256 !== text?.sha256 };
 };
@@ -43,17 +43,17 @@ export const writePlan = async (
   const { layout } = store;
   checkThere(dir);
   const found = readText(layout, dir, PLAN);
-  const read = heldPlan(store, dir, found);
+  const read = heldText(store, dir, 'plan', found);
   // Who read what holds need not know what waits.
   const isRead = read !== found && read !== undefined && etagOf(read.sha256) === ifMatch;
   const match = isRead && found !== undefined ? etagOf(found.sha256) : ifMatch;
-  intendPlan(store, dir, content);
+  intendText(store, dir, 'plan', content);
   await writeText(layout, { dir, filename: PLAN }, content, match);
-  notePlan(store, dir, content);
+  noteText(store, dir, 'plan', content);
 };
 
-// Nothing is written where nobody would find it.
-const checkThere = (dir: string): void => {
+/** Nothing is written where nobody would find it. */
+export const checkThere = (dir: string): void => {
   if (lstatSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return;
   throw new StoreError(
     'file_busy',

@@ -1,8 +1,8 @@
 import { basename, join } from 'node:path';
-import { type Approved, type FileGate, isGateShut, settled } from '../gate/gate.ts';
+import { type Approved, type FileGate, isGateShut, type KeptParts, settled } from '../gate/gate.ts';
 import { gateOf, saveGate } from '../gate/gate-files.ts';
 import { allItems, pathOfItem } from '../items/items.ts';
-import { planFile, planningFile, sessionFile, sessionsDir } from '../layout.ts';
+import { commentsFile, planFile, planningFile, sessionFile, sessionsDir } from '../layout.ts';
 import { shortId } from '../names.ts';
 import { PlanningMatter } from '../records/planning.ts';
 import { SessionMatter } from '../records/session.ts';
@@ -37,6 +37,7 @@ const keepSession = (store: Store, id: string, case_id: string): void => {
     case_id,
     matter: known?.matter.waits ? known.matter : { holds: found.matter },
     plan: known?.plan.waits ? known.plan : { holds: found.plan },
+    comments: known?.comments?.waits ? known.comments : { holds: found.comments },
   });
 };
 
@@ -49,15 +50,18 @@ export const clearHeld = (store: Store): void => {
   for (const [key, kept] of gate.sessions) {
     const found = foundOf(store, kept.case_id, key);
     if (found === undefined) gate.sessions.delete(key);
-    else {
-      kept.matter = settled(gate, kept.matter, found.matter, at);
-      kept.plan = settled(gate, kept.plan, found.plan, at);
-    }
+    else settleSession(gate, kept, found, at);
   }
   for (const [id, part] of gate.planning)
     gate.planning.set(id, settled(gate, part, approvedIn(store, id), at));
   if (!isGateShut(gate)) forgetSettled(gate);
   saveGate(store);
+};
+
+const settleSession = (gate: FileGate, kept: KeptParts, found: FoundSession, at: Date): void => {
+  kept.matter = settled(gate, kept.matter, found.matter, at);
+  kept.plan = settled(gate, kept.plan, found.plan, at);
+  if (kept.comments !== undefined) kept.comments = settled(gate, kept.comments, found.comments, at);
 };
 
 // Approved where nothing was before.
@@ -68,8 +72,8 @@ const keepForged = (store: Store): void => {
 };
 
 const forgetSettled = ({ sessions, planning }: FileGate): void => {
-  for (const [key, { matter, plan }] of sessions)
-    if (matter.waits === undefined && plan.waits === undefined) sessions.delete(key);
+  for (const [key, { matter, plan, comments }] of sessions)
+    if (!matter.waits && !plan.waits && !comments?.waits) sessions.delete(key);
   for (const [id, { waits }] of planning) if (waits === undefined) planning.delete(id);
 };
 
@@ -77,6 +81,7 @@ export interface FoundSession {
   dir: string;
   matter: SessionMatter;
   plan: string | null;
+  comments: string | null;
 }
 
 /** A session as its files say this moment. Undefined where it is gone, or cannot be read: then nothing of it counts. */
@@ -91,8 +96,9 @@ export const foundOf = (store: Store, caseId: string, key: string): FoundSession
 
 const foundIn = ({ layout: { root } }: Store, dir: string): FoundSession | undefined => {
   const matter = readRecord(root, sessionFile(dir), checkerOf(SessionMatter))?.matter;
-  const plan = readRegularFile(root, planFile(dir))?.toString('utf8') ?? null;
-  return matter && { dir, matter: guardedOf(matter), plan };
+  const textIn = (path: string) => readRegularFile(root, path)?.toString('utf8') ?? null;
+  const [plan, comments] = [textIn(planFile(dir)), textIn(commentsFile(dir))];
+  return matter && { dir, matter: guardedOf(matter), plan, comments };
 };
 
 /** By what a session's directory is known. */

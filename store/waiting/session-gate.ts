@@ -1,5 +1,12 @@
 import { sha256 } from '../../base/sha256.ts';
-import { inForceOf, isGateShut, type KeptParts, orderlessHash, written } from '../gate/gate.ts';
+import {
+  type HeldText,
+  inForceOf,
+  isGateShut,
+  type KeptParts,
+  orderlessHash,
+  written,
+} from '../gate/gate.ts';
 import { gateOf, saveGate } from '../gate/gate-files.ts';
 import { shortId } from '../names.ts';
 import type { SessionMatter } from '../records/session.ts';
@@ -17,21 +24,22 @@ export const heldMatter = (store: Store, dir: string, found: SessionMatter): Ses
   return holds === guarded ? found : holds;
 };
 
-/** The plan that holds in a session whose plan.md is `found`. */
-export const heldPlan = (
+/** What holds of the plan or the comments of a session, whose file is `found`. */
+export const heldText = (
   store: Store,
   dir: string,
+  name: HeldText,
   found: TextFile | undefined,
 ): TextFile | undefined => {
   const gate = gateOf(store);
   const kept = gate.sessions.get(sessionKey(dir));
   if (kept === undefined) return found;
   const content = found?.content ?? null;
-  const holds = inForceOf(gate, kept.plan, content);
+  const holds = inForceOf(gate, kept[name], content);
   if (holds === content) return found;
   if (holds === null) return undefined;
   return {
-    filename: 'plan.md',
+    filename: `${name}.md`,
     content: holds,
     size: Buffer.byteLength(holds),
     sha256: sha256(holds),
@@ -55,7 +63,8 @@ export const noteMatter = (store: Store, caseId: string, matter: SessionMatter):
   if (known === undefined && !isGateShut(gate)) return;
   const holds = guardedOf(matter);
   const { id } = matter;
-  const kept = known ?? { id, case_id: caseId, matter: { holds }, plan: { holds: null } };
+  const none = { holds: null };
+  const kept = known ?? { id, case_id: caseId, matter: { holds }, plan: none, comments: none };
   const found = foundOf(store, caseId, key)?.matter ?? holds;
   keep(store, key, {
     ...kept,
@@ -63,17 +72,18 @@ export const noteMatter = (store: Store, caseId: string, matter: SessionMatter):
   });
 };
 
-/** The same of its plan, which is about to be written. */
-export const intendPlan = (store: Store, dir: string, content: string): void => {
+/** The same of its plan or its comments, which are about to be written. */
+export const intendText = (store: Store, dir: string, name: HeldText, content: string): void => {
   const kept = gateOf(store).sessions.get(sessionKey(dir));
   if (kept === undefined) return;
-  keep(store, sessionKey(dir), { ...kept, plan: { ...kept.plan, next: orderlessHash(content) } });
+  const part = { holds: null, ...kept[name], next: orderlessHash(content) };
+  keep(store, sessionKey(dir), { ...kept, [name]: part });
 };
 
-/** The daemon wrote its plan: it holds. */
-export const notePlan = (store: Store, dir: string, content: string): void => {
+/** The daemon wrote that text: it holds. */
+export const noteText = (store: Store, dir: string, name: HeldText, content: string): void => {
   const kept = gateOf(store).sessions.get(sessionKey(dir));
-  if (kept !== undefined) keep(store, sessionKey(dir), { ...kept, plan: { holds: content } });
+  if (kept !== undefined) keep(store, sessionKey(dir), { ...kept, [name]: { holds: content } });
 };
 
 const keep = (store: Store, key: string, kept: KeptParts): void => {

@@ -68,7 +68,8 @@ const keepForged = (store: Store, case_id: string, key: string): void => {
   if (found === undefined || isEnded(found.matter.status)) return;
   if ((found.matter.machine ?? store.machine) !== store.machine) return;
   const matter = { holds: { ...found.matter, status: 'aborted' as const } };
-  const kept = { id: found.matter.id, case_id, matter, plan: { holds: found.plan } };
+  const [plan, comments] = [{ holds: found.plan }, { holds: found.comments }];
+  const kept = { id: found.matter.id, case_id, matter, plan, comments };
   gateOf(store).sessions.set(key, kept);
 };
 

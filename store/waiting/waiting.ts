@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../../base/locks.ts';
-import { type GatedPart, orderlessHash } from '../gate/gate.ts';
+import { type GatedPart, type HeldText, orderlessHash } from '../gate/gate.ts';
 import { gateOf, saveGate } from '../gate/gate-files.ts';
 import { type Granted, type HeldBack, waitsMessage } from '../item/held.ts';
 import type { Item } from '../item/item.ts';
@@ -19,7 +19,7 @@ export interface WaitingChange {
   id: string;
   /** Of the value alone. */
   sha: string;
-  kind: 'state' | 'checklist' | 'verification' | 'planning' | 'session' | 'plan';
+  kind: 'state' | 'checklist' | 'verification' | 'planning' | 'session' | 'plan' | 'comments';
   case_id: string;
   /** Relative to the workspace. */
   file: string;
@@ -74,19 +74,23 @@ const kindOf = ({ key }: OneWaiting): WaitingChange['kind'] =>
 const idOf = (caseId: string, key: string, sha: string): string =>
   `${caseId}/${key}@${sha.slice(0, 16)}`;
 
+const TEXTS: readonly HeldText[] = ['plan', 'comments'];
+
 const ofSession = (store: Store, key: string): WaitingChange[] => {
   const kept = gateOf(store).sessions.get(key);
   const found = kept && foundOf(store, kept.case_id, key);
   if (kept === undefined || found === undefined) return [];
-  const { case_id, matter, plan } = kept;
+  const { case_id, matter } = kept;
   const dir = relative(store.layout.root, found.dir);
   const changed = differences(matter.holds, found.matter);
   const place = { case_id, file: `${dir}/session.md`, field: Object.keys(changed.to).join(', ') };
-  const text = { case_id, file: `${dir}/plan.md`, field: 'plan', from: plan.holds, to: found.plan };
-  return [
-    ...told({ kind: 'session', ...place, ...changed }, `sessions/${key}`, matter),
-    ...told({ kind: 'plan', ...text }, `sessions/${key}/plan`, plan),
-  ];
+  const texts = TEXTS.flatMap((name) => {
+    const part = kept[name];
+    if (part === undefined) return [];
+    const text = { case_id, file: `${dir}/${name}.md`, from: part.holds, to: found[name] };
+    return told({ kind: name, field: name, ...text }, `sessions/${key}/${name}`, part);
+  });
+  return [...told({ kind: 'session', ...place, ...changed }, `sessions/${key}`, matter), ...texts];
 };
 
 const differences = (holds: SessionMatter, found: SessionMatter) => {
@@ -137,10 +141,12 @@ const acceptSession = (store: Store, id: string): boolean => {
   for (const [key, kept] of gateOf(store).sessions) {
     const found = foundOf(store, kept.case_id, key);
     const isMatter = id === idOf(kept.case_id, `sessions/${key}`, orderlessHash(found?.matter));
-    const isPlan = id === idOf(kept.case_id, `sessions/${key}/plan`, orderlessHash(found?.plan));
-    if (found === undefined || !(isMatter || isPlan)) continue;
+    const text = TEXTS.find(
+      (name) => id === idOf(kept.case_id, `sessions/${key}/${name}`, orderlessHash(found?.[name])),
+    );
+    if (found === undefined || !(isMatter || text !== undefined)) continue;
     if (isMatter) kept.matter = { holds: found.matter };
-    if (isPlan) kept.plan = { holds: found.plan };
+    if (text !== undefined) kept[text] = { holds: found[text] };
     return true;
   }
   return false;

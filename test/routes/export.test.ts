@@ -47,6 +47,8 @@ describe('GET /api/export', () => {
       const { body } = await call<{ status: string }[]>('GET', `${at}/sessions`);
       assert.equal(body[0]?.status, 'plan_ready');
     });
+    const { body: sessions } = await call<{ id: string }[]>('GET', `${at}/sessions`);
+    await call('PUT', `${at}/sessions/${sessions[0]?.id}/comments`, '> a\n\nWhy?\n');
     write('memory/日本 語.md', 'by hand');
     symlinkSync('/etc', join(workspace, 'cases/link'));
     const answer = await call('GET', '/api/export');
@@ -65,6 +67,7 @@ describe('GET /api/export', () => {
     for (const path of expected.keys())
       if (path.endsWith('sessions/lock.md')) expected.delete(path);
     const found = [...entries].map(([path, { bytes }]): [string, string] => [path, `${bytes}`]);
+    assert.ok(found.some(([path]) => path.endsWith('comments.md')));
     assert.deepEqual(new Map(found.toSorted()), new Map([...expected].toSorted()));
     assert.ok(Compile(Manifest).Check(manifest));
     assert.deepEqual(manifest.counts, { cases: 1, sessions: 1, files: expected.size });

@@ -16,6 +16,8 @@ describe('the errors of sessions', () => {
         ['GET', ''],
         ['GET', '/plan'],
         ['PUT', '/plan', 'A plan.'],
+        ['GET', '/comments'],
+        ['PUT', '/comments', 'One.'],
         ['POST', '/approve'],
         ['POST', '/revise', { comment: 'No.' }],
         ['POST', '/finish'],
@@ -73,6 +75,8 @@ describe('the errors of sessions', () => {
     for (const answer of [
       await it.running.call<Problem>('GET', `${it.at}/sessions/${id}`),
       await it.post(`/sessions/${id}/approve`),
+      await it.running.call<Problem>('GET', `${it.at}/sessions/${id}/comments`),
+      await it.running.call<Problem>('PUT', `${it.at}/sessions/${id}/comments`, 'One.'),
     ]) {
       assert.deepEqual([answer.status, answer.body.code], [409, 'unreadable_record']);
       assert.match(answer.body.detail, /session\.md/);

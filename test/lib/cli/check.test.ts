@@ -99,6 +99,7 @@ describe('dossier check', () => {
       'workspace.md': '---\nmax_sessions: 0\n---\n',
     });
     writeFileSync(join(root, 'cases/one/sessions/2026/plan.md'), Buffer.from([0x61, 0xff]));
+    writeFileSync(join(root, 'cases/one/sessions/2026/comments.md'), 'a\0');
     symlinkSync('/etc/hostname', join(root, 'cases/two/memory'));
     const { code, said } = await run(root);
     assert.equal(code, 1);
@@ -107,6 +108,7 @@ describe('dossier check', () => {
       [
         'cases/one/case.md:5:1 error not_a_record',
         'cases/one/memory/notes.md:2:1 error conflict_markers',
+        'cases/one/sessions/2026/comments.md:1:2 error nul_byte',
         'cases/one/sessions/2026/plan.md:1:2 error not_utf8',
         'cases/one/sessions/2026/session.md:2:1 error not_a_record',
         'cases/one/sessions/2026/session.md:2:1 error not_a_record',

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { readComments } from '../../../../base/comments.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { keepApproved } from '../../../../store/sessions/approved.ts';
+import { readCommentsFile } from '../../../../store/sessions/comments.ts';
+import { keepSentBack } from '../../../../store/sessions/sent-back.ts';
 import type { PlanNow } from '../../../../store/sessions/session-texts.ts';
 import {
   readSession,
@@ -12,7 +15,8 @@ import { trustCommandFor } from '../../../../store/trust/told.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/said-by.ts';
 import { refuseClosedGate } from '../../planning/gate.ts';
-import { decide, decideWith } from '../guards/decide.ts';
+import { noteCommentsSent } from '../guards/comments-sent.ts';
+import { decideWith } from '../guards/decide.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { type Approval, sendBack, startWork } from '../rules/rules.ts';
 import { goToPlan, goToWork, holdingLock } from './launch.ts';
@@ -83,17 +87,41 @@ const refuseWaiting = (
   );
 };
 
-/** Sends the plan back with the operator's words: the agent plans again, from its plan as it stands and from these. */
+/**
+ * Sends the plan back with the operator's words, or with the comments that were not sent yet: the agent plans again, from
+ * its plan as it stands and from these.
+ */
 export const revisePlan = async (
   service: SessionNeeds,
   caseId: string,
   id: string,
-  comment: string,
+  comment?: string,
 ): Promise<Session> => {
   const kept = await keptSession(service, caseId, id);
-  const rule = sendBack({ comment, run_marker: randomUUID() });
-  const revised = await holdingLock(service, kept, () => decide(service, caseId, id, rule));
+  const revised = await holdingLock(service, kept, () =>
+    decideWith(service, caseId, id, () => revisionFor(service.store, kept, comment)),
+  );
   if (revised === undefined) throw notFound('session', id);
+  // Should that fail, it is done as the turn begins.
+  await noteCommentsSent(service.store, revised).catch((error: unknown) =>
+    service.log.warn({ err: error, session_id: id }, 'comments.md does not say what was sent'),
+  );
   goToPlan(service, revised);
   return revised.session;
+};
+
+const revisionFor = async (
+  store: Store,
+  { session: { case_id, id }, dir: before }: StoredSession,
+  said: string | undefined,
+): Promise<SessionRule> => {
+  const current = readSession(store, case_id, id);
+  const dir = current?.dir ?? before;
+  const comment = said ?? readComments(readCommentsFile(store, dir).content).pending;
+  const rule = sendBack({ comment, run_marker: randomUUID() });
+  if (current !== undefined) {
+    rule(current.session, current.matter);
+    await keepSentBack(store, dir);
+  }
+  return rule;
 };

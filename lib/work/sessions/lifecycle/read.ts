@@ -2,6 +2,8 @@ import { visible } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { byAge, isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
 import { readApproved } from '../../../../store/sessions/approved.ts';
+import { editComments, readCommentsFile } from '../../../../store/sessions/comments.ts';
+import { readSentBack } from '../../../../store/sessions/sent-back.ts';
 import { readDiff, readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import {
   sessionsOf as keptSessions,
@@ -62,13 +64,37 @@ export const getPlan = async (
   service: EngineNeeds,
   caseId: string,
   id: string,
-  which: 'current' | 'approved' = 'current',
+  which: keyof typeof PLANS = 'current',
 ): Promise<TextFile> => {
   const { dir, session } = await keptSession(service, caseId, id);
   if (which === 'approved' && session.approved_sha256 === null) throw notFound('approved plan', id);
-  const plan = (which === 'approved' ? readApproved : readPlan)(service.store, dir);
+  const plan = PLANS[which](service.store, dir);
   if (plan === undefined) throw notFound('plan of session', id);
   return plan;
+};
+
+const PLANS = { current: readPlan, approved: readApproved, sent_back: readSentBack };
+
+/** What the operator says of the plan. */
+export const getComments = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+): Promise<TextFile> => {
+  const { dir } = await keptSession(service, caseId, id);
+  return readCommentsFile(service.store, dir);
+};
+
+/** Replaces comments.md, as an edit by hand would. */
+export const putComments = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+  comments: { content: string; ifMatch: string | undefined },
+): Promise<TextFile> => {
+  const { dir } = await keptSession(service, caseId, id);
+  await editComments(service.store, dir, () => comments.content, comments.ifMatch);
+  return readCommentsFile(service.store, dir);
 };
 
 /** Replaces plan.md, as an edit by hand would. What was approved cannot be changed any more. */

@@ -129,8 +129,25 @@ export const sendBack =
   (session) => {
     if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
     if (session.status !== 'plan_ready') throw planNotReady(session);
+    checkSaid(revision.comment);
     return { status: 'planning', feedback: revision.comment, run_marker: revision.run_marker };
   };
+
+/** In characters: the agent reads it beside the plan. */
+const LONGEST_SAID = 100_000;
+
+const checkSaid = (comment: string): void => {
+  if (comment === '')
+    throw new ServiceError(
+      'invalid_state',
+      'There is no comment that was not sent yet. Write one into comments.md of the session, or send `comment`.',
+    );
+  if (comment.length > LONGEST_SAID)
+    throw new ServiceError(
+      'invalid_state',
+      `The comments that were not sent yet have ${comment.length} characters; ${LONGEST_SAID} can be sent at once. Shorten comments.md of the session.`,
+    );
+};
 
 export const completeSession =
   ({ at, summary, turn }: SessionEnding): SessionRule =>

@@ -6,6 +6,7 @@ import { type StoredSession, updateSession, whereIs } from '../../../../store/se
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
+import { noteCommentsSent } from '../guards/comments-sent.ts';
 import { decide } from '../guards/decide.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
@@ -55,6 +56,7 @@ const propose = async (
   const { case_id, id } = kept.session;
   const base_commit = (await headCommit(service.git.at(worktree))) ?? null;
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
+  await noteCommentsSent(service.store, kept);
   const about = await aboutOf(service, kept, worktree);
   const prompt = await promptFor(service.store, case_id, {
     ...revisionOf(service.store, kept),
