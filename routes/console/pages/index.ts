@@ -4,6 +4,10 @@ import type { At, Page } from '../common/page.ts';
 export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<Page> }>> = {
   inbox: { path: '/dashboard', open: async () => (await import('./inbox.tsx')).inbox },
   case: { path: '/dashboard/cases/{id}', open: async () => (await import('./case.tsx')).overview },
+  settingsTrust: {
+    path: '/dashboard/settings/trust',
+    open: async () => (await import('./settings-trust.tsx')).settingsTrust,
+  },
 };
 
 /** The page at a path, and what the path says. */

@@ -1,0 +1,91 @@
+import type { WaitingValue } from '../../../lib/client/client.ts';
+import { page } from '../common/page.ts';
+import { Do } from '../parts/do.tsx';
+import { Settings } from '../parts/settings-frame.tsx';
+import { Since } from '../parts/since.tsx';
+import { Waiting } from '../parts/waiting-value.tsx';
+import { Written } from '../parts/written.tsx';
+
+interface TrustShown {
+  values: WaitingValue[];
+  /** How many more wait than are shown. */
+  more: number;
+}
+
+/** As many as one call may name. */
+const MOST = 1000;
+
+const KINDS: Readonly<Record<WaitingValue['kind'], string>> = {
+  setting: 'Setting',
+  webhook: 'Webhook',
+  change: 'Held change',
+};
+
+const View = ({ values, more }: TrustShown) => (
+  <Settings tab="Trust">
+    <p class="quiet">
+      What starts programs, names places or opens doors, and came by hand, by git or by an import,
+      holds once you have said so on this machine.
+    </p>
+    {values.length === 0 ? <Empty /> : <List values={values} more={more} />}
+  </Settings>
+);
+
+const Empty = () => (
+  <div class="empty">
+    <p>
+      <strong>Nothing waits for your trust.</strong>
+    </p>
+    <p>What you change through the console or the API holds at once.</p>
+  </div>
+);
+
+const List = ({ values, more }: TrustShown) => (
+  <>
+    {values.length > 1 && (
+      <Do call="POST /trust" body={wishOf(values)} class="line">
+        <button type="submit" data-key="A">
+          Trust all {values.length} shown here
+        </button>
+        <span class="quiet">One that changed since you looked refuses all.</span>
+      </Do>
+    )}
+    <ol class="rows" aria-label="What waits for your trust">
+      {values.map((value) => (
+        <Row key={`${value.file} ${value.key} ${value.hash}`} value={value} />
+      ))}
+    </ol>
+    {more > 0 && <p class="quiet">{more} more wait, and are shown after these.</p>}
+  </>
+);
+
+const Row = ({ value }: { value: WaitingValue }) => (
+  <li class="row" data-row={`${value.file} ${value.key}`} tabIndex={-1}>
+    <div class="head">
+      <span class="tag trust">{KINDS[value.kind]}</span>
+      <h2 class="title mono">
+        <Written text={value.key} />
+      </h2>
+      <Since at={value.since} />
+    </div>
+    <Waiting {...value} />
+    <Do call="POST /trust" body={wishOf([value])} class="answers">
+      <button type="submit" class="primary" data-key="a">
+        Trust this value
+      </button>
+    </Do>
+  </li>
+);
+
+const wishOf = (values: readonly WaitingValue[]) => ({
+  values: values.map(({ key, hash }) => ({ key, hash })),
+});
+
+export const settingsTrust = page<TrustShown>({
+  title: ({ values }) => (values.length === 0 ? 'Trust' : `Trust (${values.length})`),
+  load: async (api) => {
+    const all = await api.call('GET /trust');
+    return { values: all.slice(0, MOST), more: Math.max(0, all.length - MOST) };
+  },
+  View,
+});
