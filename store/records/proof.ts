@@ -77,6 +77,7 @@ export const ChecklistMatter = Type.Object({ items: Type.Array(ChecklistEntry) }
 export const ChecklistItem = Type.Object(
   {
     ...ChecklistEntry.properties,
+    task: Type.Boolean({ description: 'It is a task line of the text, which can be ticked' }),
     done: Type.Boolean({ description: 'It is a task line of the text, and is ticked' }),
     satisfied: Type.Boolean({
       description: 'It is ticked, or a verified proof of this type is attached',

@@ -459,7 +459,10 @@ describe('POST /cases/:id/proof/checklist', () => {
     const { call, at, read, events } = await withCase(t);
     const one = await call<ChecklistItem>('POST', `${at}/proof/checklist`, wanted);
     assert.equal(one.status, 201, one.text);
-    assert.deepEqual(one.body, { id: one.body.id, ...wanted, done: false, satisfied: false });
+    assert.deepEqual(one.body, {
+      ...{ id: one.body.id, ...wanted },
+      ...{ task: false, done: false, satisfied: false },
+    });
     const two = await call<ChecklistItem>('POST', `${at}/proof/checklist`, {
       description: 'Two\nlines',
       type: 'log',

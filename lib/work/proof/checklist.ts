@@ -34,6 +34,7 @@ export const addToChecklist = async (
 
 const servedOf = (entry: ChecklistEntry, item: Item): ChecklistItem => ({
   ...entry,
+  task: entry.done !== undefined,
   done: entry.done === true,
   satisfied: isSatisfied(entry, evidenceOf(item)),
 });

@@ -8,6 +8,10 @@ export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<
     path: '/dashboard/settings/trust',
     open: async () => (await import('./settings-trust.tsx')).settingsTrust,
   },
+  proof: {
+    path: '/dashboard/cases/{id}/proof',
+    open: async () => (await import('./proof.tsx')).proof,
+  },
 };
 
 /** The page at a path, and what the path says. */

@@ -100,6 +100,7 @@ const ITEM = {
     description: 'Ask @bob',
     type: 'log',
     required: true,
+    task: false,
     done: false,
     satisfied: true,
   },

@@ -1,0 +1,104 @@
+import type { Case, ChecklistItem, Proof, ProofGate } from '../../../lib/client/client.ts';
+import { type Api, page } from '../common/page.ts';
+import { Item } from '../parts/item.tsx';
+import { Checklist } from '../parts/proof-checklist.tsx';
+import { ProofGateLine } from '../parts/proof-gate.tsx';
+import { NewProof } from '../parts/proof-new.tsx';
+import { ProofRow, type ProofShown } from '../parts/proof-row.tsx';
+import { isText, LONGEST } from '../parts/proof-shown.ts';
+
+interface Proofs {
+  item: Case;
+  gate: ProofGate;
+  checklist: ChecklistItem[];
+  proofs: ProofShown[];
+  /** How many there are. */
+  count: number;
+  /** How many newer ones are left out. */
+  from: number;
+}
+
+const ON_A_PAGE = 10;
+
+const View = ({ item, gate, checklist, proofs, count, from }: Proofs) => (
+  <Item of={item} tab="Proof">
+    <ProofGateLine gate={gate} state={item.state} count={count} />
+    <Checklist id={item.id} items={checklist} />
+    <h2>{count === 0 ? 'Proofs' : `Proofs (${count})`}</h2>
+    {count === 0 ? <p class="quiet">Nothing is proven yet. Add what shows that it works.</p> : null}
+    <ol class="rows proofs">
+      {proofs.map((shown) => (
+        <ProofRow key={shown.proof.id} {...shown} isStale={gate.stale.includes(shown.proof.id)} />
+      ))}
+    </ol>
+    <More id={item.id} from={from} count={count} />
+    <NewProof id={item.id} types={wantedTypes(gate, checklist)} />
+  </Item>
+);
+
+const More = ({ id, from, count }: Pick<Proofs, 'from' | 'count'> & { id: string }) => {
+  const at = `/dashboard/cases/${id}/proof`;
+  const next = from + ON_A_PAGE;
+  return (
+    <p class="line">
+      {from > 0 && <a href={`${at}?from=${Math.max(0, from - ON_A_PAGE)}`}>Newer</a>}
+      {next < count && <a href={`${at}?from=${next}`}>Older</a>}
+    </p>
+  );
+};
+
+// What is missing first.
+const wantedTypes = (gate: ProofGate, checklist: readonly ChecklistItem[]): string[] => {
+  const asked = [...gate.missing, ...checklist].flatMap(({ type }) => type ?? []);
+  return [...new Set([...asked, 'tests', 'screenshot', 'log', 'review'])];
+};
+
+const shownOf = async ({ request }: Api, { id, case_id }: Proof): Promise<ProofShown[]> => {
+  const at = { id: case_id, pid: id };
+  try {
+    const answer = await request('GET /cases/{id}/proof/{pid}', at);
+    if (answer.status === 304) return [];
+    const { data, etag } = answer;
+    const proof = { ...data, content: data.content.slice(0, LONGEST) };
+    const isCut = data.content.length > LONGEST;
+    const text = data.file !== null && isText(data.file) && (await beginOf({ request }, at));
+    return [{ proof, etag, isCut, ...(typeof text === 'string' && { text }) }];
+  } catch {
+    // It was taken away since the list was read.
+    return [];
+  }
+};
+
+/** How a text file begins; undefined where it is not there or cannot be read. */
+const beginOf = async (
+  { request }: Pick<Api, 'request'>,
+  at: { id: string; pid: string },
+): Promise<string | undefined> => {
+  try {
+    const headers = { range: `bytes=0-${LONGEST}` };
+    const { data } = await request('GET /cases/{id}/proof/{pid}/file', { ...at, headers });
+    if (data === undefined) return undefined;
+    return new TextDecoder().decode(await (data as Response).arrayBuffer());
+  } catch {
+    return undefined;
+  }
+};
+
+/** What is to be proven of a Work item, what is, and whether that is enough. */
+export const proof = page<Proofs>({
+  title: ({ item }) => `Proof of ${item.title}`,
+  load: async (api, { params: { id = '' }, query }) => {
+    const [item, gate, checklist, all] = await Promise.all([
+      api.call('GET /cases/{id}', { id }),
+      api.call('GET /cases/{id}/proof/gate', { id }),
+      api.call('GET /cases/{id}/proof/checklist', { id }),
+      api.call('GET /cases/{id}/proof', { id }),
+    ]);
+    const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
+    const here = all.toReversed().slice(from, from + ON_A_PAGE);
+    const proofs = (await Promise.all(here.map((one) => shownOf(api, one)))).flat();
+    return { item, gate, checklist, proofs, count: all.length, from };
+  },
+  View,
+  follows: ({ payload }, { params }) => payload.case_id === params.id,
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../lib/client/client.ts';
+import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+
+const PICTURE = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
+  'base64',
+);
+const EVIL = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+
+const start = async (t: TestContext) => {
+  const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  const workspace = temporaryDirectory(t);
+  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const dossier = connect({ url: daemon.url });
+  const { id, path } = await dossier.call('POST /cases', {
+    body: { title: 'Dates are refused', type: 'bug' },
+  });
+  const prove = (type: string, content: string) =>
+    dossier.call('POST /cases/{id}/proof', { id, body: { type, content } });
+  const upload = (name: string, bytes: Uint8Array) =>
+    dossier.call('POST /cases/{id}/proof/files', {
+      id,
+      query: { type: 'file', name },
+      body: bytes,
+    });
+  const proofs = () => dossier.call('GET /cases/{id}/proof', { id });
+  const write = (text: string) => {
+    mkdirSync(join(workspace, path, 'proof'), { recursive: true });
+    writeFileSync(join(workspace, path, 'proof/checklist.md'), text);
+  };
+  return {
+    write,
+    dossier,
+    id,
+    prove,
+    upload,
+    proofs,
+    url: `${daemon.url}/dashboard/cases/${id}/proof`,
+  };
+};
+
+describe('the proof of a Work item', { skip: noBrowser }, () => {
+  it('says what is missing, and is verified by keyboard', async (t) => {
+    const { url, prove, proofs } = await start(t);
+    const { page, complaints } = await look(t, url);
+    await page.getByText('one verified proof is enough, and there is none').waitFor();
+    await prove('tests', 'All **12** pass.');
+    await page.getByText('verify one of the proofs').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('v');
+    await page.getByText('All that is required has been verified').waitFor();
+    assert.equal((await proofs())[0]?.verified, true);
+    await page.keyboard.press('v');
+    await page.getByText('verify one of the proofs').waitFor();
+    await page.keyboard.press('d');
+    assert.equal((await proofs()).length, 1);
+    await page.getByRole('button', { name: 'Delete the proof tests' }).click();
+    await page.getByText('Nothing is proven yet').waitFor();
+    assert.deepEqual(await proofs(), []);
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('has the checklist added to, and its lines ticked', async (t) => {
+    const { url, dossier, id } = await start(t);
+    const { page, complaints } = await look(t, url);
+    await page.getByText('Add to the checklist').click();
+    await page.getByLabel('What has to be shown').fill('The message is right');
+    await page.getByLabel('Type of the proof').fill('screenshot');
+    await page.getByRole('button', { name: 'Add it' }).click();
+    await page.getByText('Missing: The message is right').waitFor();
+    const [item] = await dossier.call('GET /cases/{id}/proof/checklist', { id });
+    assert.deepEqual([item?.type, item?.required, item?.task], ['screenshot', true, false]);
+    assert.equal(await page.getByRole('button', { name: /^Tick/ }).count(), 0);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('has a line ticked that somebody wrote, by keyboard and without scripts', async (t) => {
+    const { url, write, dossier, id } = await start(t);
+    write('- [ ] The words were read \u202e\n');
+    const done = async () =>
+      (await dossier.call('GET /cases/{id}/proof/checklist', { id }))[0]?.done;
+    const { page, browser } = await look(t, url);
+    await page.getByText('Missing: The words were read ⟦U+202E⟧').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByText('All that is required has been verified').waitFor();
+    assert.equal(await done(), true);
+    const { page: plain } = await openTab(browser, url, { javaScriptEnabled: false });
+    await plain.getByRole('button', { name: 'Untick: The words were read' }).click();
+    await plain.getByText('Missing: The words').waitFor();
+    assert.equal(await done(), false);
+  });
+
+  it('shows pictures and texts, and runs nothing of any file', async (t) => {
+    const { url, upload } = await start(t);
+    await upload('shot.png', PICTURE);
+    await upload('run.log', Buffer.from('ok\n\u001b[31mnot ok \u202e evil\n'));
+    await upload('a.svg', Buffer.from(EVIL));
+    await upload('a.pdf', Buffer.from('%PDF-1.4'));
+    const { page, complaints } = await look(t, url);
+    const picture = page.getByRole('img', { name: 'What proves file' });
+    await picture.scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => document.querySelector('img')?.naturalWidth === 1);
+    assert.equal(await page.locator('img').count(), 1);
+    await page.getByText('not ok ⟦U+202E⟧ evil').waitFor();
+    await page.getByText(EVIL).waitFor();
+    assert.equal(await page.getByRole('link', { name: /\.pdf$/ }).count(), 1);
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('takes a text, and a file where scripts run', async (t) => {
+    const { url, proofs } = await start(t);
+    const { page, complaints } = await look(t, url);
+    await page.getByLabel('What it shows').fill('It works.');
+    await page.getByRole('button', { name: 'Add this text' }).click();
+    await page.getByText('It works.').waitFor();
+    const file = { name: 'shot.png', mimeType: 'image/png', buffer: PICTURE };
+    await page.getByLabel('A file').setInputFiles(file);
+    await page.getByRole('button', { name: 'Add this file' }).click();
+    await page.getByRole('img', { name: 'What proves tests' }).waitFor();
+    assert.deepEqual(
+      (await proofs()).map(({ type, file }) => [type, file?.slice(-4)]),
+      [
+        ['tests', undefined],
+        ['tests', '.png'],
+      ],
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  it('is verified without scripts, and not where it is another by now', async (t) => {
+    const { url, prove, proofs, dossier, id } = await start(t);
+    const { id: pid } = await prove('tests', 'One.\n<script>alert(1)</script>');
+    const { page } = await look(t, url, { javaScriptEnabled: false, size: 'narrow' });
+    await dossier.call('PATCH /cases/{id}/proof/{pid}', { id, pid, body: { content: 'Two.' } });
+    const verify = page.getByRole('button', { name: 'Verify tests' });
+    await verify.click();
+    await page.getByRole('alert').waitFor();
+    assert.equal((await proofs())[0]?.verified, false);
+    await page.getByText('Two.').waitFor();
+    await verify.click();
+    await page.getByText('All that is required has been verified').waitFor();
+    assert.equal((await proofs())[0]?.verified, true);
+  });
+
+  it('fits a narrow screen, whatever is written', async (t) => {
+    const { url, prove, upload } = await start(t);
+    await prove(
+      'tests',
+      `${'x'.repeat(3000)}\n\n[a](javascript:alert(1)) <img src=x onerror=alert(1)>`,
+    );
+    await upload('long.log', Buffer.from('y'.repeat(30_000)));
+    const { page, complaints } = await look(t, url, { size: 'narrow' });
+    await page.getByText('How it begins').click();
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, String(wide));
+    assert.equal(await page.locator('a[href^="javascript"], img').count(), 0);
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+});
