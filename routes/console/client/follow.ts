@@ -1,4 +1,5 @@
 import type { WorkspaceEvent } from '../common/page.ts';
+import { followEvents, type Told } from './events.ts';
 
 /** What a page is told by the one connection that all tabs share. */
 export interface Follower {
@@ -9,18 +10,18 @@ export interface Follower {
   back: () => void;
 }
 
-/** What the worker says. */
-export type Told = { event: WorkspaceEvent } | { state: 'lost' | 'back' };
-
-/** Follows the events of the workspace over the connection of all tabs. Answers how to stop. */
-export const follow = (worker: string, follower: Follower): (() => void) => {
-  const { port } = new SharedWorker(`/dashboard/assets/${worker}`, {
-    type: 'module',
-    name: 'dossier',
-  });
-  port.onmessage = ({ data }: MessageEvent<Told>) => {
-    if ('event' in data) follower.event(data.event);
-    else follower[data.state]();
+/** Follows the events of the workspace over the connection of all tabs, or its own where tabs can share none. */
+export const follow = (worker: string, follower: Follower): void => {
+  const tell = (told: Told): void => {
+    if ('event' in told) follower.event(told.event);
+    else follower[told.state]();
   };
-  return () => port.close();
+  // Not in every browser of a phone.
+  if (!('SharedWorker' in globalThis)) {
+    followEvents(tell);
+    return;
+  }
+  const options = { type: 'module', name: 'dossier' } as const;
+  const { port } = new SharedWorker(`/dashboard/assets/${worker}`, options);
+  port.onmessage = ({ data }: MessageEvent<Told>) => tell(data);
 };

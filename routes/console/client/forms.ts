@@ -1,12 +1,12 @@
 import type { Api } from '../common/page.ts';
 import { type FormEnd, sendForm } from '../common/send-form.ts';
 
-/** Sends forms that stand for a call without leaving the page. Answers how to stop. */
+/** Sends forms that stand for a call without leaving the page. */
 export const listenForForms = (
   api: Api,
   showing: () => string,
   ended: (end: FormEnd) => void,
-): (() => void) => {
+): void => {
   const onSubmit = (event: SubmitEvent): void => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || form.dataset.do === undefined) return;
@@ -20,7 +20,6 @@ export const listenForForms = (
     });
   };
   document.addEventListener('submit', onSubmit);
-  return () => document.removeEventListener('submit', onSubmit);
 };
 
 const textsOf = (data: FormData): [string, string][] =>

@@ -29,7 +29,7 @@ export const Live = (props: LiveProps) => {
       told.current = { frame: { ...told.current.frame, ...frame }, shown };
       setNow(told.current);
     };
-    return keepUp(props, () => told.current.frame, put);
+    keepUp(props, () => told.current.frame, put);
   }, []);
   useEffect(() => {
     document.title = `${page.title(now.shown)} · Dossier`;
@@ -44,8 +44,8 @@ export const Live = (props: LiveProps) => {
 
 type Put = (frame: Partial<Frame>, shown?: object) => void;
 
-/** Follows what changes the page. Answers how to stop. */
-const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): (() => void) => {
+/** Follows what changes the page, as long as it is open. */
+const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): void => {
   const refresh = oneAtATime(async () => {
     try {
       put({}, await page.load(api, at));
@@ -53,7 +53,7 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
       put({ problem: toldOf(error) });
     }
   });
-  const unlisten = listenForForms(
+  listenForForms(
     api,
     () => frame().showing,
     (end) => {
@@ -63,7 +63,7 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
       refresh();
     },
   );
-  const unfollow = follow(worker, {
+  follow(worker, {
     event: (event) => {
       const { event_type, payload } = event;
       if (event_type === 'attention_changed') {
@@ -81,10 +81,6 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
       void notify(api).catch(() => undefined);
     },
   });
-  return () => {
-    unlisten();
-    unfollow();
-  };
 };
 
 const UNREACHED = {

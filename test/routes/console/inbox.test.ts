@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
+import {
+  assertAccessible,
+  isLive,
+  look,
+  noBrowser,
+  openBrowser,
+  openTab,
+} from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -140,7 +147,19 @@ describe('the inbox', { skip: noBrowser }, () => {
     assert.equal(await page.getByRole('alert').count(), 0);
   });
 
-  it('asks once for all tabs of a browser', async (t) => {
+  it('hears of more where tabs can share nothing', async (t) => {
+    const { inbox, plan } = await start(t);
+    const browser = await openBrowser(t);
+    const page = await (await browser.newContext()).newPage();
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
+    await page.goto(inbox);
+    await isLive(page);
+    await plan('The first');
+    await page.getByRole('link', { name: 'The first' }).waitFor();
+  });
+
+  // A browser has six connections for a daemon: with one each, the seventh tab would hear nothing.
+  it('keeps eight tabs live over one connection', async (t) => {
     const { inbox, plan } = await start(t);
     const { page, browser } = await look(t, inbox);
     const tabs = [page];
