@@ -12,6 +12,10 @@ export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<
     path: '/dashboard/cases/{id}/proof',
     open: async () => (await import('./proof.tsx')).proof,
   },
+  pull: {
+    path: '/dashboard/cases/{id}/pr',
+    open: async () => (await import('./pull.tsx')).pull,
+  },
 };
 
 /** The page at a path, and what the path says. */

@@ -1,0 +1,131 @@
+import type {
+  BodyUpdate,
+  Case,
+  PullDraft,
+  PullRequest,
+  PullTransition,
+  ReadyCheck,
+  Review,
+} from '../../../lib/client/client.ts';
+import { orTold } from '../common/or-told.ts';
+import { type Api, page, type Told } from '../common/page.ts';
+import { Item } from '../parts/item.tsx';
+import { PullBody } from '../parts/pull-body.tsx';
+import { NoPull } from '../parts/pull-none.tsx';
+import { PullReady } from '../parts/pull-ready.tsx';
+import { PullReviews } from '../parts/pull-reviews.tsx';
+import { PullState } from '../parts/pull-state.tsx';
+import { PullTimeline } from '../parts/pull-timeline.tsx';
+
+interface Pulls {
+  item: Case;
+  pull: PullRequest | undefined;
+  /** Why the record cannot be read. */
+  unread: Told | undefined;
+  /** What is to be proposed, where nothing is yet. */
+  draft: PullDraft | undefined;
+  reviews: Review[];
+  updates: BodyUpdate[];
+  timeline: PullTransition[];
+  /** What was found when it was asked for just now. */
+  ready: ReadyCheck | undefined;
+  /** Why the host could not be asked just now. */
+  down: Told | undefined;
+}
+
+const View = ({ item, pull, unread, draft, down, ready, ...rest }: Pulls) => (
+  <Item of={item} tab="Pull request">
+    {unread !== undefined && (
+      <p class="box error">
+        <strong>{unread.title}.</strong> {unread.detail}
+      </p>
+    )}
+    {pull === undefined && <NoPull id={item.id} draft={draft} />}
+    {pull !== undefined && (
+      <>
+        <PullState pull={pull} down={down} />
+        <PullReady pull={pull} ready={ready} />
+        <PullReviews id={item.id} reviews={rest.reviews} />
+        <PullBody pull={pull} updates={rest.updates} />
+        <PullTimeline events={rest.timeline} />
+      </>
+    )}
+  </Item>
+);
+
+// What was known last is shown at once; the host is asked when somebody wants that.
+const askHost = async ({ call }: Api, id: string) => {
+  const [asked, ready] = await Promise.all([
+    orTold(
+      Promise.all([
+        call('POST /api/cases/{id}/pr/sync-state', { id }),
+        call('GET /api/cases/{id}/pr/reviews', { id }),
+      ]),
+    ),
+    orTold(call('GET /api/cases/{id}/pr/ready-check', { id })),
+  ]);
+  const down = asked.told ?? ready.told;
+  return { down, ready: ready.value };
+};
+
+const pullOf = async ({ call }: Api, { id, problems }: Case) => {
+  const { pr } = await call('GET /api/cases/{id}/github', { id });
+  const isThere = pr !== null || problems?.some(({ file }) => file.endsWith('/pr/pr.md'));
+  if (isThere !== true) return { pull: undefined, unread: undefined };
+  const { value: pull, told } = await orTold(call('GET /api/cases/{id}/pr', { id }));
+  return { pull, unread: told?.status === 404 ? undefined : told };
+};
+
+const NOTHING = {
+  ...{ reviews: [], updates: [], timeline: [] },
+  ...{ ready: undefined, down: undefined, draft: undefined },
+};
+
+const load = async (api: Api, id: string, isAsked: boolean): Promise<Pulls> => {
+  const { call } = api;
+  const item = await call('GET /cases/{id}', { id });
+  const first = await pullOf(api, item);
+  if (first.pull === undefined) {
+    const draft = await orTold(call('GET /api/cases/{id}/pr/draft', { id }));
+    return { ...NOTHING, item, ...first, draft: draft.value };
+  }
+  const asked = isAsked ? await askHost(api, id) : NOTHING;
+  const [now, reviews, updates, timeline] = await Promise.all([
+    isAsked ? pullOf(api, item) : first,
+    orTold(call('GET /api/cases/{id}/pr/reviews', { id, query: { local: true } })),
+    orTold(call('GET /api/cases/{id}/pr-body/updates', { id })),
+    orTold(call('GET /api/cases/{id}/pr/state-timeline', { id })),
+  ]);
+  return {
+    ...{ item, ...now, draft: undefined, ready: asked.ready, down: asked.down },
+    reviews: firstOf(reviews.value ?? []),
+    updates: (updates.value ?? []).slice(-5),
+    timeline: (timeline.value ?? []).slice(-30),
+  };
+};
+
+const MOST = 60;
+
+// What blocks comes first, and is never left out before what does not.
+const firstOf = (reviews: readonly Review[]): Review[] =>
+  reviews
+    .toSorted((a, b) => Number(b.blocking) - Number(a.blocking))
+    .slice(0, MOST)
+    .map((one) => (one.check === null ? one : { ...one, check: endOf(one.check) }));
+
+const LOG_END = 6000;
+
+const endOf = (check: NonNullable<Review['check']>): NonNullable<Review['check']> => ({
+  ...check,
+  log: check.log === null ? null : check.log.slice(-LOG_END),
+});
+
+/** What is proposed to the code host for a Work item, what is said of it there, and what can be done. */
+export const pull = page<Pulls>({
+  title: ({ item }) => `Pull request of ${item.title}`,
+  load: (api, { params: { id = '' }, query }) => load(api, id, query.asked !== undefined),
+  View,
+  // To ask the host is itself an event.
+  follows: ({ payload }, { params, query }) =>
+    payload.case_id === params.id && query.asked === undefined,
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../lib/client/client.ts';
+import { startCodeHost } from '../../codehost/code-host.ts';
+import { startLogStore } from '../../codehost/log-store.ts';
+import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { gitIn, temporaryDirectory } from '../../helpers/repository.ts';
+import { commit } from '../../lib/work/conflicts/fixture.ts';
+
+const HOSTILE =
+  '<script>alert(1)</script> [x](javascript:alert(1)) ![p](https://evil.example/p.png)';
+
+const RAN = { started_at: '2026-01-01T10:00:10Z', completed_at: '2026-01-01T10:00:20Z' };
+
+const start = async (t: TestContext) => {
+  const host = await startCodeHost(t);
+  const { root } = host.repositories.clone();
+  const env = { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '' };
+  const given = ['--workspace', temporaryDirectory(t), '--repo', root];
+  const daemon = await startDaemon(t, given, env);
+  const dossier = connect({ url: daemon.url });
+  const { id } = await dossier.call('POST /cases', {
+    body: { title: 'Round half up', type: 'bug', description: 'The tax is off by one.' },
+  });
+  const worktree = await dossier.call('POST /api/worktrees', { body: { case_id: id } });
+  commit(gitIn(worktree.path), worktree.path, { 'src/a.ts': 'one\ntwo\n' });
+  return { host, dossier, id, worktree, url: `${daemon.url}/dashboard/cases/${id}/pr` };
+};
+
+const opened = async (t: TestContext) => {
+  const scene = await start(t);
+  const { dossier, id } = scene;
+  const { number } = await dossier.call('POST /api/cases/{id}/pr/create', { id });
+  return { ...scene, number };
+};
+
+const reviewed = async (t: TestContext) => {
+  const scene = await opened(t);
+  const { host, number, worktree } = scene;
+  await host.pulls.review(number, {
+    ...{ state: 'CHANGES_REQUESTED', by: 'reviewer', body: `Not **yet**. ${HOSTILE}` },
+    comments: [{ path: 'src/a.ts', line: 2, body: 'Two what?' }],
+  });
+  const logs = await startLogStore(t);
+  const steps = [{ name: 'Run the build', conclusion: 'failure', ...RAN }];
+  const log = `${RAN.completed_at} it broke \u202e here\n`;
+  await host.repositories.check(worktree.branch, 'build', 'failure', {
+    job: { steps, log: logs.keep(log) },
+  });
+  return scene;
+};
+
+describe('the pull request of a Work item', { skip: noBrowser }, () => {
+  it('is made from the page by keyboard, as a draft, with what it would say shown before', async (t) => {
+    const { url, host, dossier, id } = await start(t);
+    const { page, complaints } = await look(t, url);
+    await page.getByText('There is no pull request yet').waitFor();
+    await page.getByText('The tax is off by one.').waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press('a');
+    await page.getByRole('link', { name: 'Round half up #' }).waitFor();
+    const [made] = await host.pulls.list();
+    assert.deepEqual([made?.title, made?.draft], ['Round half up', true]);
+    const { state } = await dossier.call('GET /api/cases/{id}/pr', { id });
+    assert.equal(state, 'draft');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('shows what the host says when it is asked: reviews, checks, what is in the way', async (t) => {
+    const { url } = await reviewed(t);
+    const { page, complaints } = await look(t, url);
+    await page.getByRole('link', { name: 'Ask the host now' }).click();
+    await page.getByText('In the way of a review:').waitFor();
+    await page.getByText('src/a.ts:2').first().waitFor();
+    await page.getByText('Two what?').waitFor();
+    await page.getByText('build: failure').waitFor();
+    await page.getByText('Run the build').waitFor();
+    await page.getByText('it broke ⟦U+202E⟧ here').waitFor();
+    assert.equal(await page.locator('main img, a[href^="javascript"]').count(), 0);
+    await page.getByText('<script>alert(1)</script>').waitFor();
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('has a review queued and resolved by keyboard, and a session started on it', async (t) => {
+    const { url, dossier, id } = await reviewed(t);
+    await dossier.call('GET /api/cases/{id}/pr/reviews', { id });
+    const { page, browser } = await look(t, url);
+    await page.locator('[data-row^="review:"]').focus();
+    await page.keyboard.press('q');
+    await page.getByText('queued', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Resolve: src/a.ts:2' }).click();
+    await page.getByText('1 that block nothing').waitFor();
+    const { page: plain } = await openTab(browser, url, { javaScriptEnabled: false });
+    await plain.getByLabel('What you say to the session').fill('Be short.');
+    await plain.getByRole('button', { name: 'Start a session on 1 queued' }).click();
+    await plain.waitForURL(/\/sessions\//);
+    const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
+    assert.equal(session?.type, 'feedback');
+  });
+
+  it('shows the text that is suggested as a difference, and publishes that one', async (t) => {
+    const { url, host, number } = await opened(t);
+    const { page, complaints } = await look(t, url);
+    await page.getByText('Suggest another text').click();
+    await page.getByLabel('The whole text').fill('All of it is new. \u202e\n');
+    await page.getByRole('button', { name: 'Show what would change' }).click();
+    await page.locator('.line-of.added', { hasText: 'All of it is new. ⟦U+202E⟧' }).waitFor();
+    assert.ok((await page.locator('.line-of.gone').count()) > 0);
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Publish this text' }).click();
+    await page.locator('.update').waitFor({ state: 'detached' });
+    assert.match((await host.pulls.read(number)).body ?? '', /^All of it is new/);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('says that the host cannot be asked and why, and shows what was seen last', async (t) => {
+    const { url, host } = await opened(t);
+    host.fail('secondary limit', { path: '/pulls', times: 20 });
+    const { page } = await look(t, `${url}?asked=1`, { javaScriptEnabled: false, size: 'narrow' });
+    await page.getByText('The host could not be asked.').waitFor();
+    await page.getByRole('link', { name: 'Round half up #' }).waitFor();
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, String(wide));
+  });
+});
