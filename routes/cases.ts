@@ -34,6 +34,7 @@ const readyLists = createReadyLists<Case>();
 export const caseRoutes = [
   route('GET /cases', {
     summary: 'List Work items, oldest first',
+    description: '`X-Total-Count` says how many match, of which a page has some.',
     query: Type.Object({
       state: Type.Optional(StateName),
       outcome: Type.Optional(Word),
@@ -43,6 +44,19 @@ export const caseRoutes = [
       created_before: Type.Optional(Time),
       updated_after: Type.Optional(Time),
       updated_before: Type.Optional(Time),
+      search: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          description: 'Words that all occur in its title or its description, in either case',
+        }),
+      ),
+      ids: Type.Optional(
+        Type.String({ maxLength: 10_000, description: 'With commas between: of these alone' }),
+      ),
+      order: Type.Optional(
+        Type.Enum(['oldest', 'newest'], { description: 'Which comes first; default: oldest' }),
+      ),
       fields: Type.Optional(
         Type.String({
           description:

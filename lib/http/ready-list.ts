@@ -40,5 +40,6 @@ const compose = <T>(
   const { items, next } = cut(all, query);
   const parts = items.flatMap(({ json }, at) => (at === 0 ? [json()] : [COMMA, json()]));
   const body = Buffer.concat([OPEN, ...parts, CLOSE]);
-  return new Answer<T[]>(body, linkTo(path, query, next), tagOf(body));
+  const total = { 'x-total-count': String(all.length) };
+  return new Answer<T[]>(body, { ...linkTo(path, query, next), ...total }, tagOf(body));
 };

@@ -128,6 +128,9 @@ export interface Filter {
   /** Milliseconds since the epoch; neither end is in it. */
   created?: Span;
   updated?: Span;
+  /** Each has to be in the title or the description. */
+  words?: readonly RegExp[];
+  ids?: ReadonlySet<string>;
 }
 
 export interface Span {
@@ -136,16 +139,25 @@ export interface Span {
 }
 
 export const matchesFilter = (item: Item, filter: Filter): boolean => {
-  const { state, outcome, type, project, created, updated } = filter;
+  const { state, outcome, type, project, created, updated, ids } = filter;
   const { matter } = caseOf(item);
   return (
+    (ids === undefined || ids.has(item.id)) &&
     (state === undefined || caseStateOf(item) === state) &&
     (outcome === undefined || matter.outcome === outcome) &&
     (type === undefined || matter.type === type) &&
     (project === undefined || (matter.project ?? 'default') === project) &&
     (created === undefined || isWithin(created, Date.parse(matter.created_at))) &&
-    (updated === undefined || isWithin(updated, item.files.case.written_at))
+    (updated === undefined || isWithin(updated, item.files.case.written_at)) &&
+    hasWords(item, filter)
   );
+};
+
+// Last of all: it is what costs.
+const hasWords = (item: Item, { words }: Filter): boolean => {
+  if (words === undefined) return true;
+  const { matter, description } = caseOf(item);
+  return words.every((word) => word.test(matter.title) || word.test(description));
 };
 
 const isWithin = ({ after, before }: Span, at: number): boolean => at > after && at < before;

@@ -184,6 +184,44 @@ describe('GET /cases', () => {
     assert.deepEqual(await list('updated_after=2021-06-02T00:00:00%2B02:00'), ['b', 'c']);
   });
 
+  it('finds words in titles and descriptions, ids, and begins with the newest where asked', async (t) => {
+    const running = await startForTest(t);
+    const { call } = running;
+    const ids: string[] = [];
+    for (const [title, description] of [
+      ['Dates of leap years', 'The PARSER refuses `2026-02-29` (a.b).'],
+      ['Parser of Ärger', ''],
+      ['Other', 'a+b, and\nthe parser'],
+    ]) {
+      const made = await call<Case>('POST', '/cases', { title, type: 'bug', description });
+      ids.push(made.body.id);
+    }
+    const list = async (query: string) => titles(await call<Case[]>('GET', `/cases?${query}`));
+    assert.deepEqual(await list('search=parser'), [
+      'Dates of leap years',
+      'Parser of Ärger',
+      'Other',
+    ]);
+    assert.deepEqual(await list('search=%20LEAP%20%20parser'), ['Dates of leap years']);
+    assert.deepEqual(await list(`search=${encodeURIComponent('äRGER')}`), ['Parser of Ärger']);
+    assert.deepEqual(await list('search=a.b'), ['Dates of leap years']);
+    assert.deepEqual(await list('search=a%2Bb'), ['Other']);
+    for (const none of ['(', '[', '\\', '^', '$', '/x', '-x', '{1}', '💥'])
+      assert.equal((await list(`search=${encodeURIComponent(`nowhere${none}`)}`)).length, 0, none);
+    assert.deepEqual(await list(`ids=${ids[2]},${ids[0]},nobody`), [
+      'Dates of leap years',
+      'Other',
+    ]);
+    const newest = await call<Case[]>('GET', '/cases?search=parser&order=newest&limit=1');
+    assert.deepEqual(titles(newest), ['Other']);
+    assert.equal(newest.headers['x-total-count'], '3');
+    const next = /^<(.*)>; rel="next"$/.exec(String(newest.headers.link))?.[1] ?? '';
+    const rest = await call<Case[]>('GET', `${next}&limit=`.replace(/limit=1&|&limit=$/g, ''));
+    assert.deepEqual(titles(rest), ['Parser of Ärger', 'Dates of leap years']);
+    await call('PUT', `/cases/${ids[2]}`, { description: 'nothing' });
+    assert.deepEqual(await list('search=a%2Bb'), []);
+  });
+
   it('lists the fields that are asked for alone, and pages by them too', async (t) => {
     const running = await startForTest(t);
     const { call } = running;
@@ -215,6 +253,7 @@ describe('GET /cases', () => {
       ['state=DONE', 'query/state'],
       ['outcome=Not%20a%20word', 'query/outcome'],
       ['order=desc', 'query/order'],
+      ['search=', 'query/search'],
       ['type=Not%20a%20word', 'query/type'],
       ['created_after=yesterday', 'query/created_after'],
       ['updated_before=2026-13-01T00:00:00Z', 'query/updated_before'],

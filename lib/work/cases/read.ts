@@ -26,6 +26,11 @@ interface CaseQuery {
   created_before?: string;
   updated_after?: string;
   updated_before?: string;
+  /** Words that all have to occur. */
+  search?: string;
+  /** With commas between. */
+  ids?: string;
+  order?: 'oldest' | 'newest';
   /** Names with commas between; all when not given. */
   fields?: string;
 }
@@ -35,23 +40,30 @@ interface Listed {
   json: () => Buffer;
 }
 
-/** Work items that match, oldest first, each with its JSON when that is asked for. */
+/** Work items that match, in the order that is asked for, each with its JSON when that is asked for. */
 export const listCases = (store: Store, query: CaseQuery): Listed[] => {
   const jsonOf = query.fields === undefined ? whole : partOf(fieldsIn(query.fields));
-  return keptCases(store, filterOf(query)).map((item) => ({
-    id: item.id,
-    json: () => jsonOf(item),
-  }));
+  const found = keptCases(store, filterOf(query));
+  if (query.order === 'newest') found.reverse();
+  return found.map((item) => ({ id: item.id, json: () => jsonOf(item) }));
 };
 
-const filterOf = ({ state, outcome, type, project, ...times }: CaseQuery): Filter => ({
+const filterOf = ({ state, outcome, type, project, ...rest }: CaseQuery): Filter => ({
   ...(state !== undefined && { state: plainState(state) }),
   ...(outcome !== undefined && { outcome }),
   ...(type !== undefined && { type }),
   ...(project !== undefined && { project }),
-  ...spanOf('created', times.created_after, times.created_before),
-  ...spanOf('updated', times.updated_after, times.updated_before),
+  ...spanOf('created', rest.created_after, rest.created_before),
+  ...spanOf('updated', rest.updated_after, rest.updated_before),
+  ...(rest.search !== undefined && { words: wordsIn(rest.search) }),
+  ...(rest.ids !== undefined && { ids: new Set(rest.ids.split(',')) }),
 });
+
+// To look for one in a text costs no copy of the text.
+const wordsIn = (text: string): RegExp[] =>
+  (text.match(/\S+/g) ?? []).map(
+    (word) => new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'iu'),
+  );
 
 const spanOf = (of: 'created' | 'updated', after?: string, before?: string): Partial<Filter> => {
   if (after === undefined && before === undefined) return {};
