@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { sessionProviders } from '../lib/agents/session-providers.ts';
 import { created } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
@@ -9,6 +10,7 @@ import { pauseSession } from '../lib/work/sessions/lifecycle/pause.ts';
 import { activeSessions, queuedSessions } from '../lib/work/sessions/lifecycle/read.ts';
 import { Id, Word } from '../store/records/id.ts';
 import { Lock } from '../store/records/lock.ts';
+import { ProviderInfo } from '../store/records/provider.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
 import { optionalBody } from './fields.ts';
 import { CREATING } from './problems.ts';
@@ -46,6 +48,12 @@ export const sessionControlRoutes = [
     response: Type.Array(Session),
     handler: async ({ query }, service) =>
       page(await activeSessions(service), query, '/api/sessions/active'),
+  }),
+  route('GET /api/sessions/providers', {
+    operationId: 'listSessionProviders',
+    summary: 'List what a session can be created with, that of the settings first',
+    response: Type.Array(ProviderInfo),
+    handler: (_input, { providers }) => sessionProviders(providers()),
   }),
   route('GET /api/worktrees/{case_id}/lock', {
     summary: 'Read who holds the session lock of a Work item',

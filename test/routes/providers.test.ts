@@ -44,6 +44,15 @@ describe('GET /providers', () => {
   });
 });
 
+describe('GET /api/sessions/providers', () => {
+  it('has all of them without --dev too, that of the settings first', async (t) => {
+    const { call } = await startForTest(t, { dev: false, settings: 'provider: manual' });
+    const { status, body } = await call<ProviderInfo[]>('GET', '/api/sessions/providers');
+    assert.deepEqual([status, body[0]?.id], [200, 'manual']);
+    assert.ok(body.some(({ id }) => id === 'runbook'));
+  });
+});
+
 describe('the settings of providers', () => {
   it('are taken up by the next session when they are edited, and kept when the edit is wrong', async (t) => {
     const test = await withCase(t, 'Plan it.', { settings: 'provider: manual', watch: true });
