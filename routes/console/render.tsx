@@ -47,8 +47,8 @@ export const doForm = async (asked: Asked): Promise<Shown | string> => {
   const { form, url } = asked;
   const back = pathOf(form.get('_back'), url);
   const end = await sendForm(apiFor(asked), form, form.get('_showing') ?? '');
-  if ('told' in end) return showPage({ ...asked, url: back }, end.told);
   const on = end.on === undefined ? back : pathOf(end.on, url);
+  if ('told' in end) return showPage({ ...asked, url: on }, end.told);
   return on.pathname + on.search;
 };
 

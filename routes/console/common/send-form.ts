@@ -3,37 +3,49 @@ import type { Told } from './page.ts';
 
 type Json = Record<string, unknown>;
 
-/** How the call of a form ended: where to go on, or why it was refused. */
-export type FormEnd = { on: string | undefined } | { told: Told };
+/** How the call of a form ended: where to go on, or why it was refused; both where only what follows was. */
+export type FormEnd = { on: string | undefined } | { told: Told; on?: string | undefined };
 
 /**
  * Makes the call that a form stands for. `_call` is method and path, `_body` the JSON body to begin with, `_markdown` a
  * body of Markdown, `_if_match` an ETag, `_then` where to go on, with `{id}` for what was made; every other field is a
  * member of the body: `name` a text, `name?` none where it is empty, `name:json` a value, `name[]` one of several, `a.b` a
- * member of a member. `showing` is of this showing of the page: what is sent twice from it is made once.
+ * member of a member. `_next` is a call that follows, with `{id}` too, and `_next.name` a member of its body. `showing` is
+ * of this showing of the page: what is sent twice from it is made once.
  */
 export const sendForm = async (
   { request }: Pick<Dossier, 'request'>,
   fields: Iterable<[string, string]>,
   showing: string,
 ): Promise<FormEnd> => {
-  const { said, members } = sorted(fields);
-  const call = said.get('_call') ?? '';
+  const { said, members, nextMembers } = sorted(fields);
+  const [call, next] = [said.get('_call') ?? '', said.get('_next')];
   const input = inputOf(said, members);
-  if (!CHANGING.test(call) || input === undefined) return { told: MALFORMED };
-  const once = call.startsWith('POST ') && showing !== '';
+  const then = inputOf(new Map(), nextMembers);
+  const isWell = [call, next ?? call].every((one) => CHANGING.test(one));
+  if (!isWell || input === undefined || then === undefined) return { told: MALFORMED };
+  let on: string | undefined;
   try {
-    // The form says which call it is: its types are not known here.
-    const make = request as unknown as (call: string, input: object) => Promise<{ data: unknown }>;
-    const { data } = await make(call, {
-      ...input,
-      ...(once && { idempotencyKey: `${showing} ${call}` }),
-    });
+    const { data } = await makeOnce(request, call, { input, showing });
     const { id } = (data ?? {}) as { id?: unknown };
-    return { on: said.get('_then')?.replaceAll('{id}', encodeURIComponent(String(id))) };
+    const withId = (text: string) => text.replaceAll('{id}', encodeURIComponent(String(id)));
+    on = said.has('_then') ? withId(said.get('_then') ?? '') : undefined;
+    if (next !== undefined) await makeOnce(request, withId(next), { input: then, showing });
+    return { on };
   } catch (error) {
-    return { told: toldOf(error) };
+    return { told: toldOf(error), on };
   }
+};
+
+const makeOnce = (
+  request: Dossier['request'],
+  call: string,
+  { input, showing }: { input: object; showing: string },
+): Promise<{ data: unknown }> => {
+  // The form says which call it is: its types are not known here.
+  const make = request as unknown as (call: string, input: object) => Promise<{ data: unknown }>;
+  const once = call.startsWith('POST ') && showing !== '';
+  return make(call, { ...input, ...(once && { idempotencyKey: `${showing} ${call}` }) });
 };
 
 const CHANGING = /^(?:POST|PUT|PATCH|DELETE) \/\S*$/;
@@ -58,11 +70,15 @@ export const toldOf = (error: unknown): Told => {
 const sorted = (fields: Iterable<[string, string]>) => {
   const said = new Map<string, string>();
   const members: [string, string][] = [];
+  const nextMembers: [string, string][] = [];
   for (const [name, value] of fields)
-    if (/^(_|form_key$)/.test(name)) said.set(name, value);
+    if (name.startsWith(NEXT)) nextMembers.push([name.slice(NEXT.length), value]);
+    else if (/^(_|form_key$)/.test(name)) said.set(name, value);
     else members.push([name, value]);
-  return { said, members };
+  return { said, members, nextMembers };
 };
+
+const NEXT = '_next.';
 
 const inputOf = (said: ReadonlyMap<string, string>, members: readonly [string, string][]) => {
   try {

@@ -55,6 +55,29 @@ describe('POST /dashboard/do', () => {
     assert.match(String(done.headers.location), /^\/dashboard\/cases\/[0-9a-f-]{36}$/);
   });
 
+  it('makes the call that follows, and shows what was made where only that is refused', async (t) => {
+    const { send, call } = await browse(t);
+    const fields = {
+      ...{ _call: 'POST /cases', _then: '/dashboard/cases/{id}', title: 'Two', type: 'bug' },
+      ...{ _next: 'POST /cases/{id}/sessions', '_next.type': 'implementing' },
+    };
+    const done = await send({ ...fields, '_next.provider?': 'manual' });
+    const [, id] =
+      /^\/dashboard\/cases\/([0-9a-f-]{36})$/.exec(String(done.headers.location)) ?? [];
+    const { body } = await call<Session[]>('GET', `/cases/${id}/sessions`);
+    assert.deepEqual(
+      body.map(({ provider }) => provider),
+      ['manual'],
+    );
+    const half = await send({ ...fields, title: 'Three', '_next.provider?': 'nobody' });
+    assert.equal(half.status, 422);
+    assert.match(half.text, /role="alert"[\s\S]*<h1>Three/);
+    assert.equal((await call<unknown[]>('GET', '/cases')).body.length, 2);
+    const none = await send({ ...fields, _next: 'GET /cases' });
+    assert.equal(none.status, 400);
+    assert.equal((await call<unknown[]>('GET', '/cases')).body.length, 2);
+  });
+
   it('makes once what one showing of a page sends twice', async (t) => {
     const { send, call } = await browse(t);
     const fields = { _call: 'POST /cases', _back: '/dashboard', _showing: 'one', type: 'bug' };
