@@ -1,49 +1,84 @@
-import type { Case, Session } from '../../../lib/client/client.ts';
-import { page } from '../common/page.ts';
+import type {
+  Case,
+  CaseUsage,
+  HistoryEntry,
+  MemoryFile,
+  Session,
+} from '../../../lib/client/client.ts';
+import { type Api, page } from '../common/page.ts';
+import { Delete, Facts, Problems } from '../parts/case-about.tsx';
+import { EditItem } from '../parts/case-edit.tsx';
+import { History, Memory } from '../parts/case-kept.tsx';
+import { Sessions } from '../parts/case-sessions.tsx';
+import { type Choice, providersOf } from '../parts/case-start.tsx';
+import { StateForm } from '../parts/case-state.tsx';
+import { WorktreePlace, type WorktreeStatus } from '../parts/case-worktree.tsx';
 import { Item } from '../parts/item.tsx';
 import { Markdown } from '../parts/markdown.tsx';
-import { StatusTag } from '../parts/session.tsx';
-import { Since } from '../parts/since.tsx';
 
 interface Overview {
   item: Case;
+  etag: string | undefined;
   sessions: Session[];
+  usage: CaseUsage;
+  memory: MemoryFile[];
+  history: HistoryEntry[];
+  worktree: WorktreeStatus | undefined;
+  providers: Choice[];
 }
 
-const View = ({ item, sessions }: Overview) => (
+const View = ({ item, etag, sessions, usage, worktree, memory, history, providers }: Overview) => (
   <Item of={item} tab="Overview">
-    <Markdown text={item.description} />
-    <h2>Sessions</h2>
-    {sessions.length === 0 ? <p class="quiet">There are none yet.</p> : <Sessions of={sessions} />}
+    <Problems of={item} />
+    <div class="overview">
+      <div>
+        {item.description.trim() === '' ? (
+          <p class="quiet">It has no description yet. Say what you want: the plan is made of it.</p>
+        ) : (
+          <Markdown text={item.description} />
+        )}
+        <EditItem item={item} etag={etag} />
+        <Sessions case_id={item.id} sessions={sessions} providers={providers} />
+        <Memory case_id={item.id} files={memory} />
+        <History of={history} />
+      </div>
+      <aside aria-label="About it">
+        <StateForm of={item} etag={etag} />
+        <Facts of={item} usage={usage} />
+        {worktree !== undefined && <WorktreePlace of={worktree} />}
+        <Delete of={item} etag={etag} />
+      </aside>
+    </div>
   </Item>
 );
 
-const Sessions = ({ of: sessions }: { of: readonly Session[] }) => (
-  <ol class="rows">
-    {sessions.toReversed().map(({ id, case_id, type, provider, status, created_at, error }) => (
-      <li key={id} class="row" data-row={id} tabIndex={-1}>
-        <div class="head">
-          <StatusTag status={status} />
-          <a class="title" href={`/dashboard/cases/${case_id}/sessions/${id}`} data-key="o">
-            {`${type}, ${provider}`}
-          </a>
-          <Since at={created_at} />
-        </div>
-        {error !== null && <p class="message">{error}</p>}
-      </li>
-    ))}
-  </ol>
-);
+/** How much of its history is shown. */
+const COMMITS = 10;
+
+const worktreeOf = async ({ call }: Api, case_id: string): Promise<WorktreeStatus | undefined> => {
+  const { exists } = await call('GET /api/worktrees/{case_id}/health', { case_id });
+  if (!exists) return undefined;
+  return call('GET /api/worktrees/{case_id}/status', { case_id }).catch(() => undefined);
+};
 
 /** What a Work item is, and the attempts at it. */
 export const overview = page<Overview>({
   title: ({ item }) => item.title,
-  load: async ({ call }, { params: { id = '' } }) => {
-    const [item, sessions] = await Promise.all([
-      call('GET /cases/{id}', { id }),
+  load: async (api, { params: { id = '' } }) => {
+    const { call, request } = api;
+    const [read, sessions, usage, memory, history, worktree, providers] = await Promise.all([
+      request('GET /cases/{id}', { id }),
       call('GET /cases/{id}/sessions', { id }),
+      call('GET /cases/{id}/usage', { id }),
+      call('GET /cases/{id}/memory', { id }),
+      // A workspace whose history cannot be read has all else.
+      call('GET /cases/{id}/history', { id, query: { limit: COMMITS } }).catch(() => []),
+      worktreeOf(api, id),
+      providersOf(api),
     ]);
-    return { item, sessions };
+    const { data, etag } = read;
+    const kept = { sessions: sessions.toReversed(), usage, memory, history };
+    return { item: data as Case, etag, ...kept, worktree, providers };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,

@@ -1,6 +1,7 @@
 import type { AttentionItem, WaitingValue } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
 import { Answers } from '../parts/answers.tsx';
+import { KINDS } from '../parts/kinds.ts';
 import { NotifyMe } from '../parts/notify-me.tsx';
 import { PlanInPlace } from '../parts/plan-in-place.tsx';
 import { Since } from '../parts/since.tsx';
@@ -11,24 +12,6 @@ interface Inbox {
   /** What of it waits to be trusted. */
   values: WaitingValue[];
 }
-
-const KINDS: Readonly<Record<AttentionItem['kind'], string>> = {
-  plan: 'Plan',
-  permission: 'Permission',
-  question: 'Question',
-  failed: 'Failed',
-  blocked: 'Blocked',
-  paused: 'Paused',
-  manual: 'Yours',
-  conflict: 'Conflict',
-  review: 'Review',
-  feedback: 'Feedback',
-  sync: 'Sync',
-  webhook: 'Webhook',
-  held: 'Held',
-  trust: 'Trust',
-  file: 'File',
-};
 
 const View = ({ items, values }: Inbox) => (
   <>

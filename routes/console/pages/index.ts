@@ -3,6 +3,8 @@ import type { At, Page } from '../common/page.ts';
 /** The console's table of contents: what is shown where. The first whose path fits is meant. */
 export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<Page> }>> = {
   inbox: { path: '/dashboard', open: async () => (await import('./inbox.tsx')).inbox },
+  board: { path: '/dashboard/board', open: async () => (await import('./board.tsx')).board },
+  new: { path: '/dashboard/new', open: async () => (await import('./new.tsx')).newItem },
   case: { path: '/dashboard/cases/{id}', open: async () => (await import('./case.tsx')).overview },
   settingsTrust: {
     path: '/dashboard/settings/trust',

@@ -1,0 +1,73 @@
+import { useRef } from 'preact/hooks';
+import { CardInside, type CardProps } from './board-card.tsx';
+import type { Cards, State, Wanted } from './board-cards.ts';
+import { useMore, useNear } from './board-more.ts';
+import { useRows } from './board-rows.ts';
+import { STATES } from './item.tsx';
+
+export interface ColumnProps extends Pick<CardProps, 'moving' | 'move'> {
+  state: State;
+  of: Cards;
+  wanted: Wanted;
+  /** Where all of them are listed. */
+  all: string;
+  drag: (id: string) => void;
+  drop: (to: State) => void;
+}
+
+/** The Work items of one state: what is seen of them, and more as one comes near the end. */
+export const Column = (column: ColumnProps) => {
+  const { state, of: first, all, wanted, drop } = column;
+  const { cards, isMore, more } = useMore(first, { ...wanted, state });
+  const box = useRef<HTMLDivElement>(null);
+  const end = useRef<HTMLAnchorElement>(null);
+  const rows = useRows({ count: cards.length, height: 78, gap: 8, box });
+  useNear(end, more);
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    drop(state);
+  };
+  return (
+    <section
+      class="column"
+      aria-label={STATES[state]}
+      data-column={state}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={onDrop}
+    >
+      <h2>
+        {STATES[state]} <span class="quiet">{first.total}</span>
+      </h2>
+      <div class="scroll" ref={box}>
+        <ol class="cards">
+          <Room height={rows.before} />
+          {cards.slice(rows.from, rows.to).map((card, at) => (
+            <li
+              key={card.id}
+              ref={rows.measure}
+              data-index={rows.from + at}
+              class="card"
+              data-row={card.id}
+              tabIndex={-1}
+              draggable
+              onDragStart={() => column.drag(card.id)}
+            >
+              <CardInside of={card} moving={column.moving} move={column.move} />
+            </li>
+          ))}
+          <Room height={rows.after} />
+        </ol>
+        {isMore && (
+          <a class="more" ref={end} href={all}>
+            All of them
+          </a>
+        )}
+        {cards.length === 0 && <p class="quiet none">None</p>}
+      </div>
+    </section>
+  );
+};
+
+/** What is not there takes its room all the same. */
+const Room = ({ height }: { height: number }) =>
+  height === 0 ? null : <li class="room" aria-hidden="true" style={{ height: `${height}px` }} />;

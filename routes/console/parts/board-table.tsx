@@ -1,0 +1,112 @@
+import { useRef } from 'preact/hooks';
+import { visible } from '../../../base/visible.ts';
+import { type CardProps, Tags, TitleLink } from './board-card.tsx';
+import type { Card, Cards, Wanted } from './board-cards.ts';
+import { useMore, useNear } from './board-more.ts';
+import { MoveForm, MoveLink } from './board-move.tsx';
+import { useRows } from './board-rows.ts';
+import { STATES } from './item.tsx';
+import { Since } from './since.tsx';
+
+interface TableProps extends Pick<CardProps, 'moving' | 'move'> {
+  of: Cards;
+  wanted: Wanted;
+  /** The same with the other order. */
+  turned: string;
+  /** The page after this one, where no script fetches it. */
+  next: string;
+}
+
+const COLUMNS = 6;
+
+/** Work items in a dense list. */
+export const Table = ({ of: first, wanted, turned, next, ...how }: TableProps) => {
+  const { cards, isMore, more } = useMore(first, wanted);
+  const box = useRef<HTMLDivElement>(null);
+  const end = useRef<HTMLAnchorElement>(null);
+  const rows = useRows({ count: cards.length, height: 37, gap: 0, box });
+  useNear(end, more);
+  return (
+    <div class="scroll list" ref={box}>
+      <table>
+        <caption class="unseen">Work items</caption>
+        <Head wanted={wanted} turned={turned} />
+        <tbody>
+          <Room height={rows.before} />
+          {cards.slice(rows.from, rows.to).map((card, at) => (
+            <tr
+              key={card.id}
+              ref={rows.measure}
+              data-index={rows.from + at}
+              data-row={card.id}
+              tabIndex={-1}
+            >
+              <Cells of={card} {...how} />
+            </tr>
+          ))}
+          <Room height={rows.after} />
+        </tbody>
+      </table>
+      {isMore && (
+        <a class="more" ref={end} href={next}>
+          Next page
+        </a>
+      )}
+    </div>
+  );
+};
+
+const Head = ({ wanted, turned }: Pick<TableProps, 'wanted' | 'turned'>) => (
+  <thead>
+    <tr>
+      <th scope="col">Title</th>
+      <th scope="col">State</th>
+      <th scope="col" class="spare">
+        Type
+      </th>
+      <th scope="col" class="spare">
+        Project
+      </th>
+      <th
+        scope="col"
+        class="spare"
+        aria-sort={wanted.order === 'oldest' ? 'ascending' : 'descending'}
+      >
+        <a href={turned}>Age</a>
+      </th>
+      <th scope="col">
+        <span class="unseen">Move</span>
+      </th>
+    </tr>
+  </thead>
+);
+
+const Cells = ({ of: card, moving, move }: CardProps & { of: Card }) => (
+  <>
+    <th scope="row">
+      <TitleLink of={card} /> <Tags of={card} />
+    </th>
+    <td>
+      {moving?.id === card.id ? (
+        <MoveForm {...moving} move={move} />
+      ) : (
+        <span class={`tag ${card.state}`}>{STATES[card.state]}</span>
+      )}
+    </td>
+    <td class="spare">{card.type}</td>
+    <td class="spare">{visible(card.project)}</td>
+    <td class="spare">
+      <Since at={card.created_at} />
+    </td>
+    <td>
+      <MoveLink of={card} move={move} />
+    </td>
+  </>
+);
+
+const Room = ({ height }: { height: number }) =>
+  height === 0 ? null : (
+    <tr class="room">
+      <td colSpan={COLUMNS} style={{ height: `${height}px` }} />
+    </tr>
+  );

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { connect } from '../../../lib/client/client.ts';
+import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { caseText, dirOf, write } from '../../helpers/many-items.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+
+const start = async (t: TestContext, before: (workspace: string) => void = () => {}) => {
+  const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  const workspace = temporaryDirectory(t);
+  before(workspace);
+  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const dossier = connect({ url: daemon.url });
+  const make = (title: string, description = 'Nothing.\n') =>
+    dossier.call('POST /cases', { body: { title, type: 'bug', description } });
+  const stateOf = async (id: string) => (await dossier.call('GET /cases/{id}', { id })).state;
+  return { workspace, dossier, make, stateOf, board: `${daemon.url}/dashboard/board` };
+};
+
+const column = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+const card = (page: Page, inColumn: string, title: string) =>
+  column(page, inColumn).locator('.card').filter({ hasText: title });
+
+const assertNotWide = async (page: Page) => {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wide <= 0, `${wide} pixels too wide`);
+};
+
+describe('the board', { skip: noBrowser }, () => {
+  it('leads from an empty workspace to the first Work item', async (t) => {
+    const { board } = await start(t);
+    const { page, complaints } = await look(t, board);
+    await page.getByRole('link', { name: 'Make the first' }).waitFor();
+    await assertAccessible(page);
+    await page.goto(`${board}?search=nowhere&view=list`);
+    await page.getByRole('link', { name: 'Show all' }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('has Work items by state with what waits, and hears of what hands write', async (t) => {
+    const { board, make, dossier, workspace } = await start(t);
+    const planned = await make('Planned', '```sh\necho done\n```\n');
+    const body = { type: 'implementing' };
+    await dossier.call('POST /cases/{id}/sessions', { id: planned.id, body });
+    await make('Nothing is with it');
+    const written = await make('<b>Bold</b>');
+    const { page, complaints } = await look(t, board);
+    await card(page, 'Investigating', 'Planned').getByText('Plan', { exact: true }).waitFor();
+    await card(page, 'Open', '<b>Bold</b>').waitFor();
+    await assertAccessible(page);
+    const file = join(workspace, written.path, 'case.md');
+    const text = readFileSync(file, 'utf8').replace('</b>', '</b>\u202Etxt');
+    writeFileSync(file, text.replace('state: OPEN', 'state: BLOCKED'));
+    await card(page, 'Blocked', '<b>Bold</b>⟦U+202E⟧txt').waitFor();
+    assert.equal(await column(page, 'Open').locator('.card').count(), 1);
+    await page.getByRole('link', { name: 'Needs me' }).click();
+    await page.waitForURL(`${board}?what=needs`);
+    await card(page, 'Investigating', 'Planned').waitFor();
+    await card(page, 'Blocked', 'Bold').getByText('File', { exact: true }).waitFor();
+    assert.equal(await page.locator('.card').count(), 2, 'one for its plan, one for its title');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('moves by keyboard and by hand, unless it was changed meanwhile', async (t) => {
+    const { board, make, stateOf, dossier } = await start(t);
+    const { id } = await make('Moved');
+    const { page, complaints } = await look(t, board);
+    await page.keyboard.press('j');
+    await page.keyboard.press('m');
+    await page.getByLabel('To which state').selectOption('Verifying');
+    await page.keyboard.press('Enter');
+    await card(page, 'Verifying', 'Moved').waitFor();
+    assert.equal(await stateOf(id), 'VERIFYING');
+    await card(page, 'Verifying', 'Moved').dragTo(column(page, 'Blocked'));
+    await card(page, 'Blocked', 'Moved').waitFor();
+    await eventually(async () => assert.equal(await stateOf(id), 'BLOCKED'));
+    await card(page, 'Blocked', 'Moved').focus();
+    await page.keyboard.press('m');
+    await page.getByLabel('To which state').waitFor();
+    await dossier.call('PUT /cases/{id}', { id, body: { type: 'chore' } });
+    await page.getByLabel('To which state').selectOption('Open');
+    assert.deepEqual(complaints, []);
+    await page.getByRole('button', { name: 'Move', exact: true }).click();
+    await page.getByRole('alert').waitFor();
+    assert.equal(await stateOf(id), 'BLOCKED');
+  });
+
+  it('goes from column to column by the arrow keys', async (t) => {
+    const { board, make, dossier } = await start(t);
+    await make('Left');
+    const { id } = await make('Right');
+    await dossier.call('PUT /cases/{id}/state', { id, body: { state: 'VERIFYING' } });
+    const { page } = await look(t, board);
+    await page.keyboard.press('j');
+    await page.keyboard.press('ArrowRight');
+    const atHand = () => page.evaluate(() => document.activeElement?.textContent);
+    assert.match((await atHand()) ?? '', /^Right/);
+    await page.keyboard.press('ArrowLeft');
+    assert.match((await atHand()) ?? '', /^Left/);
+  });
+
+  it('filters, moves and pages without scripts', async (t) => {
+    const { board, make, stateOf } = await start(t);
+    const { id } = await make('The one', 'with a needle in it\n');
+    for (let n = 0; n < 51; n += 1) await make(`Other ${n}`);
+    const { page } = await look(t, board, { javaScriptEnabled: false });
+    await page.getByLabel('Search in titles and texts').fill('NEEDLE');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    assert.match(page.url(), /search=NEEDLE/);
+    assert.deepEqual(await page.locator('.card .title').allTextContents(), ['The one']);
+    await page.locator('.card').hover();
+    await page.getByRole('link', { name: 'Move The one' }).click();
+    await page.getByLabel('To which state').selectOption('Resolved');
+    await page.getByRole('button', { name: 'Move', exact: true }).click();
+    assert.equal(await stateOf(id), 'RESOLVED');
+    assert.match(page.url(), /search=NEEDLE/);
+    assert.equal(await column(page, 'Resolved').getByText('1').count(), 1);
+    await page.goto(`${board}?view=list`);
+    assert.equal(await page.locator('tbody tr').count(), 50);
+    await page.getByRole('link', { name: 'Next page' }).click();
+    assert.deepEqual(await page.locator('tbody .title').allTextContents(), ['Other 0', 'The one']);
+    assert.equal(await page.locator('tbody .tag.RESOLVED').count(), 1);
+  });
+
+  it('holds 5,000 in 3,000 nodes, and fetches more as one scrolls', async (t) => {
+    const { board, workspace } = await start(t, (root) => {
+      for (let n = 0; n < 5000; n += 1)
+        write(join(root, dirOf(n), 'case.md'), caseText(n, n % 2 === 0 ? 'OPEN' : 'BLOCKED'));
+    });
+    const { page, complaints } = await look(t, board);
+    const nodes = () =>
+      page.evaluate(() => {
+        const all = document.createTreeWalker(document, NodeFilter.SHOW_ALL);
+        let count = 0;
+        while (all.nextNode() !== null) count += 1;
+        return count;
+      });
+    const last = async (box: string) =>
+      Number((await page.locator(`${box} .title`).last().textContent())?.slice(7));
+    const scroll = (box: string, isFar: (last: number) => boolean) =>
+      eventually(async () => {
+        await page.locator(box).evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        assert.ok(isFar(await last(box)), `only ${await last(box)}`);
+      });
+    assert.equal(await column(page, 'Open').getByRole('heading').textContent(), 'Open 2500');
+    assert.ok((await nodes()) <= 3000, `${await nodes()} nodes`);
+    await scroll('[data-column=OPEN] .scroll', (n) => n < 4000);
+    assert.ok((await nodes()) <= 3000, `${await nodes()} nodes`);
+    await page.goto(`${board}?view=list&order=oldest`);
+    await scroll('.list', (n) => n > 1000);
+    assert.ok((await nodes()) <= 3000, `${await nodes()} nodes`);
+    const n = await last('.list');
+    writeFileSync(
+      join(workspace, dirOf(n), 'case.md'),
+      caseText(n).replace(`Number ${n}`, 'By hand'),
+    );
+    await page.getByRole('link', { name: 'By hand', exact: true }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('fits a hand-held screen, by light and in the dark', async (t) => {
+    const { board, make } = await start(t);
+    await make('A title that is long '.repeat(8).trim());
+    await make('W'.repeat(200));
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, complaints } = await look(t, board, { size: 'narrow', colorScheme });
+      await assertNotWide(page);
+      await assertAccessible(page);
+      await page.goto(`${board}?view=list`);
+      await assertNotWide(page);
+      await assertAccessible(page);
+      assert.deepEqual(complaints, []);
+    }
+  });
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../lib/client/client.ts';
+import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+
+const start = async (t: TestContext, description = 'As it *was*.\n') => {
+  const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  const workspace = temporaryDirectory(t);
+  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const dossier = connect({ url: daemon.url });
+  const { id, path } = await dossier.call('POST /cases', {
+    body: { title: 'The item', type: 'bug', description },
+  });
+  const read = () => dossier.call('GET /cases/{id}', { id });
+  const byHand = (from: string, to: string) => {
+    const file = join(workspace, path, 'case.md');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
+  };
+  const begin = (provider: string) =>
+    dossier.call('POST /cases/{id}/sessions', { id, body: { type: 'implementing', provider } });
+  const dir = join(workspace, path);
+  return { dossier, id, dir, read, byHand, begin, url: `${daemon.url}/dashboard/cases/${id}` };
+};
+
+describe('the page of a Work item', { skip: noBrowser }, () => {
+  it('tells what it is, what is wrong with its files, and what hands write', async (t) => {
+    const { url, dir, byHand, begin } = await start(t, '<script>alert(1)</script>\n\n*text*\n');
+    await begin('manual');
+    mkdirSync(join(dir, 'proof'), { recursive: true });
+    writeFileSync(join(dir, 'proof/broken.md'), '---\ntype: [\n---\n');
+    const { page, complaints } = await look(t, url);
+    await page.getByText('implementing, manual').waitFor();
+    await page.getByText('proof/broken.md:').first().waitFor();
+    assert.equal(await page.locator('main em').textContent(), 'text');
+    assert.equal(await page.locator('main script').count(), 0);
+    byHand('*text*', '*other*');
+    await page.locator('main em', { hasText: 'other' }).waitFor();
+    byHand('The item', 'The renamed item');
+    await page.getByRole('heading', { name: 'The renamed item' }).waitFor();
+    const editor = page.getByRole('link', { name: 'Open in my editor' });
+    assert.match((await editor.getAttribute('href')) ?? '', /^vscode:\/\/file\/.*\/worktrees\//);
+    await page.getByRole('button', { name: 'Copy path' }).waitFor();
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('is edited in place by keyboard, over nothing that was not seen', async (t) => {
+    const { url, read, byHand } = await start(t);
+    const { page } = await look(t, url);
+    await page.keyboard.press('e');
+    const text = page.getByLabel('Description');
+    await text.fill('As it *is*.\n');
+    await page.getByRole('button', { name: 'Save' }).press('Enter');
+    await page.locator('main em', { hasText: 'is' }).waitFor();
+    await text.waitFor({ state: 'hidden' });
+    assert.equal((await read()).description, 'As it *is*.\n');
+    await page.keyboard.press('e');
+    await text.fill('Mine.\n');
+    byHand('As it *is*.', 'By *hand*.');
+    await page.getByText('It was changed meanwhile.').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').waitFor();
+    assert.equal((await read()).description, 'By *hand*.\n');
+    assert.equal(await text.inputValue(), 'Mine.\n');
+    await page.getByRole('button', { name: 'Let mine go over it' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await text.waitFor({ state: 'hidden' });
+    assert.equal((await read()).description, 'Mine.\n');
+  });
+
+  it('gets another state, and a session, without scripts too', async (t) => {
+    const { url, read, dossier, id } = await start(t);
+    const { page } = await look(t, url, { javaScriptEnabled: false });
+    await page.getByLabel('Provider').selectOption('manual');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
+    assert.deepEqual([session?.provider, session?.type], ['manual', 'implementing']);
+    await page.goto(url);
+    await page.getByLabel('State').selectOption('Resolved');
+    await page.getByLabel('Outcome, when it closes').fill('wont_fix');
+    await page.getByRole('button', { name: 'Set the state' }).click();
+    const { state, outcome } = await read();
+    assert.deepEqual([state, outcome], ['RESOLVED', 'wont_fix']);
+    await page.getByText('Edit', { exact: true }).click();
+    await page.getByLabel('Title').fill('By a plain form');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'By a plain form' }).waitFor();
+  });
+
+  it('is deleted when that is said twice', async (t) => {
+    const { url, dossier } = await start(t);
+    const { page, complaints } = await look(t, url);
+    await page.getByText('Delete…').click();
+    await page.getByRole('button', { name: 'Delete it now' }).click();
+    await page.waitForURL('**/dashboard/board');
+    assert.deepEqual(await dossier.call('GET /cases'), []);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('shows what agents noted when one asks for it', async (t) => {
+    const { url, dossier, id } = await start(t);
+    const body = 'Noted: *this*.\n';
+    await dossier.call('PUT /cases/{id}/memory/{filename}', { id, filename: 'notes.md', body });
+    const { page } = await look(t, url);
+    await page.getByText('notes.md').click();
+    await page.locator('main em', { hasText: 'this' }).waitFor();
+  });
+
+  it('fits a hand-held screen, by light and in the dark', async (t) => {
+    const { url, begin, dossier, id } = await start(
+      t,
+      `${'W'.repeat(300)}\n\n    ${'x'.repeat(300)}\n`,
+    );
+    await begin('manual');
+    await dossier.call('PUT /cases/{id}', { id, body: { title: 'W'.repeat(200) } });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const { page, complaints } = await look(t, url, { size: 'narrow', colorScheme });
+      await page.keyboard.press('e');
+      await page.keyboard.press('n');
+      await eventually(async () =>
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)),
+      );
+      await assertAccessible(page);
+      assert.deepEqual(complaints, []);
+    }
+  });
+});

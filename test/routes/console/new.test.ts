@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../lib/client/client.ts';
+import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+
+interface Options {
+  /** Default: one. */
+  repository?: false;
+  remote?: string;
+}
+
+const start = async (t: TestContext, { repository, remote }: Options = {}) => {
+  const { root, git } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  if (remote !== undefined) git('remote', 'add', 'origin', remote);
+  const at = repository === false ? [] : ['--repo', root];
+  const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t), ...at]);
+  const dossier = connect({ url: daemon.url });
+  const titles = async () => (await dossier.call('GET /cases')).map(({ title }) => title);
+  const sessions = async () => {
+    const [{ id } = { id: '' }] = await dossier.call('GET /cases');
+    return dossier.call('GET /cases/{id}/sessions', { id });
+  };
+  return { dossier, titles, sessions, console: `${daemon.url}/dashboard` };
+};
+
+const PLAN = 'Do it.\n\n```sh\necho done > done.txt\n```\n';
+
+describe('the page for a new Work item', { skip: noBrowser }, () => {
+  it('leads from an empty workspace to a plan', async (t) => {
+    const { console, sessions } = await start(t);
+    const { page, complaints } = await look(t, console);
+    await page.getByRole('link', { name: 'Make a Work item' }).click();
+    await page.getByLabel('Title').fill('The first');
+    await page.getByLabel('Description').fill(PLAN);
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'The first' }).waitFor();
+    await page.getByText('plan ready').waitFor();
+    const [session] = await sessions();
+    assert.deepEqual([session?.type, session?.provider], ['implementing', 'runbook']);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('is written by keyboard, with a preview in which nothing runs', async (t) => {
+    const { console, titles } = await start(t);
+    const { page, complaints } = await look(t, console);
+    await page.keyboard.press('c');
+    await page.waitForURL(`${console}/new`);
+    await page.locator('#title:focus').waitFor();
+    await page.keyboard.type('By keyboard');
+    await page.getByLabel('Description').focus();
+    await page.keyboard.insertText(
+      '**bold** <img src=x onerror=alert(1)> [a](javascript:alert(1))',
+    );
+    await page.getByRole('button', { name: 'Preview' }).press('Enter');
+    assert.equal(await page.locator('.shown strong').textContent(), 'bold');
+    assert.equal(await page.locator('.shown img, .shown a').count(), 0);
+    await assertAccessible(page);
+    await page.getByLabel('Start a session at once').focus();
+    await page.keyboard.press('Space');
+    await page.getByLabel('Title').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('There are none yet.').waitFor();
+    assert.deepEqual(await titles(), ['By keyboard']);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('makes one Work item, and its session, without scripts', async (t) => {
+    const { console, titles, sessions } = await start(t);
+    const { page } = await look(t, `${console}/new`, { javaScriptEnabled: false });
+    await page.getByLabel('Title').fill('Plain');
+    await page.getByLabel('Type').fill('docs');
+    await page.getByLabel('Provider').selectOption('manual');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Plain' }).waitFor();
+    assert.deepEqual(await titles(), ['Plain']);
+    assert.equal((await sessions())[0]?.provider, 'manual');
+  });
+
+  it('says why no session starts, and makes no second Work item of that', async (t) => {
+    const { console, titles } = await start(t, { repository: false });
+    const { page } = await look(t, `${console}/new`);
+    await page.getByLabel('Title').fill('Nowhere');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('alert').getByText('repository').waitFor();
+    await page.getByLabel('Start a session at once').uncheck();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Nowhere' }).waitFor();
+    assert.deepEqual(await titles(), ['Nowhere']);
+    const plain = await look(t, `${console}/new`, { javaScriptEnabled: false });
+    await plain.page.getByLabel('Title').fill('Nor there');
+    await plain.page.getByRole('button', { name: 'Create' }).click();
+    await plain.page.getByRole('heading', { name: 'Nor there' }).waitFor();
+    assert.match((await plain.page.getByRole('alert').textContent()) ?? '', /repository/);
+    assert.deepEqual(await titles(), ['Nowhere', 'Nor there']);
+  });
+
+  it('offers issues where the repository is on a code host, and fits a hand-held screen', async (t) => {
+    const { console } = await start(t, { remote: 'https://github.com/owner/sample.git' });
+    const { page, complaints } = await look(t, `${console}/new`, {
+      ...{ size: 'narrow', colorScheme: 'dark' },
+    });
+    await page.getByText('Of owner/sample.').waitFor();
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+});
