@@ -70,7 +70,7 @@ describe('POST /dashboard/do', () => {
       ['manual'],
     );
     const half = await send({ ...fields, title: 'Three', '_next.provider?': 'nobody' });
-    assert.equal(half.status, 422);
+    assert.equal(half.status, 400);
     assert.match(half.text, /role="alert"[\s\S]*<h1>Three/);
     assert.equal((await call<unknown[]>('GET', '/cases')).body.length, 2);
     const none = await send({ ...fields, _next: 'GET /cases' });
