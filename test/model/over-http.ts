@@ -1,5 +1,6 @@
 /** The calls as requests to the real routes. Every answer is held against what the routes declare before it counts. */
 
+import assert from 'node:assert/strict';
 import { createLanguageServers } from '../../lib/code/language-server/servers.ts';
 import { createSetups } from '../../lib/code/worktrees/setup/setups.ts';
 import { createServer } from '../../lib/daemon/server.ts';
@@ -18,6 +19,7 @@ import { sections } from '../../routes/index.ts';
 import { createFirstAnswers } from '../../store/first-answers.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Store } from '../../store/store.ts';
+import { assertDeclared } from '../helpers/declared.ts';
 import { VERSION } from '../helpers/version.ts';
 import type { ActiveCall } from './calls.ts';
 import { tagOf } from './texts.ts';
@@ -168,21 +170,20 @@ const answered = async (
 const TEXT = 'text/markdown';
 const JSON_TYPE = 'application/json';
 
-// An error with the code of the problem, which has to be whole and one that the route declares.
+// An error with the code of the problem, which has to be whole and one that the document declares.
 const refusalOf = ({ method, path }: Request, answer: Answer): Error => {
-  const problem = JSON.parse(answer.payload) as Record<string, unknown>;
+  const { statusCode: status, payload } = answer;
+  const problem = JSON.parse(payload) as Record<string, unknown>;
   const code = problem.code as ErrorCode;
-  const { errors = [] } =
-    sections
-      .flatMap(({ routes }) => routes)
-      .find((route) => route.method === method && route.path === path) ?? {};
-  const isWhole =
-    String(answer.headers['content-type']).startsWith('application/problem+json') &&
-    problem.status === answer.statusCode &&
-    ERRORS[code]?.status === answer.statusCode &&
-    typeof problem.detail === 'string' &&
-    errors.includes(code);
-  if (!isWhole) return new Violation(`${method} ${path} has no such problem: ${answer.payload}`);
+  const type = String(answer.headers['content-type']);
+  try {
+    assertDeclared({ method, path, status, type, body: problem });
+    assert.ok(type.startsWith('application/problem+json'));
+    assert.deepEqual([problem.status, ERRORS[code]?.status], [status, status]);
+    assert.equal(typeof problem.detail, 'string');
+  } catch (error) {
+    return new Violation(`${method} ${path} has no such problem: ${payload}: ${error}`);
+  }
   return Object.assign(new Error(String(problem.detail)), { code });
 };
 
