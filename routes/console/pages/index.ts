@@ -35,9 +35,9 @@ const paramsOf = (pattern: string, path: string): At['params'] | undefined => {
   const params: At['params'] = {};
   for (const [at, part] of wanted.entries()) {
     const text = given[at] ?? '';
-    if (!part.startsWith('{')) {
-      if (part !== text) return undefined;
-    } else params[part.slice(1, -1)] = decodeURIComponent(text);
+    const isNamed = part.startsWith('{');
+    if (isNamed ? text === '' : part !== text) return undefined;
+    if (isNamed) params[part.slice(1, -1)] = decodeURIComponent(text);
   }
   return params;
 };

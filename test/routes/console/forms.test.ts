@@ -161,7 +161,7 @@ const NOBODY = '00000000-0000-4000-8000-000000000000';
 describe('a page of the console', () => {
   it('is 404 in words where there is none, or what it is about is gone', async (t) => {
     const { call } = await browse(t);
-    for (const path of ['nowhere', `cases/${NOBODY}`, 'cases/x/y']) {
+    for (const path of ['nowhere', `cases/${NOBODY}`, 'cases/x/y', 'cases/']) {
       const { status, text, headers } = await call('GET', `/dashboard/${path}`);
       assert.equal(status, 404, path);
       assert.match(String(headers['content-type']), /^text\/html/);
