@@ -18,6 +18,10 @@ export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<
     path: '/dashboard/cases/{id}/pr',
     open: async () => (await import('./pull.tsx')).pull,
   },
+  conflicts: {
+    path: '/dashboard/cases/{id}/conflicts',
+    open: async () => (await import('./conflicts.tsx')).conflicts,
+  },
 };
 
 /** The page at a path, and what the path says. */

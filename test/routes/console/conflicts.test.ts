@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../lib/client/client.ts';
+import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { gitIn, makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+import { commit } from '../../lib/work/conflicts/fixture.ts';
+
+const start = async (t: TestContext) => {
+  const { root, git } = makeRepository(t, { files: { 'a.txt': 'one\n', 'b.txt': 'one\n' } });
+  const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t), '--repo', root]);
+  const dossier = connect({ url: daemon.url });
+  const { id } = await dossier.call('POST /cases', { body: { title: 'Rebase', type: 'bug' } });
+  const { path } = await dossier.call('POST /api/worktrees', { body: { case_id: id } });
+  commit(git, root, { 'a.txt': 'base\n' });
+  commit(gitIn(path), path, { 'a.txt': 'branch <script>alert(1)</script> \u202e\n' });
+  const read = (name: string) => readFileSync(join(path, name), 'utf8');
+  const state = async () => (await dossier.call('GET /cases/{id}', { id })).state;
+  return { dossier, id, read, state, url: `${daemon.url}/dashboard/cases/${id}/conflicts` };
+};
+
+describe('the conflicts of a Work item', { skip: noBrowser }, () => {
+  it('are met by a rebase, resolved by hand and applied', async (t) => {
+    const { url, read, state } = await start(t);
+    const { page, complaints } = await look(t, url);
+    await page.getByText('There was none yet.').waitFor();
+    await page.keyboard.press('a');
+    await page.getByText('A rebase waits for you:').waitFor();
+    await page.getByText('changed on both sides').waitFor();
+    const ours = page.locator('.side', { hasText: 'branch <script>alert(1)</script> ⟦U+202E⟧' });
+    await ours.waitFor();
+    assert.equal(await state(), 'BLOCKED');
+    await assertAccessible(page);
+    await page.getByLabel('a.txt as it is to be').fill('both\n');
+    await page.getByRole('button', { name: 'Save the file' }).click();
+    await page.getByText('No marks are left in it.').waitFor();
+    assert.equal(read('a.txt'), 'both\n');
+    await page.keyboard.press('a');
+    await page.getByRole('button', { name: 'Push the rebased branch' }).waitFor();
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('are not resolved over what somebody else has made of them since', async (t) => {
+    const { url, read, dossier, id } = await start(t);
+    await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
+    const { page } = await look(t, url);
+    await page.getByLabel('a.txt as it is to be').fill('mine\n');
+    const query = { path: 'a.txt' };
+    await dossier.call('PUT /cases/{id}/editor/files', {
+      id,
+      query,
+      body: { content: 'theirs\n' },
+    });
+    await page.getByRole('button', { name: 'Save the file' }).click();
+    await page.getByRole('alert').waitFor();
+    assert.equal(read('a.txt'), 'theirs\n');
+  });
+
+  it('are taken back without scripts, on a narrow screen, after a question', async (t) => {
+    const { url, read, dossier, id } = await start(t);
+    await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
+    const { page } = await look(t, url, { javaScriptEnabled: false, size: 'narrow' });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, String(wide));
+    await page.getByRole('button', { name: 'Stage the files and go on' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.getByText('Abort…').click();
+    await page.getByRole('button', { name: 'Give back the state before' }).click();
+    await page.getByText('aborted').waitFor();
+    assert.match(read('a.txt'), /^branch/);
+  });
+});
