@@ -22,6 +22,10 @@ export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<
     path: '/dashboard/cases/{id}/conflicts',
     open: async () => (await import('./conflicts.tsx')).conflicts,
   },
+  trace: {
+    path: '/dashboard/cases/{id}/trace',
+    open: async () => (await import('./trace.tsx')).trace,
+  },
 };
 
 /** The page at a path, and what the path says. */

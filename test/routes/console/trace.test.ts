@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { connect, type Proof } from '../../../lib/client/client.ts';
+import { withCommits } from '../../../routes/console/parts/trace-columns.ts';
+import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { linkTo } from '../../helpers/linked-issue.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+
+const start = async (t: TestContext) => {
+  const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  const workspace = temporaryDirectory(t);
+  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const dossier = connect({ url: daemon.url });
+  const title = 'Saving </text><script>alert(1)</script> fails';
+  const { id, path } = await dossier.call('POST /cases', {
+    body: { title, type: 'bug', description: '```sh\necho hi > hi.txt\n```\n' },
+  });
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(workspace, path, name)), { recursive: true });
+    writeFileSync(join(workspace, path, name), text);
+  };
+  linkTo({ write }, 'Saving fails.\n');
+  const made = await dossier.call('POST /cases/{id}/sessions', {
+    id,
+    body: { type: 'implementing' },
+  });
+  const at = { id, sid: made.id };
+  for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at))
+    if (event === 'plan_ready') break;
+  const body = { type: 'tests', content: 'green', session_id: made.id };
+  await dossier.call('POST /cases/{id}/proof', { id, body });
+  return { id, session: made.id, url: `${daemon.url}/dashboard/cases/${id}/trace` };
+};
+
+describe('the trace of a Work item', { skip: noBrowser }, () => {
+  it('is a picture in columns, whose cards lead on', async (t) => {
+    const { url, id, session } = await start(t);
+    const { page, complaints } = await look(t, url);
+    const cards = page.locator('svg.trace a');
+    const to = await cards.evaluateAll((all) => all.map((one) => one.getAttribute('href')));
+    assert.deepEqual(to.toSorted(), [
+      `/dashboard/cases/${id}`,
+      `/dashboard/cases/${id}/proof`,
+      `/dashboard/cases/${id}/sessions/${session}`,
+      'https://github.com/acme/app/issues/12',
+    ]);
+    assert.equal(await page.locator('svg.trace .tie').count(), 3);
+    await assertAccessible(page);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/dashboard\/cases\//);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('is a list on a narrow screen, without scripts too', async (t) => {
+    const { url, id } = await start(t);
+    const { page } = await look(t, url, { javaScriptEnabled: false, size: 'narrow' });
+    assert.equal(await page.locator('svg.trace').isVisible(), false);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, String(wide));
+    await page.getByRole('link', { name: 'tests' }).click();
+    await page.waitForURL(`**/dashboard/cases/${id}/proof`);
+  });
+});
+
+describe('the columns of a trace', () => {
+  it('have a commit between a session and what it proves, and a line for each step', () => {
+    const node = (kind: 'case' | 'session' | 'proof') => ({
+      ...{ id: `${kind}:1`, kind, label: kind, state: '' },
+    });
+    const proofs = [{ id: '1', commit: 'abc', session_id: '1' }] as Proof[];
+    const { cards, lines } = withCommits({
+      ...{ nodes: [node('case'), node('session'), node('proof')], proofs, id: '1' },
+      edges: [
+        { from: 'case:1', to: 'session:1', kind: 'case-has-session' },
+        { from: 'case:1', to: 'proof:1', kind: 'case-has-proof' },
+        { from: 'session:1', to: 'proof:1', kind: 'session-produced-proof' },
+      ],
+    });
+    assert.equal(
+      cards.find(({ kind }) => kind === 'commit')?.href,
+      '/dashboard/cases/1/sessions/1/diff',
+    );
+    assert.deepEqual(
+      lines.map(({ from, to }) => `${from} ${to}`),
+      ['case:1 session:1', 'session:1 commit:abc', 'commit:abc proof:1'],
+    );
+  });
+});
