@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../base/message-of.ts';
 import { realPlace } from '../base/path-contains.ts';
 
 /** How the daemon was started. What the operator changes while it runs is in workspace.md instead. */
@@ -100,7 +101,7 @@ const parse = (argv: string[]) => {
   try {
     return parseArgs({ args: argv, options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 };
 

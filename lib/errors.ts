@@ -131,6 +131,17 @@ export const notFound = (what: string, id: string): ServiceError =>
     `There is no ${what} ${id} here. List the collection to see what there is.`,
   );
 
+/** What is asked means nothing as things stand; `message` says what to do first. */
+export const invalidState = (message: string, extra?: Extra): ServiceError =>
+  new ServiceError('invalid_state', message, extra);
+
+/** One field of a request is not what it has to be, as its `message` says after its path. */
+export const badField = (
+  path: string,
+  message: string,
+  detail = `${path} ${message}.`,
+): ServiceError => new ServiceError('bad_request', detail, { errors: [{ path, message }] });
+
 /** What was looked for. Throws 404 where it is not there. */
 export const orNotFound = <T>(value: T | undefined, what: string, id: string): T => {
   if (value === undefined) throw notFound(what, id);

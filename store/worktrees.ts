@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { lockOn } from '../base/locks.ts';
+import { messageOf } from '../base/message-of.ts';
 import { createFile, hasCode, removeFile, replaceFile } from './disk/durable.ts';
 import type { Layout } from './layout.ts';
 import { WorktreeRecord } from './records/worktree.ts';
@@ -70,7 +71,7 @@ export const worktreeRecords = (store: Store): FoundRecord[] =>
       const record = readWorktree(store, case_id);
       return record === undefined ? [] : [{ case_id, record }];
     } catch (error) {
-      return [{ case_id, problem: error instanceof Error ? error.message : String(error) }];
+      return [{ case_id, problem: messageOf(error) }];
     }
   });
 

@@ -1,5 +1,6 @@
+import { messageOf } from '../../base/message-of.ts';
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from './provider.ts';
-import { messageOf, plainRun } from './run-end.ts';
+import { plainRun } from './run-end.ts';
 
 /** The operator is the provider: plan.md is written by hand, the worktree is edited by hand, `finish` ends the work. */
 export const createManualProvider = (): Provider => ({

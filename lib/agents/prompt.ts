@@ -1,5 +1,6 @@
 import { fenceOff } from '../../base/fence-off.ts';
-import type { PartialWork, Phase, PromptParts } from './provider.ts';
+import { ANSWER_LIMITS } from './launch.ts';
+import type { PartialWork, Phase, PromptParts, RunSpec } from './provider.ts';
 
 /**
  * The prompt of one turn as Markdown. A Work prompt holds the approved plan word for word in a block that its own
@@ -7,6 +8,16 @@ import type { PartialWork, Phase, PromptParts } from './provider.ts';
  */
 export const renderPrompt = (phase: Phase, parts: PromptParts): string =>
   parts.bare === true ? parts.description : promptOf(phase, parts);
+
+/** What a run is given that answers a prompt as it stands, in Plan mode, while somebody waits. */
+export const answering = (
+  prompt: string,
+): Pick<RunSpec, 'phase' | 'prompt' | 'limits' | 'awaitPlan'> => ({
+  phase: 'plan',
+  prompt: { title: '', type: '', description: prompt, memory: [], global_memory: [], bare: true },
+  limits: ANSWER_LIMITS,
+  awaitPlan: () => Promise.reject(new Error('nobody writes a plan here')),
+});
 
 const promptOf = (phase: Phase, parts: PromptParts): string =>
   [

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts';
 import type { Exit } from '../tools/process/spawn.ts';
 import type { Run, RunResult } from './provider.ts';
 
@@ -57,6 +58,3 @@ export const lateRun = (starting: Promise<Run>): Run => {
 
 // That it could not be started is told by `done`.
 const ignore = (): void => undefined;
-
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

@@ -1,9 +1,10 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type Capped, createCappedOutput } from '../../base/cap-text.ts';
+import { messageOf } from '../../base/message-of.ts';
 import type { Exit, Program } from '../tools/process/spawn.ts';
 import { type Launch, type Launchable, type LaunchDeps, launch, TOLD_OUTPUT } from './launch.ts';
 import type { LiveOutput } from './live-output.ts';
-import { describeExit, messageOf } from './run-end.ts';
+import { describeExit } from './run-end.ts';
 
 /** What one script came to. */
 export interface Ran extends Capped {

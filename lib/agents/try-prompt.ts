@@ -4,10 +4,10 @@ import { inScratch } from '../../store/disk/scratch.ts';
 import type { Tried } from '../../store/records/provider.ts';
 import type { Reached } from '../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../store/store.ts';
-import { notFound, ServiceError } from '../errors.ts';
+import { invalidState, notFound, ServiceError } from '../errors.ts';
 import { needProvider } from '../guard/trust/need.ts';
 import { forgetState } from '../sandbox/state/open.ts';
-import { ANSWER_LIMITS } from './launch.ts';
+import { answering } from './prompt.ts';
 import type { Provider, RunResult } from './provider.ts';
 import type { WithProviders } from './providers.ts';
 
@@ -25,10 +25,7 @@ export const tryPrompt = async (
   if (provider === undefined) throw notFound('provider', id);
   const { available, reason, kind } = await provider.probe();
   if (kind === 'manual')
-    throw new ServiceError(
-      'invalid_state',
-      'The operator is this provider; there is nobody to ask.',
-    );
+    throw invalidState('The operator is this provider; there is nobody to ask.');
   if (!available) throw new ServiceError('unavailable', reason ?? `${id} cannot be used now.`);
   const since = performance.now();
   const network: Reached = [];
@@ -55,24 +52,10 @@ const answer = (
     const session_id = randomUUID();
     const run = provider.start(
       {
-        session_id,
-        phase: 'plan',
-        cwd: dir,
-        session_dir: dir,
-        prompt: {
-          title: '',
-          type: '',
-          description: prompt,
-          memory: [],
-          global_memory: [],
-          bare: true,
-        },
-        run_marker: randomUUID(),
-        writable: [],
-        kept: [],
+        ...answering(prompt),
+        ...{ session_id, run_marker: randomUUID() },
+        ...{ cwd: dir, session_dir: dir, writable: [], kept: [] },
         hidden: [store.layout.dossier],
-        limits: ANSWER_LIMITS,
-        awaitPlan: () => Promise.reject(new Error('nobody writes a plan here')),
       },
       (event) => {
         if (event.type === 'network') network.push(event.data);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { withIdsOf } from '../../store/new-id.ts';
-import { ServiceError } from '../errors.ts';
+import { badField, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bodyBytes } from './answer.ts';
 import { Answer, type Route } from './route.ts';
@@ -51,12 +51,10 @@ const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 const keyIn = (header: string | string[] | undefined): string | undefined => {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && KEY.test(header)) return header;
-  throw new ServiceError(
-    'bad_request',
+  throw badField(
+    'header/Idempotency-Key',
+    'is not 1 to 255 printable characters',
     'Idempotency-Key takes 1 to 255 printable ASCII characters, such as a UUID.',
-    {
-      errors: [{ path: 'header/Idempotency-Key', message: 'is not 1 to 255 printable characters' }],
-    },
   );
 };
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { jsonText } from '../../base/json.ts';
 import { sha256 } from '../../base/sha256.ts';
-import { ServiceError } from '../errors.ts';
+import { badField, type ServiceError } from '../errors.ts';
 import { Answer } from './route.ts';
 
 /** The query of every list. */
@@ -41,9 +41,11 @@ export const cut = <T extends { id: string }>(
 };
 
 const notInList = (after: string): ServiceError =>
-  new ServiceError('bad_request', `There is no ${after} in this list. Begin without after.`, {
-    errors: [{ path: 'query/after', message: 'is not in the list' }],
-  });
+  badField(
+    'query/after',
+    'is not in the list',
+    `There is no ${after} in this list. Begin without after.`,
+  );
 
 const MOST = 1000;
 

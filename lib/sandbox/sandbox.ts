@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, extname, isAbsolute } from 'node:path';
 import { isAtOrBelow } from '../../base/at-or-below.ts';
+import { messageOf } from '../../base/message-of.ts';
 import { orElse } from '../../base/or-else.ts';
 import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/process/environment.ts';
@@ -131,7 +132,7 @@ const tryOut = (ground: Ground): string | undefined => {
     if (status === 0) return undefined;
     return stderr?.trim() || error?.message || 'no answer';
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 };
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';
+import { messageOf } from '../../base/message-of.ts';
 import { MANIFEST_NAME } from '../records/manifest.ts';
 import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
 import { checkCount, checkSize, checkTotals } from './archive-limits.ts';
@@ -162,7 +163,7 @@ const bytesOf = async function* (zip: ZipFile, entry: ZipEntry): AsyncGenerator<
     yield* await streamOf(zip, entry);
   } catch (error) {
     if (error instanceof Error && 'syscall' in error) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ArchiveError(
       `The entry ${printableName(entry.path)} cannot be unpacked (${why}). Copy or download the archive again; nothing was imported.`,
     );

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts';
 export interface TextPosition {
   line: number;
   column: number;
@@ -33,7 +34,7 @@ export const asProblem = (error: unknown): Problem => {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')
     return new Problem('no_permission', "The daemon's user may not read this. Give it leave to");
-  return new Problem('unreadable', error instanceof Error ? error.message : String(error));
+  return new Problem('unreadable', messageOf(error));
 };
 
 export const LINKED_FOLDER = new Problem(
@@ -47,8 +48,7 @@ export const NO_FOLDER = new Problem(
 );
 
 /** A file made by hand could not be given what it lacks. */
-export const notAdopted = (error: unknown): Problem =>
-  new Problem('not_adopted', error instanceof Error ? error.message : String(error));
+export const notAdopted = (error: unknown): Problem => new Problem('not_adopted', messageOf(error));
 
 /** A Problem as it is told: with the file, relative to the workspace. */
 export interface FileProblem {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { capText } from '../../../base/cap-text.ts';
 import { list, record, text } from '../../../base/wire.ts';
-import { ServiceError } from '../../errors.ts';
+import { badField } from '../../errors.ts';
 import { TOLD_OUTPUT } from '../launch.ts';
 import {
   allowedPrefix,
@@ -169,12 +169,11 @@ const onceOf = (asked?: Pick<PermissionAsk, 'options'> | Parked): string | null 
 
 const fitting = (ask: PermissionAsk, prefix = ask.command ?? ''): string => {
   if (allowedPrefix(ask, [prefix]) !== undefined) return prefix.trim();
-  throw new ServiceError(
-    'bad_request',
-    'The prefix has to be the first words of the command that is asked for. Send those, or none for the whole command.',
-    { errors: [{ path: '/prefix', message: 'is not how the command begins' }] },
-  );
+  throw badField('/prefix', 'is not how the command begins', PREFIX);
 };
+
+const PREFIX =
+  'The prefix has to be the first words of the command that is asked for. Send those, or none for the whole command.';
 
 // A title is the agent's own words: who decides sees what would be done.
 const shown = ({ kind, command, paths }: PermissionAsk) => ({

@@ -1,4 +1,5 @@
 import { capRaw, capText } from '../../../base/cap-text.ts';
+import { messageOf } from '../../../base/message-of.ts';
 import { record } from '../../../base/wire.ts';
 import { onceEach } from '../../sandbox/egress/networks.ts';
 import { askingEnv } from '../asking.ts';
@@ -7,7 +8,6 @@ import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
 import type { PermissionPolicy } from '../permissions.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
-import { messageOf } from '../run-end.ts';
 import { atLeast } from '../usage.ts';
 import { watchQuiet } from '../waiting.ts';
 import { type AgentListener, connectAgent } from './connection.ts';

@@ -1,8 +1,8 @@
 import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
+import { messageOf } from '../../../base/message-of.ts';
 import { list, number, record, text, type Wire } from '../../../base/wire.ts';
 import type { ModelChoice } from '../choice.ts';
 import type { RunSpec } from '../provider.ts';
-import { messageOf } from '../run-end.ts';
 import type { AgentConnection } from './connection.ts';
 import { chosenIn, optionsOf } from './offers.ts';
 

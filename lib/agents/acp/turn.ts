@@ -1,5 +1,6 @@
 import { RequestError } from '@agentclientprotocol/sdk';
 import { capRaw } from '../../../base/cap-text.ts';
+import { messageOf } from '../../../base/message-of.ts';
 import { record, text } from '../../../base/wire.ts';
 import { settlesWithin } from '../../../base/within.ts';
 import type { Program } from '../../tools/process/spawn.ts';
@@ -8,7 +9,6 @@ import type { ModelChoice } from '../choice.ts';
 import { limitIn, type UsageLimit } from '../limits.ts';
 import type { AcpAgent, AskSwitches } from '../presets.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
-import { messageOf } from '../run-end.ts';
 import type { Watch } from '../waiting.ts';
 import { chooseModel } from './choose.ts';
 import type { AgentConnection } from './connection.ts';

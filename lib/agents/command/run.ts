@@ -1,3 +1,4 @@
+import { messageOf } from '../../../base/message-of.ts';
 import { onceEach } from '../../sandbox/egress/networks.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Exit, Program } from '../../tools/process/spawn.ts';
@@ -7,7 +8,7 @@ import { LIMITS, launch, type ProviderDeps } from '../launch.ts';
 import { limitIn } from '../limits.ts';
 import { renderPrompt } from '../prompt.ts';
 import type { Phase, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
-import { describeExit, failedRun, messageOf, plainRun } from '../run-end.ts';
+import { describeExit, failedRun, plainRun } from '../run-end.ts';
 import { atLeast } from '../usage.ts';
 import { type Watch, watchQuiet } from '../waiting.ts';
 import { type Format, hearLine } from './formats.ts';

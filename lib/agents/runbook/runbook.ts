@@ -1,9 +1,10 @@
+import { messageOf } from '../../../base/message-of.ts';
 import { onceEach } from '../../sandbox/egress/networks.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import type { Launch, ProviderDeps } from '../launch.ts';
 import { liveOutput } from '../live-output.ts';
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
-import { endedRun, messageOf, plainRun } from '../run-end.ts';
+import { endedRun, plainRun } from '../run-end.ts';
 import { lastWords, runScript } from '../script.ts';
 import { hiddenBlock } from './hidden-blocks.ts';
 import { proposePlan } from './plan.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
 import { LARGEST_FILE, type TreeFile } from '../../../store/tree/read.ts';
-import { ServiceError } from '../../errors.ts';
+import { badField, ServiceError } from '../../errors.ts';
 
 /** What a file is to hold, as it was sent. */
 export interface Sent {
@@ -28,9 +28,7 @@ const notAs = (encoding: string): ServiceError => {
     encoding === 'base64'
       ? 'is not base64, with its padding and without line ends'
       : 'holds half a character (a lone surrogate), which no file can hold';
-  return new ServiceError('bad_request', `content ${message}. Nothing was written.`, {
-    errors: [{ path: '/content', message }],
-  });
+  return badField('/content', message, `content ${message}. Nothing was written.`);
 };
 
 /** As text where that is what it is, byte for byte; else as base64. */

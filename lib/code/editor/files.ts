@@ -7,7 +7,7 @@ import { makeTreeFolder } from '../../../store/tree/make.ts';
 import { moveInTree } from '../../../store/tree/move.ts';
 import { readTreeFile } from '../../../store/tree/read.ts';
 import { createTreeFile, removeFromTree, replaceTreeFile } from '../../../store/tree/write.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import type { WithLive } from '../worktrees/live.ts';
 import type { WithSetups } from '../worktrees/setup/setups.ts';
 import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
@@ -123,7 +123,6 @@ export const exists = (path: string): ServiceError =>
   );
 
 const notEmpty = (path: string): ServiceError =>
-  new ServiceError(
-    'invalid_state',
+  invalidState(
     `The directory ${path} is not empty. Delete what is in it first: files are kept one by one.`,
   );

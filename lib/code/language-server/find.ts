@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import { messageOf } from '../../../base/message-of.ts';
 import { orElse } from '../../../base/or-else.ts';
 import { pathContains } from '../../../base/path-contains.ts';
 import type { Language } from '../../../store/records/settings.ts';
@@ -137,6 +138,6 @@ const askVersion = async (
     const [first = ''] = (code === 0 ? said : stderr.trim() || said).split('\n');
     return `${program} --version says ${JSON.stringify(first.slice(0, 200))}`;
   } catch (error) {
-    return `${program} cannot be run: ${error instanceof Error ? error.message : String(error)}`;
+    return `${program} cannot be run: ${messageOf(error)}`;
   }
 };

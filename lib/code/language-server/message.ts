@@ -1,6 +1,6 @@
 import { record, type Wire } from '../../../base/wire.ts';
 import type { Language } from '../../../store/records/settings.ts';
-import { ServiceError } from '../../errors.ts';
+import { badField, type ServiceError } from '../../errors.ts';
 import { converse } from './converse.ts';
 import type { LanguageServerNeeds } from './needs.ts';
 import { type FilesScope, treeIn } from './root.ts';
@@ -28,6 +28,4 @@ export const passMessage = async (
 };
 
 const notAMessage = (path: string, what: string): ServiceError =>
-  new ServiceError('bad_request', `${path} ${what}. Send one JSON-RPC request or notification.`, {
-    errors: [{ path, message: what }],
-  });
+  badField(path, what, `${path} ${what}. Send one JSON-RPC request or notification.`);

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../base/message-of.ts';
 import { settlesWithin } from '../../../base/within.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Environment } from '../../tools/process/environment.ts';
@@ -109,7 +110,7 @@ const readFrom = (
       read(chunk);
     } catch (error) {
       failed = true;
-      fail(error instanceof Error ? error.message : String(error));
+      fail(messageOf(error));
     }
   });
 };

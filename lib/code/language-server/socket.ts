@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws';
+import { messageOf } from '../../../base/message-of.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { CLOSED, type ClientEnding, type EditorClient } from './client.ts';
 import type { LanguageServerNeeds } from './needs.ts';
@@ -42,7 +43,7 @@ export const openBridge = async (
       try {
         if (!seat.receive(data)) socket.pause();
       } catch (error) {
-        const what = error instanceof Error ? error.message : String(error);
+        const what = messageOf(error);
         close(socket, { code: CLOSED.bad_message, reason: what.slice(0, 100) });
       }
     });

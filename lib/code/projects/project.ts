@@ -1,7 +1,7 @@
 import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
-import { ServiceError } from '../../errors.ts';
+import { badField } from '../../errors.ts';
 import { needProject } from '../../guard/trust/need.ts';
 
 /** The repository of a project: the settings' `projects`, where `--repo` names the default. Undefined when it has none. */
@@ -25,11 +25,9 @@ export const checkProject = (
     projectRepository(service, project) !== undefined
   )
     return;
-  throw new ServiceError(
-    'bad_request',
+  throw badField(
+    '/project',
+    'is not in the settings',
     `There is no project ${project}. Name it under projects in workspace.md first.`,
-    {
-      errors: [{ path: '/project', message: 'is not in the settings' }],
-    },
   );
 };

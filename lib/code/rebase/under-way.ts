@@ -1,7 +1,7 @@
 import { openConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import type { RebaseState } from '../../tools/git/write/rebase.ts';
 import { findWorktree } from '../worktrees/read.ts';
 
@@ -47,8 +47,7 @@ export const refuseSession = (store: Store, caseId: string, type: string): void 
 };
 
 export const noRebase = (): ServiceError =>
-  new ServiceError(
-    'invalid_state',
+  invalidState(
     'No rebase of the daemon is under way in the worktree. Start one with POST /api/cases/…/pr/rebase.',
   );
 

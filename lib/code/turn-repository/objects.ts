@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { messageOf } from '../../../base/message-of.ts';
 import type { GitAt } from '../../tools/git/run/git.ts';
 import { gatherObjects, migrate, movePack, withObjects } from './quarantine.ts';
 
@@ -52,7 +53,7 @@ const reasonOf = async (work: () => Promise<void>): Promise<string | undefined> 
     await work();
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 };
 

@@ -1,6 +1,6 @@
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState } from '../../errors.ts';
 import { isGitHubCom } from './tokens.ts';
 
 export const GITHUB = 'github.com';
@@ -22,7 +22,7 @@ export const apiOf = (host: string, { env, settings }: Wanted): string => {
   const why = wrongApi(given) ?? (env.GITHUB_API_URL ? undefined : elsewhere(host, given, env));
   if (why === undefined) return normal(given);
   const name = env.GITHUB_API_URL ? 'GITHUB_API_URL' : 'api_url in workspace.md';
-  throw new ServiceError('invalid_state', `${name} ${why}. Change it, then try again.`);
+  throw invalidState(`${name} ${why}. Change it, then try again.`);
 };
 
 // As the addresses of pages are, which are compared with it: lower case, and no port that goes without saying.

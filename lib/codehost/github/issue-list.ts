@@ -1,5 +1,5 @@
 import type { IssueFilter, IssuePage } from '../../../store/records/code-host.ts';
-import { ServiceError } from '../../errors.ts';
+import { badField } from '../../errors.ts';
 import { apiPath, hostClient, type RemoteRepositoryAccess } from './client.ts';
 import { listMilestones } from './repository.ts';
 import { issueFromRest, type RestIssue } from './wire-issue.ts';
@@ -53,7 +53,7 @@ const positionOf = (cursor: string | undefined): Position => {
   const query = new URLSearchParams(Buffer.from(cursor, 'base64url').toString('utf8'));
   const position = positionIn(query);
   if (Object.keys(position).length > 0) return position;
-  throw refused('/cursor', 'is not one that was answered; leave it out to begin anew');
+  throw badField('/cursor', 'is not one that was answered; leave it out to begin anew');
 };
 
 const parametersOf = async (
@@ -75,11 +75,8 @@ const numberOf = async (place: RemoteRepositoryAccess, milestone: string): Promi
   const known = await listMilestones(place);
   const found = known.find(({ title }) => title === milestone);
   if (found !== undefined) return String(found.number);
-  throw refused(
+  throw badField(
     '/milestone',
     'is no milestone there; GET /api/codehost/repo/milestones lists them',
   );
 };
-
-const refused = (path: string, message: string): ServiceError =>
-  new ServiceError('bad_request', `${path} ${message}.`, { errors: [{ path, message }] });

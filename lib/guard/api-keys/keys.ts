@@ -10,7 +10,7 @@ import {
 } from '../../../store/api-keys.ts';
 import type { ApiKey } from '../../../store/records/api-key.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { badField, invalidState, notFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithKeyring } from './keyring.ts';
 
@@ -47,9 +47,8 @@ const nameOf = (wanted: string): string => {
   const name = wanted.trim();
   const isName = name.length > 0 && name.length <= 100 && !/[\p{Cc}\p{Cs}]/u.test(name);
   if (isName) return name;
-  throw new ServiceError('bad_request', 'A name has 1 to 100 characters, on one line.', {
-    errors: [{ path: '/name', message: 'must have 1 to 100 characters, on one line' }],
-  });
+  const why = 'must have 1 to 100 characters, on one line';
+  throw badField('/name', why, 'A name has 1 to 100 characters, on one line.');
 };
 
 const taken = (name: string): ServiceError =>
@@ -59,7 +58,7 @@ const taken = (name: string): ServiceError =>
   );
 
 const enough = (): ServiceError =>
-  new ServiceError('invalid_state', `There are ${MOST} keys. Revoke one that nobody uses first.`);
+  invalidState(`There are ${MOST} keys. Revoke one that nobody uses first.`);
 
 /** Revokes a key: from this moment on it opens nothing. 404 when there is none. */
 export const revokeKey = (store: Store, id: string): Promise<void> =>

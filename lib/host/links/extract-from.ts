@@ -2,7 +2,7 @@ import type { ExtractedIssue } from '../../../store/records/extracted.ts';
 import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import { checkProject } from '../../code/projects/project.ts';
-import { ServiceError } from '../../errors.ts';
+import { badField } from '../../errors.ts';
 import { extractIssue } from '../../work/issue-text/extract.ts';
 
 interface Extraction {
@@ -17,11 +17,11 @@ export const extractFrom = async (
   { body, number, project }: Extraction,
 ): Promise<ExtractedIssue> => {
   if ((body === undefined) === (number === undefined))
-    throw new ServiceError('bad_request', 'Give a body or the number of an issue, and not both.', {
-      errors: [{ path: '/body', message: 'either this or number' }],
-    });
+    throw badField('/body', 'either this or number', EITHER);
   if (number === undefined) return extractIssue(body ?? '');
   checkProject(service, project);
   const issue = await (await hostedRepositoryOf(service, project)).issue(number);
   return extractIssue(issue.body, issue.title);
 };
+
+const EITHER = 'Give a body or the number of an issue, and not both.';

@@ -13,7 +13,7 @@ import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted
 import { checkProject } from '../../code/projects/project.ts';
 import type { HostedRepository, RepositoryName } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { createCase } from '../../work/cases/change.ts';
 import { fieldsOf, fittedCopy, notesOf, placeOfIssue } from './fit.ts';
 import { applySync } from './sync.ts';
@@ -84,7 +84,7 @@ export const fetchIssue = async (
 ): Promise<Issue> => {
   await refuseImported(store, nameOf(hosted.name, number));
   return hosted.issue(number).catch((error: unknown) => {
-    throw isOfPull(error) ? new ServiceError('invalid_state', error.message) : error;
+    throw isOfPull(error) ? invalidState(error.message) : error;
   });
 };
 

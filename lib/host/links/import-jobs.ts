@@ -15,7 +15,7 @@ import type {
 import type { Store } from '../../../store/store.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import { checkProject } from '../../code/projects/project.ts';
-import { notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { badField, invalidState, notFound, orNotFound, type ServiceError } from '../../errors.ts';
 import { startImport } from './import-run.ts';
 import type { LinkNeeds } from './work.ts';
 
@@ -67,9 +67,7 @@ export const createImportJob = async (
 };
 
 const eitherOr = (): ServiceError =>
-  new ServiceError('bad_request', 'Give numbers or a filter, and not both.', {
-    errors: [{ path: '/numbers', message: 'either this or filter' }],
-  });
+  badField('/numbers', 'either this or filter', 'Give numbers or a filter, and not both.');
 
 export type WantedStatus = 'running' | 'completed' | 'cancelled';
 
@@ -109,8 +107,7 @@ export const movedJob = (
 ): ImportChange | undefined => {
   if (status === wanted) return undefined;
   if (status === 'completed' || status === 'cancelled')
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       `The import job is ${status}, and stays so. Make a new one for what is to be imported.`,
     );
   const again = { error: undefined, resume_at: undefined, ended_at: undefined };

@@ -13,7 +13,7 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-host.ts';
-import { notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { textDiff } from '../../tools/git/read/text-diff.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../../work/cases/text.ts';
@@ -65,7 +65,7 @@ const refuseUnfit = ({ matter, body }: StoredUpdate, pull: StoredPull, seen?: st
   );
 };
 
-const invalid = (message: string): ServiceError => new ServiceError('invalid_state', message);
+const invalid = (message: string): ServiceError => invalidState(message);
 
 // What is on the host already was published by a call whose end nobody saw.
 const publish = async (
@@ -136,8 +136,7 @@ const isSameText = (a: string, b: string): boolean => plain(a) === plain(b);
 const plain = (text: string): string => text.replaceAll('\r\n', '\n').trimEnd();
 
 const nothingNew = (number: number): ServiceError =>
-  new ServiceError(
-    'invalid_state',
+  invalidState(
     `The body of #${number} says the same already: there is nothing to update. Compose the draft anew, or send another body.`,
   );
 

@@ -9,7 +9,7 @@ import { sessionSummary, sessionsOf } from '../../../store/sessions/sessions.ts'
 import type { Store } from '../../../store/store.ts';
 import { getItem } from '../../code/projects/item.ts';
 import { checkCase, findWorktree } from '../../code/worktrees/read.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { getItemWithProofs } from '../../work/proof/attach.ts';
 import { listChecklist } from '../../work/proof/checklist.ts';
@@ -138,8 +138,7 @@ const edited = (): ServiceError =>
 const refuseLong = (composed: string, own: string): void => {
   const length = composed.length + own.length;
   if (length + 2 <= MAX_BODY) return;
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `The body would have ${length} characters, and the host takes ${MAX_BODY}. Shorten what you wrote below the line in pr/draft.md, which has ${own.length}.`,
   );
 };

@@ -5,7 +5,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import { standing } from '../../work/conflicts/preflight.ts';
@@ -87,8 +87,7 @@ const refuseMerged = async ({ store, git }: GitNeeds, worktree: WorktreeRecord):
   if (state !== 'merged') return;
   const head = await headCommit(git.at(worktree));
   if (head === undefined || head !== head_sha) return;
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `Everything that ${worktree.branch} has was merged with #${number}: there is nothing to propose. Run a session, or commit, first.`,
   );
 };

@@ -11,7 +11,7 @@ import {
   repositoryNamed,
   type WithCodeHost,
 } from '../../codehost/code-host.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 
 /** The record of the Work item's pull request. 404, with what to do, where there is none. Throws `unreadable_record`. */
 export const getPull = (store: Store, caseId: string): StoredPull => {
@@ -29,8 +29,7 @@ export const getOpenPull = (store: Store, caseId: string): StoredPull => {
   const kept = getPull(store, caseId);
   const { state, number } = kept.matter;
   if (isOpen(state)) return kept;
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `Pull request #${number} is ${state}. If that has changed on the host, send POST /api/cases/${caseId}/pr/sync-state.`,
   );
 };

@@ -4,7 +4,7 @@ import type { Gate } from '../../../store/records/proof.ts';
 import type { MarkedReady } from '../../../store/records/pull-call.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
 import type { CodeHost, Pull } from '../../codehost/code-host.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { getOpenPull, hostedFor, inPullTurn, type PullNeeds, servedPull } from './current.ts';
@@ -52,8 +52,7 @@ const refuseUnproved = ({ satisfied, missing }: Gate): void => {
 const refuseUnready = ({ ready, checks }: ReadyCheck): void => {
   if (ready) return;
   const failed = checks.filter(({ ok }) => !ok);
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `It is not ready: ${failed.map(({ detail }) => detail).join('; ')}. Settle that, then mark it again.`,
     { members: { checks: failed } },
   );

@@ -3,7 +3,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';
 import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
@@ -77,8 +77,7 @@ export const refuseMain = async (
   const begun = [worktree.base, worktree.base.replace(`${remote}/`, '')];
   const named = [...bases, ...begun, main?.slice(`refs/remotes/${remote}/`.length)];
   if (!named.includes(worktree.branch)) return;
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `${worktree.branch} is the base branch: it is never pushed to. Work on a branch of its own.`,
   );
 };
@@ -93,8 +92,7 @@ const headToPush = async (
   const proposed = await commitOf(git.at(worktree), `refs/remotes/${remote}/${base}`);
   const starts = [base_commit, proposed].filter((start) => start !== undefined);
   if (head !== undefined && !(await isBehindAny(git, worktree, { head, starts }))) return head;
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `${branch} has no commit that ${base} has not: there is nothing to propose. Run a session, or commit in ${worktree.path}.`,
   );
 };

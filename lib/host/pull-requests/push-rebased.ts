@@ -10,7 +10,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
@@ -66,15 +66,13 @@ const rebased = (store: Store, { case_id, created_at, branch }: WorktreeRecord):
     ({ matter }) => matter.worktree_created_at === created_at && matter.head !== null,
   );
   if (conflict === undefined) {
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       `Nothing was rebased in this worktree yet. Start with POST /api/cases/${case_id}/pr/rebase.`,
     );
   }
   const { remote } = conflict.matter;
   if (remote !== null && remote.ref === `refs/heads/${branch}`) return { conflict, remote };
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     'The repository had no remote to push to when the rebase began. Add one (git remote add origin …), then rebase anew.',
   );
 };
@@ -86,8 +84,7 @@ const refuseOtherRemote = async (
   name: string,
 ): Promise<void> => {
   if ((await pushRemote(git.at(worktree), worktree.branch)) === name) return;
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `The rebase began with ${name} as the remote to push to, and now it is another. Rebase anew, or set it back.`,
   );
 };
@@ -100,8 +97,7 @@ const headToPush = async (
   const head = await commitOf(git.at(worktree), `refs/heads/${worktree.branch}`);
   const rebasedHead = matter.head ?? '';
   if (head !== undefined && (await isAncestor(git.at(worktree), rebasedHead, head))) return head;
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `${worktree.branch} no longer has the commits of the rebase (${rebasedHead.slice(0, 12)}): it was moved since. Rebase anew, then push.`,
   );
 };

@@ -1,5 +1,5 @@
 import type { PushedPull, WantedPull } from '../../../store/records/pull-call.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, type ServiceError } from '../../errors.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import { standing } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
@@ -44,7 +44,6 @@ export const pushPull = (
   });
 
 const otherBranch = (proposed: string, here: string): ServiceError =>
-  new ServiceError(
-    'invalid_state',
+  invalidState(
     `The pull request is of ${proposed}, and the worktree is of ${here}. Nothing was pushed. Remove the worktree, and make one with POST /api/worktrees {"branch": "${proposed}"}.`,
   );

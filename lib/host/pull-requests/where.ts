@@ -6,7 +6,7 @@ import { detected, hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import { getItem } from '../../code/projects/item.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 
@@ -31,8 +31,7 @@ export const whereTo = async (
   // A repository that only the settings name is pushed to where git pushes.
   const remote = push.remote ?? (await pushRemote(service.git.at(worktree), worktree.branch));
   if (remote === undefined) {
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       'The repository has no remote to push to. Add one (git remote add origin …), then try again.',
     );
   }
@@ -46,8 +45,7 @@ const named = (wanted: string, candidates: readonly RemoteRepository[]): RemoteR
   const found = candidates.find((each) => nameOf(each) === wanted.toLowerCase());
   if (found !== undefined) return found;
   const names = [...new Set(candidates.map(({ owner, name }) => `${owner}/${name}`))].join(', ');
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `No remote leads to ${wanted}. Name one of these: ${names}; or add a remote for it.`,
   );
 };

@@ -6,7 +6,7 @@ import { isEnded, type Session } from '../../../store/records/session.ts';
 import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ModelChoice } from '../../agents/choice.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { createSession } from '../../work/sessions/lifecycle/create.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
@@ -51,8 +51,7 @@ const queuedReviews = (store: Store, caseId: string): Review[] => {
   const pull = getOpenPull(store, caseId);
   const queued = reviewsOf(store, pull).filter(({ feedback }) => feedback === 'queued');
   if (queued.length > 0) return queued;
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `No review is queued. Look at GET /api/cases/${caseId}/pr/reviews/unresolved, and queue what is to be addressed with POST …/pr/reviews/<id>/add-to-feedback.`,
   );
 };

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../base/message-of.ts';
 import { inSlices } from '../../../base/slices.ts';
 import { type Item, proofsOf, recordOf } from '../../../store/item/item.ts';
 import { allItems } from '../../../store/items/items.ts';
@@ -17,7 +18,6 @@ import type {
 } from '../../../store/records/traceability.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import { messageOf } from '../../agents/run-end.ts';
 
 /** How all records of the workspace are linked, as its files are now. It asks no host, and gives way to requests. */
 export const traceability = async (store: Store): Promise<Traceability> => {

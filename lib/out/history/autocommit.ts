@@ -1,3 +1,4 @@
+import { messageOf } from '../../../base/message-of.ts';
 import { sharedRead } from '../../../base/shared-read.ts';
 import { whenChanged } from '../../../store/items/items.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
@@ -108,7 +109,7 @@ const attempt = async (
     const why = await autocommitChanges(service, told, due);
     return why === undefined ? undefined : { why };
   } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error), err: error };
+    return { why: messageOf(error), err: error };
   }
 };
 

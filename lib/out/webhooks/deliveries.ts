@@ -3,7 +3,7 @@ import type { Delivery, DeliveryLine } from '../../../store/records/delivery.ts'
 import type { WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import type { Scope } from '../../../store/webhooks.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { invalidState, notFound } from '../../errors.ts';
 import type { WithDispatcher } from './dispatcher.ts';
 import { readWebhook } from './registrations.ts';
 
@@ -76,8 +76,8 @@ export const redeliver = async (
   const { matter } = await readWebhook(service, scope, webhookId);
   const before = await findDelivery(service, webhookId, id);
   if (before === undefined) throw notFound('delivery', id);
-  if (matter.disabled === true) throw new ServiceError('invalid_state', DISABLED);
-  if (before.status === 'waiting') throw new ServiceError('invalid_state', WAITING);
+  if (matter.disabled === true) throw invalidState(DISABLED);
+  if (before.status === 'waiting') throw invalidState(WAITING);
   await readyToWrite(service.store);
   await service.dispatcher.redeliver(webhookId, id);
   return (await findDelivery(service, webhookId, id)) ?? before;

@@ -15,7 +15,7 @@ import {
   removeRegistration,
   type Scope,
 } from '../../../store/webhooks.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { badField, notFound, ServiceError } from '../../errors.ts';
 import type { WithDispatcher } from './dispatcher.ts';
 import type { WithAddress } from './own-address.ts';
 import { leadsToDaemon, OWN_ADDRESS } from './own-address.ts';
@@ -61,9 +61,6 @@ const refuseSecret = (secret: string): void => {
 };
 
 const isControl = (character: string): boolean => character < ' ' || character === '\u007f';
-
-const badField = (path: string, message: string): ServiceError =>
-  new ServiceError('bad_request', `${path} ${message}.`, { errors: [{ path, message }] });
 
 const noSuchScope = (scope: Scope): ServiceError => notFound('Work item', scope ?? '');
 

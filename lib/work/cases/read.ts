@@ -6,7 +6,7 @@ import { type Filter, itemOf } from '../../../store/items/items.ts';
 import { Case, type StateName } from '../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../store/records/history.ts';
 import type { Store } from '../../../store/store.ts';
-import { orNotFound, ServiceError } from '../../errors.ts';
+import { badField, orNotFound, ServiceError } from '../../errors.ts';
 
 export interface Ready {
   body: Buffer;
@@ -105,9 +105,7 @@ const fieldsIn = (text: string): Field[] => {
   const unknown = [...wanted].filter((name) => !FIELDS.some((field) => field === name));
   if (unknown.length === 0) return FIELDS.filter((field) => wanted.has(field));
   const message = `holds ${unknown.map((name) => JSON.stringify(name)).join(', ')}: expected names with commas between, of ${FIELDS.join(', ')}`;
-  throw new ServiceError('bad_request', `query/fields ${message}.`, {
-    errors: [{ path: 'query/fields', message }],
-  });
+  throw badField('query/fields', message);
 };
 
 /** Grows with every change of any Work item: an answer made at the same version is still right. */

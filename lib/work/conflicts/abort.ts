@@ -1,4 +1,5 @@
 import { counted } from '../../../base/counted.ts';
+import { messageOf } from '../../../base/message-of.ts';
 import { changeConflict, openConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { AbortedRebase } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
@@ -11,7 +12,6 @@ import { putGitFiles } from '../../tools/git/write/git-files.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
-import { gitMessage } from './preflight.ts';
 import { block, letGo } from './proceed.ts';
 
 /** Ends the rebase and gives back the exact state before it. What was made since is kept under a ref. */
@@ -89,12 +89,12 @@ export const undo = async (
     await changeConflict(store, conflict, {
       ...{ outcome: 'failed', step: null, snapshot: null, conflicted: null, set_aside: null },
       ended_at: service.store.clock().toISOString(),
-      line: `failed, and all is as it was: ${gitMessage(error)}`,
+      line: `failed, and all is as it was: ${messageOf(error)}`,
     });
   } catch (other) {
     log.error({ err: other, case_id: worktree.case_id }, 'A rebase that failed was not put back');
     await block(store, conflict);
-    const line = `failed (${gitMessage(error)}), and was not put back (${gitMessage(other)}): send …/conflicts/abort`;
+    const line = `failed (${messageOf(error)}), and was not put back (${messageOf(other)}): send …/conflicts/abort`;
     await changeConflict(store, conflict, { step: 'interrupted', line });
   }
   throw error;

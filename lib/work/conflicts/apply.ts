@@ -1,3 +1,4 @@
+import { messageOf } from '../../../base/message-of.ts';
 import { changeConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { CleanRebase, RebaseStep, ResolvedFiles } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
@@ -8,7 +9,7 @@ import {
   unmergedFiles,
   unmergedIn,
 } from '../../code/rebase/unmerged.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
@@ -16,7 +17,6 @@ import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { refuseOpen } from './open-files.ts';
-import { gitMessage } from './preflight.ts';
 import { finish, proceed } from './proceed.ts';
 
 /**
@@ -43,8 +43,7 @@ const endedByHand = async (
 ): Promise<CleanRebase> => {
   if (await hasRebaseEnded(service.git, worktree, conflict))
     return finish(service, worktree, conflict, 'ended by hand');
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     'The rebase was ended by hand, and not to its end. Send …/conflicts/abort: it closes it, and brings back what was set aside.',
   );
 };
@@ -63,8 +62,7 @@ const toStage = async (
   const files = await unmergedFiles(git.at(worktree));
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
   if (files.length === 0 && !isSame && step === 'interrupted') {
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       'git was in the middle of a commit when the daemon stopped, and nobody can tell what of it is done. Send …/conflicts/abort: it brings back the exact state before the rebase.',
     );
   }
@@ -114,7 +112,7 @@ const goOn = async (
     const answer = await continueRebase(git.at(worktree), { marker: conflict.matter.id });
     return await proceed(service, worktree, conflict, answer);
   } catch (error) {
-    const line = `apply failed: ${gitMessage(error)}`;
+    const line = `apply failed: ${messageOf(error)}`;
     await changeConflict(store, conflict, { step: 'interrupted', line });
     throw error;
   }

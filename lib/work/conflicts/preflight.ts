@@ -1,3 +1,4 @@
+import { messageOf } from '../../../base/message-of.ts';
 import { listConflicts } from '../../../store/conflicts.ts';
 import type { ConflictMatter, RebaseWish } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
@@ -5,7 +6,7 @@ import { withWorktreeLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { foreignRebase } from '../../code/rebase/under-way.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { isAncestor, mergeBase } from '../../tools/git/read/ancestry.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status, type WorktreeStatus } from '../../tools/git/read/status.ts';
@@ -40,8 +41,7 @@ export const preflight = async (
   ]);
   const onto_commit = await commitOf(service.git.at(worktree), onto);
   if (onto_commit === undefined) {
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       `The repository has no branch or commit ${onto} to rebase onto. Name another with onto.`,
     );
   }
@@ -84,16 +84,12 @@ export const refuseUnderWay = async (
 /** The commit that the worktree is on. Throws 422 on another branch than the Work item's, or with files in conflict. */
 const onBranch = ({ branch, head, files }: WorktreeStatus, worktree: WorktreeRecord): string => {
   if (branch !== worktree.branch || head === null) {
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       `The worktree is on ${branch ?? 'no branch'}, and the Work item's branch is ${worktree.branch}. Switch to it, then try again.`,
     );
   }
   if (!files.some(({ code }) => code.includes('U') || /^(?:AA|DD)$/.test(code))) return head;
-  throw new ServiceError(
-    'invalid_state',
-    'The index holds files in conflict. Resolve and stage them, then try again.',
-  );
+  throw invalidState('The index holds files in conflict. Resolve and stage them, then try again.');
 };
 
 const refuseChanges = ({ files }: WorktreeStatus, keep: boolean): boolean => {
@@ -109,10 +105,7 @@ const refuseChanges = ({ files }: WorktreeStatus, keep: boolean): boolean => {
 const nameOfBase = ({ base, branch }: WorktreeRecord, onto = base): string => {
   // In the worktree HEAD is the branch itself.
   if (!/^(?:HEAD|@)$/.test(onto) && onto !== branch) return onto;
-  throw new ServiceError(
-    'invalid_state',
-    `${onto} is the branch itself. Name with onto what it is to be rebased onto.`,
-  );
+  throw invalidState(`${onto} is the branch itself. Name with onto what it is to be rebased onto.`);
 };
 
 // What a remote has is asked for; without an answer, what it last had is what there is.
@@ -136,7 +129,7 @@ const refreshed = async (
     );
     return [];
   } catch (error) {
-    return [`${onto} is as it was last fetched: ${gitMessage(error)}`];
+    return [`${onto} is as it was last fetched: ${messageOf(error)}`];
   }
 };
 
@@ -160,7 +153,7 @@ const knownRemote = async (
     remoteCommit(git.at(worktree), { remote, ref }),
   );
   const commit = await ask.catch(async (error) => {
-    notes.push(`${name} is known as it was last fetched: ${gitMessage(error)}`);
+    notes.push(`${name} is known as it was last fetched: ${messageOf(error)}`);
     return (await commitOf(git.at(worktree), `refs/remotes/${name}/${worktree.branch}`)) ?? null;
   });
   if (commit !== null) await refuseAhead(service, worktree, { name, commit, orig_head });
@@ -212,6 +205,3 @@ const refuseInTheWay = async (
     { members: { files: files.slice(0, 100) } },
   );
 };
-
-export const gitMessage = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

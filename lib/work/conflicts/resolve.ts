@@ -8,7 +8,7 @@ import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/rebase/under-way.
 import { unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { createSession, type NewSession } from '../sessions/lifecycle/create.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 
@@ -31,8 +31,7 @@ export const resolveWithAgent = (
     refuseHeld(service, caseId);
     refuseSecond(service.store, caseId);
     if ((await unmergedFiles(service.git.at(worktree))).length === 0) {
-      throw new ServiceError(
-        'invalid_state',
+      throw invalidState(
         'No file is in conflict any more. Send …/conflicts/apply to go on, or …/conflicts/abort.',
       );
     }

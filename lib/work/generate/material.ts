@@ -5,7 +5,7 @@ import type { Case } from '../../../store/records/case.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PlanningFile } from '../../../store/records/planning.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
 import { extractIssue } from '../issue-text/extract.ts';
 import { definitionOf, type Origin } from './definition.ts';
 import { hypothesesOf } from './hypotheses.ts';
@@ -91,8 +91,7 @@ const textOf = ({ artifacts }: Planning, wanted: PlanningFile): string | undefin
 const fromHypotheses = (item: Case, planning: Planning): Material => {
   const hypotheses = textOf(planning, 'hypotheses.md');
   if (hypotheses === undefined)
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       'There is no hypotheses.md to make tasks from. Generate it with POST …/planning/hypotheses-file, or write it.',
     );
   const [source, content] = problemOf(item, planning);

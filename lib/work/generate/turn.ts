@@ -6,9 +6,8 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { baselineOwners, readBaseline } from '../../../store/sessions/baselines.ts';
 import { releaseLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { ANSWER_LIMITS } from '../../agents/launch.ts';
+import { answering } from '../../agents/prompt.ts';
 import type { Provider, RunResult, RunSpec } from '../../agents/provider.ts';
-import { openRunDoor } from '../../agents/run-door.ts';
 import { refuseSession } from '../../code/rebase/under-way.ts';
 import { viewOf } from '../../code/worktrees/look/view.ts';
 import { ensureWorktree } from '../../code/worktrees/make/create.ts';
@@ -17,7 +16,6 @@ import { refuseHeld, tracesOf } from '../../code/worktrees/read.ts';
 import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log, WithLog } from '../../log.ts';
-import type { WithMcp } from '../../sandbox/egress/mcp-door.ts';
 import { forgetState } from '../../sandbox/state/open.ts';
 import { killRun } from '../../tools/process/process-tree.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
@@ -29,8 +27,9 @@ import {
 } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { noPlaceLeft } from '../sessions/live/places.ts';
-import { keepBaseline, undoChanges, undoInterrupted } from '../sessions/turns/baseline.ts';
+import { comparedRun, undoInterrupted } from '../sessions/turns/baseline.ts';
 import type { ReadingTurn } from '../sessions/turns/reading-turn.ts';
+import { openLiveDoor } from '../sessions/turns/run.ts';
 
 /** Of the lock: the daemon frees it when that is done, or when it starts again. */
 const PLANNING = 'planning';
@@ -109,14 +108,9 @@ const compared = async (service: SessionNeeds, live: LiveRun, asked: Asked): Pro
   const turn = turnOfPlanning(service.log, { case_id, id, provider: asked.provider.name });
   const worktree = await ensureWorktree(service, case_id);
   await undoInterrupted(service, turn);
-  const baseline = await keepBaseline(service, turn, worktree);
-  let violation: string | undefined;
-  let result: RunResult;
-  try {
-    result = await run(service, live, { asked, worktree, signed_as: baseline.signed_as });
-  } finally {
-    violation = await undoChanges(service, turn, worktree, baseline);
-  }
+  const { result, violation } = await comparedRun(service, turn, worktree, (signed_as) =>
+    run(service, live, { asked, worktree, signed_as }),
+  );
   return violation === undefined ? result : { outcome: 'failed', error: violation };
 };
 
@@ -139,19 +133,12 @@ interface Start {
   signed_as: string | undefined;
 }
 
-const run = async (
-  { engine, mcp, store }: WithEngine & WithMcp & WithStore,
-  live: LiveRun,
-  start: Start,
-): Promise<RunResult> => {
-  if (live.stopping || engine.closing) return { outcome: 'cancelled' };
+const run = async (service: SessionNeeds, live: LiveRun, start: Start): Promise<RunResult> => {
   live.worktree = start.worktree.path;
   const provider = start.asked.provider.run;
-  const door = await openRunDoor(mcp, provider, live.token);
-  if (live.stopping || engine.closing) {
-    door.close();
-    return { outcome: 'cancelled' };
-  }
+  const door = await openLiveDoor(service, live, provider);
+  if (door === undefined) return { outcome: 'cancelled' };
+  const { store } = service;
   const spec = { ...specOf(store, live, start), mcp: door.mcp };
   live.run = provider.start(spec, () => undefined);
   return live.run.done.finally(() => {
@@ -161,21 +148,11 @@ const run = async (
 };
 
 const specOf = (store: Store, live: LiveRun, { asked, worktree, signed_as }: Start): RunSpec => ({
-  session_id: live.session_id,
+  ...answering(asked.prompt),
   ...viewOf(store, worktree, { phase: 'plan' }),
+  ...{ session_id: live.session_id, run_marker: live.run_marker },
   session_dir: worktree.path,
-  prompt: {
-    title: '',
-    type: '',
-    description: asked.prompt,
-    memory: [],
-    global_memory: [],
-    bare: true,
-  },
-  run_marker: live.run_marker,
   ...(signed_as !== undefined && { signed_as }),
-  limits: ANSWER_LIMITS,
-  awaitPlan: () => Promise.reject(new Error('nobody writes a plan here')),
 });
 
 const answerOf = ({ outcome, error, plan = '' }: RunResult): string => {

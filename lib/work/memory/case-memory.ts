@@ -7,7 +7,7 @@ import {
 import { isMarkdownName } from '../../../store/names.ts';
 import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
-import { orNotFound, ServiceError } from '../../errors.ts';
+import { badField, orNotFound } from '../../errors.ts';
 
 export interface MemoryFile {
   filename: string;
@@ -41,12 +41,10 @@ export const putMemory = async (
 /** Throws `bad_request` for what is no name of a memory file. */
 export const checkMemoryName = (filename: string): void => {
   if (isMarkdownName(filename)) return;
-  throw new ServiceError(
-    'bad_request',
+  throw badField(
+    'path/filename',
+    'has to match [A-Za-z0-9][A-Za-z0-9._-]*.md',
     'A memory file is named like notes.md: letters, digits, dot, dash and underscore, at most 128 characters.',
-    {
-      errors: [{ path: 'path/filename', message: 'has to match [A-Za-z0-9][A-Za-z0-9._-]*.md' }],
-    },
   );
 };
 

@@ -16,7 +16,7 @@ import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
 import { isTokenOf } from '../../agents/token.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
-import { orNotFound, ServiceError } from '../../errors.ts';
+import { badField, orNotFound, ServiceError } from '../../errors.ts';
 import { checkMemoryName, type MemoryFile } from './case-memory.ts';
 
 const MAX_BYTES = 1_048_576;
@@ -65,9 +65,7 @@ export const writeGlobal = (
 const checkContent = (content: string): void => {
   const message = NOT_TEXT.find(([pattern]) => pattern.test(content))?.[1];
   if (message === undefined) return;
-  throw new ServiceError('bad_request', `/content ${message}.`, {
-    errors: [{ path: '/content', message }],
-  });
+  throw badField('/content', message);
 };
 
 const NOT_TEXT: readonly (readonly [RegExp, string])[] = [

@@ -12,7 +12,7 @@ import {
 } from '../../../store/records/planning.ts';
 import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
-import { notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { badField, invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { getMemory, putMemory } from '../memory/case-memory.ts';
 
 /** The planning gate of a Work item as its files are this moment. */
@@ -89,8 +89,7 @@ const hashesOf = (artifacts: readonly TextFile[]): Record<string, string> =>
   Object.fromEntries(artifacts.map(({ filename, sha256 }) => [filename, sha256]));
 
 const nothingToApprove = (): ServiceError =>
-  new ServiceError(
-    'invalid_state',
+  invalidState(
     'There is no planning file to approve. Generate one with POST …/planning/from-issue, or write one with PUT …/planning-artifacts/problem-definition.md.',
   );
 
@@ -141,11 +140,9 @@ export const putArtifact = (
 const named = (filename: string): PlanningFile => {
   const found = PLANNING_FILES.find((name) => name === filename);
   if (found !== undefined) return found;
-  throw new ServiceError(
-    'bad_request',
+  throw badField(
+    'path/filename',
+    `has to be one of ${PLANNING_FILES.join(', ')}`,
     `${filename.slice(0, 100)} is no planning file. There are ${PLANNING_FILES.join(', ')}; write others with PUT …/memory/:filename.`,
-    {
-      errors: [{ path: 'path/filename', message: `has to be one of ${PLANNING_FILES.join(', ')}` }],
-    },
   );
 };

@@ -1,4 +1,5 @@
 import { counted } from '../../../base/counted.ts';
+import { messageOf } from '../../../base/message-of.ts';
 import { readLink } from '../../../store/links/links.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Readiness } from '../../../store/records/planning.ts';
@@ -6,7 +7,6 @@ import { readLock } from '../../../store/sessions/locks.ts';
 import { sessionStatus } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithProviders } from '../../agents/providers.ts';
-import { messageOf } from '../../agents/run-end.ts';
 import { getItem } from '../../code/projects/item.ts';
 import { repositoryFor } from '../../code/projects/repository.ts';
 import { rebaseUnderWay } from '../../code/rebase/under-way.ts';

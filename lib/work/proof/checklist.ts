@@ -15,7 +15,7 @@ import type { Store } from '../../../store/store.ts';
 import type { MatterChanges } from '../../../store/text/splice.ts';
 import { workOf } from '../../code/worktrees/look/work.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
-import { notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { invalidState, notFound, orNotFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { moveTo } from '../cases/moves.ts';
 import { checkTexts } from '../cases/text.ts';
@@ -50,8 +50,7 @@ export const tickChecklist = async (
   const entry = checklistOf(kept.item).find((one) => one.id === id);
   if (entry === undefined) throw notFound('checklist item', id);
   if (kept.isThere) return servedOf(entry, kept.item);
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `This one is proven by a verified proof of the type ${entry.type}: attach and verify one. Task lines alone are ticked.`,
   );
 };

@@ -5,7 +5,7 @@ import type { Case } from '../../../../store/records/case.ts';
 import type { Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
 import { readBaseline } from '../../../../store/sessions/baselines.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import { ServiceError } from '../../../errors.ts';
+import { invalidState } from '../../../errors.ts';
 import { mergeBase } from '../../../tools/git/read/ancestry.ts';
 import { defaultBase, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
@@ -75,8 +75,7 @@ export const noteOfState = async (
   validator ??= Compile(Pictured);
   // Whoever writes in the repository can make such a ref: it is checked as what comes from outside.
   if (picture === undefined || !validator.Check(picture) || picture.head === null)
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       `${state.ref} is not as the daemon made it. By hand: git restore --source ${state.ref}:files.`,
     );
   const base = await defaultBase(

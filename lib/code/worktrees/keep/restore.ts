@@ -3,7 +3,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import { inWorktreeTurn, saveWorktree, whatIsAt } from '../../../../store/worktrees.ts';
-import { ServiceError } from '../../../errors.ts';
+import { invalidState, ServiceError } from '../../../errors.ts';
 import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { putGitFiles } from '../../../tools/git/write/git-files.ts';
@@ -37,8 +37,7 @@ export const restoreWorktree = (
     refuseHeld(service, caseId);
     const { head } = recovery;
     const note = recovery.restorable ? await noteFor(service, found) : undefined;
-    if (note === undefined || head === null)
-      throw new ServiceError('invalid_state', recovery.detail ?? '');
+    if (note === undefined || head === null) throw invalidState(recovery.detail ?? '');
     await readyToWrite(service.store);
     if (note.picture !== null)
       await refuseUnsafeTree(service.git.at(repository), note.picture.files);

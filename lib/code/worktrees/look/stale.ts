@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../base/message-of.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Cleanup, StaleWorktree } from '../../../../store/records/worktree-upkeep.ts';
@@ -97,5 +98,5 @@ const ATTACHED = 'It is a directory of yours: only DELETE /api/cases/…/worktre
 /** Why a worktree stays, for the operator and for programs. */
 export const whyItStays = (error: unknown): { code: string; reason: string } => ({
   code: error instanceof Error && 'code' in error ? String(error.code) : 'internal',
-  reason: error instanceof Error ? error.message : String(error),
+  reason: messageOf(error),
 });

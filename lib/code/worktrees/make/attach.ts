@@ -12,7 +12,7 @@ import {
   saveWorktree,
   worktreeRecords,
 } from '../../../../store/worktrees.ts';
-import { ServiceError } from '../../../errors.ts';
+import { badField, ServiceError } from '../../../errors.ts';
 import {
   currentBranch,
   defaultBase,
@@ -53,7 +53,7 @@ export const attachWorktree = async (
 };
 
 const badPath = (message: string): ServiceError =>
-  new ServiceError('bad_request', `The path ${message}.`, { errors: [{ path: '/path', message }] });
+  badField('/path', message, `The path ${message}.`);
 
 const attach = async (
   service: ProjectNeeds & WithSetups,

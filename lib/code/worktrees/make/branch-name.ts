@@ -1,7 +1,7 @@
 import type { Case } from '../../../../store/records/case.ts';
 import type { BranchName } from '../../../../store/records/worktree-upkeep.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { ServiceError } from '../../../errors.ts';
+import { badField, invalidState } from '../../../errors.ts';
 import { branchExists, checkBranchName } from '../../../tools/git/read/repository.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
@@ -44,9 +44,7 @@ export const branchFor = async (
   const why = wrong ?? `makes ${JSON.stringify(branch)}, which git does not take as a branch`;
   if (template === undefined) {
     const which = 'branch_template or branch_prefix, below worktrees in workspace.md';
-    throw new ServiceError('invalid_state', `Mend ${which}: the template ${why}.`);
+    throw invalidState(`Mend ${which}: the template ${why}.`);
   }
-  throw new ServiceError('bad_request', `The template ${why}.`, {
-    errors: [{ path: '/template', message: why }],
-  });
+  throw badField('/template', why, `The template ${why}.`);
 };

@@ -4,7 +4,7 @@ import { type Launch, LIMITS } from '../../../agents/launch.ts';
 import { liveOutput } from '../../../agents/live-output.ts';
 import type { RunEvent } from '../../../agents/provider.ts';
 import { lastWords, type Ran, runScript } from '../../../agents/script.ts';
-import { ServiceError } from '../../../errors.ts';
+import { invalidState } from '../../../errors.ts';
 import { onceEach } from '../../../sandbox/egress/networks.ts';
 import { type BroughtFiles, bringFiles } from '../../../tools/git/write/bring-files.ts';
 import type { ProjectNeeds } from '../../projects/needs.ts';
@@ -36,7 +36,7 @@ export const copyFiles = async (
   for (const glob of copy_files) {
     const wrong = wrongGlob(glob);
     if (wrong !== undefined)
-      throw new ServiceError('invalid_state', `${glob}, in copy_files of workspace.md, ${wrong}.`);
+      throw invalidState(`${glob}, in copy_files of workspace.md, ${wrong}.`);
   }
   const from = await mainCheckout(service, record);
   const brought = await bringFiles(service.git, { from, to: record, globs: copy_files });

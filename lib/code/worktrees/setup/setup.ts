@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { messageOf } from '../../../../base/message-of.ts';
 import type { Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { inWorktreeTurn, replaceWorktree, worktreeRecords } from '../../../../store/worktrees.ts';
-import { messageOf } from '../../../agents/run-end.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
 import type { WithLog } from '../../../log.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
+import { messageOf } from '../../../../base/message-of.ts';
 import { someOf } from '../../../../base/some-of.ts';
 import { readCase } from '../../../../store/cases.ts';
 import type { TurnRecord } from '../../../../store/records/turn.ts';
@@ -18,7 +19,6 @@ import {
   replaceWorktree,
   whatIsAt,
 } from '../../../../store/worktrees.ts';
-import { messageOf } from '../../../agents/run-end.ts';
 import type { WithLog } from '../../../log.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';

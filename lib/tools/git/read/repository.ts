@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ServiceError } from '../../../errors.ts';
+import { invalidState, ServiceError } from '../../../errors.ts';
 import { GitError } from '../run/error.ts';
 import type { Checkout, GitAt, GitPlace, GitSource } from '../run/git.ts';
 
@@ -75,8 +75,7 @@ export const defaultBase = async (git: GitAt<Repository>, configured?: string): 
     if (found !== undefined) return found;
     if (left > 1) await delay(LOOK_AGAIN_MS);
   }
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     configured === undefined
       ? 'The repository has no commit yet. Make one (git commit --allow-empty -m start will do), then try again.'
       : `The repository has no branch or commit ${configured} to start from.`,

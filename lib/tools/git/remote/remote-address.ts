@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { orElse } from '../../../../base/or-else.ts';
-import { ServiceError } from '../../../errors.ts';
+import { invalidState } from '../../../errors.ts';
 import type { Checkout, GitAt } from '../run/git.ts';
 
 /**
@@ -28,8 +28,7 @@ export const addressOf = async (
   const args = ['remote', 'get-url', ...push, '--', name];
   const [url = ''] = (await git.find(args, { ok: [0, 2, 128] }))?.split('\n') ?? [];
   if (url !== '') return addressFrom(url, git.place);
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `The repository has no remote ${name}. Add it (git remote add ${name} …), then try again.`,
   );
 };

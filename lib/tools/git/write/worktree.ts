@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ServiceError } from '../../../errors.ts';
+import { invalidState, ServiceError } from '../../../errors.ts';
 import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
 import { status } from '../read/status.ts';
@@ -47,10 +47,7 @@ const add = async (git: GitAt, wanted: NewWorktree): Promise<boolean> => {
   if (isObject(base) && (await addNew(git, wanted))) return true;
   const [start, known] = await commitsOf(git, [base, `refs/heads/${branch}`]);
   if (start === undefined) {
-    throw new ServiceError(
-      'invalid_state',
-      `The repository has no branch or commit ${base} to start from.`,
-    );
+    throw invalidState(`The repository has no branch or commit ${base} to start from.`);
   }
   await forgetDeleted(git, wanted);
   await addOn(git, wanted, known === undefined ? start : undefined);

@@ -1,7 +1,7 @@
 import { isEnded } from '../../../../store/records/session.ts';
 import { type StoredSession, sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { ServiceError } from '../../../errors.ts';
+import { invalidState } from '../../../errors.ts';
 import { getCase } from '../../cases/read.ts';
 import { refuseElsewhere } from '../rules/rules.ts';
 import { decided } from './decide.ts';
@@ -21,5 +21,5 @@ export const activeSession = async (
   const active = ours.find(({ session }) => session.status !== 'queued') ?? ours[0];
   if (active !== undefined) return active;
   for (const { session } of open) refuseElsewhere(session);
-  throw new ServiceError('invalid_state', 'The Work item has no active session.');
+  throw invalidState('The Work item has no active session.');
 };

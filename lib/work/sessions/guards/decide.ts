@@ -1,4 +1,5 @@
 import { lockOn } from '../../../../base/locks.ts';
+import { messageOf } from '../../../../base/message-of.ts';
 import {
   type SessionRule,
   type StoredSession,
@@ -48,7 +49,7 @@ const holdBack = async (
   error: unknown,
 ): Promise<never> => {
   const { case_id, id } = session;
-  const why = error instanceof Error ? error.message : String(error);
+  const why = messageOf(error);
   if (!engine.live.has(id)) await updateSession(store, case_id, id, interrupt(why));
   throw error;
 };

@@ -6,7 +6,7 @@ import {
   type StoredSession,
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
-import { notFound, ServiceError } from '../../../errors.ts';
+import { invalidState, notFound, ServiceError } from '../../../errors.ts';
 import { activeSession } from '../guards/active.ts';
 import { approvedPlan } from '../guards/approved.ts';
 import { decide } from '../guards/decide.ts';
@@ -94,8 +94,7 @@ export const finishSession = async (
   const { session } = await keptSession(service, caseId, id);
   const live = service.engine.live.get(id);
   if (live?.run?.finish() !== true) {
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       `The session is ${session.status} with the provider ${session.provider}: only manual work is finished by hand.`,
     );
   }
@@ -161,10 +160,7 @@ const blockToSkip = async (
 ): Promise<ToldCall | undefined> => {
   const block = await interruptedBlock(engine, kept);
   if (block === undefined && from !== undefined)
-    throw new ServiceError(
-      'invalid_state',
-      'No block of this session was interrupted: resume it without `from`.',
-    );
+    throw invalidState('No block of this session was interrupted: resume it without `from`.');
   if (block?.untold === true && from === undefined) throw choiceNeeded(block);
   return from === 'next' ? block : undefined;
 };

@@ -14,7 +14,7 @@ import { refuseSession } from '../../../code/rebase/under-way.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import type { WithConfig } from '../../../config.ts';
-import { orNotFound, ServiceError } from '../../../errors.ts';
+import { badField, invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import { needChosen, needProvider } from '../../../guard/trust/need.ts';
 import { defaultBase } from '../../../tools/git/read/repository.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
@@ -72,8 +72,7 @@ export const createSession = async (
 
 const refuseClosed = ({ state }: Case, reopen: boolean): void => {
   if (!isClosed(state) || (reopen && state === 'RESOLVED')) return;
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `The Work item is ${state}. Set its state to OPEN first, then create a session.`,
   );
 };
@@ -129,12 +128,10 @@ export const checkProvider = (
   const reason = provider?.missing();
   if (reason !== undefined) throw new ServiceError('provider_missing', reason);
   if (provider !== undefined) return name;
-  throw new ServiceError(
-    'bad_request',
+  throw badField(
+    '/provider',
+    'is not known',
     `There is no provider ${name}. The providers are runbook, manual and those in workspace.md.`,
-    {
-      errors: [{ path: '/provider', message: 'is not known' }],
-    },
   );
 };
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { lockOn } from '../../../../base/locks.ts';
+import { messageOf } from '../../../../base/message-of.ts';
 import { apart } from '../../../../base/turns.ts';
 import { readCase } from '../../../../store/cases.ts';
 import type { Case } from '../../../../store/records/case.ts';
@@ -163,5 +164,5 @@ const giveUp = async (
   if (service.engine.closing) return;
   if (sessionStatus(service.store, kept.session.case_id, kept.session.id) === undefined) return;
   const turn = service.engine.live.get(kept.session.id)?.result;
-  await endFailed(service, kept, error instanceof Error ? error.message : String(error), turn);
+  await endFailed(service, kept, messageOf(error), turn);
 };

@@ -13,7 +13,7 @@ import {
 import type { Store, WithStore } from '../../../../store/store.ts';
 import type { TextFile } from '../../../../store/text/text-file.ts';
 import { addUsage } from '../../../agents/usage.ts';
-import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
+import { invalidState, notFound, orNotFound, type ServiceError } from '../../../errors.ts';
 import { decided } from '../guards/decide.ts';
 import { requestWords } from '../live/agent-requests.ts';
 import type { Engine } from '../live/engine.ts';
@@ -112,8 +112,7 @@ export const putPlan = async (
 };
 
 const noPlanNow = ({ status, provider }: Session): ServiceError =>
-  new ServiceError(
-    'invalid_state',
+  invalidState(
     status === 'planning'
       ? `${provider} is still planning, and its plan would replace this one. Wait for plan_ready, then write yours.`
       : `The session is ${status}: its plan is no longer written. Create a new session for another plan.`,

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../base/message-of.ts';
 import { itemOf } from '../../../../store/items/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';
@@ -91,7 +92,7 @@ const ruleFor = async (
     return fail({ ...ending, error: violation });
   } catch (error) {
     service.log.error({ err: error, session_id: found.session.id }, NOT_COMPARED);
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const told = `${NOT_COMPARED}: ${why} It is compared when the session is resumed.`;
     return interrupt(told, { turn });
   }

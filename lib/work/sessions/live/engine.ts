@@ -131,6 +131,10 @@ export const createEngine = (store: Store): Engine => {
 export const runOfToken = ({ live }: Engine, token: string): LiveRun | undefined =>
   [...live.values()].find((run) => !run.stopping && isTokenOf(sha256(run.token), token));
 
+/** Somebody ends the run, or the daemon is stopping: what has not started yet does not start. */
+export const hasToStop = ({ closing }: Engine, { stopping }: LiveRun): boolean =>
+  stopping || closing;
+
 /** Lets the agent put its own session in order and ends its run; resolves as stopLive does. */
 export const cancelLive = async (live: LiveRun): Promise<void> => {
   live.stopping = true;

@@ -12,21 +12,15 @@ import type { UsageLimit } from '../../../agents/limits.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import { hiddenBlock } from '../../../agents/runbook/hidden-blocks.ts';
 import { addUsage } from '../../../agents/usage.ts';
-import { ServiceError } from '../../../errors.ts';
+import { invalidState, ServiceError } from '../../../errors.ts';
 
 /** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
 export const startPlanning =
-  (start: { at: string; run_marker: string; case_state_before: State }): SessionRule =>
-  (session) =>
-    session.status !== 'queued'
-      ? undefined
-      : {
-          mode: 'plan',
-          status: 'planning',
-          started_at: start.at,
-          run_marker: start.run_marker,
-          case_state_before: start.case_state_before,
-        };
+  ({ at, ...start }: { at: string; run_marker: string; case_state_before: State }): SessionRule =>
+  ({ status }) =>
+    status === 'queued'
+      ? { mode: 'plan', status: 'planning', started_at: at, ...start }
+      : undefined;
 
 /** How a session, or for a while its turn, ends. */
 export interface SessionEnding {
@@ -138,53 +132,42 @@ const LONGEST_SAID = 100_000;
 
 const checkSaid = (comment: string): void => {
   if (comment === '')
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       'There is no comment that was not sent yet. Write one into comments.md of the session, or send `comment`.',
     );
   if (comment.length > LONGEST_SAID)
-    throw new ServiceError(
-      'invalid_state',
+    throw invalidState(
       `The comments that were not sent yet have ${comment.length} characters; ${LONGEST_SAID} can be sent at once. Shorten comments.md of the session.`,
     );
 };
 
+// How a session ends, whatever becomes of it.
+const endedAs =
+  (status: 'completed' | 'failed' | 'aborted', { at, summary, turn }: SessionEnding) =>
+  (session: Session, matter: SessionMatter): SessionChange => ({
+    ...{ status, ended_at: at, summary },
+    ...turnTold(session, matter, turn),
+  });
+
 export const completeSession =
-  ({ at, summary, turn }: SessionEnding): SessionRule =>
+  (ending: SessionEnding): SessionRule =>
   (session, matter) =>
-    session.status !== 'working'
-      ? undefined
-      : { status: 'completed', ended_at: at, summary, ...turnTold(session, matter, turn) };
+    session.status === 'working' ? endedAs('completed', ending)(session, matter) : undefined;
 
 /** Undefined when it has ended otherwise meanwhile. */
 export const fail =
-  ({ at, summary, turn, error }: SessionEnding & { error: string }): SessionRule =>
+  ({ error, ...ending }: SessionEnding & { error: string }): SessionRule =>
   (session, matter) =>
     isEnded(session.status)
       ? undefined
-      : {
-          status: 'failed',
-          ended_at: at,
-          error: visible(error),
-          summary,
-          ...turnTold(session, matter, turn),
-        };
+      : { ...endedAs('failed', ending)(session, matter), error: visible(error) };
 
 export const abort =
-  ({ at, summary, turn }: SessionEnding): SessionRule =>
+  (ending: SessionEnding): SessionRule =>
   (session, matter) => {
     if (isEnded(session.status))
-      throw new ServiceError(
-        'invalid_state',
-        `The session is ${session.status} already; there is nothing to abort.`,
-      );
-    return {
-      status: 'aborted',
-      ended_at: at,
-      ...pausedNoMore(matter),
-      summary,
-      ...turnTold(session, matter, turn),
-    };
+      throw invalidState(`The session is ${session.status} already; there is nothing to abort.`);
+    return { ...endedAs('aborted', ending)(session, matter), ...pausedNoMore(matter) };
   };
 
 /** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
@@ -240,7 +223,7 @@ export const pausedNoMore = ({ pause_reason, resume_at }: SessionMatter): Sessio
 
 /** What is asked of a session means nothing in its status. */
 export const notNow = ({ status }: Pick<Session, 'status'>, what: string): ServiceError =>
-  new ServiceError('invalid_state', `The session is ${status}; there is nothing to ${what}.`);
+  invalidState(`The session is ${status}; there is nothing to ${what}.`);
 
 /** An ended daemon's sessions, as the next one finds them. */
 export const INTERRUPTED =
@@ -273,8 +256,7 @@ const turnTold = (
 /** Throws 422 for a session that another machine runs: its agent, its worktree and its lock are there. */
 export const refuseElsewhere = ({ id, status, elsewhere }: Session): void => {
   if (elsewhere !== true) return;
-  throw new ServiceError(
-    'invalid_state',
+  throw invalidState(
     `Session ${id} (${status}) was started on another machine, and goes on only there. If that machine, or its .dossier/, is gone for good, write status: aborted into its session.md.`,
   );
 };

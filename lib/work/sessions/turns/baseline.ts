@@ -5,28 +5,49 @@ import {
   removeBaseline,
   saveBaseline,
 } from '../../../../store/sessions/baselines.ts';
-import type { Store, WithStore } from '../../../../store/store.ts';
+import type { Store } from '../../../../store/store.ts';
 import { inFileTurn } from '../../../../store/worktrees.ts';
+import type { RunResult } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { type RestoreFindings, restore } from '../../../code/snapshots/restore.ts';
 import { dropSnapshot, snapshot } from '../../../code/snapshots/snapshot.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import type { WithLog } from '../../../log.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
 import { keepRefs, undoRefs } from './plan-refs.ts';
 import type { ReadingTurn } from './reading-turn.ts';
 
-/** Keeps on disk how the worktree, and where need be the repository's refs, are before the agent of a Plan turn starts: whoever dies, it is compared with this. */
-export const keepBaseline = async (
-  service: WithGit & WithProviders & WithStore,
+interface Compared {
+  result: RunResult;
+  /** What there was to undo, as a sentence; undefined when nothing changed. */
+  violation: string | undefined;
+}
+
+/**
+ * Runs a turn that may only read. How the worktree, and where need be the repository's refs, were before it is kept on disk:
+ * whoever dies, it is compared with this. The run is told in whose name it may not change refs, where need be.
+ */
+export const comparedRun = async (
+  service: GitNeeds & WithLog & WithProviders,
   turn: ReadingTurn,
   worktree: WorktreeRecord,
-): Promise<Baseline> =>
-  inFileTurn(service.store, turn.case_id, () => takeBaseline(service, turn, worktree));
+  run: (signed_as: string | undefined) => Promise<RunResult>,
+): Promise<Compared> => {
+  const baseline = await inFileTurn(service.store, turn.case_id, () =>
+    takeBaseline(service, turn, worktree),
+  );
+  let violation: string | undefined;
+  let result: RunResult;
+  try {
+    result = await run(baseline.signed_as);
+  } finally {
+    violation = await undoChanges(service, turn, worktree, baseline);
+  }
+  return { result, violation };
+};
 
 const takeBaseline = async (
-  service: WithGit & WithProviders & WithStore,
+  service: GitNeeds & WithProviders,
   turn: ReadingTurn,
   worktree: WorktreeRecord,
 ): Promise<Baseline> => {
@@ -48,7 +69,7 @@ const takeBaseline = async (
  * Puts the worktree back as it was before the Plan turn; whatever changed is kept as a patch in the session's directory.
  * So are refs that the agent changed. Answers what there was to undo, as a sentence; undefined when nothing changed.
  */
-export const undoChanges = async (
+const undoChanges = async (
   service: GitNeeds & WithLog,
   turn: ReadingTurn,
   worktree: WorktreeRecord,

@@ -6,7 +6,7 @@ import { type OpenTurn, openTurn } from '../../../code/worktrees/turn/open.ts';
 import { recoverTurns } from '../../../code/worktrees/turn/recover.ts';
 import type { TurnTold } from '../../../code/worktrees/turn/told.ts';
 import type { WithLog } from '../../../log.ts';
-import type { Engine, LiveRun } from '../live/engine.ts';
+import { type Engine, hasToStop, type LiveRun } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 
 interface Turn {
@@ -31,7 +31,8 @@ export const inOwnRepository = async (
   const own = await ownRefs(service.engine, kept);
   const turn = await openTurn(service, worktree, { session_id: id, marker: live.run_marker, own });
   if (turn.unheld.length > 0) tellIn(service.engine, kept)(turn.unheld);
-  const work = isOver(service.engine, live) ? CANCELLED : run(turn.view);
+  // It may have been ended while its repository was made.
+  const work = hasToStop(service.engine, live) ? CANCELLED : run(turn.view);
   const settled = await work.then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),
@@ -45,9 +46,6 @@ export const inOwnRepository = async (
 };
 
 const CANCELLED: Promise<RunResult> = Promise.resolve({ outcome: 'cancelled' });
-
-// It may have been ended while its repository was made.
-const isOver = (engine: Engine, live: LiveRun): boolean => live.stopping || engine.closing;
 
 const tellIn =
   (engine: Engine, kept: StoredSession) =>

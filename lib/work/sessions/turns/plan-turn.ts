@@ -1,5 +1,4 @@
 import { visible } from '../../../../base/visible.ts';
-import type { Baseline } from '../../../../store/records/baseline.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
@@ -11,7 +10,7 @@ import { decide } from '../guards/decide.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { planReady } from '../rules/rules.ts';
-import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
+import { comparedRun, undoInterrupted } from './baseline.ts';
 import { endFailed, endTurn, stopped } from './end.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
@@ -30,14 +29,9 @@ export const planTurn = async (service: SessionNeeds, kept: StoredSession): Prom
   if (former !== undefined) return endFailed(service, kept, former);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
-  const baseline = await keepBaseline(service, turn, worktree);
-  let violation: string | undefined;
-  let result: RunResult;
-  try {
-    result = await propose(service, kept, worktree, baseline);
-  } finally {
-    violation = await undoChanges(service, turn, worktree, baseline);
-  }
+  const { result, violation } = await comparedRun(service, turn, worktree, (signed_as) =>
+    propose(service, kept, worktree, signed_as),
+  );
   if (stopped(service.engine, result)) return;
   if (violation !== undefined) return endFailed(service, kept, violation, result);
   if (result.outcome !== 'completed')
@@ -51,7 +45,7 @@ const propose = async (
   service: SessionNeeds,
   kept: StoredSession,
   worktree: WorktreeRecord,
-  { signed_as }: Baseline,
+  signed_as: string | undefined,
 ): Promise<RunResult> => {
   const { case_id, id } = kept.session;
   const base_commit = (await headCommit(service.git.at(worktree))) ?? null;

@@ -1,9 +1,9 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
-import type { Run } from '../../../agents/provider.ts';
+import { plainRun } from '../../../agents/run-end.ts';
 import { ensureWorktree } from '../../../code/worktrees/make/create.ts';
 import { setUp, wantsSetup } from '../../../code/worktrees/setup/setup.ts';
-import type { LiveRun } from '../live/engine.ts';
+import { hasToStop, type LiveRun } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { endFailed } from './end.ts';
 
@@ -20,7 +20,7 @@ export const prepareWorktree = async (
   const live = service.engine.live.get(id);
   if (live === undefined || live.stopping || !wantsSetup(worktree)) return worktree;
   const ready = await setUpFor(service, kept, live);
-  if (ready === undefined || live.stopping || service.engine.closing) return undefined;
+  if (ready === undefined || hasToStop(service.engine, live)) return undefined;
   const { status, error } = ready.setup ?? {};
   if (status === 'completed') return ready;
   await endFailed(service, kept, `The worktree was not set up. ${error ?? ''}`);
@@ -49,19 +49,11 @@ const setUpFor = async (
     const current = running.get(case_id);
     if (current?.marker === marker) await current.stop();
   };
-  live.run = runOf(stop);
+  // What the engine ends is a run.
+  live.run = plainRun(Promise.resolve({ outcome: 'cancelled' }), stop);
   try {
     return await Promise.race([setting, left]);
   } finally {
     live.run = undefined;
   }
 };
-
-// What the engine ends is a run.
-const runOf = (stop: () => Promise<void>): Run => ({
-  done: Promise.resolve({ outcome: 'cancelled' }),
-  cancel: stop,
-  kill: stop,
-  answer: () => false,
-  finish: () => false,
-});

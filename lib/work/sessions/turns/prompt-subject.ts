@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../base/message-of.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { StoreError } from '../../../../store/errors.ts';
 import { keepImage, keptImage } from '../../../../store/links/images.ts';
@@ -8,7 +9,6 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts } from '../../../agents/provider.ts';
-import { messageOf } from '../../../agents/run-end.ts';
 import { type HostedNeeds, hostOf } from '../../../code/projects/hosted.ts';
 import { conflictWords } from '../../../code/rebase/conflict-words.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';

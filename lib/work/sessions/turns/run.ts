@@ -19,7 +19,7 @@ import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { isAsking } from '../live/agent-requests.ts';
-import type { Engine, LiveRun, WithEngine } from '../live/engine.ts';
+import { type Engine, hasToStop, type LiveRun, type WithEngine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteLeft } from '../live/stream.ts';
 import { followAsked } from './follow-asked.ts';
@@ -58,11 +58,8 @@ const drive = async (
   { live, ...turn }: Driven,
 ): Promise<RunResult> => {
   let lost: { error: unknown } | undefined;
-  const door = await openRunDoor(service.mcp, provider, live.token);
-  if (hasToStop(service.engine, live)) {
-    door.close();
-    return { outcome: 'cancelled' };
-  }
+  const door = await openLiveDoor(service, live, provider);
+  if (door === undefined) return { outcome: 'cancelled' };
   const spec = specOf(service, turn, door);
   const hearNoMore = service.runs.onLeft((left) => {
     if (left.run.marker === spec.run_marker) noteLeft(service.engine, turn.kept, left);
@@ -90,7 +87,17 @@ const drive = async (
   return result;
 };
 
-const hasToStop = (engine: Engine, { stopping }: LiveRun): boolean => stopping || engine.closing;
+/** The way of a run to the MCP server, to be closed with it; undefined where it has to stop. */
+export const openLiveDoor = async (
+  { engine, mcp }: SessionNeeds,
+  live: LiveRun,
+  provider: Provider,
+): Promise<RunDoor | undefined> => {
+  const door = await openRunDoor(mcp, provider, live.token);
+  if (!hasToStop(engine, live)) return door;
+  door.close();
+  return undefined;
+};
 
 const providerOf = (providers: () => Providers, name: string): Provider => {
   const provider = providers().get(name);

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../../base/message-of.ts';
 import { someOf } from '../../../../base/some-of.ts';
 import { visible } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
@@ -32,7 +33,7 @@ export const wrapUp = async (
   const changes =
     kept.session.mode === 'work'
       ? await keepDiff(service, kept).catch((error: unknown) => ({
-          unknown: error instanceof Error ? error.message : String(error),
+          unknown: messageOf(error),
         }))
       : undefined;
   return sumUp(service, kept, ended, changes);
