@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../base/message-of.ts';
+import { orElse } from '../base/or-else.ts';
 import { realPlace } from '../base/path-contains.ts';
 
 /** How the daemon was started. What the operator changes while it runs is in workspace.md instead. */
@@ -188,13 +189,7 @@ const homeOf = ({ HOME }: Config['env']): string => {
 };
 
 // Throws for a user whom the system has no entry of, as containers start programs.
-const homeOfUser = (): string | undefined => {
-  try {
-    return userInfo().homedir;
-  } catch {
-    return undefined;
-  }
-};
+const homeOfUser = (): string | undefined => orElse(() => userInfo().homedir, undefined);
 
 const portOf = (text: string): number => {
   const port = Number(text);

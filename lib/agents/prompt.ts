@@ -89,5 +89,6 @@ const section = (heading: string, text: string | undefined): string[] =>
     ? []
     : [`## ${heading}`, fenceOff(printable(text), 'markdown')];
 
-// Nothing that a terminal or an argument vector would take for more than text.
-const printable = (text: string): string => text.replaceAll(/(?![\t\n\r])\p{Cc}/gu, '\uFFFD');
+/** Without what a terminal or an argument vector would take for more than text. */
+export const printable = (text: string): string =>
+  text.replaceAll(/(?![\t\n\r])\p{Cc}/gu, '\uFFFD');

@@ -4,7 +4,7 @@ import { inScratch } from '../../store/disk/scratch.ts';
 import type { Tried } from '../../store/records/provider.ts';
 import type { Reached } from '../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../store/store.ts';
-import { invalidState, notFound, ServiceError } from '../errors.ts';
+import { invalidState, orNotFound, ServiceError } from '../errors.ts';
 import { needProvider } from '../guard/trust/need.ts';
 import { forgetState } from '../sandbox/state/open.ts';
 import { answering } from './prompt.ts';
@@ -21,8 +21,7 @@ export const tryPrompt = async (
   prompt: string,
 ): Promise<Tried> => {
   needProvider(store, id);
-  const provider = providers().get(id);
-  if (provider === undefined) throw notFound('provider', id);
+  const provider = orNotFound(providers().get(id), 'provider', id);
   const { available, reason, kind } = await provider.probe();
   if (kind === 'manual')
     throw invalidState('The operator is this provider; there is nobody to ask.');

@@ -1,3 +1,4 @@
+import { orElse } from '../../base/or-else.ts';
 /** What a remote's URL says: a repository on some host, by one of the ways to talk to it; or why it is none. */
 export type RemoteUrl =
   | { host: string; owner: string; name: string; by: 'ssh' | 'web' }
@@ -62,15 +63,7 @@ const commonName = (host: string, by: Parts['by']): string => {
 };
 
 const segmentsOf = (path: string): string[] =>
-  decoded(path)
+  orElse(() => decodeURIComponent(path), path)
     .replace(/^\/+|\/+$/g, '')
     .replace(/\.git$/, '')
     .split('/');
-
-const decoded = (path: string): string => {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-};

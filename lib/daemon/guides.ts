@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
 
 export interface Guide {
   /** Its title, as a word. */
@@ -25,14 +26,11 @@ export const guideFor = (guides: readonly Guide[], word: string): Guide | undefi
   guides.find(({ topic }) => topic === word) ??
   guides.find(({ topic }) => topic.split('-').includes(word));
 
-const filesIn = (folder: string): string[] => {
-  try {
-    return readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)));
-  } catch {
-    // The bundle was copied to another place by itself.
-    return [];
-  }
-};
+// None where the bundle was copied to another place by itself.
+const filesIn = (folder: string): string[] =>
+  orElse(() => readdirSync(folder, { recursive: true }), []).map((name) =>
+    join(folder, String(name)),
+  );
 
 const guideOf = (text: string): Guide => {
   const [title = '', summary = ''] = text.split('\n').filter((line) => line !== '');

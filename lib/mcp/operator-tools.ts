@@ -3,7 +3,7 @@ import { visible } from '../../base/visible.ts';
 import { readCase } from '../../store/cases.ts';
 import { STATES } from '../../store/records/case.ts';
 import { Id } from '../../store/records/id.ts';
-import { notFound } from '../errors.ts';
+import { orNotFound } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { listCases } from '../work/cases/read.ts';
 import { getMemory, listMemory } from '../work/memory/case-memory.ts';
@@ -45,8 +45,7 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
     description: 'One Work item with its sessions, its proof and the names of its memory files.',
     input: OfCase,
     call: async (service, { case_id }) => {
-      const item = await readCase(service.store, case_id);
-      if (item === undefined) throw notFound('Work item', case_id);
+      const item = orNotFound(await readCase(service.store, case_id), 'Work item', case_id);
       return asText({
         ...item,
         sessions: await listSessions(service, case_id),

@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { visible, visibleOutput } from '../../base/visible.ts';
 import { readCase } from '../../store/cases.ts';
-import { notFound, ServiceError } from '../errors.ts';
+import { orNotFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { getMemory, listMemory, putMemory } from '../work/memory/case-memory.ts';
 import { attachProof } from '../work/proof/attach.ts';
@@ -43,8 +43,7 @@ export const SESSION_TOOLS: readonly Tool[] = [
     input: NOTHING,
     reads: true,
     call: async ({ service, caseId }) => {
-      const item = await readCase(service.store, caseId);
-      if (item === undefined) throw notFound('Work item', caseId);
+      const item = orNotFound(await readCase(service.store, caseId), 'Work item', caseId);
       return asText({ ...item, proof_gate: await getGate(service, caseId) });
     },
   }),

@@ -7,7 +7,7 @@ import { makeTreeFolder } from '../../../store/tree/make.ts';
 import { moveInTree } from '../../../store/tree/move.ts';
 import { readTreeFile } from '../../../store/tree/read.ts';
 import { createTreeFile, removeFromTree, replaceTreeFile } from '../../../store/tree/write.ts';
-import { invalidState, notFound, ServiceError } from '../../errors.ts';
+import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
 import type { WithLive } from '../worktrees/live.ts';
 import type { WithSetups } from '../worktrees/setup/setups.ts';
 import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
@@ -26,8 +26,7 @@ export const readFile = async (
   path: string,
 ): Promise<ServedFile<EditorFile>> => {
   const worktree = await openWorktree(store, caseId);
-  const file = await readTreeFile(treeOf(store, worktree), path);
-  if (file === undefined) throw notFound('file', path);
+  const file = orNotFound(await readTreeFile(treeOf(store, worktree), path), 'file', path);
   return { file: readEditorFile(file), etag: etagOf(file.sha256) };
 };
 

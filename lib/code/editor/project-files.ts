@@ -5,7 +5,7 @@ import { readyToWrite } from '../../../store/store.ts';
 import type { Tree } from '../../../store/tree/folder.ts';
 import { readTreeFile, type TreeFile } from '../../../store/tree/read.ts';
 import { createTreeFile } from '../../../store/tree/write.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { needProject } from '../../guard/trust/need.ts';
 import type { ProjectNeeds } from '../projects/needs.ts';
 import { projectRepository } from '../projects/project.ts';
@@ -43,9 +43,7 @@ export const treeOfProject = async (service: ProjectNeeds, project: string): Pro
 };
 
 const read = async (tree: Tree, path: string): Promise<TreeFile> => {
-  const file = await readTreeFile(tree, path);
-  if (file === undefined) throw notFound('file', path);
-  return file;
+  return orNotFound(await readTreeFile(tree, path), 'file', path);
 };
 
 const create = async (

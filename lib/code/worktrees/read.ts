@@ -1,3 +1,4 @@
+import { orElse } from '../../../base/or-else.ts';
 import { allItems, itemOf } from '../../../store/items/items.ts';
 import { isMadeAgain } from '../../../store/new-id.ts';
 import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
@@ -14,13 +15,9 @@ export const findWorktree = (store: Store, caseId: string): WorktreeRecord | und
 
 /** By what the processes of a Work item's run are known, besides its marker: they stand in its worktree. */
 export const tracesOf = (store: Store, caseId: string): Traces => {
-  try {
-    const dir = findWorktree(store, caseId)?.path;
-    return dir === undefined ? {} : { dir };
-  } catch {
-    // A record that cannot be read is told where it is needed; the marker finds most.
-    return {};
-  }
+  // A record that cannot be read is told where it is needed; the marker finds most.
+  const dir = orElse(() => findWorktree(store, caseId)?.path, undefined);
+  return dir === undefined ? {} : { dir };
 };
 
 /** Where the other Work items are worked on: the settings may name any place for that. */
@@ -29,12 +26,8 @@ export const otherWorktrees = (store: Store, caseId: string): string[] =>
     .map(({ id }) => id)
     .flatMap((id) => {
       if (id === caseId) return [];
-      try {
-        return readWorktree(store, id)?.path ?? [];
-      } catch {
-        // Whoever asks for that worktree is told what is wrong with its record.
-        return [];
-      }
+      // Whoever asks for that worktree is told what is wrong with its record.
+      return orElse(() => readWorktree(store, id)?.path, undefined) ?? [];
     });
 
 /** The record, where there has to be one: 404 without the Work item or its worktree. */

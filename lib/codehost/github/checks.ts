@@ -1,5 +1,5 @@
 import type { FailingCheck, FailingChecks } from '../code-host.ts';
-import { apiPath, hostClient, PER_PAGE, type RemoteRepositoryAccess } from './client.ts';
+import { apiPath, hostClient, listOf, PER_PAGE, type RemoteRepositoryAccess } from './client.ts';
 import { hasProblem } from './problem.ts';
 
 // What GitHub counts as failed when it says what the checks of a commit come to.
@@ -42,9 +42,8 @@ const failingRuns = async (
   place: RemoteRepositoryAccess,
   commit: string,
 ): Promise<FailingCheck[]> => {
-  const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
-  const all = await api.paginate(route, { ...apiPath(place), ...PER_PAGE, ref: commit });
+  const all = await listOf(place, route, { ref: commit });
   return Promise.all(
     all.filter(isFailing).map(async ({ id, name, conclusion, app, output, ...run }) => {
       const isJob = app?.slug === ACTIONS;
@@ -97,16 +96,13 @@ const failingJobs = async (
   place: RemoteRepositoryAccess,
   commit: string,
 ): Promise<FailingCheck[]> => {
-  const { api } = await hostClient(place);
-  const of = { ...apiPath(place), ...PER_PAGE };
-  const runs = await api.paginate('GET /repos/{owner}/{repo}/actions/runs', {
-    ...{ ...of, head_sha: commit },
-  });
+  const every = 'GET /repos/{owner}/{repo}/actions/runs';
+  const runs = await listOf(place, every, { head_sha: commit });
   const route = 'GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs';
   const jobs = await Promise.all(
     runs
       .filter(({ conclusion }) => conclusion !== 'success' && conclusion !== 'skipped')
-      .map(({ id }) => api.paginate(route, { ...of, run_id: Number(id) })),
+      .map(({ id }) => listOf(place, route, { run_id: Number(id) })),
   );
   return jobs
     .flat()

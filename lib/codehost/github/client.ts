@@ -1,6 +1,6 @@
 import type { Octokit } from '@octokit/core';
 import type { paginateGraphQLInterface } from '@octokit/plugin-paginate-graphql';
-import type { PaginateInterface } from '@octokit/plugin-paginate-rest';
+import type { PaginateInterface, PaginatingEndpoints } from '@octokit/plugin-paginate-rest';
 import { createTurns, type Turns } from '../../../base/turns.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
@@ -208,3 +208,30 @@ export const isSameName = (a: string, b: string): boolean => a.toLowerCase() ===
 
 /** As many to a page as GitHub gives. */
 export const PER_PAGE = { per_page: 100 } as const;
+
+/** The whole of one of a repository's lists, by REST; `of` is what stands in its path and its query. */
+export const listOf = async <R extends keyof PaginatingEndpoints>(
+  place: RemoteRepositoryAccess,
+  route: R,
+  of: Record<string, string | number> = {},
+): Promise<PaginatingEndpoints[R]['response']['data']> => {
+  const { api } = await hostClient(place);
+  const parameters = { ...apiPath(place), ...PER_PAGE, ...of };
+  return api.paginate(route, parameters as PaginatingEndpoints[R]['parameters']) as Promise<
+    PaginatingEndpoints[R]['response']['data']
+  >;
+};
+
+/** What `pick` finds in all pages of a list of one issue's, or pull request's, by GraphQL. */
+export const gathered = async <P, T>(
+  place: RemoteRepositoryAccess,
+  { document, number }: { document: string; number: number },
+  pick: (repository: P) => readonly T[],
+): Promise<T[]> => {
+  const { pages } = await hostClient(place);
+  const all: T[] = [];
+  const variables = { ...variablesOf(place), number };
+  for await (const { repository } of pages<{ repository: P }>(document, variables))
+    all.push(...pick(repository));
+  return all;
+};

@@ -6,7 +6,7 @@ import {
   fullNameOf,
   hostClient,
   isSameName,
-  PER_PAGE,
+  listOf,
   type RemoteRepositoryAccess,
   variablesOf,
 } from './client.ts';
@@ -132,13 +132,8 @@ export const issueComments = async (
   place: RemoteRepositoryAccess,
   number: number,
 ): Promise<IssueComment[]> => {
-  const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
-  const all = await api.paginate(route, {
-    ...apiPath(place),
-    ...PER_PAGE,
-    issue_number: number,
-  });
+  const all = await listOf(place, route, { issue_number: number });
   return all.map(({ id, user, body = '', html_url: url, created_at, updated_at }) => ({
     ...{ id: Number(id), body, url, created_at, updated_at },
     author: user?.login ?? null,

@@ -1,5 +1,5 @@
 import type { LinkedPull } from '../../../store/records/code-host.ts';
-import { hostClient, type RemoteRepositoryAccess, variablesOf } from './client.ts';
+import { gathered, type RemoteRepositoryAccess } from './client.ts';
 import { CLOSING_PULLS, MENTIONING_PULLS } from './documents.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 import { stateFrom } from './wire-pull.ts';
@@ -12,13 +12,14 @@ export const linkedPulls = async (
   place: RemoteRepositoryAccess,
   number: number,
 ): Promise<LinkedPull[]> => {
-  const closing = await gather<Closing>(place, { number, document: CLOSING_PULLS }, ({ issue }) =>
+  const closing = await gathered(place, { document: CLOSING_PULLS, number }, ({ issue }: Closing) =>
     nodesOf(issue.closedByPullRequestsReferences),
   );
-  const mentioning = await gather<Mentioning>(
-    place,
-    { number, document: MENTIONING_PULLS },
-    ({ issue }) => nodesOf(issue.timelineItems).map(({ source }) => source),
+  const naming = { document: MENTIONING_PULLS, number };
+  const mentioning = await gathered(place, naming, ({ issue }: Mentioning) =>
+    nodesOf(issue.timelineItems)
+      .map(({ source }) => source)
+      .filter((source): source is Linked => 'url' in source),
   );
   const known = new Map(closing.map((pull) => [pull.url, linked(pull, 'closes')]));
   for (const pull of mentioning)
@@ -40,21 +41,6 @@ interface Mentioning {
   /** An issue that mentions it has none of the fields. */
   issue: { timelineItems: Nodes<{ source: Linked | Record<string, never> }> };
 }
-
-const gather = async <T>(
-  place: RemoteRepositoryAccess,
-  { number, document }: { number: number; document: string },
-  pick: (repository: T) => (Linked | Record<string, never>)[],
-): Promise<Linked[]> => {
-  const { pages } = await hostClient(place);
-  const all: Linked[] = [];
-  for await (const { repository } of pages<{ repository: T }>(document, {
-    ...variablesOf(place),
-    number,
-  }))
-    all.push(...pick(repository).filter((pull): pull is Linked => 'url' in pull));
-  return all;
-};
 
 const linked = (
   { isDraft, repository, ...pull }: Linked,

@@ -1,22 +1,16 @@
 import type { PullEvent } from '../code-host.ts';
-import { hostClient, type RemoteRepositoryAccess, variablesOf } from './client.ts';
+import { gathered, type RemoteRepositoryAccess } from './client.ts';
 import { PULL_EVENTS } from './documents.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 
 /** What has happened to a pull request, oldest first. */
-export const pullEvents = async (
-  place: RemoteRepositoryAccess,
-  number: number,
-): Promise<PullEvent[]> => {
-  const { pages } = await hostClient(place);
-  const all: PullEvent[] = [];
-  for await (const { repository } of pages<Page>(PULL_EVENTS, { ...variablesOf(place), number }))
-    all.push(...nodesOf(repository.pullRequest.timelineItems).flatMap(eventFrom));
-  return all;
-};
+export const pullEvents = (place: RemoteRepositoryAccess, number: number): Promise<PullEvent[]> =>
+  gathered(place, { document: PULL_EVENTS, number }, ({ pullRequest }: Page) =>
+    nodesOf(pullRequest.timelineItems).flatMap(eventFrom),
+  );
 
 interface Page {
-  repository: { pullRequest: { timelineItems: Nodes<Item> } };
+  pullRequest: { timelineItems: Nodes<Item> };
 }
 
 type Who = { login: string } | null;

@@ -5,7 +5,7 @@ import {
   fullNameOf,
   hostClient,
   isSameName,
-  PER_PAGE,
+  listOf,
   type RemoteRepositoryAccess,
   variablesOf,
 } from './client.ts';
@@ -28,14 +28,8 @@ export const findPull = async (
   place: RemoteRepositoryAccess,
   { owner, branch }: { owner: string; branch: string },
 ): Promise<Pull | undefined> => {
-  const { api } = await hostClient(place);
   const head = `${owner}:${branch}`;
-  const open = await api.paginate('GET /repos/{owner}/{repo}/pulls', {
-    ...apiPath(place),
-    ...PER_PAGE,
-    state: 'open',
-    head,
-  });
+  const open = await listOf(place, 'GET /repos/{owner}/{repo}/pulls', { state: 'open', head });
   const found = open.find((each) => each.head.ref === branch && isSameName(each.head.label, head));
   return found && pull(place, found.number);
 };

@@ -12,7 +12,7 @@ import {
   fullNameOf,
   hostClient,
   isSameName,
-  PER_PAGE,
+  listOf,
   type RemoteRepositoryAccess,
 } from './client.ts';
 import type { Headers } from './failure.ts';
@@ -131,22 +131,13 @@ export const meta = async (place: RemoteRepositoryAccess): Promise<RepositoryMet
 };
 
 export const labels = async (place: RemoteRepositoryAccess): Promise<Label[]> => {
-  const { api } = await hostClient(place);
-  const all = await api.paginate('GET /repos/{owner}/{repo}/labels', {
-    ...apiPath(place),
-    ...PER_PAGE,
-  });
+  const all = await listOf(place, 'GET /repos/{owner}/{repo}/labels');
   return all.map(({ name, color, description }) => ({ name, color, description }));
 };
 
 /** Open and closed ones. */
 export const listMilestones = async (place: RemoteRepositoryAccess): Promise<Milestone[]> => {
-  const { api } = await hostClient(place);
-  const all = await api.paginate('GET /repos/{owner}/{repo}/milestones', {
-    ...apiPath(place),
-    ...PER_PAGE,
-    state: 'all',
-  });
+  const all = await listOf(place, 'GET /repos/{owner}/{repo}/milestones', { state: 'all' });
   return all.map(({ number, title, state, due_on, description }) => ({
     ...{ number, title, due_on, description },
     state: state === 'closed' ? 'closed' : 'open',
@@ -155,10 +146,6 @@ export const listMilestones = async (place: RemoteRepositoryAccess): Promise<Mil
 
 /** Who an issue there can be assigned to. GitHub does not say their names here. */
 export const assignees = async (place: RemoteRepositoryAccess): Promise<HostUser[]> => {
-  const { api } = await hostClient(place);
-  const all = await api.paginate('GET /repos/{owner}/{repo}/assignees', {
-    ...apiPath(place),
-    ...PER_PAGE,
-  });
+  const all = await listOf(place, 'GET /repos/{owner}/{repo}/assignees');
   return all.map(({ login, html_url: url }) => ({ login, name: null, url }));
 };

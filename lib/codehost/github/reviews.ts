@@ -1,12 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { HostReview, ReviewThread, ThreadComment } from '../code-host.ts';
-import {
-  apiPath,
-  hostClient,
-  PER_PAGE,
-  type RemoteRepositoryAccess,
-  variablesOf,
-} from './client.ts';
+import { gathered, hostClient, listOf, type RemoteRepositoryAccess } from './client.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 
@@ -21,9 +15,8 @@ export const reviews = async (
   place: RemoteRepositoryAccess,
   number: number,
 ): Promise<HostReview[]> => {
-  const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
-  const all = await api.paginate(route, { ...apiPath(place), ...PER_PAGE, pull_number: number });
+  const all = await listOf(place, route, { pull_number: number });
   return all.map((review) => ({
     number: Number(review.id),
     node_id: review.node_id,
@@ -41,17 +34,17 @@ export const threads = async (
   place: RemoteRepositoryAccess,
   number: number,
 ): Promise<ReviewThread[]> => {
-  const { pages } = await hostClient(place);
+  const found = await gathered(place, { document: THREADS, number }, ({ pullRequest }: Threads) =>
+    nodesOf(pullRequest.reviewThreads),
+  );
   const all: ReviewThread[] = [];
-  for await (const { repository } of pages<Page>(THREADS, { ...variablesOf(place), number })) {
-    for (const thread of nodesOf(repository.pullRequest.reviewThreads))
-      all.push({ ...thread, comments: (await commentsOf(place, thread)).map(commentFrom) });
-  }
+  for (const thread of found)
+    all.push({ ...thread, comments: (await commentsOf(place, thread)).map(commentFrom) });
   return all;
 };
 
-interface Page {
-  repository: { pullRequest: { reviewThreads: Nodes<Thread> } };
+interface Threads {
+  pullRequest: { reviewThreads: Nodes<Thread> };
 }
 
 interface Thread extends Omit<ReviewThread, 'comments'> {

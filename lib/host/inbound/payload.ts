@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { orElse } from '../../../base/or-else.ts';
 import { number, record, text, type Wire } from '../../../base/wire.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import { ServiceError } from '../../errors.ts';
@@ -14,13 +15,7 @@ export const payloadOf = (bytes: Buffer): Wire => {
 };
 
 // What is nested too deeply for the parser is no payload either.
-const parsed = (json: string): unknown => {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-};
+const parsed = (json: string): unknown => orElse(() => JSON.parse(json), undefined);
 
 /** A repository as the code host names it: `github.com` and `owner/name`. */
 export interface PayloadRepository {

@@ -1,3 +1,4 @@
+import { shorten } from '../../../base/shorten.ts';
 import { visible } from '../../../base/visible.ts';
 import type { IssueCopy } from '../../../store/links/issue-copy.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
@@ -61,13 +62,13 @@ export const fieldsOf = ({
 const fitTitle = (title: string): string => {
   const line = asOneLine(title);
   if (line === '') return '(no title)';
-  return line.length <= MAX_TITLE ? line : `${cutAt(line, MAX_TITLE - 1).trimEnd()}…`;
+  return line.length <= MAX_TITLE ? line : `${shorten(line, MAX_TITLE - 1, '').trimEnd()}…`;
 };
 
 const fitDescription = (body: string): string => {
   const text = withPlainEnds(body);
   if (text.length <= MAX_DESCRIPTION) return text;
-  const cut = cutAt(text, MAX_DESCRIPTION - REST.length);
+  const cut = shorten(text, MAX_DESCRIPTION - REST.length, '');
   return `${cut.slice(0, Math.max(0, cut.lastIndexOf('\n')) || cut.length)}${REST}`;
 };
 
@@ -75,12 +76,6 @@ const REST = '\n\n*The issue is longer than a description can be. issue.md has a
 
 /** GitHub sends CRLF for what was typed into its forms: no change of anybody's. */
 export const withPlainEnds = (text: string): string => text.replaceAll('\r\n', '\n');
-
-// Not between the halves of a surrogate pair.
-const cutAt = (text: string, length: number): string => {
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? length - 1 : length);
-};
 
 /** What of an issue a Work item does not hold as it is, as sentences. */
 export const notesOf = (issue: Issue, copy: IssueCopy): string[] => {

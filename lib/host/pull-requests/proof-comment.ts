@@ -1,6 +1,7 @@
 import { counted } from '../../../base/counted.ts';
 import { fenceOff } from '../../../base/fence-off.ts';
 import { sha256 } from '../../../base/sha256.ts';
+import { shareOf } from '../../../base/share.ts';
 import { changePull, type StoredPull } from '../../../store/pulls/pulls.ts';
 import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { PostedProof } from '../../../store/records/pull-status.ts';
@@ -80,7 +81,7 @@ export const proofText = ({ proofs, checklist }: Shown): string => {
       : []),
   ].join('\n\n');
   const room = MAX_BODY - RESERVE - head.length - shown.length * EACH;
-  const most = share(
+  const most = shareOf(
     shown.map((proof) => textOf(proof).length),
     room,
   );
@@ -92,17 +93,6 @@ const MOST_LINES = 50;
 // For the marker, and for what stands around a proof.
 const RESERVE = 1000;
 const EACH = 600;
-
-/** The longest that each may be, so that all fit: whoever needs less leaves the rest to the others. */
-const share = (lengths: readonly number[], room: number): number => {
-  let left = room;
-  for (const [at, length] of lengths.toSorted((a, b) => a - b).entries()) {
-    const each = Math.floor(left / (lengths.length - at));
-    if (length > each) return Math.max(0, each);
-    left -= length;
-  }
-  return room;
-};
 
 const block = (proof: Proof, most: number): string => {
   const { type, verified_at, commit } = proof;

@@ -82,89 +82,73 @@ export const judged = (found: ReadinessFindings): ReadyCheck => {
   return { ready: checks.every(({ ok }) => ok), checks };
 };
 
-const check = (name: Check['name'], ok: boolean, detail: string): Check => ({ name, ok, detail });
+const check = (name: Check['name'], ok: boolean, right: string, wrong = right): Check => ({
+  ...{ name, ok },
+  detail: ok ? right : wrong,
+});
 
-const state = ({ pull: { state, number } }: ReadinessFindings): Check =>
-  check(
-    'state',
-    isOpen(state),
-    isOpen(state)
-      ? `#${number} is ${state === 'draft' ? 'a draft' : 'ready already'}`
-      : `#${number} is ${state}`,
-  );
+const NO_WORKTREE = 'There is no worktree any more';
+
+const state = ({ pull: { state, number } }: ReadinessFindings): Check => {
+  const open = state === 'draft' ? 'a draft' : 'ready already';
+  return check('state', isOpen(state), `#${number} is ${open}`, `#${number} is ${state}`);
+};
 
 const gate = ({ gate: { satisfied, missing, stale } }: ReadinessFindings): Check => {
   const older = stale.length === 0 ? '' : `; ${counted(stale.length, 'proof')} of an older commit`;
   const words = missing.map(({ description }) => description).join('; ');
-  const detail = satisfied ? `Everything required is proved${older}` : `Not proved: ${words}`;
-  return check('proof_gate', satisfied, detail);
+  const proved = `Everything required is proved${older}`;
+  return check('proof_gate', satisfied, proved, `Not proved: ${words}`);
 };
 
-const reviews = ({ unresolved }: ReadinessFindings): Check =>
-  check(
-    'reviews',
-    unresolved.length === 0,
-    unresolved.length === 0 ? 'No review waits' : unresolved.map(({ detail }) => detail).join('; '),
-  );
+const reviews = ({ unresolved }: ReadinessFindings): Check => {
+  const words = unresolved.map(({ detail }) => detail).join('; ');
+  return check('reviews', unresolved.length === 0, 'No review waits', words);
+};
 
 const clean = ({ local }: ReadinessFindings): Check => {
-  if (local === undefined) return check('worktree_clean', true, 'There is no worktree any more');
+  if (local === undefined) return check('worktree_clean', true, NO_WORKTREE);
   const { files } = local;
-  if (files.length === 0) return check('worktree_clean', true, 'Everything is committed');
   const names = `${files.slice(0, 5).join(', ')}${files.length > 5 ? ', …' : ''}`;
-  return check('worktree_clean', false, `Not committed: ${names}. Send …/pr/push`);
+  const left = `Not committed: ${names}. Send …/pr/push`;
+  return check('worktree_clean', files.length === 0, 'Everything is committed', left);
 };
 
 const pushed = ({ local, remote }: ReadinessFindings): Check => {
   if ('unknown' in remote) return check('pushed', false, remote.unknown);
-  if (local === undefined) return check('pushed', true, 'There is no worktree any more');
-  const ok = local.head === remote.commit;
+  if (local === undefined) return check('pushed', true, NO_WORKTREE);
   return check(
     'pushed',
-    ok,
-    ok
-      ? 'The remote has every commit'
-      : 'The remote does not have what the branch has here. Send …/pr/push, or after a rebase …/conflicts/push-rebased',
+    local.head === remote.commit,
+    'The remote has every commit',
+    'The remote does not have what the branch has here. Send …/pr/push, or after a rebase …/conflicts/push-rebased',
   );
 };
 
 const inSync = ({ pull: { head_sha }, remote }: ReadinessFindings): Check => {
   if ('unknown' in remote) return check('head_in_sync', false, remote.unknown);
-  const ok = remote.commit === head_sha;
   return check(
     'head_in_sync',
-    ok,
-    ok
-      ? `The host is at ${head_sha.slice(0, 12)}`
-      : 'The host does not know the newest commit yet. Wait a moment, and check again',
+    remote.commit === head_sha,
+    `The host is at ${head_sha.slice(0, 12)}`,
+    'The host does not know the newest commit yet. Wait a moment, and check again',
   );
 };
 
 const mergeable = ({ pull: { mergeable, base_ref } }: ReadinessFindings): Check => {
-  if (mergeable === false)
-    return check(
-      'mergeable',
-      false,
-      `It conflicts with ${base_ref}. Send …/pr/rebase, and then …/conflicts/push-rebased`,
-    );
-  return check(
-    'mergeable',
-    true,
-    mergeable === null ? 'The host has not worked it out yet' : `It fits ${base_ref}`,
-  );
+  const fits = mergeable === null ? 'The host has not worked it out yet' : `It fits ${base_ref}`;
+  const conflicts = `It conflicts with ${base_ref}. Send …/pr/rebase, and then …/conflicts/push-rebased`;
+  return check('mergeable', mergeable !== false, fits, conflicts);
 };
 
 const passing = ({ pull: { checks } }: ReadinessFindings): Check => {
   const details = {
+    none: 'There are no checks',
     success: 'All checks have passed',
     pending: 'Checks are still running',
     failure: 'Checks have failed. GET …/pr/reviews/unresolved tells which, and how their logs end',
   };
-  return check(
-    'checks',
-    checks !== 'failure',
-    checks === null ? 'There are no checks' : details[checks],
-  );
+  return check('checks', checks !== 'failure', details[checks ?? 'none']);
 };
 
 /** Something a reviewer still waits for. */

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { type ExportRun, startExport } from '../../../store/archive/export.ts';
 import { itemOf } from '../../../store/items/items.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
 
 /** The workspace, or a Work item, as a zip archive that is made while it is read. */
 interface Export {
@@ -42,8 +42,7 @@ export const createExporter = (store: Store): Exporter => {
   return {
     export: () => archive(store.layout.root),
     exportCase: (id) => {
-      const dir = itemOf(store, id)?.dir;
-      if (dir === undefined) throw notFound('Work item', id);
+      const dir = orNotFound(itemOf(store, id)?.dir, 'Work item', id);
       return archive(dir, dir);
     },
     close: async () => {

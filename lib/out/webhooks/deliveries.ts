@@ -3,7 +3,7 @@ import type { Delivery, DeliveryLine } from '../../../store/records/delivery.ts'
 import type { WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import type { Scope } from '../../../store/webhooks.ts';
-import { invalidState, notFound } from '../../errors.ts';
+import { invalidState, orNotFound } from '../../errors.ts';
 import type { WithDispatcher } from './dispatcher.ts';
 import { readWebhook } from './registrations.ts';
 
@@ -74,8 +74,7 @@ export const redeliver = async (
   id: string,
 ): Promise<Delivery> => {
   const { matter } = await readWebhook(service, scope, webhookId);
-  const before = await findDelivery(service, webhookId, id);
-  if (before === undefined) throw notFound('delivery', id);
+  const before = orNotFound(await findDelivery(service, webhookId, id), 'delivery', id);
   if (matter.disabled === true) throw invalidState(DISABLED);
   if (before.status === 'waiting') throw invalidState(WAITING);
   await readyToWrite(service.store);

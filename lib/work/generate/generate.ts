@@ -8,6 +8,7 @@ import {
   type PlanningFile,
   type PlanningStage,
 } from '../../../store/records/planning.ts';
+import { printable } from '../../agents/prompt.ts';
 import type { Provider } from '../../agents/provider.ts';
 import type { Providers } from '../../agents/providers.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
@@ -175,6 +176,3 @@ const WANTED: Record<Material['filename'], string> = {
     `ask for; the last are a test that fails without the change, and the whole test suite. ${NO_COMMANDS}`,
   ].join('\n'),
 };
-
-// Nothing that a terminal or an argument vector would take for more than text.
-const printable = (text: string): string => text.replaceAll(/(?![\t\n\r])\p{Cc}/gu, '\uFFFD');

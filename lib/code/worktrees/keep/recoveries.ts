@@ -4,7 +4,7 @@ import type { Case } from '../../../../store/records/case.ts';
 import { type Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { recoveredPatches } from '../../../../store/worktrees.ts';
-import { notFound } from '../../../errors.ts';
+import { orNotFound } from '../../../errors.ts';
 import type { Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
 import { getItem } from '../../projects/item.ts';
@@ -41,8 +41,11 @@ export const findRecovery = async (
   id: string,
 ): Promise<FoundRecovery> => {
   const { all, repository } = await found(service, caseId);
-  const one = all.find(({ recovery }) => recovery.id === id);
-  if (one === undefined) throw notFound('recovery', id);
+  const one = orNotFound(
+    all.find(({ recovery }) => recovery.id === id),
+    'recovery',
+    id,
+  );
   return { ...one, repository };
 };
 

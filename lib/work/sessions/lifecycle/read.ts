@@ -1,3 +1,4 @@
+import { orElse } from '../../../../base/or-else.ts';
 import { visible } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { byAge, isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
@@ -180,10 +181,5 @@ const openSessions = async ({ store }: WithStore): Promise<Session[]> => {
 };
 
 // One whose record cannot be read is told by the diagnostics; it keeps nobody from the others.
-const readable = (store: Store, caseId: string, id: string): Session | undefined => {
-  try {
-    return readSession(store, caseId, id)?.session;
-  } catch {
-    return undefined;
-  }
-};
+const readable = (store: Store, caseId: string, id: string): Session | undefined =>
+  orElse(() => readSession(store, caseId, id)?.session, undefined);

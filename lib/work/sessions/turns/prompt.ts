@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { capText } from '../../../../base/cap-text.ts';
 import { counted } from '../../../../base/counted.ts';
+import { shareOf } from '../../../../base/share.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { isPlain } from '../../../../store/disk/plain-path.ts';
 import { listGlobalMemory } from '../../../../store/global-memory.ts';
@@ -61,15 +62,3 @@ export const placesNamed = (
   [...images, ...memory, ...global_memory]
     .flatMap((told) => ('path' in told && told.path !== undefined ? [told.path] : []))
     .filter((path) => isPlain(layout.root, path));
-
-// What each may have of `total`, when those that need less leave the rest to the others.
-const shareOf = (lengths: readonly number[], total: number): number => {
-  let left = total;
-  let waiting = lengths.length;
-  for (const length of lengths.toSorted((a, b) => a - b)) {
-    if (length * waiting > left) return Math.floor(left / waiting);
-    left -= length;
-    waiting -= 1;
-  }
-  return total;
-};
