@@ -15,7 +15,7 @@ import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/look/statu
 import { attachWorktree } from '../lib/code/worktrees/make/attach.ts';
 import { branchNameFor } from '../lib/code/worktrees/make/branch-name.ts';
 import { createWorktree } from '../lib/code/worktrees/make/create.ts';
-import { worktreeOf } from '../lib/code/worktrees/read.ts';
+import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
 import { created, tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
@@ -101,6 +101,13 @@ export const worktreeRoutes = [
     errors: ['not_a_worktree', ...TAKING],
     handler: async ({ params, body }, service) =>
       made(await attachWorktree(service, params.case_id, body)),
+  }),
+  route('GET /api/cases/{id}/worktree', {
+    summary: 'Read where the worktree of a Work item is',
+    description: 'As it was made. How it is now is told by `status`, which asks git.',
+    response: Worktree,
+    errors: ['unreadable_record'],
+    handler: async ({ params }, { store }) => worktreeOf(getWorktree(store, params.id)),
   }),
   route('DELETE /api/cases/{id}/worktree', {
     summary: 'Remove the worktree of a Work item; its branch stays',

@@ -85,8 +85,8 @@ const sessionFrame = ([name, schema]: [string, JsonSchema]) => {
 /** What the stream of a session sends, for the OpenAPI document. */
 export const SESSION_STREAM: StreamDoc = {
   text: `Each event has \`id:\` (a number, one more than the one before), \`event:\` and JSON \`data:\`, which the JSON form
-describes event by event. The stream begins after \`Last-Event-ID\`, else after \`?after=\`, else at the beginning; it goes
-on live and ends after \`complete\`. Whoever comes back after that is answered 204, which ends EventSource. A client that is
+describes event by event. The stream begins after \`Last-Event-ID\`, else after \`?after=\`, which counts from the end where
+it is negative, else at the beginning; it goes on live and ends after \`complete\`. Whoever comes back after that is answered 204, which ends EventSource. A client that is
 cut off comes back with \`Last-Event-ID\`, as EventSource does by itself, and neither misses an event nor gets one twice,
 also after a restart of the daemon. An \`error\` is also sent as \`session_error\`, for EventSource has an \`error\` of its own.
 

@@ -46,7 +46,7 @@ export interface EventSource {
   open(after: number, signal: AbortSignal): AsyncIterable<readonly StreamEvent[]>;
   /** JSON is answered to whoever does not name `text/event-stream`. Else to whoever prefers it. */
   json_first?: boolean;
-  /** The number of the newest event: where `?after=now` begins. */
+  /** The number of the newest event: where `?after=now` begins, and what a negative one counts from. */
   newest?(): number;
   /** Nothing is after `after`, and nothing will be: whoever comes back by itself is told so with 204. */
   isOver?(after: number): boolean;

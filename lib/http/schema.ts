@@ -20,8 +20,9 @@ export interface JsonSchema {
 const NOTHING = Type.Object({});
 const STREAM_QUERY: Record<string, TSchema> = {
   after: Type.Integer({
-    minimum: 0,
-    description: 'Only what came after the event with this number',
+    minimum: -1000,
+    description:
+      'Only what came after the event with this number. -200: the last 200, as they are this moment',
   }),
   limit: Type.Integer({
     minimum: 1,

@@ -63,6 +63,9 @@ const position = ({ headers, query }: Request, { newest }: EventSource): number 
   const sent: unknown = headers['last-event-id'] || query.after || '0';
   if (sent === 'now' && newest !== undefined) return newest();
   if (/^\d{1,15}$/.test(String(sent))) return Number(sent);
+  const fromEnd = Number(query.after);
+  if (sent === query.after && fromEnd < 0 && newest !== undefined)
+    return Math.max(newest() + fromEnd, 0);
   const message = 'Last-Event-ID is the id of an event of this stream: a whole number.';
   throw new ServiceError('bad_request', message);
 };

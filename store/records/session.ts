@@ -160,6 +160,7 @@ export const Session = Type.Object(
   {
     ...told,
     case_id: Id,
+    path: Type.String({ description: 'Its directory, relative to the workspace' }),
     branch: TextOrNull,
     base_commit: TextOrNull,
     plan_sha256: orNull(Sha256, 'Of plan.md: as it is while plan_ready, as approved after'),

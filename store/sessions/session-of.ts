@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { isGateShut } from '../gate/gate.ts';
 import { gateOf } from '../gate/gate-files.ts';
 import { shortId } from '../names.ts';
@@ -33,6 +34,7 @@ export const sessionOf = (
   return {
     id,
     case_id,
+    path: relative(store.layout.root, dir),
     type,
     mode,
     status,

@@ -91,6 +91,19 @@ describe('GET /cases/{id}/sessions/{sid}/stream over a socket', () => {
     assert.equal(await status(last + 1), 200);
   });
 
+  it('begins with the last ones where `after` is negative, as JSON and live', async (t) => {
+    const { url, sign } = await working(t);
+    for (const name of ['first', 'second']) sign(name);
+    const whole = await (await openStream(t, url)).toEnd();
+    const asked = (after: number) =>
+      fetch(`${url}?after=${after}`, { headers: { accept: 'application/json' } });
+    assert.deepEqual(await (await asked(-2)).json(), whole.slice(-2));
+    assert.deepEqual(await (await asked(-1000)).json(), whole);
+    assert.equal((await asked(-1001)).status, 400);
+    const live = await openStream(t, `${url}?after=-3`);
+    assert.deepEqual(await live.toEnd(), whole.slice(-3));
+  });
+
   it('ends for its readers when the Work item is removed by hand', async (t) => {
     const { url, signs, workspace, item } = await working(t);
     const reader = await openStream(t, url);

@@ -197,17 +197,18 @@ describe('GET /api/worktrees/{case_id}/status', () => {
         { path: 'new.txt', code: '??' },
       ],
     });
+    const made = await send('GET', `/api/cases/${item.id}/worktree`);
+    assert.deepEqual([made.status, made.body], [200, worktree]);
   });
 
   it('is 404 without a worktree, without a Work item, and for an id that is none', async (t) => {
     const { send, item } = await start(t);
-    const urls = [item.id, NOBODY, 'x'].map((id) => `/api/worktrees/${id}/status`);
-    const answers = await Promise.all(urls.map((url) => send('GET', url)));
-    assert.deepEqual(codes(...answers), [
-      [404, 'not_found'],
-      [404, 'not_found'],
-      [404, 'not_found'],
+    const urls = [item.id, NOBODY, 'x'].flatMap((id) => [
+      `/api/worktrees/${id}/status`,
+      `/api/cases/${id}/worktree`,
     ]);
+    const answers = await Promise.all(urls.map((url) => send('GET', url)));
+    assert.deepEqual(codes(...answers), Array(6).fill([404, 'not_found']));
   });
 
   it('tells that the directory is gone, and what to do', async (t) => {
@@ -241,10 +242,11 @@ describe('GET /api/worktrees/{case_id}/status', () => {
       const answers = [
         await send('GET', `/api/worktrees/${item.id}/status`),
         await send('GET', `/api/worktrees/${item.id}/health`),
+        await send('GET', `/api/cases/${item.id}/worktree`),
         await send('POST', '/api/worktrees', { case_id: item.id }),
         await send('DELETE', url),
       ];
-      assert.deepEqual(codes(...answers), Array(4).fill([409, 'unreadable_record']));
+      assert.deepEqual(codes(...answers), Array(5).fill([409, 'unreadable_record']));
       assert.equal(readFileSync(recordFile(fixture), 'utf8'), text);
     }
     assert.ok(existsSync(worktree.path));

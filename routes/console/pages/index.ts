@@ -5,6 +5,10 @@ export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<
   inbox: { path: '/dashboard', open: async () => (await import('./inbox.tsx')).inbox },
   board: { path: '/dashboard/board', open: async () => (await import('./board.tsx')).board },
   new: { path: '/dashboard/new', open: async () => (await import('./new.tsx')).newItem },
+  session: {
+    path: '/dashboard/cases/{id}/sessions/{sid}',
+    open: async () => (await import('./session.tsx')).session,
+  },
   case: { path: '/dashboard/cases/{id}', open: async () => (await import('./case.tsx')).overview },
   settingsTrust: {
     path: '/dashboard/settings/trust',

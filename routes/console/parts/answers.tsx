@@ -32,7 +32,7 @@ export const Answers = (item: AttentionItem) => {
           </button>
         </Do>
         <Do call={call} body={{ action: 'decline' }}>
-          <button type="submit" data-key="x">
+          <button type="submit" data-key="d">
             Decline
           </button>
         </Do>

@@ -143,6 +143,7 @@ export const getStream = async (service: EngineNeeds, caseId: string, id: string
   const isOver = isEnded(status) && !engine.live.has(id);
   if (isOver || (elsewhere === true && !engine.live.has(id))) engine.letGo(id);
   return {
+    newest: () => transcript.last,
     isOver: (after: number) => isOver && after === transcript.last,
     open: (after: number, signal: AbortSignal) => transcript.follow(after, signal),
     soFar: (after: number) => transcript.soFar(after),

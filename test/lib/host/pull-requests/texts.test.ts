@@ -48,6 +48,7 @@ describe('quoted', () => {
 const SESSION: Session = {
   ...{ id: '11111111-1111-4111-8111-111111111111', type: 'implementing', mode: 'work' },
   ...{ case_id: '22222222-2222-4222-8222-222222222222', status: 'completed', provider: 'agent' },
+  path: 'cases/a/sessions/b',
   ...{
     branch: 'work/x',
     base_commit: null,

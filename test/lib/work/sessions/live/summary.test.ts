@@ -6,6 +6,7 @@ import type { Session } from '../../../../../store/records/session.ts';
 
 const SESSION: Session = {
   id: '6b1f0c3e-8f5e-4e53-9f4c-0a8a53f0c001',
+  path: 'cases/a/sessions/b',
   case_id: '6b1f0c3e-8f5e-4e53-9f4c-0a8a53f0c002',
   type: 'implementing',
   mode: 'work',

@@ -42,6 +42,7 @@ const MATTER: SessionMatter = {
 const sessionIn = (status: Status, mode: 'plan' | 'work' = 'plan'): Session => ({
   id: ID,
   case_id: ID,
+  path: 'cases/a/sessions/b',
   type: 'implementing',
   mode,
   status,

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { connect } from '../../../lib/client/client.ts';
+import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { writeEndedSession } from '../../helpers/ended-session.ts';
+import { eventually, until } from '../../helpers/eventually.ts';
+import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
+import { withAgent } from '../../helpers/sessions.ts';
+
+interface Wish {
+  /** Of the small agent; without one the description is run. */
+  behaviour?: string;
+  description?: string;
+  questions?: object[];
+}
+
+/** A daemon of its own with one Work item and one session of it. */
+const start = async (t: TestContext, wish: Wish = {}) => {
+  const { behaviour, description = '```sh\necho done\n```\n', questions = [] } = wish;
+  const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+  const workspace = temporaryDirectory(t);
+  const { settings, env } = withAgent(t, behaviour ?? 'plan');
+  // In the sandbox there is another /tmp.
+  const lines = behaviour === undefined ? 'sandbox: off' : settings;
+  writeFileSync(join(workspace, 'workspace.md'), `---\n${lines}\n---\n`);
+  writeFiles(join(env?.HOME ?? '', '.test-agent'), { 'questions.json': JSON.stringify(questions) });
+  const args = ['--workspace', workspace, '--repo', root];
+  const daemon = await startDaemon(t, args, { HOME: env?.HOME ?? '' });
+  const dossier = connect({ url: daemon.url });
+  const body = { title: 'Say hello', type: 'chore', description } as const;
+  const item = await dossier.call('POST /cases', { body });
+  const { id } = item;
+  const { id: sid } = await dossier.call('POST /cases/{id}/sessions', {
+    id,
+    body: { type: 'implementing' },
+  });
+  const session = () => dossier.call('GET /cases/{id}/sessions/{sid}', { id, sid });
+  const is = (status: string) =>
+    eventually(async () => assert.equal((await session()).status, status));
+  const approve = async () => {
+    await is('plan_ready');
+    await dossier.call('POST /cases/{id}/sessions/{sid}/approve', { id, sid });
+  };
+  const again = () => {
+    const { port } = new URL(daemon.url);
+    return startDaemon(t, [...args, '--port', port], { HOME: env?.HOME ?? '' });
+  };
+  const at = `${daemon.url}/dashboard/cases/${id}/sessions/${sid}`;
+  return { daemon, dossier, workspace, item, id, sid, session, is, approve, again, at };
+};
+
+const BLOCKS = (dir: string): string =>
+  ['first', 'second']
+    .map(
+      (name) =>
+        `\`\`\`sh\nprintf '${name} said'\nuntil test -e "${join(dir, name)}"; do sleep 0.02; done\n\`\`\`\n`,
+    )
+    .join('\n');
+
+const status = (page: Page) => page.locator('.session > .line .tag');
+
+/** Text of what happened, as it is seen. */
+const log = async (page: Page): Promise<string> => (await page.locator('.log').textContent()) ?? '';
+
+describe('the page of a session', { skip: noBrowser }, () => {
+  it('has what happens while it happens, over a reload and a restart of the daemon', async (t) => {
+    const signs = temporaryDirectory(t);
+    const { at, approve, daemon, again, is } = await start(t, { description: BLOCKS(signs) });
+    const { page } = await look(t, at);
+    await approve();
+    const calls = page.locator('.entry.call');
+    await calls.first().getByText('runs').waitFor();
+    await calls.first().locator('summary').click();
+    await calls.first().locator('pre').getByText('first said').waitFor();
+    writeFileSync(join(signs, 'first'), '');
+    await calls.nth(1).getByText('runs').waitFor();
+    await calls.first().getByText('done').waitFor();
+    await page.reload();
+    await calls.nth(1).getByText('runs').waitFor();
+    assert.equal(await calls.count(), 2);
+    await daemon.end('SIGKILL');
+    await again();
+    await page.getByText('The daemon ended, or could not go on.').waitFor();
+    await page.getByText('It was cut off inside a block?').click();
+    await page.getByRole('button', { name: 'Run the block again' }).click();
+    await eventually(async () => assert.equal(await status(page).textContent(), 'working'));
+    writeFileSync(join(signs, 'second'), '');
+    await page.getByText('The session is completed.').waitFor();
+    await is('completed');
+    await until(async () => (await page.getByText('It is over.').count()) === 1);
+    assert.equal((await log(page)).split('Approved by').length, 2);
+    assert.equal((await log(page)).split('The session is completed.').length, 2);
+  });
+
+  it('has leave asked for, and given by keyboard', async (t) => {
+    const { at, is, approve } = await start(t, { behaviour: 'permission' });
+    await approve();
+    const { page, complaints } = await look(t, at);
+    await page.locator('.asks').getByText('npm test').first().waitFor();
+    await page.getByText('Waiting for you, since').waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press('j');
+    await page.keyboard.press('1');
+    await is('completed');
+    await page.locator('.asks').waitFor({ state: 'detached' });
+    await page.locator('.was-asked').getByText('by you').waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('has a question answered by keyboard', async (t) => {
+    const properties = { base: { type: 'string', title: 'Database' } };
+    const requestedSchema = { type: 'object', properties, required: ['base'] };
+    const questions = [{ message: 'Which database?', requestedSchema }];
+    const { at, is } = await start(t, { behaviour: 'asks', questions });
+    const { page } = await look(t, at);
+    await page.getByLabel('Database').focus();
+    await page.keyboard.type('sqlite');
+    await page.keyboard.press('Enter');
+    await is('plan_ready');
+    await page.locator('.was-asked').getByText('"base":"sqlite"').waitFor();
+  });
+
+  it('is paused, resumed and aborted by keyboard; an abort is asked about first', async (t) => {
+    const { at, approve, is, session } = await start(t, { behaviour: 'work-hang' });
+    const { page, complaints } = await look(t, at);
+    await approve();
+    await page.locator('.entry.thought').getByText('At work.').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await page.keyboard.press('p');
+    await page.getByText('You paused it.').waitFor();
+    await page.keyboard.press('r');
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    // Nothing can be said to an agent at work.
+    assert.equal(await page.getByRole('textbox').count(), 0);
+    await page.keyboard.press('y');
+    await page.keyboard.press('x');
+    await page.getByText('This cannot be undone.').waitFor();
+    assert.equal((await session()).status, 'working');
+    await page.keyboard.press('y');
+    await is('aborted');
+    await page.getByText('The session is aborted.').waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('is whole without scripts: a plan is sent back by a plain form, and what is refused is told', async (t) => {
+    const { at, is, dossier, id, session } = await start(t, { behaviour: 'plan' });
+    await is('plan_ready');
+    const { page } = await look(t, at, { javaScriptEnabled: false, size: 'narrow' });
+    assert.match(await log(page), /Let me look first\..*The plan is ready/s);
+    await page.getByLabel('What should be another way').fill('Two files.');
+    await page.getByRole('button', { name: 'Send back' }).click();
+    await eventually(async () => assert.match(await log(page).catch(() => ''), /planning/));
+    await eventually(async () => assert.notEqual((await session()).status, 'planning'));
+    await page.reload();
+    await dossier.call('POST /api/cases/{id}/session/abort', { id });
+    await page.getByLabel('What should be another way').fill('Three files.');
+    await page.getByRole('button', { name: 'Send back' }).click();
+    await page.getByRole('alert').waitFor();
+    assert.equal((await session()).status, 'aborted');
+  });
+
+  it('shows what is hostile as text', async (t) => {
+    const { at, dossier, workspace, id, session } = await start(t);
+    const { path } = await session();
+    await dossier.call('POST /api/cases/{id}/session/abort', { id });
+    const bad = '<script>window.hit=1</script><img src=x onerror="window.hit=1">';
+    const output = `\u001b[31mred\u001b[0m \u202e${bad}`;
+    const call = { tool_call_id: 'c', title: `${bad}\u202e`, kind: 'execute', status: 'completed' };
+    const diffs = [{ path: bad, old_text: 'one\ntwo\n', new_text: `one\n${bad}\n` }];
+    const told: [string, object][] = [
+      ['message', { text: `${bad} [x](javascript:window.hit=1) \u202e` }],
+      ['tool_call', { ...call, output, locations: [bad], diffs }],
+      ['thought', { text: bad }],
+      ['error', { message: `${bad}\u202e` }],
+      ['agent_event', { kind: bad, raw: { bad } }],
+      ['message', { text: 'L'.repeat(1024 * 1024) }],
+      ['complete', { status: 'aborted', error: bad }],
+    ];
+    const lines = told.map(([event, data], n) =>
+      JSON.stringify({ id: n + 1, event, data: { ...data, at: '2026-01-01T00:00:00.000Z' } }),
+    );
+    writeFileSync(join(workspace, path, 'events.ndjson'), `${lines.join('\n')}\n`);
+    const { page, complaints } = await look(t, at, { size: 'narrow' });
+    for (const summary of await page.locator('.entry summary').all()) await summary.click();
+    const text = await log(page);
+    for (const hidden of ['\u202e', '\u001b']) assert.ok(!text.includes(hidden));
+    for (const seen of ['⟦U+202E⟧', 'red']) assert.ok(text.includes(seen));
+    assert.match(text, /characters are left out here/);
+    assert.match((await page.locator('.diff-lines del').textContent()) ?? '', /^-two$/);
+    assert.equal(await page.locator('.log img, .log script, .log a[href^=java]').count(), 0);
+    assert.equal(await page.evaluate('window.hit'), undefined);
+    const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+    assert.equal(await page.evaluate(wide), false);
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Show all' }).last().click();
+    await until(async () => (await log(page)).includes('L'.repeat(1024 * 1024)));
+    assert.deepEqual(complaints, []);
+  });
+
+  it('stays small whatever has happened, and goes back and forth in it', async (t) => {
+    const { at, sid, dossier, workspace, item, id } = await start(t);
+    const dir = join(workspace, item.path);
+    const long = await writeEndedSession(dir, id, 100_000);
+    const other = at.replace(sid, long);
+    await until(async () => {
+      const all = await dossier.call('GET /cases/{id}/sessions', { id });
+      return all.some((one) => one.id === long);
+    });
+    const events = Array.from({ length: 100_000 }, (_, n) => {
+      const call = { tool_call_id: `c${n}`, title: `call ${n + 1}`, kind: 'read' };
+      const data = { ...call, status: 'completed', at: '2026-01-01T00:00:00.000Z' };
+      return JSON.stringify({ id: n + 1, event: 'tool_call', data });
+    });
+    const folder = `2026-01-01T00-00-00Z-${long.slice(0, 8)}`;
+    writeFileSync(join(dir, 'sessions', folder, 'events.ndjson'), `${events.join('\n')}\n`);
+    const { page } = await look(t, other);
+    const size = () => page.evaluate('document.querySelectorAll("*").length') as Promise<number>;
+    const isSeen = (n: number) => page.getByText(`call ${n}`, { exact: true }).waitFor();
+    await isSeen(100_000);
+    const first = Number((await page.locator('.entry code').first().textContent())?.slice(5));
+    assert.ok((await size()) <= 3000 && first < 100_000);
+    await page.getByRole('link', { name: 'Show earlier' }).click();
+    await isSeen(first - 1);
+    assert.ok((await size()) <= 3000);
+    await page.keyboard.press('e');
+    await isSeen(100_000);
+    assert.ok((await size()) <= 3000);
+    const { page: still } = await look(t, other, { javaScriptEnabled: false });
+    await still.getByRole('link', { name: 'Show earlier' }).click();
+    assert.equal(await still.getByText('call 100000', { exact: true }).count(), 0);
+    await still.getByRole('link', { name: 'Newest' }).click();
+    assert.equal(await still.getByText('call 100000', { exact: true }).count(), 1);
+  });
+
+  it('follows the end until one scrolls up, and again when one wants', async (t) => {
+    const { at } = await start(t, { behaviour: 'chatter' });
+    const { page } = await look(t, at, { viewport: { width: 1280, height: 500 } });
+    const box = page.locator('.log');
+    const above = () => box.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight);
+    await until(
+      async () => (await box.evaluate((one) => one.scrollHeight - one.clientHeight)) > 100,
+    );
+    await until(async () => (await above()) < 40);
+    await box.evaluate((one) => one.scrollTo(0, 0));
+    const newest = page.getByRole('button', { name: 'Jump to newest' });
+    await newest.waitFor();
+    await newest.click();
+    await until(async () => (await above()) < 40);
+  });
+});
