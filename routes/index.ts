@@ -20,6 +20,7 @@ import { pullRequestRoutes } from './pull-requests.ts';
 import { reviewRoutes } from './reviews.ts';
 import { sessionControlRoutes } from './session-control.ts';
 import { sessionRoutes } from './sessions.ts';
+import { settingsRoutes } from './settings.ts';
 import { systemRoutes } from './system.ts';
 import { traceabilityRoutes } from './traceability.ts';
 import { trustRoutes } from './trust.ts';
@@ -115,6 +116,11 @@ export const sections: readonly Section[] = [
     title: 'Events',
     description: 'What happens, in one stream, and what waits for the operator',
     routes: eventRoutes,
+  },
+  {
+    title: 'Settings',
+    description: 'Which repositories are worked on, and who works',
+    routes: settingsRoutes,
   },
   {
     title: 'Trust',

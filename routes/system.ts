@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import { listProblems } from '../lib/daemon/system/diagnostics.ts';
+import { machineOf } from '../lib/daemon/system/machine.ts';
 import { route } from '../lib/http/route.ts';
+import { Machine } from '../store/records/machine.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
 import { VersionInfo } from '../store/records/version.ts';
 
@@ -25,5 +27,10 @@ export const systemRoutes = [
       'None of them was touched. What was last read of them is served until they are mended.',
     response: Type.Array(ProblemRecord),
     handler: (_input, service) => listProblems(service),
+  }),
+  route('GET /api/machine', {
+    summary: 'Say where things are, and what of the boundary around agents cannot be held here',
+    response: Machine,
+    handler: (_input, service) => machineOf(service),
   }),
 ];

@@ -4,13 +4,16 @@ import { type Static, Type } from 'typebox';
 const OfSource = Type.Union([Type.String(), Type.Null()]);
 
 /** What is running. */
-export const VersionInfo = Type.Object({
-  name: Type.String(),
-  version: Type.String(),
-  api: Type.String({ description: 'The OpenAPI version of the document at /openapi.json' }),
-  node: Type.String(),
-  platform: Type.String(),
-  commit: OfSource,
-  built_at: OfSource,
-});
+export const VersionInfo = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    api: Type.String({ description: 'The OpenAPI version of the document at /openapi.json' }),
+    node: Type.String(),
+    platform: Type.String(),
+    commit: OfSource,
+    built_at: OfSource,
+  },
+  { $id: 'Version' },
+);
 export type VersionInfo = Static<typeof VersionInfo>;

@@ -5,9 +5,14 @@ import { StoreError } from '../errors.ts';
 import { etagOf } from '../names.ts';
 import type { Settings } from '../records/settings.ts';
 import { readyToWrite, type Store } from '../store.ts';
-import { splitFrontMatter } from '../text/front-matter.ts';
+import { parseFrontMatter, splitFrontMatter } from '../text/front-matter.ts';
 import { editRecord, unreadable } from '../text/record-file.ts';
-import { type MatterChanges, renderFrontMatter, spliceWithin } from '../text/splice.ts';
+import {
+  type MatterChanges,
+  renderFrontMatter,
+  spliceFrontMatter,
+  spliceWithin,
+} from '../text/splice.ts';
 import { patternOf } from '../trust/keys.ts';
 import { refreshGlobals, settingsEntry, settingsOf, trustValues } from './globals.ts';
 
@@ -33,16 +38,18 @@ interface Change {
   /** The setting below which values change. */
   key: keyof Settings;
   changes: MatterChanges;
+  /** Settings beside it that change too. */
+  beside?: MatterChanges;
   ifMatch: string | undefined;
 }
 
 /**
- * Changes settings below one key in workspace.md, and no other byte of it. Throws `unreadable_record` while it cannot be
+ * Changes settings in workspace.md, and no other byte of it. Throws `unreadable_record` while it cannot be
  * read, and `precondition_failed` when it is another file than the caller read.
  */
 export const changeSettings = (
   store: Store,
-  { key, changes, ifMatch }: Change,
+  { key, changes, beside = {}, ifMatch }: Change,
 ): Promise<StoredSettings> =>
   store.turns.take(lockOn.settings(), async () => {
     await readyToWrite(store);
@@ -55,22 +62,27 @@ export const changeSettings = (
     };
     const isThere = await editRecord(layout, layout.settings, ({ sha, source }) => {
       refuseOther(sha);
-      return { yaml: splitFrontMatter(spliceWithin(source, key, changes)).yaml };
+      const text = spliceWithin(source, key, changes);
+      return { yaml: splitFrontMatter(spliceFrontMatter(parseFrontMatter(text), beside)).yaml };
     });
     if (!isThere) {
       refuseOther(sha256(''));
-      await createFile(layout, layout.settings, renderFrontMatter({ [key]: changes }, ''));
+      await createFile(
+        layout,
+        layout.settings,
+        renderFrontMatter({ ...beside, [key]: changes }, ''),
+      );
     }
-    trustValues(store, wordsIn(key, changes));
+    trustValues(store, [...wordsIn(`${key}.`, changes), ...wordsIn('', beside)]);
     await refreshGlobals(store);
     return kept(store);
   });
 
 // Who changes them by the API is the operator: what was asked for is trusted, and nothing else that is in the file.
-const wordsIn = (top: string, changes: MatterChanges): { key: string; value: unknown }[] =>
+const wordsIn = (above: string, changes: MatterChanges): { key: string; value: unknown }[] =>
   Object.entries(changes)
-    .filter(([name]) => patternOf(`${top}.${name}`) !== undefined)
-    .map(([name, value]) => ({ key: `${top}.${name}`, value }));
+    .filter(([name]) => patternOf(above + name) !== undefined)
+    .map(([name, value]) => ({ key: above + name, value }));
 
 /** Somebody else changed them since the caller read them. */
 export const settingsChanged = (): StoreError =>

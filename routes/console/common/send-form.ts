@@ -10,8 +10,9 @@ export type FormEnd = { on: string | undefined } | { told: Told; on?: string | u
  * Makes the call that a form stands for. `_call` is method and path, `_body` the JSON body to begin with, `_markdown` a
  * body of Markdown, `_if_match` an ETag, `_then` where to go on, with `{id}` for what was made; every other field is a
  * member of the body: `name` a text, `name?` none where it is empty, `name:json` a value, `name[]` one of several, `a.b` a
- * member of a member. `_next` is a call that follows, with `{id}` too, and `_next.name` a member of its body. `showing` is
- * of this showing of the page: what is sent twice from it is made once.
+ * member of a member, the last of them `{name}` for what the field `_name` says. `_next` is a call that follows, with
+ * `{id}` too, and `_next.name` a member of its body. `showing` is of this showing of the page: what is sent twice from it
+ * is made once.
  */
 export const sendForm = async (
   { request }: Pick<Dossier, 'request'>,
@@ -83,23 +84,25 @@ const NEXT = '_next.';
 const inputOf = (said: ReadonlyMap<string, string>, members: readonly [string, string][]) => {
   try {
     const markdown = said.get('_markdown')?.replaceAll('\r\n', '\n');
-    return { body: markdown ?? bodyOf(said.get('_body'), members), ifMatch: said.get('_if_match') };
+    return { body: markdown ?? bodyOf(said, members), ifMatch: said.get('_if_match') };
   } catch {
     return undefined;
   }
 };
 
-const bodyOf = (base: string | undefined, members: readonly [string, string][]) => {
+const bodyOf = (said: ReadonlyMap<string, string>, members: readonly [string, string][]) => {
+  const base = said.get('_body');
   if (base === undefined && members.length === 0) return undefined;
   const body: Json = base === undefined ? {} : JSON.parse(base);
-  for (const [name, value] of members) put(body, name, value);
+  for (const [name, value] of members) put(body, [name, value], said.get('_name') ?? '');
   return body;
 };
 
-const put = (body: Json, name: string, value: string): void => {
+const put = (body: Json, [name, value]: [string, string], given: string): void => {
   const [, key = '', kind] = /^(.*?)(\?|:json|\[\])?$/s.exec(name) ?? [];
   if ((kind === '?' || kind === ':json') && value.trim() === '') return;
-  const { inside, last } = placeOf(body, key);
+  const { inside, last: written } = placeOf(body, key);
+  const last = written === '{name}' ? given.trim() : written;
   const text = value.replaceAll('\r\n', '\n');
   if (kind === '[]') inside[last] = [...((own(inside, last) as unknown[] | undefined) ?? []), text];
   else inside[last] = kind === ':json' ? JSON.parse(value) : text;

@@ -10,6 +10,10 @@ export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<
     open: async () => (await import('./session.tsx')).session,
   },
   case: { path: '/dashboard/cases/{id}', open: async () => (await import('./case.tsx')).overview },
+  settings: {
+    path: '/dashboard/settings',
+    open: async () => (await import('./settings.tsx')).settings,
+  },
   settingsTrust: {
     path: '/dashboard/settings/trust',
     open: async () => (await import('./settings-trust.tsx')).settingsTrust,
@@ -29,6 +33,10 @@ export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<
   trace: {
     path: '/dashboard/cases/{id}/trace',
     open: async () => (await import('./trace.tsx')).trace,
+  },
+  settingsDiagnostics: {
+    path: '/dashboard/settings/diagnostics',
+    open: async () => (await import('./settings-diagnostics.tsx')).settingsDiagnostics,
   },
 };
 

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { Browser } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
-import { temporaryDirectory } from '../../helpers/repository.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext, settings = '') => {
   const workspace = temporaryDirectory(t);
@@ -48,6 +49,68 @@ describe('the page of what waits for trust', { skip: noBrowser }, () => {
     await page.getByText('Nothing waits for your trust.').waitFor();
     const narrow = await openTab(browser, at('settings/trust'), { size: 'narrow' });
     await assertFits(narrow.page);
+  });
+});
+
+describe('the page of projects and provider', { skip: noBrowser }, () => {
+  it('leads from an empty workspace to a plan, without scripts', async (t) => {
+    const { at, dossier } = await start(t);
+    const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+    const { page } = await look(t, at('settings'), WITHOUT_SCRIPTS);
+    await page.getByText('Before the first plan').waitFor();
+    await page.getByLabel('Path of the repository').fill('/nowhere');
+    await page.getByRole('button', { name: 'Add project' }).click();
+    await page.getByRole('alert').getByText('is no git repository').waitFor();
+    await page.getByLabel('Path of the repository').fill(root);
+    await page.getByRole('button', { name: 'Add project' }).click();
+    await page.getByRole('button', { name: 'Use manual' }).click();
+    await page.getByRole('link', { name: 'Make a Work item' }).waitFor();
+    const { projects, provider } = await dossier.call('GET /settings');
+    assert.deepEqual([projects[0]?.name, projects[0]?.path, provider], ['default', root, 'manual']);
+    const { id } = await dossier.call('POST /cases', { body: { title: 'A', type: 'bug' } });
+    const body = { type: 'implementing' as const };
+    const session = await dossier.call('POST /cases/{id}/sessions', { id, body });
+    assert.equal(session.provider, 'manual');
+  });
+
+  it('adds a project, makes it the default and takes it out, live', async (t) => {
+    const { at, file } = await start(t);
+    const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+    const { page, complaints } = await look(t, at('settings'));
+    await page.getByLabel('Name').fill('next.js');
+    await page.getByLabel('Path of the repository').fill(root);
+    await page.keyboard.press('Enter');
+    const row = page.getByRole('listitem').filter({ hasText: 'next.js' });
+    await row.getByText(root).waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press('Escape');
+    await row.focus();
+    await page.keyboard.press('d');
+    await page.getByText('Default', { exact: true }).first().waitFor();
+    await row.getByText('Take out…').click();
+    await row.getByRole('button', { name: 'Take out next.js now' }).click();
+    await row.waitFor({ state: 'detached' });
+    assert.equal(readFileSync(file, 'utf8').includes(`default: ${root}`), true);
+    assert.deepEqual(complaints, []);
+    const narrow = await openTab(page.context().browser() as Browser, at('settings'), {
+      size: 'narrow',
+    });
+    await assertFits(narrow.page);
+  });
+});
+
+describe('the page of diagnostics', { skip: noBrowser }, () => {
+  it('names the line to mend, and hears that it was mended', async (t) => {
+    const { at, file } = await start(t, 'max_sesions: 3\nprovider: [\n');
+    const { page, complaints, browser } = await look(t, at('settings/diagnostics'));
+    await page.getByText(`${file}:`).first().waitFor();
+    await page.getByRole('heading', { name: 'This machine' }).waitFor();
+    await assertAccessible(page);
+    const narrow = await openTab(browser, at('settings/diagnostics'), { size: 'narrow' });
+    await assertFits(narrow.page);
+    writeFileSync(file, '---\nmax_sessions: 3\n---\n');
+    await page.getByText('Every file that was looked at can be used.').waitFor();
+    assert.deepEqual(complaints, []);
   });
 });
 

@@ -10,7 +10,7 @@ const MAX_SESSIONS = 4;
  * for the operator's answer has no place; when it is answered it goes on at once, if need be as one more than that.
  */
 export const noPlaceLeft = ({ engine, store }: EngineNeeds): boolean =>
-  [...engine.live.values()].filter(({ aside }) => !aside).length >= limitOf(store);
+  [...engine.live.values()].filter(({ aside }) => !aside).length >= maxSessionsOf(store);
 
 /**
  * Resolves when the run may begin: of those that the operator approved or resumed no more than `max_sessions` run at
@@ -35,7 +35,7 @@ export const takePlace = (
 /** Lets in who waits, as far as there is room: called when a run has ended, and when the settings changed. */
 export const fillPlaces = ({ engine, store }: EngineNeeds): void => {
   const runs = [...engine.live.values()];
-  const room = limitOf(store) - runs.filter(({ entered, aside }) => entered && !aside).length;
+  const room = maxSessionsOf(store) - runs.filter(({ entered, aside }) => entered && !aside).length;
   for (const { enter } of runs.filter(({ entered }) => !entered).slice(0, Math.max(0, room)))
     enter();
 };
@@ -50,4 +50,6 @@ export const standAside = (engine: Engine, live: LiveRun, request_id: string): v
   timer.unref();
 };
 
-const limitOf = (store: Store): number => settingsOf(store).max_sessions ?? MAX_SESSIONS;
+/** How many sessions may plan or work at once. */
+export const maxSessionsOf = (store: Store): number =>
+  settingsOf(store).max_sessions ?? MAX_SESSIONS;
