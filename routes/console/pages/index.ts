@@ -9,6 +9,10 @@ export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<
     path: '/dashboard/cases/{id}/sessions/{sid}',
     open: async () => (await import('./session.tsx')).session,
   },
+  plan: {
+    path: '/dashboard/cases/{id}/sessions/{sid}/plan',
+    open: async () => (await import('./plan.tsx')).plan,
+  },
   case: { path: '/dashboard/cases/{id}', open: async () => (await import('./case.tsx')).overview },
   settings: {
     path: '/dashboard/settings',

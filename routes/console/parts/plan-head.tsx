@@ -1,0 +1,71 @@
+import { visible } from '../../../base/visible.ts';
+import type { Session } from '../../../lib/client/client.ts';
+
+interface HeadProps {
+  session: Session;
+  /** By how many commits the base branch has moved since, where that can be told. */
+  behind: number | null;
+}
+
+/** Who made a plan, where and from what. */
+export const PlanHead = ({ session, behind }: HeadProps) => {
+  const { provider, model, effort, base_commit, usage } = session;
+  const hash = session.approved_sha256 ?? session.plan_sha256;
+  const cost = usage?.cost_usd;
+  return (
+    <dl class="facts plan-facts">
+      <Fact name="By" text={[provider, model, effort].filter(Boolean).join(', ')} />
+      {base_commit !== null && (
+        <Fact name="From" text={`${base_commit.slice(0, 10)}${movedBy(behind)}`} />
+      )}
+      {hash !== null && (
+        <>
+          <dt>{session.approved_sha256 === null ? 'Hash' : 'Approved'}</dt>
+          <dd>
+            <Hash of={hash} />
+          </dd>
+        </>
+      )}
+      <Fact name="Cost" text={typeof cost === 'number' ? `$${cost.toFixed(2)}` : 'not told'} />
+    </dl>
+  );
+};
+
+const movedBy = (behind: number | null): string => {
+  if (behind === null || behind === 0) return '';
+  return behind === 1
+    ? ', since then the base has one commit more'
+    : `, since then the base has ${behind} commits more`;
+};
+
+const Fact = ({ name, text }: { name: string; text: string }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{visible(text)}</dd>
+  </>
+);
+
+const Hash = ({ of: hash }: { of: string }) => (
+  <span class="line">
+    <code title={hash}>{hash.slice(0, 12)}</code>
+    <button type="button" onClick={() => void navigator.clipboard.writeText(hash)}>
+      Copy hash
+    </button>
+  </span>
+);
+
+/** What a reader of the plan would not see, or take for something else. */
+export const Hidden = ({ of: warnings = [] }: { of: Session['warnings'] }) =>
+  warnings.length === 0 ? null : (
+    <div class="box warn" role="note">
+      <strong>This plan holds what one does not see, or takes for something else.</strong>
+      <ul>
+        {warnings.map(({ kind, line, text }) => (
+          <li key={`${line} ${kind}`}>
+            {`Line ${line}: ${kind.replaceAll('_', ' ')}, `}
+            <code>{visible(text)}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );

@@ -1,0 +1,209 @@
+/** The main job of the console: a plan is read, commented on, sent back, and approved. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { readComments } from '../../../base/comments.ts';
+import { connect } from '../../../lib/client/client.ts';
+import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
+import { type Daemon, startDaemon } from '../../helpers/daemon.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+
+const DESCRIPTION = [
+  'First:\n\n```sh\necho one > one.txt\n```\n',
+  'Second:\n\n```sh\necho two > two.txt\n```\n',
+  'Third:\n\n```sh\necho three > three.txt\n```\n',
+].join('\n');
+
+const start = async (t: TestContext, description = DESCRIPTION, provider = 'runbook') => {
+  const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  const workspace = temporaryDirectory(t);
+  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const dossier = connect({ url: daemon.url });
+  const body = { title: 'Make files', type: 'bug', description };
+  const { id } = await dossier.call('POST /cases', { body });
+  const made = { type: 'implementing', provider };
+  const { id: sid } = await dossier.call('POST /cases/{id}/sessions', { id, body: made });
+  const at = { id, sid };
+  const until = async (name: string): Promise<void> => {
+    for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at))
+      if (event === name) break;
+  };
+  if (provider === 'runbook') await until('plan_ready');
+  const url = `${daemon.url}/dashboard/cases/${id}/sessions/${sid}/plan`;
+  return { daemon, workspace, root, dossier, at, url };
+};
+
+const restarted = async (t: TestContext, daemon: Daemon, workspace: string): Promise<void> => {
+  await daemon.end('SIGTERM');
+  const port = new URL(daemon.url).port;
+  await startDaemon(t, ['--workspace', workspace, '--port', port]);
+};
+
+/** Writes a comment on the part that has these words, by mouse. */
+const comment = async (page: Page, on: string, said: string): Promise<void> => {
+  const part = page.locator('.plan .part', { hasText: on }).first();
+  await part.hover();
+  await part.getByRole('button', { name: /^Comment on line/ }).click();
+  await part.getByRole('textbox', { name: 'Comment' }).fill(said);
+  await part.getByRole('button', { name: 'Save comment' }).click();
+  await part.locator('.comment.unsent', { hasText: said }).waitFor();
+};
+
+const unsentOf = (page: Page) => page.locator('.comment.unsent .markdown').allTextContents();
+
+describe('the page of a plan', { skip: noBrowser }, () => {
+  it('takes comments over tabs, a reload and a restart, sends them, and approves', async (t) => {
+    const { daemon, workspace, dossier, at, url } = await start(t);
+    const { page, complaints } = await look(t, url);
+    await comment(page, 'echo one', 'Say uno.');
+    await assertAccessible(page);
+    const tab = await page.context().newPage();
+    await tab.goto(url);
+    await comment(tab, 'echo two', 'Say due.');
+    await page.getByRole('button', { name: 'Send 2 comments' }).waitFor();
+    const part = page.locator('.plan .part', { hasText: 'echo three' }).first();
+    await part.hover();
+    await part.getByRole('button', { name: /^Comment on line/ }).click();
+    await part.getByRole('textbox', { name: 'Comment' }).fill('Say tre.');
+    await page.reload();
+    await restarted(t, daemon, workspace);
+    await page.getByText('The daemon does not answer').waitFor({ state: 'detached' });
+    assert.equal(await part.getByRole('textbox').inputValue(), 'Say tre.');
+    await part.getByRole('button', { name: 'Save comment' }).click();
+    await page.getByRole('button', { name: 'Send 3 comments' }).click();
+    await page.getByText('This plan was sent back with the following comment').first().waitFor();
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
+    const earlier = page.locator('.comment', { hasText: 'of the version before' });
+    assert.equal(await earlier.count(), 3);
+    const said = await dossier.call('GET /cases/{id}/sessions/{sid}/comments', at);
+    const texts = readComments(said).rounds[0]?.comments.map(({ text }) => text);
+    assert.deepEqual(texts, ['Say uno.', 'Say due.', 'Say tre.']);
+    await page.getByRole('link', { name: 'Changes' }).click();
+    await page.locator('.changes ins', { hasText: 'Say due.' }).waitFor();
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText('This is what operator approved').waitFor();
+    // What the restart cut off is no mistake of the page.
+    const others = complaints.filter((said) => !/ERR_CONNECTION|Failed to load/.test(said));
+    assert.deepEqual(others, []);
+  });
+
+  it('does the same by keyboard alone', async (t) => {
+    const { dossier, at, url } = await start(t);
+    const { page, complaints } = await look(t, url);
+    const press = async (...keys: string[]) => {
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await press('j', 'j', 'm');
+    await page.getByRole('textbox', { name: 'Comment' }).waitFor();
+    await page.keyboard.type('Why?');
+    await press('Control+Enter');
+    await page.getByRole('button', { name: 'Send 1 comment' }).waitFor();
+    await press('j', 'm');
+    await page.keyboard.type('And this?');
+    await press('Control+Enter');
+    await page.getByRole('button', { name: 'Send 2 comments' }).waitFor();
+    await press('s');
+    await page.getByText('This plan was sent back').first().waitFor();
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
+    await press('e');
+    await page.getByRole('textbox', { name: 'The plan, as Markdown' }).fill('# Mine\n\nBy hand.\n');
+    await page.getByRole('button', { name: 'Save the plan' }).press('Enter');
+    await page.getByRole('heading', { name: 'Mine' }).waitFor();
+    await press('a');
+    await page.getByText('This is what operator approved').waitFor();
+    const approved = await dossier.call('GET /cases/{id}/sessions/{sid}/plan', {
+      ...{ ...at, which: 'approved' },
+    });
+    assert.equal(approved, '# Mine\n\nBy hand.\n');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('asks before it aborts, by x', async (t) => {
+    const { dossier, at, url } = await start(t);
+    const { page } = await look(t, url);
+    await page.keyboard.press('x');
+    await page.getByRole('button', { name: 'Yes, abort' }).waitFor();
+    const status = async () => (await dossier.call('GET /cases/{id}/sessions/{sid}', at)).status;
+    assert.equal(await status(), 'plan_ready');
+    await page.keyboard.press('Enter');
+    await page.locator('.tag.aborted').waitFor();
+    assert.equal(await status(), 'aborted');
+  });
+
+  it('loses no comment to another hand, edits and removes its own, and sees a hand edit', async (t) => {
+    const { workspace, dossier, at, url } = await start(t);
+    const { page } = await look(t, url);
+    await comment(page, 'echo one', 'Mine.');
+    const item = await dossier.call('GET /cases/{id}', { id: at.id });
+    const sessions = join(workspace, item.path, 'sessions');
+    const [name = ''] = readdirSync(sessions).filter((one) => one !== 'lock.md');
+    const file = join(sessions, name, 'comments.md');
+    writeFileSync(file, `${readFileSync(file, 'utf8')}\n> nothing like it\n\nBy hand.\n`);
+    // The page has an older version: what it adds is added to this one.
+    await comment(page, 'echo two', 'Another.');
+    assert.deepEqual((await unsentOf(page)).toSorted(), ['Another.', 'By hand.', 'Mine.']);
+    const part = page.locator('.plan .part', { hasText: 'echo one' }).first();
+    await part.getByRole('button', { name: 'Edit comment' }).click();
+    await part.getByRole('textbox').fill('> Mine, better.');
+    await part.getByRole('button', { name: 'Save comment' }).click();
+    await part.getByText('Mine, better.').waitFor();
+    await part.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Send 2 comments' }).waitFor();
+    assert.match(readFileSync(file, 'utf8'), /> nothing like it\n\nBy hand\.\n/);
+  });
+
+  it('works as forms without scripts', async (t) => {
+    const { dossier, at, url } = await start(t);
+    const { page, browser } = await look(t, url, { javaScriptEnabled: false });
+    await page.getByText('Send back with one text').click();
+    await page.getByRole('textbox').fill('Other files.');
+    await page.getByRole('button', { name: 'Send back' }).click();
+    const status = async () => (await dossier.call('GET /cases/{id}/sessions/{sid}', at)).status;
+    await eventually(async () => assert.equal(await status(), 'plan_ready'));
+    await page.goto(`${url}?show=edit`);
+    await page.getByRole('textbox').fill('# Other\n');
+    await page.getByRole('button', { name: 'Save the plan' }).click();
+    await page.getByRole('heading', { name: 'Other' }).waitFor();
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText('This is what operator approved').waitFor();
+    const again = await start(t);
+    const { page: other } = await openTab(browser, again.url, { javaScriptEnabled: false });
+    await other.getByText('Abort', { exact: true }).click();
+    await other.getByRole('button', { name: 'Yes, abort' }).click();
+    await other.locator('.tag.aborted').waitFor();
+  });
+
+  it('shows what is hidden, runs nothing, and is no wider than a telephone', async (t) => {
+    const { dossier, at, url } = await start(t);
+    const body = `# Plan <img src=x onerror=alert(1)>\n\n<script>alert(1)</script>\n\nA \u202Eright\u202C one, ${'x'.repeat(400)}\n\n\`\`\`sh\necho ${'y'.repeat(400)}\n\`\`\`\n`;
+    await dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { ...at, body });
+    const hostile = '> <b>x</b>\n\n[a](javascript:alert(1)) <img src=x onerror=alert(1)>\n';
+    await dossier.call('PUT /cases/{id}/sessions/{sid}/comments', { ...at, body: hostile });
+    const { page, complaints } = await look(t, url, { size: 'narrow' });
+    await page.getByText('holds what one does not see').waitFor();
+    await page.getByText('⟦U+202E⟧').first().waitFor();
+    for (const show of ['', '?show=source', '?show=edit']) {
+      await page.goto(url + show);
+      assert.equal(
+        await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+        true,
+        show,
+      );
+      await assertAccessible(page);
+    }
+    assert.equal(await page.locator('img, main script').count(), 0);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('has the plan of a manual session written in it', async (t) => {
+    const { url } = await start(t, 'By hand.', 'manual');
+    const { page } = await look(t, url);
+    await page.getByRole('textbox', { name: 'The plan, as Markdown' }).fill('# What I do\n');
+    await page.getByRole('button', { name: 'Save the plan' }).click();
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
+    await page.getByRole('heading', { name: 'What I do' }).waitFor();
+  });
+});
