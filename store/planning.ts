@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { type Approved, inForceOf, isGateShut } from './gate/gate.ts';
+import { gateOf, saveGate } from './gate/gate-files.ts';
 import type { Item } from './item/item.ts';
 import { assertOwn, changingItem } from './items/changing.ts';
 import { announce, itemOf } from './items/items.ts';
@@ -8,7 +10,6 @@ import { PLANNING_FILES, type PlanningFile, PlanningMatter } from './records/pla
 import type { Store } from './store.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { editText, readText, type TextFile } from './text/text-file.ts';
-import { approvedOf, holdApproved } from './waiting/planning-gate.ts';
 
 const plannings = recordKind({ schema: PlanningMatter, path: planningFile, parts: () => ({}) });
 
@@ -84,3 +85,23 @@ const matterOf = (store: Store, item: Item): PlanningMatter => {
 };
 
 const folderOf = ({ layout }: Store, { dir }: Item): string => memoryDir(join(layout.root, dir));
+
+// What is approved, where the file says `found`.
+const approvedOf = (
+  store: Store,
+  caseId: string,
+  found: Approved | undefined,
+): Pick<PlanningMatter, 'approved'> => {
+  const gate = gateOf(store);
+  const part = gate.planning.get(caseId) ?? (isGateShut(gate) ? { holds: null } : undefined);
+  const approved = inForceOf(gate, part, found ?? null);
+  return approved === (found ?? null) ? {} : { approved };
+};
+
+// The operator approved it, or took that back, by way of the daemon: it holds.
+const holdApproved = (store: Store, caseId: string, approved: Approved): void => {
+  const gate = gateOf(store);
+  if (!isGateShut(gate) && !gate.planning.has(caseId)) return;
+  gate.planning.set(caseId, { holds: approved });
+  saveGate(store);
+};

@@ -37,7 +37,7 @@ type Read = Pick<Item, 'files' | 'held'>;
 
 type Known = Read & Pick<Item, 'dir' | 'seen'>;
 
-/** A Work item whose directory holds nothing but the case.md that was just made. */
+/** A Work item of which nothing is known yet but its case.md. */
 export const newItem = (id: string, dir: string, entry: ReadEntry<CaseFile>): Item => ({
   id,
   dir,

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { standing, statsAt } from '../disk/plain-path.ts';
 import { eventsBetween } from '../item/compare.ts';
-import type { Item } from '../item/item.ts';
-import { lastTold, NO_FAULTS } from '../item/item-files.ts';
-import { NO_MEDIAS, NO_NAMES } from '../item/proof-files.ts';
+import { type Item, newItem } from '../item/item.ts';
+import { lastTold } from '../item/item-files.ts';
 import type { ToldState } from '../journal/journal.ts';
 import { caseFile } from '../layout.ts';
 import type { Store } from '../store.ts';
@@ -43,14 +42,6 @@ const isFaulty = (store: Store, dir: string): boolean => {
 
 const revived = (id: string, seen: ToldState): Item => {
   const known = { signature: '', sha: seen.case.sha, written_at: 0, problem: undefined };
-  const files = {
-    case: withProblem({ ...known, value: lastTold(seen) }, missingCase()),
-    proofs: new Map(),
-    checklist: undefined,
-    webhooks: new Map(),
-    medias: NO_MEDIAS,
-    unknown: NO_NAMES,
-    faults: NO_FAULTS,
-  };
-  return { id, dir: seen.dir, files, seen, told: undefined, answer: undefined };
+  const entry = withProblem({ ...known, value: lastTold(seen) }, missingCase());
+  return { ...newItem(id, seen.dir, entry), seen };
 };

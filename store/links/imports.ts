@@ -21,7 +21,6 @@ import {
   readRecord,
 } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
-import { parseResults, resultLine } from './import-results.ts';
 
 const check = checkerOf(ImportJobMatter);
 
@@ -127,4 +126,29 @@ export const importProblems = ({ imports }: Layout): FileProblem[] => {
     };
     return entryProblem(`imports/${name}`, readEntry(path, { before: undefined, parse }));
   });
+};
+
+/** An issue that is done, as a line of its job's record. */
+const resultLine = ({ number, outcome, case_id, detail }: ImportResult): string =>
+  [`- #${number} ${outcome}`, case_id, detail?.replaceAll(/\s*[\r\n]+\s*/g, ' ')]
+    .filter((part) => part !== undefined)
+    .join(' ');
+
+const RESULT =
+  /^- #(\d{1,15}) (imported|exists|failed)(?: ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?(?: (.*))?$/;
+
+/** The issues that a job's record says are done; the last line about one counts. */
+const parseResults = (body: string): ImportResult[] => {
+  const found = new Map<number, ImportResult>();
+  for (const line of body.split(/\r?\n/)) {
+    const [, number, outcome, case_id, detail] = RESULT.exec(line) ?? [];
+    if (number === undefined) continue;
+    found.set(Number(number), {
+      number: Number(number),
+      outcome: outcome as ImportResult['outcome'],
+      ...(case_id !== undefined && { case_id }),
+      ...(detail !== undefined && { detail }),
+    });
+  }
+  return [...found.values()];
 };
