@@ -11,3 +11,14 @@ export const orElse = <T, F>(read: () => T, otherwise: F, ...codes: string[]): T
     return otherwise;
   }
 };
+
+/** True once it is done; false where the system says one of these. */
+export const isDone = (act: () => void, ...codes: string[]): boolean =>
+  orElse(
+    () => {
+      act();
+      return true;
+    },
+    false,
+    ...codes,
+  );

@@ -3,13 +3,12 @@ import { lockOn } from '../base/locks.ts';
 import { sha256 } from '../base/sha256.ts';
 import { makeDirectories } from './disk/directories.ts';
 import { createFile, removeFile, replaceFile } from './disk/durable.ts';
-import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import { ApiKey } from './records/api-key.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { listDirectory } from './text/folder.ts';
 import { checkedBy, readJson } from './text/json-file.ts';
-import { Problem } from './text/problem.ts';
+import { ifReadable, Problem } from './text/problem.ts';
 import { readRegularFile } from './text/record-file.ts';
 
 /**
@@ -33,15 +32,9 @@ export const apiKeys = ({ layout }: Pick<Store, 'layout'>): ApiKey[] =>
     .flatMap((path) => readable(layout, path) ?? [])
     .toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
 
-const readable = (layout: Layout, path: string): ApiKey | undefined => {
-  try {
-    return readKey(layout, basename(path, '.json'));
-  } catch (error) {
-    // It opens nothing. `dossier check` tells of it.
-    if (error instanceof StoreError) return undefined;
-    throw error;
-  }
-};
+// One that is none opens nothing. `dossier check` tells of it.
+const readable = (layout: Layout, path: string): ApiKey | undefined =>
+  ifReadable(() => readKey(layout, basename(path, '.json')), undefined);
 
 /** The files of all keys. */
 export const keyFiles = ({ apiKeys: dir }: Layout): string[] =>

@@ -1,6 +1,7 @@
 import { closeSync, fdatasync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { orElse } from '../base/or-else.ts';
 import { sha256 } from '../base/sha256.ts';
 import { addLines, openLines } from './disk/lines.ts';
 import type { Layout } from './layout.ts';
@@ -84,13 +85,9 @@ const keysOf = ({ id, event, sha256: body }: DeliveryArrival): string[] =>
   [`id ${id}`, `body ${event} ${body}`].map((key) => sha256(key).slice(0, 32));
 
 const parsed = (line: string): DeliveryArrival | undefined => {
-  try {
-    const value: Partial<DeliveryArrival> | null = JSON.parse(line);
-    const { id, event, sha256: body } = value ?? {};
-    if (typeof id !== 'string' || typeof event !== 'string' || typeof body !== 'string')
-      return undefined;
-    return { id, event, sha256: body };
-  } catch {
+  const value: Partial<DeliveryArrival> | null = orElse(() => JSON.parse(line), null);
+  const { id, event, sha256: body } = value ?? {};
+  if (typeof id !== 'string' || typeof event !== 'string' || typeof body !== 'string')
     return undefined;
-  }
+  return { id, event, sha256: body };
 };

@@ -1,5 +1,5 @@
+import { orElse } from '../base/or-else.ts';
 import { inSlices } from '../base/slices.ts';
-import type { Item } from './item/item.ts';
 import { changingItem } from './items/changing.ts';
 import { allItems } from './items/items.ts';
 import { type Kept, recordKind } from './items/record-kind.ts';
@@ -36,20 +36,12 @@ export const isOpenHere = ({ machine }: Store, matter: ConflictMatter): boolean 
 
 /** All rebases of the workspace that can be read. It gives way to requests every few milliseconds. */
 export const allConflicts = async (store: Store): Promise<StoredConflict[]> => {
-  const found: StoredConflict[] = [];
+  const found: (StoredConflict | undefined)[] = [];
   await inSlices(allItems(store), (item) => {
     for (const name of recordNames(conflicts.at(store, item).path))
-      found.push(...readOrSkip(store, item, name));
+      found.push(orElse(() => conflicts.readIn(store, item, name), undefined));
   });
-  return found;
-};
-
-const readOrSkip = (store: Store, item: Item, name: string): StoredConflict[] => {
-  try {
-    return [conflicts.readIn(store, item, name) ?? []].flat();
-  } catch {
-    return [];
-  }
+  return found.filter((one) => one !== undefined);
 };
 
 /** Makes the record of a rebase that begins: it is on disk before anything else is touched. */

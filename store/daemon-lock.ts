@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
+import { orElse } from '../base/or-else.ts';
 import { awayFrom } from './disk/directories.ts';
 import { hasCode } from './disk/durable.ts';
 import { putNew } from './disk/placing.ts';
@@ -267,13 +268,10 @@ const isLeft = (path: string): boolean => {
   return Date.now() - (statsAt(path)?.mtimeMs ?? Date.now()) > OLD_MS;
 };
 
+// One that is torn says nothing.
 const readOwner = (path: string): Owner | undefined => {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Owner;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const text = orElse(() => readFileSync(path, 'utf8'), '', 'ENOENT');
+  return orElse(() => JSON.parse(text) as Owner, undefined);
 };
 
 const writeOwner = (layout: Layout, value: Owner): void =>

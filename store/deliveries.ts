@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { newestLines } from './disk/lines.ts';
 import type { Layout } from './layout.ts';
 import { DeliveryLine } from './records/delivery.ts';
-import { validatorOf } from './text/parse.ts';
+import { lineParserOf } from './text/parse.ts';
 
 const KEEP = 1000;
 const COMPACT_FROM = 1_048_576;
@@ -33,18 +33,7 @@ export const deliveryIds = ({ deliveries }: Layout): string[] =>
 const SUFFIX = '.ndjson';
 const fileOf = (layout: Layout, id: string): string => join(layout.deliveries, `${id}${SUFFIX}`);
 
-const parsed = (line: string): DeliveryLine | undefined => {
-  const value = fromJson(line);
-  return validatorOf(DeliveryLine).Check(value) ? (value as DeliveryLine) : undefined;
-};
-
-const fromJson = (line: string): unknown => {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-};
+const parsed = lineParserOf(DeliveryLine);
 
 // Not for little: where a thousand attempts are long, each one more would write them all again.
 const compact = (layout: Layout, webhookId: string, size: number): void => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '../base/or-else.ts';
 import { sha256 } from '../base/sha256.ts';
 import { syncDirectory, writeSynced } from './disk/durable.ts';
 import { statsAt } from './disk/plain-path.ts';
@@ -94,15 +95,12 @@ const isYoung = ({ at }: Kept, now: Date): boolean => now.getTime() - Date.parse
 const fileOf = ({ answers }: Layout, name: string): string => join(answers, `${name}.json`);
 
 // One that cannot be read says nothing.
-const readKept = (layout: Layout, name: string, now: Date): Kept | undefined => {
-  try {
+const readKept = (layout: Layout, name: string, now: Date): Kept | undefined =>
+  orElse(() => {
     const bytes = readRegularFile(layout.root, fileOf(layout, name));
     const kept = bytes && (JSON.parse(bytes.toString('utf8')) as Kept);
     return kept && isYoung(kept, now) ? kept : undefined;
-  } catch {
-    return undefined;
-  }
-};
+  }, undefined);
 
 interface Most {
   files: number;

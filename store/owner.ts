@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { orElse } from '../base/or-else.ts';
 import { hasCode } from './disk/durable.ts';
 
 /** Who holds the workspace: enough to tell whether that process is still alive, where it can be seen from here. */
@@ -82,14 +83,7 @@ const namespace = (): string => {
   return linkAt('/proc/self') === `${process.pid}` ? (linkAt('/proc/self/ns/pid') ?? '') : '';
 };
 
-const textOf = (path: string): string | undefined => attempt(() => readFileSync(path, 'utf8'));
-const linkAt = (path: string): string | undefined => attempt(() => readlinkSync(path));
-const namesIn = (path: string): string[] => attempt(() => readdirSync(path)) ?? [];
-
-const attempt = <T>(read: () => T): T | undefined => {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-};
+const textOf = (path: string): string | undefined =>
+  orElse(() => readFileSync(path, 'utf8'), undefined);
+const linkAt = (path: string): string | undefined => orElse(() => readlinkSync(path), undefined);
+const namesIn = (path: string): string[] => orElse(() => readdirSync(path), []);

@@ -16,7 +16,7 @@ import { placeUpload, type UploadedFile } from './proof-uploads.ts';
 import type { Proof, ProofMatter } from './records/proof.ts';
 import type { Store } from './store.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from './text/front-matter.ts';
-import { Problem } from './text/problem.ts';
+import { ifReadable } from './text/problem.ts';
 import { editKnown, readRegularFile, unreadable } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { decodeRecord } from './text/text.ts';
@@ -64,13 +64,11 @@ const plain = (case_id: string, matter: ProofMatter): Omit<Proof, 'content'> => 
 
 // Of a proof that can no longer be read, what stands there is shown as far as it can be; its fault is told by the item.
 const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
-  try {
-    const bytes = readRegularFile(layout.root, join(proofDir(join(layout.root, dir)), name));
+  const path = join(proofDir(join(layout.root, dir)), name);
+  return ifReadable(() => {
+    const bytes = readRegularFile(layout.root, path);
     return bytes === undefined ? '' : textOfBody(splitFrontMatter(decodeRecord(bytes)));
-  } catch (error) {
-    if (error instanceof Problem || error instanceof StoreError) return '';
-    throw error;
-  }
+  }, '');
 };
 
 export interface NewProof {

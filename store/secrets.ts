@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
-import { createFile, hasCode, removeFile, replaceFile } from './disk/durable.ts';
+import { isDone } from '../base/or-else.ts';
+import { createFile, removeFile, replaceFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import type { Store } from './store.ts';
@@ -100,12 +101,5 @@ const revived = (layout: Layout, id: string): string | undefined => {
   return day === undefined ? undefined : readSecret(layout, id);
 };
 
-const moved = (from: string, to: string): boolean => {
-  try {
-    renameSync(from, to);
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false;
-    throw error;
-  }
-};
+const moved = (from: string, to: string): boolean =>
+  isDone(() => renameSync(from, to), 'ENOENT', 'ENOTDIR');

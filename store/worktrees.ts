@@ -2,7 +2,9 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { messageOf } from '../base/message-of.ts';
-import { createFile, hasCode, removeFile, replaceFile } from './disk/durable.ts';
+import { orElse } from '../base/or-else.ts';
+import { createFile, removeFile, replaceFile } from './disk/durable.ts';
+import { isDirectoryItself } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
 import { WorktreeRecord } from './records/worktree.ts';
 import { readyToWrite, type Store } from './store.ts';
@@ -106,23 +108,16 @@ export const worktreesHome = (layout: Layout, root = layout.worktrees): string =
 
 /** The directory that a path leads to, without links; undefined where there is none. */
 export const realDirectory = (path: string): string | undefined => {
-  try {
-    const real = realpathSync(path);
-    return lstatSync(real).isDirectory() ? real : undefined;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG')) return undefined;
-    throw error;
-  }
+  const real = orElse(() => realpathSync(path), undefined, ...NO_WAY);
+  return real !== undefined && isDirectoryItself(real) ? real : undefined;
 };
+
+const NO_WAY = ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG'];
 
 /** What a path leads to: a directory, nothing, or something else: no directory, or one behind a link. */
 export const whatIsAt = (path: string): 'directory' | 'nothing' | 'else' => {
-  try {
-    return lstatSync(path).isDirectory() && realpathSync(path) === path ? 'directory' : 'else';
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return 'nothing';
-    throw error;
-  }
+  const look = () => lstatSync(path).isDirectory() && realpathSync(path) === path;
+  return orElse(() => (look() ? 'directory' : 'else'), 'nothing', 'ENOENT', 'ENOTDIR');
 };
 
 /**

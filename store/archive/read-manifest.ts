@@ -1,4 +1,5 @@
 import { Compile } from 'typebox/compile';
+import { orElse } from '../../base/or-else.ts';
 import {
   MANIFEST_FORMAT,
   MANIFEST_NAME,
@@ -44,20 +45,13 @@ const textOf = async (archive: Archive): Promise<string> => {
 };
 
 const parseManifest = (archive: Archive, text: string): Manifest => {
-  const value = parseJson(archive, text);
+  const value: unknown = orElse(() => JSON.parse(text), undefined);
+  if (value === undefined) throw bad(archive, 'it is no JSON');
   checkFormat(archive, value);
   const validator = Compile(Manifest);
   if (validator.Check(value)) return value;
   const [error] = validator.Errors(value);
   throw bad(archive, `${error?.instancePath || '/'} ${error?.message ?? 'is wrong'}`);
-};
-
-const parseJson = (archive: Archive, text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw bad(archive, 'it is no JSON');
-  }
 };
 
 const checkFormat = ({ name }: Archive, value: unknown): void => {

@@ -7,7 +7,7 @@ import { walk } from '../item/walk.ts';
 import { caseFile, type Layout } from '../layout.ts';
 import { SETTINGS_TEXT } from '../settings/settings-text.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
-import { Problem } from '../text/problem.ts';
+import { ifReadable } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';
 import { GITATTRIBUTES, GITIGNORE } from '../workspace-files.ts';
 import { ancestorsOf } from './archive-files.ts';
@@ -42,14 +42,8 @@ export const idIn = (bytes: Uint8Array): string | undefined => {
 };
 
 /** The front matter of a record as it is, by no schema; undefined where it cannot be read. */
-export const dataIn = (bytes: Uint8Array): Record<string, unknown> | undefined => {
-  try {
-    return parseFrontMatter(decodeText(bytes)).data;
-  } catch (error) {
-    if (error instanceof Problem) return undefined;
-    throw error;
-  }
-};
+export const dataIn = (bytes: Uint8Array): Record<string, unknown> | undefined =>
+  ifReadable(() => parseFrontMatter(decodeText(bytes)).data, undefined);
 
 /** What stands at the place of a file: nothing, the same bytes, others, or what no file can be written over or below. */
 export type Occupancy = 'free' | 'same' | 'other' | 'blocked';

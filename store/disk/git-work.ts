@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { orElse } from '../../base/or-else.ts';
 import type { Layout } from '../layout.ts';
 import { findGitDir } from './git-dir.ts';
 import { statsAt } from './plain-path.ts';
@@ -57,11 +58,6 @@ const isFreshlyLocked = (layout: Layout): boolean => {
 const isThere = (dir: string, name: string): boolean => statsAt(join(dir, name)) !== undefined;
 
 /** Where git keeps the index of the working files that the workspace is part of; undefined when it is in no repository. */
-export const headDirOf = ({ root }: Pick<Layout, 'root'>): string | undefined => {
-  try {
-    return findGitDir(root)?.head_dir;
-  } catch {
-    // What may not be read is not ours to wait for.
-    return undefined;
-  }
-};
+export const headDirOf = ({ root }: Pick<Layout, 'root'>): string | undefined =>
+  // What may not be read is not ours to wait for.
+  orElse(() => findGitDir(root)?.head_dir, undefined);

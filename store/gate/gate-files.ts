@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
 import type { Layout } from '../layout.ts';
 import { remembered, type Store } from '../store.ts';
 import { createGate, type FileGate, type UnsandboxedRun } from './gate.ts';
@@ -18,7 +19,7 @@ import { createGate, type FileGate, type UnsandboxedRun } from './gate.ts';
 /** The gate, first as a former life of the daemon left it: its programs may still be alive. */
 export const gateOf = remembered(({ layout }): FileGate => {
   const gate = createGate();
-  for (const marker of namesIn(layout.unsandboxed))
+  for (const marker of orElse(() => readdirSync(layout.unsandboxed), []))
     gate.runs.set(marker, {
       started_at: new Date(0).toISOString(),
       ...readJson<Partial<UnsandboxedRun>>(join(layout.unsandboxed, marker)),
@@ -53,22 +54,9 @@ export const noteRun = (layout: Layout, marker: string, run: UnsandboxedRun): vo
 export const removeRunNote = ({ unsandboxed }: Layout, marker: string): void =>
   rmSync(join(unsandboxed, marker), { force: true });
 
-const namesIn = (dir: string): string[] => {
-  try {
-    return readdirSync(dir);
-  } catch {
-    return [];
-  }
-};
-
 // Damaged, it says nothing: what stands in the files then is what holds.
-const readJson = <T>(path: string): T | undefined => {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as T;
-  } catch {
-    return undefined;
-  }
-};
+const readJson = <T>(path: string): T | undefined =>
+  orElse(() => JSON.parse(readFileSync(path, 'utf8')) as T, undefined);
 
 // At once: the program starts in the same turn of the loop.
 const writeNow = ({ tmp }: Layout, path: string, text: string): void => {

@@ -9,7 +9,7 @@ import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
 import { readFolder } from '../text/folder.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { positionOf } from '../text/parse.ts';
-import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
+import { type FileProblem, fileProblem, ifReadable, Problem } from '../text/problem.ts';
 import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-files.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
 import { parseChecklist } from './read-checklist.ts';
@@ -93,18 +93,9 @@ const readCaseFile = (
 /** case.md as the journal remembers it: all but the description, of which it keeps the hash. */
 export const lastTold = ({ case: { matter, description } }: ToldState, text = ''): CaseFile => ({
   matter,
-  description: bodyOf(text),
+  description: ifReadable(() => descriptionIn(text), ''),
   description_sha256: description,
 });
-
-const bodyOf = (text: string): string => {
-  try {
-    return descriptionIn(text);
-  } catch (error) {
-    if (error instanceof Problem) return '';
-    throw error;
-  }
-};
 
 const faultsOf = (faults: Record<string, Problem | undefined>): ItemFiles['faults'] => {
   const found = Object.entries(faults).flatMap(([name, fault]): [string, Problem][] =>

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../../base/locks.ts';
+import { orElse } from '../../base/or-else.ts';
 import { hasCode } from '../disk/durable.ts';
 import { isGitReplaying } from '../disk/git-work.ts';
 import { isDirectoryItself, type Standing, standing, statsAt } from '../disk/plain-path.ts';
@@ -136,13 +137,9 @@ export const freshItem = async (
 };
 
 export const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
-  try {
-    const stats = statsAt(caseFile(join(layout.root, dir)));
-    return stats !== undefined && isSame(files.case, stats);
-  } catch {
-    // What keeps it from being looked at is found, and told, by whoever reads it.
-    return false;
-  }
+  // What keeps it from being looked at is found, and told, by whoever reads it.
+  const stats = orElse(() => statsAt(caseFile(join(layout.root, dir))), undefined);
+  return stats !== undefined && isSame(files.case, stats);
 };
 
 /** How its directory stands this moment. */

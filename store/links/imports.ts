@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { createFile } from '../disk/durable.ts';
-import { changedSince, StoreError } from '../errors.ts';
+import { changedSince } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { etagOf, isRecordName } from '../names.ts';
 import { ImportJobMatter, type ImportResult } from '../records/import-job.ts';
@@ -12,7 +12,7 @@ import { listFolder, recordNames } from '../text/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
 import { withLogLine } from '../text/log-lines.ts';
 import { checkerOf, positionOf } from '../text/parse.ts';
-import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
+import { type FileProblem, fileProblem, ifReadable, Problem } from '../text/problem.ts';
 import {
   editRecord,
   explained,
@@ -33,17 +33,8 @@ export interface StoredImport {
 /** The import jobs that can be read, oldest first; the others are told by the diagnostics. */
 export const listImports = ({ layout }: Store): StoredImport[] =>
   recordNames(layout.imports)
-    .flatMap((name) => readOrSkip(layout, join(layout.imports, name)))
+    .flatMap((name) => ifReadable(() => readAt(layout, join(layout.imports, name)), []) ?? [])
     .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
-
-const readOrSkip = (layout: Layout, path: string): StoredImport[] => {
-  try {
-    return [readAt(layout, path) ?? []].flat();
-  } catch (error) {
-    if (error instanceof StoreError) return [];
-    throw error;
-  }
-};
 
 const ageOf = ({ matter: { created_at, id } }: StoredImport): string => `${created_at} ${id}`;
 

@@ -1,16 +1,9 @@
 import { PullTransition } from '../records/pull-request.ts';
-import { validatorOf } from '../text/parse.ts';
+import { lineParserOf } from '../text/parse.ts';
 import { Problem } from '../text/problem.ts';
 
-/** The transition of one line of timeline.ndjson. Undefined for what is none: it is never in the way of the others. */
-export const parseTransition = (line: string): PullTransition | undefined => {
-  try {
-    const value: unknown = JSON.parse(line);
-    return validatorOf(PullTransition).Check(value) ? (value as PullTransition) : undefined;
-  } catch {
-    return undefined;
-  }
-};
+/** The transition of one line of timeline.ndjson. */
+export const parseTransition = lineParserOf(PullTransition);
 
 /** The whole of timeline.ndjson, where it can be read; else the Problem of its first bad line. */
 export const parseTimeline = (text: string): PullTransition[] => {

@@ -1,10 +1,9 @@
 import { sha256 } from '../../base/sha256.ts';
 import { warningsIn } from '../../base/visible.ts';
-import { StoreError } from '../errors.ts';
 import { approvedFile, planFile } from '../layout.ts';
 import type { Session, SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
-import { Problem } from '../text/problem.ts';
+import { ifReadable, Problem } from '../text/problem.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { editText, readText, type TextFile } from '../text/text-file.ts';
 import { lookAtPlan, type PlanNow } from './session-texts.ts';
@@ -58,14 +57,8 @@ const hashOf = (root: string, path: string): string | undefined => {
 };
 
 // Where a file should be and is none, there is no text: what follows from that is said elsewhere.
-const bytesOf = (root: string, path: string): Buffer | undefined => {
-  try {
-    return readRegularFile(root, path);
-  } catch (error) {
-    if (error instanceof StoreError) return undefined;
-    throw error;
-  }
-};
+const bytesOf = (root: string, path: string): Buffer | undefined =>
+  ifReadable(() => readRegularFile(root, path), undefined);
 
 /**
  * What is wrong with the texts of an approved session, by their names: the approved text is not the one that was approved,

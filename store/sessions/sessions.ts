@@ -1,7 +1,7 @@
 import { basename, join, relative } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
+import { orElse } from '../../base/or-else.ts';
 import { createDirectory, removeDirectory } from '../disk/durable.ts';
-import { StoreError } from '../errors.ts';
 import { isGateShut } from '../gate/gate.ts';
 import { gateOf } from '../gate/gate-files.ts';
 import { pathOfItem } from '../items/items.ts';
@@ -13,6 +13,7 @@ import { readyToWrite, type Store } from '../store.ts';
 import { listDirectory } from '../text/folder.ts';
 import { type FrontMatter, textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
+import { ifReadable } from '../text/problem.ts';
 import {
   editRecord,
   explained,
@@ -60,14 +61,12 @@ const recordIn = (store: Store, caseId: string, id: string): SessionRecord | und
 
 /** The summary for people: the body of session.md. Empty where it has none, or cannot be read any more. */
 export const sessionSummary = (store: Store, kept: StoredSession): string => {
-  try {
-    const path = sessionFile(whereIs(store, kept));
-    const bytes = readRegularFile(store.layout.root, path);
-    return bytes === undefined ? '' : textOfBody(readable(store.layout.root, path, bytes));
-  } catch (error) {
-    if (error instanceof StoreError) return '';
-    throw error;
-  }
+  const { root } = store.layout;
+  const path = sessionFile(whereIs(store, kept));
+  return ifReadable(() => {
+    const bytes = readRegularFile(root, path);
+    return bytes === undefined ? '' : textOfBody(readable(root, path, bytes));
+  }, '');
 };
 
 /** The sessions of a Work item that can be read, oldest first. Undefined when there is no such Work item. */
@@ -75,7 +74,7 @@ export const sessionsOf = (store: Store, caseId: string): StoredSession[] | unde
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   return listDirectory(folder)
-    .flatMap((name) => orSkip(() => readIn(store, caseId, join(folder, name))) ?? [])
+    .flatMap((name) => orElse(() => readIn(store, caseId, join(folder, name)), undefined) ?? [])
     .toSorted((a, b) => byAge(a.session, b.session));
 };
 
@@ -209,7 +208,7 @@ const findIn = (
   if (folder === undefined) return undefined;
   for (const name of listDirectory(folder).filter((each) => each.endsWith(shortId(id)))) {
     const dir = join(folder, name);
-    const matter = orSkip(() => matterIn(store, dir));
+    const matter = orElse(() => matterIn(store, dir), undefined);
     if (matter?.id === id) return { dir, matter };
     // One that cannot be read is told as such.
     if (bytesOf(store, dir)?.includes(id)) return { dir };
@@ -219,14 +218,6 @@ const findIn = (
 
 const bytesOf = ({ layout }: Store, dir: string): Buffer | undefined =>
   readRegularFile(layout.root, sessionFile(dir));
-
-const orSkip = <T>(read: () => T): T | undefined => {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-};
 
 const check = checkerOf(SessionMatter);
 

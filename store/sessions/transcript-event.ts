@@ -1,3 +1,5 @@
+import { orElse } from '../../base/or-else.ts';
+
 /** One execution event of a session, as it is kept and as it is streamed. */
 export interface TranscriptEvent {
   id: number;
@@ -9,12 +11,8 @@ export type Untold = readonly [event: string, data: Record<string, unknown>];
 
 /** The event of one line of events.ndjson. Undefined for what somebody else wrote there: it is never in the way. */
 export const parseEvent = (line: string): TranscriptEvent | undefined => {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isEvent(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value: unknown = orElse(() => JSON.parse(line), undefined);
+  return isEvent(value) ? value : undefined;
 };
 
 const isEvent = (value: unknown): value is TranscriptEvent => {

@@ -8,7 +8,7 @@ import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
 import { readFolder } from '../text/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import { type FileProblem, fileProblem, notAdopted, Problem } from '../text/problem.ts';
+import { type FileProblem, fileProblem, ifReadable, notAdopted } from '../text/problem.ts';
 import { editKnown } from '../text/record-file.ts';
 import {
   addToBook,
@@ -75,18 +75,9 @@ export interface SettingsText {
 export const readSettingsText = (layout: Layout): SettingsText | undefined => {
   const parse = (text: string): SettingsText => {
     const source = parseFrontMatter(text);
-    return { settings: fitting(source), source };
+    return { settings: ifReadable(() => check(source.data, source), NO_SETTINGS), source };
   };
   return readEntry(layout.settings, { before: undefined, parse })?.value;
-};
-
-const fitting = (source: FrontMatter): Settings => {
-  try {
-    return check(source.data, source);
-  } catch (error) {
-    if (error instanceof Problem) return NO_SETTINGS;
-    throw error;
-  }
 };
 
 /** What of workspace.md holds, and what of it waits for the operator. Writes nothing. */

@@ -1,5 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
+import { orElse } from '../../base/or-else.ts';
 import { type Complaint, misfitOf, placeOfPath } from './complaints.ts';
 import { type FrontMatter, parseFrontMatter } from './front-matter.ts';
 import type { TextPosition } from './problem.ts';
@@ -30,6 +31,14 @@ export const parserOf = <S extends TSchema>(schema: S): ((text: string) => Stati
     return check(source.data, source);
   };
 };
+
+/** The value of a line of JSON; undefined for one that does not fit: it is never in the way of the others. */
+export const lineParserOf =
+  <S extends TSchema>(schema: S) =>
+  (line: string): Static<S> | undefined => {
+    const value: unknown = orElse(() => JSON.parse(line), undefined);
+    return validatorOf(schema).Check(value) ? (value as Static<S>) : undefined;
+  };
 
 /** Line and column of a key in the file. */
 export const positionOf = (source: FrontMatter, key: string): TextPosition =>

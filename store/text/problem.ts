@@ -1,4 +1,7 @@
 import { messageOf } from '../../base/message-of.ts';
+
+import { StoreError } from '../errors.ts';
+
 export interface TextPosition {
   line: number;
   column: number;
@@ -27,6 +30,16 @@ export const together = ([first, ...others]: readonly Problem[]): Problem => {
 };
 
 const MOST = 50;
+
+/** What `read` answers; `otherwise` where what stands there cannot be read as what it should be: that is told elsewhere. */
+export const ifReadable = <T, F>(read: () => T, otherwise: F): T | F => {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Problem || error instanceof StoreError) return otherwise;
+    throw error;
+  }
+};
 
 /** Whatever kept a file from being read, as a Problem. */
 export const asProblem = (error: unknown): Problem => {

@@ -8,7 +8,7 @@ import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
 import { positionOf } from './parse.ts';
-import { Problem, type TextPosition } from './problem.ts';
+import { ifReadable, Problem, type TextPosition } from './problem.ts';
 import { type MatterChanges, spliceFrontMatter } from './splice.ts';
 import { decodeRecord } from './text.ts';
 
@@ -152,15 +152,11 @@ export const readable = (root: string, path: string, bytes: Buffer): FrontMatter
   explained(relative(root, path), () => parseFrontMatter(decodeRecord(bytes)));
 
 /** Where a key stands in a record now; undefined when the record cannot be read. */
-export const placeIn = (root: string, path: string, key: string): TextPosition | undefined => {
-  try {
+export const placeIn = (root: string, path: string, key: string): TextPosition | undefined =>
+  ifReadable(() => {
     const bytes = readRegularFile(root, path);
     return bytes && positionOf(parseFrontMatter(decodeRecord(bytes)), key);
-  } catch (error) {
-    if (error instanceof Problem || error instanceof StoreError) return undefined;
-    throw error;
-  }
-};
+  }, undefined);
 
 /** Reads what may be a Problem; `file` is how the error names the file, relative to the workspace. */
 export const explained = <T>(file: string, read: () => T): T => {

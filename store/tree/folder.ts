@@ -8,6 +8,7 @@ import {
   realpathSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isDone, orElse } from '../../base/or-else.ts';
 import { hasCode, syncDirectory } from '../disk/durable.ts';
 import { DESCRIPTORS, hasDescriptors, isOpenAt, statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
@@ -98,13 +99,7 @@ const makeChild = (tree: Tree, parent: Held, name: string): Held | undefined => 
 export const makeFolder = (parent: TreeFolder, name: string): boolean => {
   assertNewName(name);
   parent.assertInPlace();
-  try {
-    mkdirSync(parent.at(name));
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
-  }
+  return isDone(() => mkdirSync(parent.at(name)), 'EEXIST');
 };
 
 export const syncFolder = ({ self }: TreeFolder): Promise<void> => syncDirectory(self);
@@ -157,13 +152,11 @@ const hold = (tree: Tree, names: readonly string[], descriptor: number): Held =>
 };
 
 const isSame = (descriptor: number, path: string): boolean => {
-  try {
+  const look = (): boolean => {
     const [held, there] = [fstatSync(descriptor), lstatSync(path)];
     return held.ino === there.ino && held.dev === there.dev && realpathSync(path) === path;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return false;
-    throw error;
-  }
+  };
+  return orElse(look, false, 'ENOENT', 'ENOTDIR', 'ELOOP');
 };
 
 const moved = (path: string): StoreError =>

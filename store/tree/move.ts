@@ -1,4 +1,5 @@
 import { renameSync, rmdirSync, type Stats } from 'node:fs';
+import { orElse } from '../../base/or-else.ts';
 import { hasCode } from '../disk/durable.ts';
 import { putClaimed } from '../disk/placing.ts';
 import { statsAt } from '../disk/plain-path.ts';
@@ -74,9 +75,7 @@ const putFolder = (old: string, to: Place, wanted: string): boolean => {
     return true;
   } catch (error) {
     // Empty, or somebody has begun to use it: then it stays.
-    try {
-      rmdirSync(wanted);
-    } catch {}
+    orElse(() => rmdirSync(wanted), undefined);
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false;
     throw error;
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rmdirSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { isDone } from '../../base/or-else.ts';
 import { exchangeFile, hasCode, unlessGone, writeSynced } from '../disk/durable.ts';
 import { moveToUndo, putNew } from '../disk/placing.ts';
 import { statsAt } from '../disk/plain-path.ts';
@@ -97,15 +98,8 @@ export const removeFromTree = async (
   return done ?? 'absent';
 };
 
-const removeFolder = (folder: TreeFolder, name: string): Removed => {
-  try {
-    rmdirSync(folder.at(name));
-    return 'removed';
-  } catch (error) {
-    if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return 'not_empty';
-    throw error;
-  }
-};
+const removeFolder = (folder: TreeFolder, name: string): Removed =>
+  isDone(() => rmdirSync(folder.at(name)), 'ENOTEMPTY', 'EEXIST') ? 'removed' : 'not_empty';
 
 const LARGEST_KEPT = 64 * 1_048_576;
 

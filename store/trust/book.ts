@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from '../disk/durable.ts';
+import { orElse } from '../../base/or-else.ts';
 import { addLines, openLines, readLinesFrom } from '../disk/lines.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
@@ -42,12 +42,8 @@ export const createBook = (all = false): Book => ({
 /** The book of a workspace that another process may have open. Writes nothing. */
 export const readBook = (layout: Layout, all = false): Book => {
   const book = createBook(all);
-  try {
-    refreshBook(layout, book);
-  } catch (error) {
-    // Who may not look knows of nothing that is trusted.
-    if (!hasCode(error, 'EACCES')) throw error;
-  }
+  // Who may not look knows of nothing that is trusted.
+  orElse(() => refreshBook(layout, book), undefined, 'EACCES');
   return book;
 };
 
@@ -80,14 +76,9 @@ const forget = (book: Book): void => {
 };
 
 const lineOf = (text: string): TrustLine | undefined => {
-  try {
-    const line = JSON.parse(text) as Partial<TrustLine> | null;
-    const isLine =
-      typeof line?.key === 'string' && ['operator', 'tightening'].includes(`${line.by}`);
-    return isLine ? (line as TrustLine) : undefined;
-  } catch {
-    return undefined;
-  }
+  const line: Partial<TrustLine> | null = orElse(() => JSON.parse(text), null);
+  const isLine = typeof line?.key === 'string' && ['operator', 'tightening'].includes(`${line.by}`);
+  return isLine ? (line as TrustLine) : undefined;
 };
 
 const fold = ({ held, hashes }: Book, { key, value, by }: TrustLine): void => {

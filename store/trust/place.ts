@@ -1,4 +1,5 @@
 import { isMap, isScalar, type Pair, type YAMLMap } from 'yaml';
+import { orElse } from '../../base/or-else.ts';
 import type { Layout } from '../layout.ts';
 import { placeAt } from '../text/complaints.ts';
 import { mapOf, parseFrontMatter } from '../text/front-matter.ts';
@@ -9,20 +10,16 @@ import { split } from './keys.ts';
 
 /** Where each of these settings stands in workspace.md; one that was taken away is nowhere. */
 export const placesOf = (layout: Layout, keys: readonly string[]): Map<string, TextPosition> => {
-  try {
-    const bytes = readRegularFile(layout.root, layout.settings);
-    if (bytes === undefined) return new Map();
-    const source = parseFrontMatter(decodeRecord(bytes));
-    return new Map(
-      keys.flatMap((key): [string, TextPosition][] => {
-        const offset = offsetOf(mapOf(source.document), key);
-        return offset === undefined ? [] : [[key, placeAt(source, offset)]];
-      }),
-    );
-  } catch {
-    // What cannot be read now is told as a problem of the file.
-    return new Map();
-  }
+  // What cannot be read now is told as a problem of the file.
+  const bytes = orElse(() => readRegularFile(layout.root, layout.settings), undefined);
+  const source = bytes && orElse(() => parseFrontMatter(decodeRecord(bytes)), undefined);
+  if (source === undefined) return new Map();
+  return new Map(
+    keys.flatMap((key): [string, TextPosition][] => {
+      const offset = offsetOf(mapOf(source.document), key);
+      return offset === undefined ? [] : [[key, placeAt(source, offset)]];
+    }),
+  );
 };
 
 const offsetOf = (top: YAMLMap, key: string): number | undefined => {

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
 import { type Approved, type FileGate, isGateShut, type KeptParts, settled } from '../gate/gate.ts';
 import { gateOf, saveGate } from '../gate/gate-files.ts';
 import { allItems, pathOfItem } from '../items/items.ts';
@@ -91,7 +92,7 @@ export const foundOf = (store: Store, caseId: string, key: string): FoundSession
   const folder = sessionsDir(path);
   const name = listDirectory(folder).find((one) => sessionKey(one) === key);
   const dir = join(folder, name ?? '');
-  return name === undefined ? undefined : read(() => foundIn(store, dir));
+  return name === undefined ? undefined : orElse(() => foundIn(store, dir), undefined);
 };
 
 const foundIn = ({ layout: { root } }: Store, dir: string): FoundSession | undefined => {
@@ -114,20 +115,11 @@ export const guardedOf = (matter: SessionMatter): SessionMatter =>
 
 const FIELDS = new Set(Object.keys(SessionMatter.properties));
 
-/** What planning.md says is approved. */
+/** What planning.md says is approved: nothing where it cannot be read, which is told elsewhere. */
 export const approvedIn = (store: Store, caseId: string): Approved => {
   const dir = pathOfItem(store, caseId);
   if (dir === undefined) return null;
   const { root } = store.layout;
   const planning = () => readRecord(root, planningFile(dir), checkerOf(PlanningMatter));
-  return read(() => planning()?.matter.approved) ?? null;
-};
-
-// What cannot be read approves nothing, and is told elsewhere.
-const read = <T>(look: () => T): T | undefined => {
-  try {
-    return look();
-  } catch {
-    return undefined;
-  }
+  return orElse(() => planning()?.matter.approved, null) ?? null;
 };
