@@ -8,7 +8,7 @@ import { listTexts, readText, type TextFile, writeText } from './text/text-file.
 
 /** The memory files of a Work item, planning files included, by name. Undefined when there is no such Work item. */
 export const memoryFilesOf = (store: Store, caseId: string): TextFile[] | undefined => {
-  const dir = dirOf(store, caseId);
+  const dir = pathOfItem(store, caseId, memoryDir);
   return dir === undefined ? undefined : listTexts(store.layout, dir);
 };
 
@@ -17,7 +17,7 @@ export const readMemory = (
   caseId: string,
   filename: string,
 ): TextFile | undefined => {
-  const dir = dirOf(store, caseId);
+  const dir = pathOfItem(store, caseId, memoryDir);
   return dir === undefined ? undefined : readText(store.layout, dir, filename);
 };
 
@@ -44,11 +44,6 @@ export const memoryRootOf = (
   store: Store,
   caseId: string,
 ): { path: string; exists: boolean } | undefined => {
-  const path = dirOf(store, caseId);
+  const path = pathOfItem(store, caseId, memoryDir);
   return path === undefined ? undefined : { path, exists: isDirectoryItself(path) };
-};
-
-const dirOf = (store: Store, caseId: string): string | undefined => {
-  const path = pathOfItem(store, caseId);
-  return path && memoryDir(path);
 };

@@ -3,11 +3,12 @@ import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { isDone } from '../base/or-else.ts';
-import { createFile, removeFile, replaceFile } from './disk/durable.ts';
+import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import type { Store } from './store.ts';
 import { readRegularFile } from './text/record-file.ts';
+import { putFile } from './text/text-file.ts';
 
 /** As Standard Webhooks writes them: 256 random bits. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
@@ -76,11 +77,7 @@ export const setIncomingSecret = ({ layout, turns }: Store, secret: string | nul
     }
     if (secret === held) return;
     const text = [secret, held].flatMap((line) => (line === undefined ? [] : `${line}\n`)).join('');
-    const written =
-      before === undefined
-        ? await createFile(layout, path, text, { mode: 0o600 })
-        : await replaceFile(layout, path, before, text);
-    if (!written) {
+    if (!(await putFile(layout, path, { before, mode: 0o600 }, text))) {
       const message = `.dossier/secrets/${INCOMING} was changed by hand this moment. Try again`;
       throw new StoreError('file_busy', message);
     }

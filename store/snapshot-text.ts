@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { fenceFor } from '../base/fence-off.ts';
 import { sha256 } from '../base/sha256.ts';
 
 export interface NamedBytes {
@@ -20,7 +21,7 @@ The global memory as it was then. Between its two fences each file stands byte f
 const partsOf = ({ filename, bytes }: NamedBytes): Buffer[] => {
   const isPlain = isUtf8(bytes) && !bytes.includes(0);
   const block = isPlain ? bytes : Buffer.from(bytes.toString('base64'));
-  const fence = fenceFor(block);
+  const fence = fenceFor(block.toString('latin1'));
   const size = `${bytes.length} bytes${isPlain ? '' : BASE64}, SHA-256 ${sha256(bytes)}`;
   const end = block.at(-1) === NEWLINE ? '' : '\n';
   return [
@@ -32,11 +33,6 @@ const partsOf = ({ filename, bytes }: NamedBytes): Buffer[] => {
 
 const NEWLINE = 10;
 const BASE64 = ', here in base64';
-
-const fenceFor = (block: Buffer): string => {
-  const runs = block.toString('latin1').match(/`{3,}/g) ?? [];
-  return '`'.repeat(runs.reduce((longest, { length }) => Math.max(longest, length + 1), 3));
-};
 
 const FILE =
   /^## ([A-Za-z0-9][A-Za-z0-9._-]*\.md)\n\n(\d+) bytes(, here in base64)?, SHA-256 ([0-9a-f]{64})\n\n`{3,}[a-z0-9]+\n/gm;

@@ -229,8 +229,5 @@ const lookAgain = async (store: Store, scope: Scope): Promise<void> => {
   if (item !== undefined) await reconcileInTurn(store, item);
 };
 
-const dirOf = (store: Store, scope: Scope): string | undefined => {
-  if (scope === undefined) return store.layout.webhooks;
-  const path = pathOfItem(store, scope);
-  return path && webhooksDir(path);
-};
+const dirOf = (store: Store, scope: Scope): string | undefined =>
+  scope === undefined ? store.layout.webhooks : pathOfItem(store, scope, webhooksDir);

@@ -17,14 +17,11 @@ import { readRegularFile } from './text/record-file.ts';
  * The record of a Work item's worktree, or undefined. An agent may be able to reach the file, so it is checked at
  * every reading: one that is no such record is `unreadable_record`.
  */
-export const readWorktree = ({ layout }: Store, caseId: string): WorktreeRecord | undefined =>
-  readWorktreeIn(layout, caseId);
-
-/** The same, for whoever has not opened the workspace. */
-export const readWorktreeIn = (layout: Layout, caseId: string): WorktreeRecord | undefined => {
-  const path = recordFile(layout, caseId);
-  return readJson(layout, path, (value) => check(value, caseId));
-};
+export const readWorktree = (
+  { layout }: Pick<Store, 'layout'>,
+  caseId: string,
+): WorktreeRecord | undefined =>
+  readJson(layout, recordFile(layout, caseId), (value) => check(value, caseId));
 
 /** False when there is a record already: of two that save at once, one wins. */
 export const saveWorktree = async (store: Store, record: WorktreeRecord): Promise<boolean> => {

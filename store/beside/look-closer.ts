@@ -4,6 +4,7 @@ import { allItems, itemOf, notice } from '../items/items.ts';
 import { dropLinks, noteLink } from '../links/link-index.ts';
 import { dropPulls, notePull } from '../pulls/pull-index.ts';
 import { remembered, type Store } from '../store.ts';
+import { sameEntries } from '../text/entry.ts';
 import { problemsOfSessions, readSessionFiles, type SessionFiles } from './session-files.ts';
 
 /**
@@ -31,11 +32,8 @@ export const lookCloserAt = (store: Store, item: Item): void => {
   store.problems.set(ownerOf(item.id), problemsOfSessions(item.dir, files));
   noteLink(store, item);
   notePull(store, item);
-  if (isOther(before, files)) notice(store, item.id);
+  if (!sameEntries(before ?? new Map(), files)) notice(store, item.id);
 };
-
-const isOther = (before: SessionFiles | undefined, now: SessionFiles): boolean =>
-  (before?.size ?? 0) !== now.size || [...now].some(([file, entry]) => before?.get(file) !== entry);
 
 const forget = (store: Store, id: string): void => {
   filesOf(store).delete(id);

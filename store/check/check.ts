@@ -6,13 +6,14 @@ import type { Layout } from '../layout.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { ReadEntry } from '../text/entry.ts';
 import { type FileProblem, fileProblem, LINKED_FOLDER, NO_FOLDER } from '../text/problem.ts';
+import { waitsForTrust } from '../trust/told.ts';
+import { lookForWaiting } from '../waiting/look.ts';
 import { error, type Finding, warning } from './finding.ts';
 import { checkGitignore } from './git-ignore.ts';
 import { checkGlobals } from './globals.ts';
 import { checkItems, type FoundItem } from './items.ts';
 import { checkMachine } from './machine.ts';
 import { olderVersions } from './older.ts';
-import { checkTrust } from './trust.ts';
 
 export interface Checked {
   items: number;
@@ -64,6 +65,18 @@ const checkTop = ({ cases }: Layout): Finding[] => {
   const stats = statsAt(cases);
   if (stats === undefined || stats.isDirectory()) return [];
   return [error(fileProblem('cases', stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER))];
+};
+
+// What stands in files and does not hold on this machine until the operator says so: a line for each file.
+const checkTrust = (layout: Layout): Finding[] => {
+  const all = lookForWaiting(layout);
+  return [...new Set(all.map(({ file }) => file))].map((file) => {
+    const waiting = all.filter((value) => value.file === file);
+    const keys = waiting.map(({ key, kind }) => (kind === 'webhook' ? 'This receiver' : key));
+    const line = waiting.find((value) => value.line !== undefined)?.line;
+    const place = line === undefined ? undefined : { line, column: 1 };
+    return warning(fileProblem(file, waitsForTrust(layout, keys, place)));
+  });
 };
 
 const byPlace = (a: Finding, b: Finding): number => {

@@ -1,3 +1,4 @@
+import type { ReadEntry } from '../text/entry.ts';
 import { type FileProblem, fileProblems, type Problem } from '../text/problem.ts';
 
 /**
@@ -12,17 +13,25 @@ export interface Finding extends FileProblem {
   mend?: Mend | undefined;
 }
 
-export const error = (problem: FileProblem, mend?: Mend): Finding => ({
-  ...problem,
-  severity: 'error',
-  ...(mend && { mend }),
-});
+const finding =
+  (severity: Finding['severity']) =>
+  (problem: FileProblem, mend?: Mend): Finding => ({
+    ...problem,
+    severity,
+    ...(mend && { mend }),
+  });
 
-export const warning = (problem: FileProblem, mend?: Mend): Finding => ({
-  ...problem,
-  severity: 'warning',
-  ...(mend && { mend }),
-});
+export const error = finding('error');
+export const warning = finding('warning');
+
+export const errors = (problems: readonly FileProblem[]): Finding[] =>
+  problems.map((problem) => error(problem));
 
 export const errorAt = (file: string, problem: Problem | undefined): Finding[] =>
-  problem === undefined ? [] : fileProblems(file, problem).map((each) => error(each));
+  problem === undefined ? [] : errors(fileProblems(file, problem));
+
+/** What is wrong with a file as it was read. */
+export const entryErrors = (
+  file: string,
+  entry: Pick<ReadEntry<unknown>, 'problem'> | undefined,
+): Finding[] => errorAt(file, entry?.problem);

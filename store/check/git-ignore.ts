@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { createFile, replaceFile } from '../disk/durable.ts';
+import { createFile } from '../disk/durable.ts';
 import { findGitDir } from '../disk/git-dir.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { readRegularFile } from '../text/record-file.ts';
+import { putFile } from '../text/text-file.ts';
 import { type Finding, type Mend, warning } from './finding.ts';
 
 // What would put this machine's own, or a lock that a checkout could forge, into git.
@@ -43,10 +44,7 @@ const adding =
     const eol = text.includes('\r\n') ? '\r\n' : '\n';
     const start = text === '' || text.endsWith('\n') ? text : text + eol;
     const bytes = start + missing.map((line) => line + eol).join('');
-    const done =
-      before === undefined
-        ? await createFile(layout, layout.gitignore, bytes)
-        : await replaceFile(layout, layout.gitignore, before, bytes);
+    const done = await putFile(layout, layout.gitignore, { before }, bytes);
     return done ? `added: ${missing.join(' ')}` : undefined;
   };
 

@@ -7,12 +7,12 @@ import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import { readSnapshots } from '../snapshots.ts';
 import { placeAt } from '../text/complaints.ts';
 import type { ReadEntry } from '../text/entry.ts';
-import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
+import { problemsOfFolder } from '../text/entry-problems.ts';
 import { readFolder } from '../text/folder.ts';
 import { fileProblem, Problem } from '../text/problem.ts';
 import { readable, readRegularFile } from '../text/record-file.ts';
 import { lackingIn } from './adopt.ts';
-import { error, errorAt, type Finding, warning } from './finding.ts';
+import { entryErrors, errorAt, errors, type Finding, warning } from './finding.ts';
 import { textFindings } from './texts.ts';
 
 const SETTINGS = 'workspace.md';
@@ -25,11 +25,11 @@ export const checkGlobals = (
   const findings = [
     ...checkSettings(layout),
     ...errorAt('webhooks', fault),
-    ...problemsOfFolder('webhooks', entries).map((problem) => error(problem)),
+    ...errors(problemsOfFolder('webhooks', entries)),
     ...lackingIn(layout, 'webhooks', entries),
     ...textFindings(layout.root, 'memory'),
     ...checkSnapshots(layout),
-    ...importProblems(layout).map((problem) => error(problem)),
+    ...errors(importProblems(layout)),
   ];
   return { webhooks: entries, findings };
 };
@@ -38,16 +38,12 @@ const checkSnapshots = (layout: Layout): Finding[] => {
   const texts = textFindings(layout.root, 'memory/snapshots');
   const told = new Set(texts.map(({ file }) => file));
   const { problems } = readSnapshots({ layout });
-  return [
-    ...texts,
-    ...problems.filter(({ file }) => !told.has(file)).map((problem) => error(problem)),
-  ];
+  return [...texts, ...errors(problems.filter(({ file }) => !told.has(file)))];
 };
 
 const checkSettings = (layout: Layout): Finding[] => {
   const entry = readSettings(layout);
-  if (entry?.value === undefined)
-    return entryProblem(SETTINGS, entry).map((problem) => error(problem));
+  if (entry?.value === undefined) return entryErrors(SETTINGS, entry);
   const bytes = readRegularFile(layout.root, layout.settings);
   const source = bytes && readable(layout.root, layout.settings, bytes);
   const providers = source?.document.get('providers');

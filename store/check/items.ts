@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { readAside } from '../beside/read-aside.ts';
 import { standing } from '../disk/plain-path.ts';
 import { unproven } from '../item/item.ts';
 import { type ItemFiles, problemsIn, readItem, UNKNOWN_FILE } from '../item/item-files.ts';
 import { walk } from '../item/walk.ts';
 import { missingCase } from '../items/reconcile.ts';
 import type { ToldState } from '../journal/journal.ts';
-import type { Layout } from '../layout.ts';
-import type { ReadEntry } from '../text/entry.ts';
+import { type Layout, linkFile } from '../layout.ts';
+import { issueKey, twinOf } from '../links/link-index.ts';
+import { LinkMatter } from '../records/link.ts';
+import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { duplicateId } from '../text/entry-problems.ts';
+import { parserOf } from '../text/parse.ts';
 import { asProblem, fileProblem, Problem } from '../text/problem.ts';
 import { placeIn } from '../text/record-file.ts';
 import { amending, lackingFindings } from './adopt.ts';
-import { checkAside } from './aside.ts';
-import { error, errorAt, type Finding, warning } from './finding.ts';
-import { checkLinks } from './links.ts';
+import { entryErrors, error, errorAt, type Finding, warning } from './finding.ts';
 import { type Older, puttingBack } from './older.ts';
 import { checkSessions } from './sessions.ts';
 import { textFindings } from './texts.ts';
@@ -84,7 +86,9 @@ const checkItem = async (
     ...unprovenIn(item),
     ...lackingFindings(checkup.layout, dir, { files, former }),
     ...checkSessions(checkup.layout, dir),
-    ...checkAside(checkup.layout, dir),
+    ...[...readAside(join(checkup.layout.root, dir))].flatMap(([file, entry]) =>
+      entryErrors(`${dir}/${file}`, entry),
+    ),
     ...textFindings(checkup.layout.root, `${dir}/memory`),
   ];
 };
@@ -171,6 +175,24 @@ const checkMissing = async (checkup: Checkup, items: readonly FoundItem[]): Prom
   }
   return findings;
 };
+
+/** The links to issues of all Work items, the oldest first, and of which two are linked to one. */
+const checkLinks = (root: string, dirs: readonly string[]): Finding[] => {
+  const first = new Map<string, string>();
+  return dirs.flatMap((dir) => {
+    const file = `${dir}/link.md`;
+    const entry = readEntry(linkFile(join(root, dir)), { before: undefined, parse: parseLink });
+    const findings = entryErrors(file, entry);
+    const issue = entry?.value?.issue;
+    if (issue === undefined) return findings;
+    const key = issueKey(issue);
+    const other = first.get(key);
+    if (other === undefined) first.set(key, file);
+    return other === undefined ? findings : [...findings, warning(twinOf(file, other))];
+  });
+};
+
+const parseLink = parserOf(LinkMatter);
 
 const idOf = ({ value }: ReadEntry<{ matter: { id: string } }>): string | undefined =>
   value?.matter.id;

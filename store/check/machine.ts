@@ -17,7 +17,7 @@ import {
   LINKED_FOLDER,
   NO_FOLDER,
 } from '../text/problem.ts';
-import { readWorktreeIn, whatIsAt } from '../worktrees.ts';
+import { readWorktree, whatIsAt } from '../worktrees.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 
 export interface Machine {
@@ -121,7 +121,7 @@ const checkWorktrees = ({ layout, ids }: Machine): Finding[] =>
 const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Finding[] => {
   const file = `${relative(layout.root, layout.worktrees)}/${id}.json`;
   try {
-    const record = readWorktreeIn(layout, id);
+    const record = readWorktree({ layout }, id);
     if (record === undefined) return [];
     const gone = whatIsAt(record.path) !== 'directory';
     const findings: Finding[] = [];

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
-import { createFile, replaceFile } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { listDirectory } from '../text/folder.ts';
 import { isAllNul } from '../text/text.ts';
+import { putFile } from '../text/text-file.ts';
 import type { Mend } from './finding.ts';
 
 /** Finds a file as it once was, by the hash of its bytes. Undefined where nobody has kept it. */
@@ -53,24 +53,22 @@ export const puttingBack = async (
 ): Promise<Mend | undefined> => {
   const path = join(layout.root, file);
   const before = hollowBytes(path);
-  if (before === undefined || wanted.size === 0) return undefined;
+  if (before === 'full' || wanted.size === 0) return undefined;
   const bytes = await older(file, wanted);
   if (bytes === undefined) return undefined;
   return async () => {
-    const done =
-      before === 'gone'
-        ? await createFile(layout, path, bytes)
-        : await replaceFile(layout, path, before, bytes);
+    const done = await putFile(layout, path, { before }, bytes);
     return done ? 'put back as it was last seen' : undefined;
   };
 };
 
-const hollowBytes = (path: string): Buffer | 'gone' | undefined => {
+// Undefined where it is gone.
+const hollowBytes = (path: string): Buffer | 'full' | undefined => {
   const stats = statsAt(path);
-  if (stats === undefined) return 'gone';
-  if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
+  if (stats === undefined) return undefined;
+  if (!stats.isFile() || stats.size > MAX_BYTES) return 'full';
   const bytes = readFileSync(path);
-  return isAllNul(bytes) ? bytes : undefined;
+  return isAllNul(bytes) ? bytes : 'full';
 };
 
 const MAX_BYTES = 2_097_152;

@@ -8,11 +8,11 @@ import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/approved.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
-import { duplicateId, entryProblem } from '../text/entry-problems.ts';
+import { duplicateId } from '../text/entry-problems.ts';
 import { listFolder } from '../text/folder.ts';
 import { parserOf } from '../text/parse.ts';
 import { asProblem, fileProblem, LINKED_FOLDER } from '../text/problem.ts';
-import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
+import { entryErrors, error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 import { checkPlain, checkText } from './texts.ts';
 
 type Sessions = Map<string, ReadEntry<SessionMatter> | undefined>;
@@ -44,7 +44,7 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
   const entry = readEntry(join(root, file), { before: undefined, parse: parserOf(SessionMatter) });
   if (entry !== undefined) sessions.set(file, entry);
   return [
-    ...entryProblem(file, entry).map((problem) => error(problem)),
+    ...entryErrors(file, entry),
     ...checkApproval(layout, dir, entry?.value),
     ...['plan.md', 'approved.md', 'comments.md'].flatMap((name) =>
       checkText(root, `${dir}/${name}`),
@@ -83,7 +83,7 @@ const twins = (sessions: Sessions): Finding[] => {
 const checkLock = (layout: Layout, file: string, sessions: Sessions): Finding[] => {
   const path = join(layout.root, file);
   const entry = readEntry(path, { before: undefined, parse: parserOf(LockMatter) });
-  if (entry?.value === undefined) return entryProblem(file, entry).map((problem) => error(problem));
+  if (entry?.value === undefined) return entryErrors(file, entry);
   const why = whyStale(entry.value, sessions);
   if (why === undefined) return [];
   const message = `${why} (${entry.value.session_id}). dossier check --fix frees it`;

@@ -77,7 +77,7 @@ export type Content = Buffer | string | ((handle: FileHandle) => Promise<void>);
 export interface Creation {
   mode?: number;
   /** Throws where the directory is not the one that is meant. */
-  assertMeant?: () => void;
+  assertMeant?: (() => void) | undefined;
 }
 
 /**

@@ -4,13 +4,19 @@ import type { ToldState } from '../journal/journal.ts';
 import { caseFile, checklistFile, proofDir, webhooksDir } from '../layout.ts';
 import type { ChecklistEntry } from '../records/proof.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
-import { isNewDoubt, type ParseText, type ReadEntry, readEntry } from '../text/entry.ts';
+import {
+  isNewDoubt,
+  type ParseText,
+  type ReadEntry,
+  readEntry,
+  sameEntries,
+} from '../text/entry.ts';
 import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
 import { readFolder } from '../text/folder.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { positionOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, ifReadable, Problem } from '../text/problem.ts';
-import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-files.ts';
+import { type ProofMedias, readMedias, unknownIn } from './proof-files.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
 import { parseChecklist } from './read-checklist.ts';
 import { mediasOf, type ProofFile, parseProof, withMedias } from './read-proofs.ts';
@@ -143,15 +149,12 @@ export const sameFiles = (a: ItemFiles, b: ItemFiles): boolean =>
   a.checklist === b.checklist &&
   sameEntries(a.proofs, b.proofs) &&
   sameEntries(a.webhooks, b.webhooks) &&
-  sameMedias(a.medias, b.medias) &&
+  sameEntries(a.medias, b.medias) &&
   a.unknown.join('/') === b.unknown.join('/') &&
   sameFaults(a.faults, b.faults);
 
 const sameFaults = (a: ItemFiles['faults'], b: ItemFiles['faults']): boolean =>
   a.size === b.size && [...a].every(([name, { code }]) => b.get(name)?.code === code);
-
-const sameEntries = <T>(a: Map<string, ReadEntry<T>>, b: Map<string, ReadEntry<T>>): boolean =>
-  a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
 
 /** What is wrong with the files of a Work item, as they were last read. */
 export const problemsIn = (dir: string, files: ItemFiles): FileProblem[] => [

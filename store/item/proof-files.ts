@@ -97,10 +97,6 @@ const hashOf = (path: string, looked: Stats): string => {
   }
 };
 
-/** Whether both looks found the very same. */
-export const sameMedias = (a: ProofMedias, b: ProofMedias): boolean =>
-  a === b || (a.size === b.size && [...a].every(([name, media]) => b.get(name) === media));
-
 /** The names in `proof/` that look like evidence, and that no proof names; nothing that editors and tools leave there. */
 export const unknownIn = (names: readonly string[], known: ProofMedias): readonly string[] => {
   const unknown = names.filter((name) => !known.has(name) && isEvidence(name)).toSorted();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { CaseMatter } from '../records/case.ts';
-import { parseFrontMatter, splitFrontMatter, textOfBody } from '../text/front-matter.ts';
+import { lackingIn, parseFrontMatter, splitFrontMatter, textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import type { MatterChanges } from '../text/splice.ts';
 
@@ -17,7 +17,7 @@ const check = checkerOf(CaseMatter);
 
 export const parseCase = (text: string): CaseFile => {
   const source = parseFrontMatter(text);
-  const adopt = source.data.title === undefined ? {} : lacking(source.data);
+  const adopt = source.data.title === undefined ? {} : lackingIn(source.data, defaults());
   const matter = check({ ...source.data, ...adopt }, source);
   const description = textOfBody(source);
   return Object.keys(adopt).length === 0 ? { matter, description } : { matter, description, adopt };
@@ -26,14 +26,7 @@ export const parseCase = (text: string): CaseFile => {
 /** The description alone, where the front matter is known already. */
 export const descriptionIn = (text: string): string => textOfBody(splitFrontMatter(text));
 
-const lacking = (data: Record<string, unknown>): MatterChanges => {
-  const defaults = {
-    id: randomUUID(),
-    type: 'task',
-    state: 'OPEN',
-    created_at: new Date().toISOString(),
-  };
-  return Object.fromEntries(
-    Object.entries(defaults).filter(([key]) => data[key] === undefined || data[key] === null),
-  );
-};
+const defaults = (): MatterChanges => ({
+  ...{ id: randomUUID(), type: 'task', state: 'OPEN' },
+  created_at: new Date().toISOString(),
+});

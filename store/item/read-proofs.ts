@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sha256 } from '../../base/sha256.ts';
 import { ProofMatter } from '../records/proof.ts';
 import type { ReadEntry } from '../text/entry.ts';
-import { parseFrontMatter, textOfBody } from '../text/front-matter.ts';
+import { lackingIn, parseFrontMatter, textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import type { MatterChanges } from '../text/splice.ts';
 import type { ProofMedia, ProofMedias } from './proof-files.ts';
@@ -31,7 +31,7 @@ const check = checkerOf(ProofMatter);
 export const parseProof = (text: string): ProofFile => {
   const source = parseFrontMatter(text);
   const text_sha256 = sha256(textOfBody(source));
-  const made = source.data.type === undefined ? {} : lacking(source.data);
+  const made = source.data.type === undefined ? {} : lackingIn(source.data, defaults());
   const said = check({ ...source.data, ...made }, source);
   const name = said.file ?? undefined;
   if (name === undefined) return proofOf(said, made, text_sha256);
@@ -83,12 +83,9 @@ export const withMedias = (
   );
 };
 
-const lacking = (data: Record<string, unknown>): MatterChanges => {
-  const defaults = { id: randomUUID(), verified: false, created_at: new Date().toISOString() };
-  return Object.fromEntries(
-    Object.entries(defaults).filter(([key]) => data[key] === undefined || data[key] === null),
-  );
-};
+const defaults = (): MatterChanges => ({
+  ...{ id: randomUUID(), verified: false, created_at: new Date().toISOString() },
+});
 
 /**
  * What a verification is worth: it binds to the content that was verified. An operator who writes `verified: true` by

@@ -15,10 +15,17 @@ export const itemIn = (store: Store, dir: string): Item | undefined =>
 
 export const allItems = (store: Store): Item[] => [...itemsOf(store).byId.values()];
 
-/** The absolute path of a Work item's directory, this moment; undefined when there is no such Work item. */
-export const pathOfItem = (store: Store, id: string): string | undefined => {
+/**
+ * The absolute path of a Work item's directory, or of what `below` names in it, this moment; undefined when there is no
+ * such Work item.
+ */
+export const pathOfItem = (
+  store: Store,
+  id: string,
+  below = (dir: string): string => dir,
+): string | undefined => {
   const item = itemOf(store, id);
-  return item && join(store.layout.root, item.dir);
+  return item && below(join(store.layout.root, item.dir));
 };
 
 /** Whether it is not known where the directory of a Work item is, or a file in it has just vanished. */

@@ -22,7 +22,7 @@ export interface StoredImage {
 /** Undefined where it is not kept, or no image any more. Nothing of it is trusted: whoever likes may have put it there. */
 export const keptImage = (store: Store, caseId: string, url: string): StoredImage | undefined => {
   const name = imageName(store, caseId, url);
-  const path = join(dirOf(store, caseId) ?? '', name ?? '');
+  const path = join(pathOfItem(store, caseId, imagesDir) ?? '', name ?? '');
   if (name === undefined || (statsAt(path)?.size ?? 0) > LARGEST_IMAGE) return undefined;
   const bytes = readRegularFile(store.layout.root, path);
   const type = bytes && imageType(bytes);
@@ -31,7 +31,7 @@ export const keptImage = (store: Store, caseId: string, url: string): StoredImag
 
 /** The name of its file, if there is one. */
 export const imageName = (store: Store, caseId: string, url: string): string | undefined => {
-  const dir = dirOf(store, caseId);
+  const dir = pathOfItem(store, caseId, imagesDir);
   return dir && listFolder(dir).names.find((name) => name.startsWith(`${keyOf(url)}.`));
 };
 
@@ -64,11 +64,6 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
   [/^474946383[79]61/, 'image/gif'],
   [/^52494646.{8}57454250/, 'image/webp'],
 ];
-
-const dirOf = (store: Store, caseId: string): string | undefined => {
-  const path = pathOfItem(store, caseId);
-  return path && imagesDir(path);
-};
 
 // A signature in its query is another each time.
 const keyOf = (url: string): string => sha256(url.split(/[?#]/)[0] ?? '').slice(0, 16);

@@ -13,10 +13,9 @@ export type NewTransition = Omit<PullTransition, 'seq'>;
 
 /** What is known of a Work item's pull requests, in the order in which it became known. Broken lines are left out. */
 export const readTimeline = (store: Store, caseId: string): PullTransition[] => {
-  const dir = pathOfItem(store, caseId);
-  if (dir === undefined) return [];
-  const bytes = readRegularFile(store.layout.root, pullTimelineFile(dir));
-  return transitionsIn(bytes?.toString('utf8') ?? '');
+  const path = pathOfItem(store, caseId, pullTimelineFile);
+  const bytes = path && readRegularFile(store.layout.root, path);
+  return transitionsIn(bytes ? bytes.toString('utf8') : '');
 };
 
 /**

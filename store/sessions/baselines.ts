@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFile, replaceFile, syncDirectory } from '../disk/durable.ts';
+import { createFile, syncDirectory } from '../disk/durable.ts';
 import type { Layout } from '../layout.ts';
 import { Baseline } from '../records/baseline.ts';
 import { listDirectory } from '../text/folder.ts';
 import { checkedBy, readJson } from '../text/json-file.ts';
 import { readRegularFile } from '../text/record-file.ts';
+import { putFile } from '../text/text-file.ts';
 
 /**
  * What a Work item's Plan turn began with, when it is not compared yet. There is one at most: a turn that finds one ends
@@ -23,8 +24,7 @@ export const saveBaseline = async (layout: Layout, baseline: Baseline): Promise<
   const path = fileOf(layout, baseline.case_id);
   const text = `${JSON.stringify(baseline)}\n`;
   const before = readRegularFile(layout.root, path);
-  if (before === undefined) await createFile(layout, path, text, { mode: 0o600 });
-  else await replaceFile(layout, path, before, text);
+  await putFile(layout, path, { before, mode: 0o600 }, text);
 };
 
 export const removeBaseline = async (layout: Layout, caseId: string): Promise<void> => {

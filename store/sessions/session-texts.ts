@@ -1,13 +1,13 @@
 import { lstatSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createFile, replaceFile } from '../disk/durable.ts';
+import { createFile } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
 import { diffFile } from '../layout.ts';
 import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
-import { readText, type TextFile, textOf, writeText } from '../text/text-file.ts';
+import { putFile, readText, type TextFile, textOf, writeText } from '../text/text-file.ts';
 import { heldText, intendText, noteText } from '../waiting/session-gate.ts';
 
 const PLAN = 'plan.md';
@@ -90,9 +90,7 @@ export const writeSessionFile = async (
 ): Promise<void> => {
   checkThere(dir);
   const path = join(dir, name);
-  const before = readRegularFile(layout.root, path);
-  if (before === undefined) await createFile(layout, path, bytes);
-  else await replaceFile(layout, path, before, bytes);
+  await putFile(layout, path, { before: readRegularFile(layout.root, path) }, bytes);
 };
 
 /** Makes a file beside session.md and answers its name: with a number where another stands already, which is kept. */

@@ -193,10 +193,8 @@ export const forgetRun = async (store: Store, id: string): Promise<void> => {
   await store.journal.append({ run: { id, state: null } });
 };
 
-const folderOf = (store: Store, caseId: string): string | undefined => {
-  const path = pathOfItem(store, caseId);
-  return path && sessionsDir(path);
-};
+const folderOf = (store: Store, caseId: string): string | undefined =>
+  pathOfItem(store, caseId, sessionsDir);
 
 // The directory's name ends with the start of the id; the record inside has the whole of it, and is read once.
 const findIn = (

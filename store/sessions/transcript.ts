@@ -80,11 +80,14 @@ export const openTranscript = (
       return log.seq;
     },
     sync: log.sync,
-    follow: (after, signal) => {
-      const wait = () => (ended ? undefined : room.wait(signal));
-      return follow({ ...files, pieces, signal, wait }, after, log.seq);
+    follow: async function* (after, signal) {
+      const { seq } = log;
+      // The file was cut since: without a word the reader would wait for numbers it has already.
+      if (after > seq) yield [gapEvent(seq + 1, after, seq)];
+      const more = () => (ended ? undefined : room.wait(signal));
+      yield* eventsFrom({ ...files, pieces, signal, more }, Math.min(after, seq));
     },
-    soFar: (after) => soFar({ ...files, pieces }, after),
+    soFar: (after) => eventsFrom({ ...files, pieces, pause: nextTurn }, after),
     end: () => {
       ended = true;
       room.wake();
@@ -100,45 +103,26 @@ const shown = ([event, { output, ...data }]: Untold): Untold[1] => ({
 
 interface Source extends LogFiles {
   pieces: Pieces;
+  signal?: AbortSignal;
+  /** Of whoever reads along: resolves when there may be more; undefined when there will not be. */
+  more?: () => Promise<void> | undefined;
+  /** Others have their turn between two pieces. */
+  pause?: () => Promise<void>;
 }
 
-interface Reader extends Source {
-  signal: AbortSignal;
-  /** Resolves when there may be more; undefined when there will not be. */
-  wait: () => Promise<void> | undefined;
-}
-
-const follow = async function* (
-  { signal, wait, pieces, ...files }: Reader,
+const eventsFrom = async function* (
+  { pieces, signal, more, pause, ...files }: Source,
   after: number,
-  seq: number,
 ): Batches {
-  // The file was cut since: without a word the reader would wait for numbers it has already.
-  if (after > seq) yield [gapEvent(seq + 1, after, seq)];
-  let told = Math.min(after, seq);
-  for (let place = startAfter(files, pieces, told); !signal.aborted; ) {
-    const { found, place: next, end } = readOn(files, pieces, { place, told });
-    told = found.at(-1)?.id ?? told;
-    if (found.length > 0) yield found;
-    if (end) {
-      // Nothing can be written between the reading and the waiting: both are in this turn of the loop.
-      const later = wait();
-      if (later === undefined) return;
-      await later;
-    }
-    place = next;
-  }
-};
-
-const soFar = async function* ({ pieces, ...files }: Source, after: number): Batches {
   let told = after;
-  for (let place = startAfter(files, pieces, after); ; ) {
+  for (let place = startAfter(files, pieces, after); signal?.aborted !== true; ) {
     const { found, place: next, end } = readOn(files, pieces, { place, told });
     told = found.at(-1)?.id ?? told;
     if (found.length > 0) yield found;
-    if (end) return;
+    // Nothing can be written between the reading and the waiting: both are in this turn of the loop.
+    const later = end ? more?.() : undefined;
+    if (end && later === undefined) return;
+    await (later ?? pause?.());
     place = next;
-    // Others have their turn between two pieces.
-    await nextTurn();
   }
 };

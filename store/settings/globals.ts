@@ -3,7 +3,7 @@ import { isDirectoryItself } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { Settings } from '../records/settings.ts';
 import { attentionOf, remembered, type Store } from '../store.ts';
-import { isNewDoubt, isSound, type ReadEntry, readEntry } from '../text/entry.ts';
+import { isNewDoubt, isSound, type ReadEntry, readEntry, sameEntries } from '../text/entry.ts';
 import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
 import { readFolder } from '../text/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
@@ -137,7 +137,7 @@ export const refreshWebhooks = async (store: Store, patient = false): Promise<bo
   const { webhooks } = globals;
   readWebhooks(store, patient);
   if (await adoptWebhooks(store.layout, globals.webhooks)) readWebhooks(store, patient);
-  return !sameNames(webhooks, globals.webhooks);
+  return !sameEntries(webhooks, globals.webhooks);
 };
 
 const readWebhooks = (store: Store, patient: boolean): void => {
@@ -155,11 +155,6 @@ const readWebhooks = (store: Store, patient: boolean): void => {
     ...problemsOfFolder(WEBHOOKS, entries),
   ]);
 };
-
-const sameNames = (
-  a: Map<string, ReadEntry<unknown>>,
-  b: Map<string, ReadEntry<unknown>>,
-): boolean => a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
 
 const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Promise<boolean> => {
   let adopted = false;

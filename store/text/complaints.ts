@@ -88,15 +88,29 @@ const WANTED: Readonly<Record<string, Wanted>> = {
 };
 
 /** Line and column of what a path leads to, or of the last of it that is there. */
-export const placeOfPath = (source: FrontMatter, path: readonly string[]): TextPosition => {
-  let at: Step | undefined = { node: mapOf(source.document), offset: 0 };
-  let offset = 0;
+export const placeOfPath = (source: FrontMatter, path: readonly string[]): TextPosition =>
+  placeAt(source, offsetsOn(source, path).at(-1) ?? 0);
+
+/** The same; undefined where it is not there. */
+export const placeIfThere = (
+  source: FrontMatter,
+  path: readonly string[],
+): TextPosition | undefined => {
+  const offsets = offsetsOn(source, path);
+  return offsets.length < path.length ? undefined : placeAt(source, offsets.at(-1) ?? 0);
+};
+
+/** Where each step of a path stands in the YAML, as far as it is there. */
+const offsetsOn = ({ document }: FrontMatter, path: readonly string[]): number[] => {
+  const offsets: number[] = [];
+  let node: unknown = mapOf(document);
   for (const name of path) {
-    at = stepInto(at.node, name);
-    if (at === undefined) break;
-    offset = at.offset;
+    const step = stepInto(node, name);
+    if (step === undefined) break;
+    offsets.push(step.offset);
+    node = step.node;
   }
-  return placeAt(source, offset);
+  return offsets;
 };
 
 interface Step {

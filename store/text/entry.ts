@@ -76,6 +76,10 @@ export const saysSame = <T>(a: ReadEntry<T>, b: ReadEntry<T>): boolean =>
   a.gone_at === b.gone_at &&
   a.doubted_at === b.doubted_at;
 
+/** Whether two looks at a folder found the very same. */
+export const sameEntries = <T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>): boolean =>
+  a === b || (a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry));
+
 // One from the future is not: the clock was set back, and another write gets another time.
 const isYoung = ({ mtimeMs }: Stats): boolean => Math.abs(Date.now() - mtimeMs) < RACY_MS;
 

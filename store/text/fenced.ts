@@ -1,3 +1,5 @@
+import { fenceFor } from '../../base/fence-off.ts';
+
 /** A text under a heading, as a record's body holds several. */
 export interface TextSection {
   heading: string;
@@ -9,8 +11,7 @@ export const renderSections = (sections: readonly TextSection[]): string =>
   sections.map(sectionOf).join('');
 
 const sectionOf = ({ heading, text }: TextSection): string => {
-  const runs = text.match(/`{3,}/g) ?? [];
-  const fence = '`'.repeat(runs.reduce((longest, { length }) => Math.max(longest, length + 1), 3));
+  const fence = fenceFor(text);
   return `\n## ${heading}\n\n${fence}markdown\n${text}\n${fence}\n`;
 };
 

@@ -128,6 +128,13 @@ export const joinFrontMatter = ({
 
 export const mapOf = (document: Document): YAMLMap => document.contents as unknown as YAMLMap;
 
+/** Of these defaults what a record that was made by hand does not say. */
+export const lackingIn = (
+  data: Record<string, unknown>,
+  defaults: Record<string, unknown>,
+): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(defaults).filter(([key]) => (data[key] ?? null) === null));
+
 /**
  * The text a body stands for: without the blank line after the front matter and the last line end, so that what the
  * API was given comes back exactly.

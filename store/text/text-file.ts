@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
-import { createFile, replaceFile } from '../disk/durable.ts';
+import { type Creation, createFile, replaceFile } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { untilDone } from '../disk/until-done.ts';
 import { changedSince } from '../errors.ts';
@@ -55,7 +55,7 @@ export interface TextPath {
   dir: string;
   filename: string;
   /** Throws where `dir` is not the one that is meant; what was made in it then is taken back. */
-  assertMeant?: () => void;
+  assertMeant?: (() => void) | undefined;
 }
 
 export interface WrittenText {
@@ -78,13 +78,24 @@ export const editText = (
     const before = readRegularFile(layout.root, target);
     checkMatch(before, ifMatch);
     const content = rule(before);
-    const written =
-      before === undefined
-        ? await createFile(layout, target, content, assertMeant && { assertMeant })
-        : await replaceFile(layout, target, before, content);
+    const written = await putFile(layout, target, { before, assertMeant }, content);
     return written && { created: before === undefined, content };
   });
 };
+
+/**
+ * Writes a file over the one that was read `before`, or where there was none; false when it is another by now. The mode is
+ * that of a new one.
+ */
+export const putFile = (
+  layout: Layout,
+  target: string,
+  { before, ...creation }: Creation & { before: Buffer | undefined },
+  bytes: Buffer | string,
+): Promise<boolean> =>
+  before === undefined
+    ? createFile(layout, target, bytes, creation)
+    : replaceFile(layout, target, before, bytes);
 
 const checkMatch = (before: Buffer | undefined, ifMatch: string | undefined): void => {
   if (ifMatch === undefined) return;

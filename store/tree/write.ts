@@ -8,7 +8,15 @@ import { statsAt } from '../disk/plain-path.ts';
 import { repeat } from '../disk/until-done.ts';
 import { StoreError } from '../errors.ts';
 import { etagOf } from '../names.ts';
-import { inFolder, LINK, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
+import {
+  inFolder,
+  LINK,
+  makeFolder,
+  pathIn,
+  syncFolder,
+  type Tree,
+  type TreeFolder,
+} from './folder.ts';
 import { assertNewName, pathNames } from './path.ts';
 import { assertPlain, fileOf, readIn, type TreeFile } from './read.ts';
 
@@ -43,6 +51,16 @@ export const createTreeFile = (
 // As any editor makes a file: what the mask of this process leaves of it. One that is replaced gets the modes of that.
 const NEW = 0o666;
 const PRIVATE = 0o600;
+
+/** Makes a directory, with those on the way to it; false when something has that name. */
+export const makeTreeFolder = async (tree: Tree, path: string): Promise<boolean> => {
+  const make = async (parent: TreeFolder, name: string): Promise<boolean> => {
+    const isMade = makeFolder(parent, name);
+    if (isMade) await syncFolder(parent);
+    return isMade;
+  };
+  return (await inParent(tree, path, make, { make: true })) === true;
+};
 
 /**
  * Writes a file that is there, and keeps the former one in `.dossier/undo`; undefined when there is none. Mode and owner

@@ -1,8 +1,7 @@
-import { isMap, isScalar, type Pair, type YAMLMap } from 'yaml';
 import { orElse } from '../../base/or-else.ts';
 import type { Layout } from '../layout.ts';
-import { placeAt } from '../text/complaints.ts';
-import { mapOf, parseFrontMatter } from '../text/front-matter.ts';
+import { placeIfThere } from '../text/complaints.ts';
+import { parseFrontMatter } from '../text/front-matter.ts';
 import type { TextPosition } from '../text/problem.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { decodeRecord } from '../text/text.ts';
@@ -16,18 +15,9 @@ export const placesOf = (layout: Layout, keys: readonly string[]): Map<string, T
   if (source === undefined) return new Map();
   return new Map(
     keys.flatMap((key): [string, TextPosition][] => {
-      const offset = offsetOf(mapOf(source.document), key);
-      return offset === undefined ? [] : [[key, placeAt(source, offset)]];
+      const path = split(key).filter((name) => name !== undefined);
+      const place = placeIfThere(source, path);
+      return place === undefined ? [] : [[key, place]];
     }),
   );
 };
-
-const offsetOf = (top: YAMLMap, key: string): number | undefined => {
-  const [first, name] = split(key);
-  const pair = pairOf(top, first);
-  const found = name === undefined ? pair : pairOf(pair?.value, name);
-  return isScalar(found?.key) ? found.key.range?.[0] : undefined;
-};
-
-const pairOf = (map: unknown, name: string): Pair | undefined =>
-  isMap(map) ? map.items.find(({ key }) => isScalar(key) && String(key.value) === name) : undefined;

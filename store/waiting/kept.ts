@@ -87,9 +87,8 @@ export interface FoundSession {
 
 /** A session as its files say this moment. Undefined where it is gone, or cannot be read: then nothing of it counts. */
 export const foundOf = (store: Store, caseId: string, key: string): FoundSession | undefined => {
-  const path = pathOfItem(store, caseId);
-  if (path === undefined) return undefined;
-  const folder = sessionsDir(path);
+  const folder = pathOfItem(store, caseId, sessionsDir);
+  if (folder === undefined) return undefined;
   const name = listDirectory(folder).find((one) => sessionKey(one) === key);
   const dir = join(folder, name ?? '');
   return name === undefined ? undefined : orElse(() => foundIn(store, dir), undefined);
@@ -117,9 +116,8 @@ const FIELDS = new Set(Object.keys(SessionMatter.properties));
 
 /** What planning.md says is approved: nothing where it cannot be read, which is told elsewhere. */
 export const approvedIn = (store: Store, caseId: string): Approved => {
-  const dir = pathOfItem(store, caseId);
-  if (dir === undefined) return null;
-  const { root } = store.layout;
-  const planning = () => readRecord(root, planningFile(dir), checkerOf(PlanningMatter));
+  const path = pathOfItem(store, caseId, planningFile);
+  if (path === undefined) return null;
+  const planning = () => readRecord(store.layout.root, path, checkerOf(PlanningMatter));
   return orElse(() => planning()?.matter.approved, null) ?? null;
 };

@@ -3,10 +3,14 @@ import { isMadeAgain } from '../../../store/new-id.ts';
 import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { listTreeFolder } from '../../../store/tree/list.ts';
-import { makeTreeFolder } from '../../../store/tree/make.ts';
 import { moveInTree } from '../../../store/tree/move.ts';
 import { readTreeFile } from '../../../store/tree/read.ts';
-import { createTreeFile, removeFromTree, replaceTreeFile } from '../../../store/tree/write.ts';
+import {
+  createTreeFile,
+  makeTreeFolder,
+  removeFromTree,
+  replaceTreeFile,
+} from '../../../store/tree/write.ts';
 import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
 import type { WithLive } from '../worktrees/live.ts';
 import type { WithSetups } from '../worktrees/setup/setups.ts';

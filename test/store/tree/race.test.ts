@@ -7,10 +7,14 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Tree } from '../../../store/tree/folder.ts';
 import { listTreeFolder } from '../../../store/tree/list.ts';
-import { makeTreeFolder } from '../../../store/tree/make.ts';
 import { moveInTree } from '../../../store/tree/move.ts';
 import { readTreeFile } from '../../../store/tree/read.ts';
-import { createTreeFile, removeFromTree, replaceTreeFile } from '../../../store/tree/write.ts';
+import {
+  createTreeFile,
+  makeTreeFolder,
+  removeFromTree,
+  replaceTreeFile,
+} from '../../../store/tree/write.ts';
 import { killAtEnd } from '../../helpers/at-end.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
