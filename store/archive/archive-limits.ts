@@ -16,34 +16,24 @@ export const checkSize = (
   { path, size }: Pick<ArchiveEntry, 'path' | 'size'>,
   compressed: number,
 ): void => {
-  if (size > MAX_ENTRY_BYTES)
-    throw new ArchiveError(
-      `The entry ${printableName(path)} has more than ${MAX_ENTRY_BYTES} bytes. Nothing was imported.`,
-    );
-  if (isBomb(size, compressed))
-    throw new ArchiveError(
-      `The entry ${printableName(path)} is to become ${size} bytes from ${compressed}, which no workspace does. Nothing was imported.`,
-    );
+  const entry = `The entry ${printableName(path)}`;
+  if (size > MAX_ENTRY_BYTES) throw refusal(`${entry} has more than ${MAX_ENTRY_BYTES} bytes`);
+  refuseBomb(entry, size, compressed);
 };
 
 /** The same for an archive as a whole. */
 export const checkTotals = (size: number, compressed: number): void => {
-  if (size > MAX_TOTAL_BYTES)
-    throw new ArchiveError(
-      `The archive holds more than ${MAX_TOTAL_BYTES} bytes. Nothing was imported.`,
-    );
-  if (isBomb(size, compressed))
-    throw new ArchiveError(
-      `The archive is to become ${size} bytes from ${compressed}, which no workspace does. Nothing was imported.`,
-    );
+  if (size > MAX_TOTAL_BYTES) throw refusal(`The archive holds more than ${MAX_TOTAL_BYTES} bytes`);
+  refuseBomb('The archive', size, compressed);
 };
 
 export const checkCount = (entries: number): void => {
-  if (entries > MAX_ENTRIES)
-    throw new ArchiveError(
-      `The archive has more than ${MAX_ENTRIES} entries. Nothing was imported.`,
-    );
+  if (entries > MAX_ENTRIES) throw refusal(`The archive has more than ${MAX_ENTRIES} entries`);
 };
 
-const isBomb = (size: number, compressed: number): boolean =>
-  size > BIG_BYTES && size > compressed * MAX_RATIO;
+const refuseBomb = (what: string, size: number, compressed: number): void => {
+  if (size <= BIG_BYTES || size <= compressed * MAX_RATIO) return;
+  throw refusal(`${what} is to become ${size} bytes from ${compressed}, which no workspace does`);
+};
+
+const refusal = (why: string): ArchiveError => new ArchiveError(`${why}. Nothing was imported.`);

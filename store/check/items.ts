@@ -5,6 +5,7 @@ import { standing } from '../disk/plain-path.ts';
 import { unproven } from '../item/item.ts';
 import { type ItemFiles, problemsIn, readItem, UNKNOWN_FILE } from '../item/item-files.ts';
 import { walk } from '../item/walk.ts';
+import { CLOSED } from '../items/discover.ts';
 import { missingCase } from '../items/reconcile.ts';
 import type { ToldState } from '../journal/journal.ts';
 import { type Layout, linkFile } from '../layout.ts';
@@ -13,7 +14,7 @@ import { LinkMatter } from '../records/link.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { duplicateId } from '../text/entry-problems.ts';
 import { parserOf } from '../text/parse.ts';
-import { asProblem, fileProblem, Problem } from '../text/problem.ts';
+import { fileProblem, Problem } from '../text/problem.ts';
 import { placeIn } from '../text/record-file.ts';
 import { amending, lackingFindings } from './adopt.ts';
 import { entryErrors, error, errorAt, type Finding, warning } from './finding.ts';
@@ -62,8 +63,6 @@ const inOrderOfAge = (items: readonly FoundItem[]): string[] =>
 
 const ageOf = ({ files: { case: entry } }: FoundItem): string =>
   `${entry.value?.matter.created_at} ${idOf(entry)}`;
-
-const CLOSED = asProblem(Object.assign(new Error(), { code: 'EACCES' }));
 
 const checkItem = async (
   checkup: Checkup,

@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { basename } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
-import { StoreError } from '../errors.ts';
 import { hasCode } from './durable.ts';
+import { notRegular } from './plain-path.ts';
 
 // Also what one who reads slowly costs.
 const CHUNK = 16_384;
@@ -42,10 +42,8 @@ export const addLines = (descriptor: number, text: string): number => {
 
 /** The value of the last line that has one, and how many whole lines without one follow it. Reads the end of the file only. */
 export const lastLine = <T>(path: string, parse: ParseLine<T>): { value?: T; unread: number } => {
-  const descriptor = openIfThere(path);
-  if (descriptor === undefined) return { unread: 0 };
-  try {
-    let unread = 0;
+  let unread = 0;
+  const look = (descriptor: number): { value?: T; unread: number } => {
     for (let end = fstatSync(descriptor).size; end > 0; ) {
       const start = afterNewline(descriptor, end - 1);
       const line = textAt(descriptor, start, end);
@@ -55,9 +53,8 @@ export const lastLine = <T>(path: string, parse: ParseLine<T>): { value?: T; unr
       end = start;
     }
     return { unread };
-  } finally {
-    closeSync(descriptor);
-  }
+  };
+  return ifThere(path, look) ?? { unread };
 };
 
 // More is not held in memory, whatever somebody put there.
@@ -68,17 +65,11 @@ const NEWEST_BYTES = 16_777_216;
  * cut. Reads the end of the file only.
  */
 export const newestLines = (path: string, count: number): string[] => {
-  const descriptor = openIfThere(path);
-  if (descriptor === undefined) return [];
-  try {
+  const text = ifThere(path, (descriptor) => {
     const { size } = fstatSync(descriptor);
-    const start = startOfNewest(descriptor, size, count);
-    return textAt(descriptor, start, size)
-      .split('\n')
-      .filter((line) => line !== '');
-  } finally {
-    closeSync(descriptor);
-  }
+    return textAt(descriptor, startOfNewest(descriptor, size, count), size);
+  });
+  return (text ?? '').split('\n').filter((line) => line !== '');
 };
 
 const startOfNewest = (descriptor: number, size: number, count: number): number => {
@@ -172,23 +163,28 @@ const lineAfter = <T>(
 const sizeOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 const readBytes = (path: string, offset: number): Buffer => {
-  const descriptor = openIfThere(path);
-  if (descriptor === undefined) return Buffer.alloc(0);
-  try {
+  const look = (descriptor: number): Buffer | undefined => {
     for (let size = CHUNK; ; size *= 4) {
       const buffer = Buffer.alloc(size);
       const read = readSync(descriptor, buffer, 0, size, offset);
       const end = buffer.subarray(0, read).lastIndexOf(10);
       if (end >= 0) return buffer.subarray(0, end + 1);
-      if (read < size) return Buffer.alloc(0);
+      if (read < size) return undefined;
     }
+  };
+  return ifThere(path, look) ?? Buffer.alloc(0);
+};
+
+/** What is read of a file while it is open; undefined where there is none. */
+const ifThere = <T>(path: string, read: (descriptor: number) => T): T | undefined => {
+  const descriptor = orElse(() => openRegular(path, O_RDONLY), undefined, 'ENOENT');
+  if (descriptor === undefined) return undefined;
+  try {
+    return read(descriptor);
   } finally {
     closeSync(descriptor);
   }
 };
-
-const openIfThere = (path: string): number | undefined =>
-  orElse(() => openRegular(path, O_RDONLY), undefined, 'ENOENT');
 
 const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
 
@@ -197,20 +193,14 @@ const openRegular = (path: string, flags: number): number => {
   const descriptor = openPlain(path, flags);
   if (fstatSync(descriptor).isFile()) return descriptor;
   closeSync(descriptor);
-  throw notRegular(path);
+  throw notRegular(basename(path));
 };
 
 const openPlain = (path: string, flags: number): number => {
   try {
     return openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o644);
   } catch (error) {
-    if (hasCode(error, 'ELOOP', 'EISDIR', 'ENXIO')) throw notRegular(path);
+    if (hasCode(error, 'ELOOP', 'EISDIR', 'ENXIO')) throw notRegular(basename(path));
     throw error;
   }
 };
-
-const notRegular = (path: string): StoreError =>
-  new StoreError(
-    'unsafe_path',
-    `${basename(path)} is not a regular file; nothing was read or written`,
-  );

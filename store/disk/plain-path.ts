@@ -33,6 +33,10 @@ export const assertNoLinks = (root: string, dir: string): void => {
   );
 };
 
+/** What is told of something that stands where a file should be. */
+export const notRegular = (name: string): StoreError =>
+  new StoreError('unsafe_path', `${name} is not a regular file; nothing was read or written`);
+
 const linkOnTheWay = (root: string, dir: string): string | undefined => {
   for (let at = dir; at.length > root.length; at = dirname(at))
     if (statsAt(at)?.isSymbolicLink() === true) return at;

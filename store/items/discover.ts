@@ -28,7 +28,7 @@ export const discover = async (store: Store, from = 'cases'): Promise<void> => {
 export const meetClosed = (store: Store, dir: string): void =>
   estrange(store, dir, [fileProblem(dir, CLOSED)]);
 
-const CLOSED = asProblem(Object.assign(new Error(), { code: 'EACCES' }));
+export const CLOSED = asProblem(Object.assign(new Error(), { code: 'EACCES' }));
 
 /** Looks at a directory that holds a case.md: a known item, a new one, one that moved here, or one that cannot be. */
 export const meet = async (store: Store, dir: string): Promise<void> => {

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { dirname, relative } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
 import { hasCode, replaceFile } from '../disk/durable.ts';
-import { assertNoLinks, isOpenAt } from '../disk/plain-path.ts';
+import { assertNoLinks, isOpenAt, notRegular } from '../disk/plain-path.ts';
 import { untilDone } from '../disk/until-done.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
@@ -99,7 +99,7 @@ export const readRegularFile = (root: string, path: string): Buffer | undefined 
   if (descriptor === undefined) return undefined;
   try {
     if (!isOpenAt(descriptor, path)) assertNoLinks(root, dirname(path));
-    if (!fstatSync(descriptor).isFile()) throw notRegular(root, path);
+    if (!fstatSync(descriptor).isFile()) throw notRegular(relative(root, path));
     return readFileSync(descriptor);
   } finally {
     closeSync(descriptor);
@@ -116,16 +116,10 @@ const openUnlinked = (root: string, path: string): number | undefined => {
     assertNoLinks(root, dirname(path));
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
     // A link, a socket.
-    if (hasCode(error, 'ELOOP', 'ENXIO', 'EOPNOTSUPP')) throw notRegular(root, path);
+    if (hasCode(error, 'ELOOP', 'ENXIO', 'EOPNOTSUPP')) throw notRegular(relative(root, path));
     throw error;
   }
 };
-
-const notRegular = (root: string, path: string): StoreError =>
-  new StoreError(
-    'unsafe_path',
-    `${relative(root, path)} is not a regular file; nothing was read or written`,
-  );
 
 /** A record as it is on disk this moment, with the hash of its file. */
 export interface ReadRecord<M> {
