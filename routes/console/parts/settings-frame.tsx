@@ -5,9 +5,6 @@ const TABS = [
   { name: 'Projects', at: '/settings', keys: 's p' },
   { name: 'Trust', at: '/settings/trust', keys: 's t' },
   { name: 'Diagnostics', at: '/settings/diagnostics', keys: 's d' },
-  { name: 'Worktrees', at: '/settings/worktrees', keys: 's w' },
-  { name: 'Webhooks', at: '/settings/webhooks', keys: 's h' },
-  { name: 'Export', at: '/settings/export', keys: 's e' },
   { name: 'API keys', at: '/keys', keys: 's k' },
 ] as const;
 

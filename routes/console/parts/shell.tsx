@@ -6,7 +6,6 @@ const PLACES = [
   { href: '/dashboard', name: 'Inbox', keys: 'g i' },
   { href: '/dashboard/board', name: 'Board', keys: 'g b' },
   { href: '/dashboard/settings', name: 'Settings', keys: 'g s' },
-  { href: '/dashboard/help', name: 'Help', keys: 'g h' },
 ] as const;
 
 interface ShellProps {
