@@ -42,6 +42,10 @@ export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<
     path: '/dashboard/settings/diagnostics',
     open: async () => (await import('./settings-diagnostics.tsx')).settingsDiagnostics,
   },
+  diff: {
+    path: '/dashboard/cases/{id}/sessions/{sid}/diff',
+    open: async () => (await import('./diff.tsx')).diff,
+  },
 };
 
 /** The page at a path, and what the path says. */

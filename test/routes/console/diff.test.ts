@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import { connect } from '../../../lib/client/client.ts';
+import { editorLink } from '../../../routes/console/parts/diff-files.tsx';
+import { feedbackOf } from '../../../routes/console/parts/diff-kept.ts';
+import { listedOf } from '../../../routes/console/parts/diff-list.ts';
+import { isNamed } from '../../../routes/console/parts/diff-named.ts';
+import { filesOf } from '../../../routes/console/parts/diff-patch.ts';
+import { linesIn, rowsOf } from '../../../routes/console/parts/diff-rows.ts';
+import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+
+describe('whether a plan names a file', () => {
+  const cases: [plan: string, path: string, isNamed: boolean][] = [
+    ['Change src/add.ts.', 'src/add.ts', true],
+    ['Change `src/add.ts`, then test.', 'src/add.ts', true],
+    ['Change ./src/add.ts', 'src/add.ts', true],
+    ['Change add.ts', 'src/add.ts', true],
+    ['Change lib/add.ts', 'src/add.ts', false],
+    ['Change src/add.tsx', 'src/add.ts', false],
+    ['Change add.ts.bak', 'src/add.ts', false],
+    ['Change readd.ts', 'src/add.ts', false],
+    ['Change old-add.ts', 'src/add.ts', false],
+    ['Change src/add.ts/more', 'src/add.ts', false],
+    ['Change aXts', 'a.ts', false],
+    ['', 'a.ts', false],
+    ['Run (a+b).ts', '(a+b).ts', true],
+  ];
+  for (const [plan, path, wanted] of cases)
+    it(`${JSON.stringify(plan)} ${wanted ? 'names' : 'does not name'} ${path}`, () => {
+      assert.equal(isNamed(plan, path), wanted);
+    });
+});
+
+const head = (a: string, b = a) => `diff --git a/${a} b/${b}\n`;
+const changed = (path: string, body: string) =>
+  `${head(path)}index 1..2 100644\n--- a/${path}\n+++ b/${path}\n${body}`;
+
+describe('a patch', () => {
+  it('is told file by file, with names, kinds and counts', () => {
+    const files = filesOf(
+      [
+        changed('src/a b.ts', '@@ -1,2 +1,2 @@\n same\n-old\n+new\n'),
+        `${head('x', 'y')}similarity index 100%\nrename from x\nrename to y\n`,
+        `${head('run.sh')}old mode 100644\nnew mode 100755\n`,
+        `${head('n')}new file mode 100644\nindex 0..e\n`,
+        `${head('d')}deleted file mode 100644\nindex 1..0\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-d\n`,
+        `${head('p.png')}index 1..2 100644\nBinary files a/p.png and b/p.png differ\n`,
+      ].join(''),
+    );
+    assert.deepEqual(
+      files.map(({ path, from, kind, modes, isBinary, added, removed }) =>
+        [path, from, kind, modes, isBinary, added, removed].join(' '),
+      ),
+      [
+        'src/a b.ts  changed  false 1 1',
+        'y x renamed  false 0 0',
+        'run.sh  changed 100644 → 100755 false 0 0',
+        'n  new  false 0 0',
+        'd  deleted  false 0 1',
+        'p.png  changed  true 0 0',
+      ],
+    );
+  });
+
+  it('has names that git put in quotes as they are', () => {
+    const name = '"b/a\\"b\\n\\303\\266\\\\.txt"';
+    const [file] = filesOf(
+      `diff --git ${name.replace('b/', 'a/')} ${name}\nnew file mode 100644\n`,
+    );
+    assert.equal(file?.path, 'a"b\nö\\.txt');
+  });
+
+  it('has no file that only its content speaks of', () => {
+    const body = '@@ -0,0 +1 @@\n+x\rdiff --git a/evil b/evil\n+\u2028diff --git a/evil b/evil\n';
+    assert.deepEqual(
+      filesOf(changed('a', body)).map(({ path }) => path),
+      ['a'],
+    );
+  });
+
+  it('shows every line, whatever stands in it', () => {
+    const texts = [
+      'a\rb',
+      '\\ No newline at end of file',
+      '-- x',
+      '++ y',
+      '@@ -1 +1 @@',
+      '',
+      '* z',
+    ];
+    const body = `@@ -1,1 +1,${texts.length} @@\n--- x\n${texts.map((text) => `+${text}\n`).join('')}`;
+    for (const layout of ['inline', 'side'] as const) {
+      const rows = rowsOf(filesOf(changed('a', body))[0] as never, 0, layout);
+      const lines = rows.flatMap(linesIn);
+      assert.deepEqual(
+        lines.filter(({ sign }) => sign === '+').map(({ text, after }) => `${after} ${text}`),
+        texts.map((text, at) => `${at + 1} ${text.replace('\r', '␍')}`),
+      );
+      assert.deepEqual(lines.filter(({ sign }) => sign === '-').length, 1);
+    }
+  });
+
+  it('tells where no newline ends a file', () => {
+    const open = '\\ No newline at end of file\n';
+    const body = `@@ -1 +1 @@\n-a\n${open}+b\n${open}`;
+    const rows = rowsOf(filesOf(changed('a', body))[0] as never, 0, 'inline');
+    assert.deepEqual(
+      rows.flatMap(linesIn).map(({ isOpen }) => isOpen),
+      [true, true],
+    );
+  });
+
+  it('has what the plan does not name first', () => {
+    const patch = ['a.ts', 'b.ts', 'c.ts'].map((path) => changed(path, '@@ -0,0 +1 @@\n+x\n'));
+    const paths = listedOf(patch.join(''), 'Change a.ts and c.ts.').map(({ path }) => path);
+    assert.deepEqual(paths, ['b.ts', 'a.ts', 'c.ts']);
+  });
+});
+
+describe('what leads out of the page', () => {
+  it('opens files of the worktree alone', () => {
+    assert.equal(editorLink('/w/t', 'a b/c#.ts', 3), 'vscode://file/w/t/a%20b/c%23.ts:3');
+    for (const path of ['../x', 'a/../../x', '/etc/passwd', 'a//b', './a'])
+      assert.equal(editorLink('/w/t', path), undefined);
+  });
+
+  it('is a text with each place, its lines and what is said of them', () => {
+    const about = { path: 'a\nb.ts', from: 1, to: 2, isOld: false, quoted: '+x\n+y', text: 'Why?' };
+    assert.equal(feedbackOf([about]), 'a\\nb.ts:1-2\n\n> +x\n> +y\n\nWhy?');
+  });
+});
+
+const HOSTILE = [
+  'mkdir -p src',
+  "printf 'export const add = (a, b) => a + b; // more\\n' > src/add.js",
+  "printf 'one\\r<script>document.title=1</script>\\n\\033[31mred\\342\\200\\256txet' > \"$(printf 'we\"ird\\nname.txt')\"",
+  'git mv old.txt renamed.txt',
+  'chmod +x run.sh',
+  "printf 'a\\000b' > data.bin",
+  'seq -s "" 1 2000 > $(echo lo)ng.json',
+];
+
+const start = async (t: TestContext, commands: readonly string[]) => {
+  const { root } = makeRepository(t, {
+    files: { 'src/add.js': '1;\n', 'old.txt': 'old\n', 'run.sh': 'true\n' },
+  });
+  const args = ['--workspace', temporaryDirectory(t), '--repo', root];
+  const { url } = await startDaemon(t, args);
+  const dossier = connect({ url });
+  const description = `\`\`\`sh\n${commands.join('\n')}\n\`\`\`\n`;
+  const body = { title: 'Change things', type: 'bug', description };
+  const { id } = await dossier.call('POST /cases', { body });
+  const session = await dossier.call('POST /cases/{id}/sessions', {
+    ...{ id, body: { type: 'implementing' } },
+  });
+  const at = { id, sid: session.id };
+  for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at)) {
+    if (event === 'plan_ready') await dossier.call('POST /cases/{id}/sessions/{sid}/approve', at);
+  }
+  const { status, error } = await dossier.call('GET /cases/{id}/sessions/{sid}', at);
+  assert.equal(`${status} ${error}`, 'completed null');
+  return { dossier, at, page: `${url}/dashboard/cases/${id}/sessions/${session.id}/diff` };
+};
+
+const isDrawn = (page: Page) => page.locator('.diff-row.file').first().waitFor();
+
+describe('the diff', { skip: noBrowser }, () => {
+  it('shows what a session did, and nothing of it acts', async (t) => {
+    const { page: url } = await start(t, HOSTILE);
+    const { page, complaints } = await look(t, url);
+    await isDrawn(page);
+    const shown = (await page.locator('.diff-scroll').textContent()) ?? '';
+    for (const part of ['one␍<script>', '␛[31m', '⟦U+202E⟧', 'we"ird␊name.txt'])
+      assert.ok(shown.includes(part), part);
+    for (const part of ['Renamed from old.txt', 'Mode 100644 → 100755', 'Binary: '])
+      assert.ok(shown.includes(part), part);
+    assert.equal(await page.getByRole('heading', { name: 'Not in the plan (' }).count(), 1);
+    assert.match((await page.locator('.diff-files section').first().textContent()) ?? '', /long/);
+    await page.getByRole('button', { name: /^show \d+ more$/ }).click();
+    assert.match((await page.locator('.diff-scroll').textContent()) ?? '', /19992000/);
+    await page.locator('.hljs-keyword', { hasText: 'const' }).first().waitFor();
+    await assertAccessible(page);
+    assert.equal(await page.title(), 'Diff · Change things · Dossier');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('is gone through, marked, laid out and commented on by keyboard', async (t) => {
+    const { page: url } = await start(t, [
+      "printf 'a\\nb\\nc\\n' > src/add.js",
+      'echo x > $(echo oth)er.txt',
+    ]);
+    const { page, complaints } = await look(t, url);
+    await isDrawn(page);
+    await page.keyboard.press('j');
+    await page.getByText('Files: 0 of 2 viewed').waitFor();
+    await page.keyboard.press('v');
+    await page.getByText('Files: 1 of 2 viewed').waitFor();
+    await page.keyboard.press('i');
+    await page.locator('.diff-row.two').first().waitFor();
+    await page.reload();
+    await page.locator('.diff-row.two').first().waitFor();
+    await page.getByText('Files: 1 of 2 viewed').waitFor();
+    await page.keyboard.press('i');
+    await page.keyboard.press('n');
+    await page.locator('.diff-row.taken').waitFor();
+    await page.locator('.diff-scroll').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('m');
+    await page.getByLabel('Comment on src/add.js:1-2').waitFor();
+    await page.keyboard.type('Why these?');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Comments (1)' }).waitFor();
+    await page.reload();
+    await page.getByText('Why these?').waitFor();
+    await page.getByText('No plan of this Work item waits.').waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('sends comments to a plan that waits', async (t) => {
+    const { page: url, dossier, at } = await start(t, ["printf 'a\\nb\\n' > src/add.js"]);
+    const { id } = at;
+    const again = await dossier.call('POST /cases/{id}/sessions', {
+      ...{ id, body: { type: 'implementing' } },
+    });
+    const next = { id, sid: again.id };
+    for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', next))
+      if (event === 'plan_ready') break;
+    const { page } = await look(t, url);
+    await isDrawn(page);
+    await page.locator('.diff-row.come').first().click();
+    await page
+      .locator('.diff-row.come')
+      .last()
+      .click({ modifiers: ['Shift'] });
+    await page.getByRole('button', { name: 'Comment on lines' }).click();
+    await page.getByLabel('Comment on src/add.js:1-2').fill('Why these?');
+    await page.getByRole('button', { name: 'Keep comment' }).click();
+    const sent = page.waitForRequest((request) => request.url().endsWith('/revise'));
+    await page.getByRole('button', { name: 'Send as feedback' }).click();
+    const { comment } = (await sent).postDataJSON();
+    assert.equal(comment, 'src/add.js:1-2\n\n> +a\n> +b\n\nWhy these?');
+    assert.equal((await (await sent).response())?.status(), 200);
+  });
+
+  it('holds few nodes of twenty thousand lines', async (t) => {
+    const { page: url } = await start(t, [
+      'seq 1 20000 | sed \'s/.*/const line& = "&";/\' > long.js',
+    ]);
+    const { page, complaints } = await look(t, url);
+    await isDrawn(page);
+    const nodes = () => page.evaluate(() => document.querySelectorAll('*').length);
+    await page.locator('.hljs-keyword').first().waitFor();
+    assert.ok((await nodes()) <= 3000, `${await nodes()}`);
+    await page.locator('.diff-scroll').evaluate((box) => box.scrollTo(0, box.scrollHeight));
+    await page.getByText('line20000 = ').waitFor();
+    await page.keyboard.press('i');
+    await page.locator('.diff-row.two').first().waitFor();
+    assert.ok((await nodes()) <= 3000, `${await nodes()}`);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('is read without scripts', async (t) => {
+    const { page: url } = await start(t, HOSTILE);
+    const { page } = await look(t, url, { javaScriptEnabled: false });
+    const shown = (await page.locator('.diff-text').textContent()) ?? '';
+    assert.ok(shown.includes('+export const add'));
+    assert.ok(shown.includes('⟦U+202E⟧'));
+    assert.equal(await page.getByRole('heading', { name: 'Not in the plan (' }).count(), 1);
+    assert.equal(await page.getByRole('link', { name: 'The whole patch as a file' }).count(), 1);
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`fits a small page: ${colorScheme}`, async (t) => {
+      const { page: url } = await start(t, HOSTILE);
+      const { page, complaints } = await look(t, url, { size: 'narrow', colorScheme });
+      await isDrawn(page);
+      const overflow = () => document.documentElement.scrollWidth - innerWidth;
+      assert.ok((await page.evaluate(overflow)) <= 0);
+      await page.getByText(/^Files: 0 of/).click();
+      await assertAccessible(page);
+      assert.ok((await page.evaluate(overflow)) <= 0);
+      assert.deepEqual(complaints, []);
+    });
+});
