@@ -245,9 +245,12 @@ describe('the page of a session', { skip: noBrowser }, () => {
       async () => (await box.evaluate((one) => one.scrollHeight - one.clientHeight)) > 100,
     );
     await until(async () => (await above()) < 40);
-    await box.evaluate((one) => one.scrollTo(0, 0));
     const newest = page.getByRole('button', { name: 'Jump to newest' });
-    await newest.waitFor();
+    // As a hand goes on turning the wheel while more comes.
+    await until(async () => {
+      await box.evaluate((one) => one.scrollTo(0, 0));
+      return newest.isVisible();
+    });
     await newest.click();
     await until(async () => (await above()) < 40);
   });

@@ -353,6 +353,7 @@ describe('autocommit', () => {
     const kept = await keep(t);
     const { service, git, subjects, logged } = kept;
     await newest(kept, 'workspace: settings');
+    await clean(kept);
     git('checkout', '--quiet', '--detach');
     await bug(service);
     await eventually(() => assert.deepEqual(logged, ['no branch is checked out']));
