@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { atEnd } from './at-end.ts';
+import { CHROMIUM, FLAGS, isLive } from './chromium.ts';
 
 const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } } as const;
 
@@ -20,21 +21,18 @@ export interface Looked {
   complaints: string[];
 }
 
-export const CHROMIUM = '/usr/bin/chromium';
-
 /** Why a test with a browser is skipped; in CI it fails instead. */
 export const noBrowser =
   process.env.CI !== 'true' && !existsSync(CHROMIUM) && 'chromium is not installed';
 
-export const FLAGS = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-];
+let opened: Promise<Browser> | undefined;
+after(async () => (await opened)?.close());
 
-/** A real browser, closed after the test. */
+/** A real browser. The tests of a file share it one after the other; what one had open is closed after it. */
 export const openBrowser = async (t: TestContext): Promise<Browser> => {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-  atEnd(t, () => browser.close());
+  opened ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  const browser = await opened;
+  atEnd(t, () => Promise.all(browser.contexts().map((context) => context.close())));
   return browser;
 };
 
@@ -44,10 +42,6 @@ export const look = async (t: TestContext, url: string, options: Options = {}): 
   const { page, complaints } = await openTab(browser, url, options);
   return { page, browser, complaints };
 };
-
-/** Once the page hears of all that happens. */
-export const isLive = (page: Page) =>
-  page.locator('html[data-live]').waitFor({ state: 'attached' });
 
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import { connect, type Dossier } from '../../lib/client/client.ts';
-import { CHROMIUM, FLAGS, isLive } from '../helpers/browser.ts';
+import { CHROMIUM, FLAGS, isLive } from '../helpers/chromium.ts';
 import { serveAlone } from './serve.ts';
 
 const OUT = join(import.meta.dirname, '../../../routes/console/pictures');

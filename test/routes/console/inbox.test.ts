@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
-import {
-  assertAccessible,
-  isLive,
-  look,
-  noBrowser,
-  openBrowser,
-  openTab,
-} from '../../helpers/browser.ts';
+import { assertAccessible, look, noBrowser, openBrowser, openTab } from '../../helpers/browser.ts';
+import { isLive } from '../../helpers/chromium.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
-import { isLive, look, noBrowser } from '../../helpers/browser.ts';
+import { look, noBrowser } from '../../helpers/browser.ts';
+import { isLive } from '../../helpers/chromium.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
