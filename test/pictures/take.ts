@@ -69,7 +69,6 @@ const fill = async (dossier: Dossier): Promise<Record<string, string>> => {
     plan: `/dashboard/cases/${where}/sessions/${waits}/plan`,
     proof: `${item}/proof`,
     settings: '/dashboard/settings',
-    help: '/dashboard/help',
   };
 };
 
