@@ -205,6 +205,7 @@ describe('autocommit', () => {
     await newest(kept, 'workspace: settings');
     const { id, path } = await bug(service);
     await newest(kept, 'case Fix login: created');
+    await clean(kept);
     writeFiles(top, { 'mine.txt': 'staged', 'new.txt': 'neither' });
     git('add', 'mine.txt');
     const draft = join(workspace, path, 'memory/draft.md');
