@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Session } from '../../../lib/client/client.ts';
 import { Do } from './do.tsx';
+import { SendBack } from './send-back.tsx';
 
 /** What the operator can do about a session as it stands. */
 export const Controls = ({ of: session }: { of: Session }) => {
@@ -26,7 +27,7 @@ export const Controls = ({ of: session }: { of: Session }) => {
       {status === 'paused' && provider === 'runbook' && mode === 'work' && (
         <CutOff call={`${call}/resume`} />
       )}
-      {status === 'plan_ready' && <SendBack {...session} />}
+      {status === 'plan_ready' && <PlanWaits {...session} />}
     </div>
   );
 };
@@ -83,23 +84,14 @@ const CutOff = ({ call }: { call: string }) => (
   </details>
 );
 
-const SendBack = ({ case_id, id }: Session) => {
+const PlanWaits = ({ case_id, id }: Session) => {
   const at = `/cases/${case_id}/sessions/${id}`;
   return (
     <div class="send-back">
       <a href={`/dashboard${at}/plan`} class="button primary" data-key="v">
         Read the plan
       </a>
-      <Do call={`POST ${at}/revise`} class="line grow">
-        <input
-          name="comment"
-          required
-          aria-label="What should be another way"
-          placeholder="What should be another way"
-          data-key="w"
-        />
-        <button type="submit">Send back</button>
-      </Do>
+      <SendBack at={at} keys="w" />
     </div>
   );
 };

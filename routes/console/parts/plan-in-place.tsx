@@ -3,6 +3,7 @@ import type { AttentionItem } from '../../../lib/client/client.ts';
 import type { Api } from '../common/page.ts';
 import { Do, InReach } from './do.tsx';
 import { Markdown } from './markdown.tsx';
+import { SendBack } from './send-back.tsx';
 
 /** A plan that waits, to be read and answered where it is listed. Without scripts its page is for that. */
 export const PlanInPlace = ({ answer, case_id = '', session_id = '' }: AttentionItem) => {
@@ -26,16 +27,7 @@ export const PlanInPlace = ({ answer, case_id = '', session_id = '' }: Attention
               Approve this plan
             </button>
           </Do>
-          <Do call={`POST ${at}/revise`} class="line grow">
-            <input
-              name="comment"
-              required
-              aria-label="What should be another way"
-              placeholder="What should be another way"
-              data-key="r"
-            />
-            <button type="submit">Send back</button>
-          </Do>
+          <SendBack at={at} keys="r" />
         </div>
       )}
     </details>
