@@ -4,6 +4,7 @@ import { created, markdown, patchAnswer, visibleMarkdown } from '../lib/http/ans
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { approvePlan, revisePlan } from '../lib/work/sessions/lifecycle/approve.ts';
+import { boundaryOfSession } from '../lib/work/sessions/lifecycle/boundary.ts';
 import {
   answerPermission,
   answerQuestion,
@@ -21,6 +22,7 @@ import {
   putPlan,
   usageOf,
 } from '../lib/work/sessions/lifecycle/read.ts';
+import { Boundary } from '../store/records/boundary.ts';
 import { Sha256, Word } from '../store/records/id.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
@@ -66,6 +68,14 @@ export const sessionRoutes = [
     response: Session,
     errors: ['unreadable_record'],
     handler: ({ params }, service) => getSession(service, params.id, params.sid),
+  }),
+  route('GET /cases/{id}/sessions/{sid}/boundary', {
+    summary: 'Read what shuts a session in once its plan is approved, and what it may do unasked',
+    description:
+      'As the settings that hold want it now: sandbox, network, permissions. 404 too where the settings name its provider no more.',
+    response: Boundary,
+    errors: ['unreadable_record'],
+    handler: ({ params }, service) => boundaryOfSession(service, params.id, params.sid),
   }),
   route('GET /cases/{id}/sessions/{sid}/plan', {
     summary: 'Read plan.md: the plan proposed, edited or approved',

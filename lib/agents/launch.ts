@@ -1,3 +1,4 @@
+import type { Boundary } from '../../store/records/boundary.ts';
 import type { NetworkDoor } from '../sandbox/egress/networks.ts';
 import type { NetworkNews } from '../sandbox/egress/proxy.ts';
 import type { OpenNetwork } from '../sandbox/egress/run-network.ts';
@@ -128,6 +129,18 @@ export const isolationOf = ({
   if (sandbox.untried === true) return 'untried';
   return sandbox.kind === 'none' || network.kind === 'host' ? 'checked' : 'enforced';
 };
+
+/** What shuts in what a provider starts in Work mode, whose programs are given these variables. */
+export const boundaryOf = (
+  kind: Boundary['kind'],
+  { sandbox, network }: Pick<ProviderDeps, 'sandbox' | 'network'>,
+  given: Environment = {},
+): Boundary => ({
+  kind,
+  sandbox: sandbox.untried === true ? 'seatbelt' : sandbox.kind,
+  ...(sandbox.reason !== undefined && { reason: sandbox.reason }),
+  ...network.reaches(given),
+});
 
 // Every ref that a git of the run writes, tags too, is noted with this name. One variable, as `git -c` hands its
 // settings on: agents keep variables from their shells that have KEY in their names, as GIT_CONFIG_KEY_0 has.

@@ -6,6 +6,7 @@ import { plainRun } from './run-end.ts';
 export const createManualProvider = (): Provider => ({
   isolation: 'operator',
   own_network: false,
+  boundary: () => ({ kind: 'manual' }),
   missing: () => undefined,
   probe: async () => ({ id: 'manual', kind: 'manual', available: true, isolation: 'operator' }),
   start: (spec, tell) => (spec.phase === 'plan' ? awaitPlan(spec, tell) : awaitFinish(spec, tell)),

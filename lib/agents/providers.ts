@@ -177,6 +177,7 @@ const inherited = ({ inherits }: Preset, env: ProviderDeps['env']): Environment 
 const unavailable = (id: string, kind: ProviderInfo['kind'], reason: string): Provider => ({
   isolation: 'checked',
   own_network: false,
+  boundary: () => ({ kind }),
   missing: () => reason,
   probe: async () => ({ id, kind, available: false, reason, isolation: 'checked' }),
   start: () => failedRun(reason),

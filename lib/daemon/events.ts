@@ -17,6 +17,7 @@ const SUMMARIES: Record<EventType, string> = {
   case_deleted: 'A Work item is gone, whoever removed it',
   proof_deleted: 'A proof is gone, whoever took it away',
   session_plan_ready: 'A plan waits for the operator',
+  session_comments_changed: 'What the operator says of a plan is another than before',
   session_paused: 'A session was paused, or was interrupted',
   session_failed: 'A session has failed',
   permission_requested: 'An agent asks the operator for leave, and waits',

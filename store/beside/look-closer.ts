@@ -3,16 +3,25 @@ import type { Item } from '../item/item.ts';
 import { allItems, itemOf, notice } from '../items/items.ts';
 import { dropLinks, noteLink } from '../links/link-index.ts';
 import { dropPulls, notePull } from '../pulls/pull-index.ts';
+import { forgetComments, tellComments } from '../sessions/tell-comments.ts';
 import { remembered, type Store } from '../store.ts';
 import { sameEntries } from '../text/entry.ts';
-import { problemsOfSessions, readSessionFiles, type SessionFiles } from './session-files.ts';
+import {
+  problemsOfSessions,
+  readSessionFiles,
+  type SessionFiles,
+  saysOther,
+} from './session-files.ts';
 
 /**
  * Looks at the files of all Work items that no comparison needs, for what is wrong with them. After the start, and not
  * before it: of many sessions most have ended long ago. It gives way to requests every few milliseconds.
  */
 export const lookCloser = async (store: Store): Promise<void> => {
-  await inSlices(allItems(store), (item) => lookCloserAt(store, item));
+  const passes = passesOf(store);
+  const isBaseline = store.journal.fresh && !passes.done;
+  await inSlices(allItems(store), (item) => lookCloserAt(store, item, isBaseline));
+  passes.done = true;
   for (const id of filesOf(store).keys()) if (itemOf(store, id) === undefined) forget(store, id);
   dropLinks(store);
   dropPulls(store);
@@ -21,8 +30,11 @@ export const lookCloser = async (store: Store): Promise<void> => {
 /** What of each Work item was looked at for problems alone. */
 export const filesOf = remembered(() => new Map<string, SessionFiles>());
 
+/** Whether all of them were looked at. What is found before is no news where no journal was. */
+const passesOf = remembered(() => ({ done: false }));
+
 /** The same for one Work item. */
-export const lookCloserAt = (store: Store, item: Item): void => {
+export const lookCloserAt = (store: Store, item: Item, isBaseline = false): void => {
   if (itemOf(store, item.id) !== item) return;
   const known = filesOf(store);
   const before = known.get(item.id);
@@ -32,12 +44,18 @@ export const lookCloserAt = (store: Store, item: Item): void => {
   store.problems.set(ownerOf(item.id), problemsOfSessions(item.dir, files));
   noteLink(store, item);
   notePull(store, item);
-  if (!sameEntries(before ?? new Map(), files)) notice(store, item.id);
+  if (sameEntries(before ?? new Map(), files)) return;
+  notice(store, item.id);
+  if (saysOther(files, before)) follow(store, tellComments(store, item.id, isBaseline));
 };
+
+const follow = (store: Store, told: Promise<void>): void =>
+  void told.catch((error) => store.report(error, 'telling what is said of plans'));
 
 const forget = (store: Store, id: string): void => {
   filesOf(store).delete(id);
   store.problems.set(ownerOf(id), []);
+  follow(store, forgetComments(store, id));
 };
 
 const ownerOf = (id: string): string => `${id}/sessions`;

@@ -36,6 +36,9 @@ export const readSessionFiles = (
     const file = name === LOCK ? `sessions/${name}` : `sessions/${name}/session.md`;
     const entry = readOne(sessionsDir(path), name, before.get(file));
     put(file, entry);
+    const comments = `sessions/${name}${COMMENTS}`;
+    if (isSession(name, entry))
+      put(comments, readAnyText(join(path, comments), before.get(comments)));
     for (const [text, problem] of readApproval(root, join(sessionsDir(path), name), entry))
       put(`sessions/${name}/${text}`, faulty(problem));
   }
@@ -44,6 +47,22 @@ export const readSessionFiles = (
 
 const NONE: SessionFiles = new Map<string, never>();
 const LOCK = 'lock.md';
+const COMMENTS = '/comments.md';
+
+/** Whether what the operator says of a plan may be another than before. */
+export const saysOther = (files: SessionFiles, before: SessionFiles = NONE): boolean =>
+  [...new Set([...files.keys(), ...before.keys()])].some(
+    (file) => file.endsWith(COMMENTS) && files.get(file) !== before.get(file),
+  );
+
+const isSession = (name: string, entry: ReadEntry<unknown> | undefined): boolean =>
+  name !== LOCK && entry !== undefined && entry.problem !== LINKED_FOLDER;
+
+// It may say nothing.
+const readAnyText = (path: string, before: ReadEntry<unknown> | undefined) => {
+  const entry = readEntry<unknown>(path, { before, parse: () => undefined });
+  return entry?.problem?.code === 'empty_file' ? { ...entry, problem: undefined } : entry;
+};
 
 const readOne = (
   folder: string,

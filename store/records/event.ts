@@ -36,6 +36,7 @@ export const PAYLOADS = {
   case_deleted: Type.Object(ofNamed),
   proof_deleted: Type.Object(ofProof),
   session_plan_ready: Type.Object({ ...ofSession, plan_sha256: orNull(Sha256) }),
+  session_comments_changed: Type.Object(ofSession),
   session_paused: Type.Object({
     ...ofSession,
     mode: Mode,

@@ -37,6 +37,10 @@ const DAEMON_EVENTS = {
     },
     { description: 'The plan waits for the operator' },
   ),
+  comments_changed: Type.Object(
+    {},
+    { description: 'comments.md, what the operator says of the plan, is another than before' },
+  ),
   approved: Type.Object(
     { approved_at: orNull(Time), approved_by: orNull(Text), approved_sha256: Sha256 },
     {

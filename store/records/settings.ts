@@ -20,7 +20,7 @@ const DOMAIN = '^(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?(?::
 const LOCAL = '^(?:localhost|[0-9]{1,3}(?:\\.[0-9]{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):[0-9]{1,5}$';
 
 /** What programs in the sandbox reach: what is not this machine, the machine's own network, or these domains alone. */
-const NetworkSetting = Type.Union([
+export const NetworkSetting = Type.Union([
   Type.Enum(['proxy', 'host']),
   Type.Object({ allow: Type.Array(Type.String({ pattern: DOMAIN })) }),
 ]);
@@ -83,6 +83,12 @@ const LanguageServerSettings = Type.Object({
   args: Type.Optional(Words),
 });
 
+/** What an agent may do in Work mode without the operator being asked. */
+export const PermissionSettings = Type.Object({
+  execute: Type.Optional(Policy),
+  fetch: Type.Optional(Type.Enum(['ask', 'allow'])),
+});
+
 /** The form of a workspace's files that this release writes. */
 export const FORMAT = 1;
 
@@ -94,12 +100,7 @@ export const Settings = Type.Object({
   max_sessions: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
   projects: Type.Optional(Type.Record(Type.String(), Type.String())),
   worktrees: Type.Optional(WorktreeSettings),
-  permissions: Type.Optional(
-    Type.Object({
-      execute: Type.Optional(Policy),
-      fetch: Type.Optional(Type.Enum(['ask', 'allow'])),
-    }),
-  ),
+  permissions: Type.Optional(PermissionSettings),
   codehost: Type.Optional(CodeHostSettings),
   language_servers: Type.Optional(
     Type.Object({

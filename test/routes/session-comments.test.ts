@@ -91,6 +91,48 @@ describe('comments of a plan', () => {
     assert.equal((await read()).text, long);
   });
 
+  it('are told of once for each change, whoever wrote it, over a restart too', async (t) => {
+    const { it, id, put, file } = await planned(t);
+    const { running } = it;
+    const told = () =>
+      running.told.filter(({ event_type }) => event_type === 'session_comments_changed');
+    await put(TWO);
+    await put(TWO);
+    const payload = { case_id: it.item.id, session_id: id };
+    assert.deepEqual(
+      told().map((one) => one.payload),
+      [payload],
+    );
+    await it.untilEvent(id, 'comments_changed');
+    await running.stop();
+    writeFileSync(file(), `${TWO}\n> by hand\n\nAnd this.\n`);
+    await running.restart();
+    await eventually(() => assert.equal(told().length, 2));
+    await put('');
+    assert.equal(told().length, 3);
+    const { body } = await running.call<unknown[]>('GET', '/events?types=session_comments_changed');
+    assert.equal(body.length, 3);
+  });
+
+  it('are told of when a hand wrote them, and as a problem where they cannot be read', async (t) => {
+    const { it, id, read, file } = await planned(t);
+    const { told, call } = it.running;
+    const types = () => told.map(({ event_type }) => event_type as string);
+    // Each time it looks closer, as it does by itself each minute.
+    const look = () => call('GET', '/api/diagnostics');
+    writeFileSync(file(), TWO);
+    await look();
+    await eventually(() => assert.ok(types().includes('session_comments_changed')));
+    await it.untilEvent(id, 'comments_changed');
+    const broken = Buffer.concat([Buffer.from(TWO), Buffer.from([0xff, 0x0a])]);
+    writeFileSync(file(), broken);
+    assert.match((await look()).text, /comments\.md.*not_utf8|not_utf8.*comments\.md/s);
+    assert.match((await read()).text, /Why txt/);
+    assert.deepEqual(readFileSync(file()), broken);
+    writeFileSync(file(), '');
+    assert.doesNotMatch((await look()).text, /comments\.md/);
+  });
+
   it('are noted as sent as the plan turn begins, where a crash came between', async (t) => {
     const { it, id, read, put, file } = await planned(t, 'hang-on-feedback');
     await put(TWO);

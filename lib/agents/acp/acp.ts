@@ -1,6 +1,6 @@
 import { cleanEnvironment } from '../../tools/process/environment.ts';
 import { programStamp } from '../../tools/process/find-program.ts';
-import { isolationOf } from '../launch.ts';
+import { boundaryOf, isolationOf } from '../launch.ts';
 import { whyNotThere } from '../not-there.ts';
 import { withOwnState } from '../own-state.ts';
 import type { AcpAgent } from '../presets.ts';
@@ -36,6 +36,10 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
   return {
     isolation: isolationOf(deps),
     own_network: deps.network.kind === 'own',
+    boundary: () => ({
+      ...boundaryOf('acp', deps, agent.env),
+      permissions: { ...deps.policy, prefixes: [] },
+    }),
     usual: agent.usual,
     offers: seen.read,
     missing: () => whyNotThere(agent, deps),

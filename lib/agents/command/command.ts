@@ -1,6 +1,6 @@
 import type { Offers } from '../../../store/records/provider.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../choice.ts';
-import { isolationOf, type ProviderDeps } from '../launch.ts';
+import { boundaryOf, isolationOf, type ProviderDeps } from '../launch.ts';
 import { createManualProvider } from '../manual.ts';
 import { whyNotThere } from '../not-there.ts';
 import { withOwnState } from '../own-state.ts';
@@ -29,6 +29,7 @@ interface CommandProgram extends OwnPlaces {
 export const createCommandProvider = (program: CommandProgram, deps: ProviderDeps): Provider => ({
   isolation: program.argv.plan === undefined ? 'operator' : isolationOf(deps),
   own_network: deps.network.kind === 'own',
+  boundary: () => boundaryOf('command', deps, program.env),
   usual: program.usual,
   offers: () => offersOf(program),
   missing: () => missing(program, deps),

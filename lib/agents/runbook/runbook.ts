@@ -1,7 +1,7 @@
 import { messageOf } from '../../../base/message-of.ts';
 import { onceEach } from '../../sandbox/egress/networks.ts';
 import type { Program } from '../../tools/process/spawn.ts';
-import type { Launch, ProviderDeps } from '../launch.ts';
+import { boundaryOf, type Launch, type ProviderDeps } from '../launch.ts';
 import { liveOutput } from '../live-output.ts';
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { endedRun, plainRun } from '../run-end.ts';
@@ -21,6 +21,7 @@ type Tell = (event: RunEvent) => void;
 export const createRunbookProvider = (deps: ProviderDeps): Provider => ({
   isolation: 'enforced',
   own_network: deps.network.kind === 'own',
+  boundary: () => boundaryOf('runbook', deps),
   missing: () => undefined,
   probe: async () => ({ id: 'runbook', kind: 'runbook', available: true, isolation: 'enforced' }),
   start: (spec, tell) => (spec.phase === 'plan' ? endedRun(propose(spec)) : work(spec, tell, deps)),

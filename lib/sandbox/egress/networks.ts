@@ -1,6 +1,7 @@
+import { authorityText } from './authority.ts';
 import type { AnswerMcp } from './mcp-door.ts';
 import type { NetworkNews } from './proxy.ts';
-import type { NetworkRules } from './rules.ts';
+import { localTargets, type NetworkRules } from './rules.ts';
 import { type OpenNetwork, openRunNetwork, type RunNetworkOptions } from './run-network.ts';
 
 interface NetworkRun extends Pick<RunNetworkOptions, 'given' | 'tell'> {
@@ -12,6 +13,11 @@ interface NetworkRun extends Pick<RunNetworkOptions, 'given' | 'tell'> {
 export interface NetworkDoor {
   /** `host`: they have the machine's own, loopback and all. */
   readonly kind: 'own' | 'host';
+  /** What programs reach that are given these variables, and which services of this machine. */
+  reaches(given: NetworkRun['given']): {
+    network: NonNullable<NetworkRules['network']>;
+    local: string[];
+  };
   /** Throws where there can be no socket. */
   open(run: NetworkRun): OpenNetwork;
   /** The door of a provider whose own settings win over those of all. */
@@ -31,6 +37,13 @@ export const createNetworkDoor = (deps: NetworkDeps): NetworkDoor => {
   const kind = sandboxed && rules.network !== 'host' ? 'own' : 'host';
   return {
     kind,
+    reaches: (given) =>
+      kind === 'host'
+        ? HOST_NETWORK.reaches(given)
+        : {
+            network: rules.network ?? 'proxy',
+            local: localTargets(rules.allow_local ?? [], given).map(authorityText),
+          },
     open: ({ given, token, tell }) =>
       kind === 'host' ? HOST : openRunNetwork({ rules, env, given, world, mcp: mcp(token), tell }),
     for: (own) =>
@@ -49,6 +62,7 @@ const HOST: OpenNetwork = { view: 'host', env: {}, close: () => undefined };
 /** The machine's own network: of what runs without a sandbox. */
 export const HOST_NETWORK: NetworkDoor = {
   kind: 'host',
+  reaches: () => ({ network: 'host', local: [] }),
   open: () => HOST,
   for: () => HOST_NETWORK,
 };

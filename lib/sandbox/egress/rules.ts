@@ -4,7 +4,7 @@ import type { Source } from './upstream.ts';
 
 /** How programs reach the network: the settings of a provider, or of all. */
 export interface NetworkRules {
-  network?: 'proxy' | 'host' | { allow: readonly string[] } | undefined;
+  network?: 'proxy' | 'host' | { allow: string[] } | undefined;
   allow_local?: readonly string[] | undefined;
 }
 

@@ -63,6 +63,8 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
       refresh();
     },
   );
+  // What an editor wrote beside a record is seen when one comes back from it.
+  window.addEventListener('focus', refresh);
   follow(worker, {
     event: (event) => {
       const { event_type, payload } = event;

@@ -108,4 +108,6 @@ export const wordsOf = ({ event, data }: SessionEvent): Words | undefined => {
   return tell(data);
 };
 
-const SILENT: ReadonlySet<string> = new Set(['usage', 'waiting', 'waiting_over']);
+const SILENT: ReadonlySet<string> = new Set([
+  ...['usage', 'waiting', 'waiting_over', 'comments_changed'],
+]);

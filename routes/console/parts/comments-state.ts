@@ -1,4 +1,4 @@
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import { Problem } from '../../../lib/client/client.ts';
 import type { Api } from '../common/page.ts';
 import { InReach } from './do.tsx';
@@ -34,14 +34,12 @@ export const useComments = (of: Of, given: CommentsFile): CommentsNow => {
     setTold(given.etag);
     setNow(given);
   }
-  useEffect(() => (api === undefined ? undefined : keepUp(api, of, setNow)), [of.sid]);
   const change = async (rule: CommentsRule): Promise<string | undefined> => {
     if (api === undefined) return UNREACHED;
     try {
       const next = await write(api, of, { rule, seen: now });
       if (next === undefined) return GONE;
       setNow(next);
-      tellOthers(of.sid);
       return undefined;
     } catch (error) {
       return error instanceof Problem ? (error.detail ?? error.message) : UNREACHED;
@@ -81,26 +79,6 @@ const write = async (api: Api, of: Of, { rule, seen }: Wish): Promise<CommentsFi
 export const readComments = async ({ request }: Api, of: Of): Promise<CommentsFile> => {
   const { data, etag } = await request('GET /cases/{id}/sessions/{sid}/comments', of);
   return { text: data ?? '', etag };
-};
-
-const channelOf = (sid: string): BroadcastChannel => new BroadcastChannel(`comments ${sid}`);
-
-const tellOthers = (sid: string): void => {
-  const channel = channelOf(sid);
-  channel.postMessage('');
-  channel.close();
-};
-
-// Other tabs tell it; what an editor wrote is seen when one comes back from it.
-const keepUp = (api: Api, of: Of, put: (file: CommentsFile) => void): (() => void) => {
-  const again = () => void readComments(api, of).then(put, () => undefined);
-  const channel = channelOf(of.sid);
-  channel.onmessage = again;
-  window.addEventListener('focus', again);
-  return () => {
-    channel.close();
-    window.removeEventListener('focus', again);
-  };
 };
 
 const keyOf = (sid: string): string => `comments ${sid}`;

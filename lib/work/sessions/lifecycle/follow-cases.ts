@@ -1,9 +1,10 @@
 import { lockOn } from '../../../../base/locks.ts';
 import { whenChanged } from '../../../../store/items/items.ts';
-import { forgetRun, untoldSession } from '../../../../store/sessions/sessions.ts';
+import { forgetRun, readSession, untoldSession } from '../../../../store/sessions/sessions.ts';
 import { finalize } from '../guards/finalize.ts';
 import { stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
+import { noteComments } from '../live/stream.ts';
 import { wakeQueue } from './launch.ts';
 
 /**
@@ -17,6 +18,10 @@ export const followCases = (service: SessionNeeds): void => {
       log.error({ err: error }, 'The queue was not looked at'),
     );
   });
+  store.journal.onEvents((events) => {
+    for (const { body } of events)
+      if (body.event_type === 'session_comments_changed') tellStream(service, body.payload);
+  });
   whenChanged(store, (caseId, item) => {
     const ids = [...store.journal.runs].flatMap(([id, run]) =>
       run.case_id === caseId ? [id] : [],
@@ -27,6 +32,16 @@ export const followCases = (service: SessionNeeds): void => {
       log.error({ err: error, case_id: caseId }, 'Sessions could not follow their Work item'),
     );
   });
+};
+
+// Whoever reads the session along hears of its comments, too.
+const tellStream = (
+  { store, engine }: EngineNeeds,
+  { case_id, session_id }: { case_id: string; session_id: string },
+): void => {
+  if (engine.closing || !store.journal.runs.has(session_id)) return;
+  const kept = readSession(store, case_id, session_id);
+  if (kept !== undefined) noteComments(engine, kept);
 };
 
 const leave = async ({ store, engine }: EngineNeeds, ids: string[]): Promise<void> => {

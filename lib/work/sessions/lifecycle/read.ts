@@ -11,6 +11,7 @@ import {
   readSession,
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
+import { tellComments } from '../../../../store/sessions/tell-comments.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import type { TextFile } from '../../../../store/text/text-file.ts';
 import { addUsage } from '../../../agents/usage.ts';
@@ -95,6 +96,7 @@ export const putComments = async (
 ): Promise<TextFile> => {
   const { dir } = await keptSession(service, caseId, id);
   await editComments(service.store, dir, () => comments.content, comments.ifMatch);
+  await tellComments(service.store, caseId);
   return readCommentsFile(service.store, dir);
 };
 

@@ -44,6 +44,12 @@ export const noteApproved = async (engine: Engine, kept: StoredSession): Promise
   transcript.sync();
 };
 
+/** What the operator says of its plan is another than before. */
+export const noteComments = (engine: Engine, kept: StoredSession): void => {
+  const transcript = engine.transcript(kept);
+  if (!transcript.complete) transcript.append('comments_changed', {});
+};
+
 export const PROCESSES_LEFT = 'processes_left';
 
 /** What outlived a turn, which may go on writing: told to who reads along, and in session.md. */

@@ -1,0 +1,24 @@
+import type { Boundary } from '../../../../store/records/boundary.ts';
+import type { WithProviders } from '../../../agents/providers.ts';
+import { orNotFound } from '../../../errors.ts';
+import type { EngineNeeds } from '../live/needs.ts';
+import { keptSession } from './read.ts';
+
+/** What shuts a session in that works, or would once its plan is approved, as the settings that hold want it now. */
+export const boundaryOfSession = async (
+  service: EngineNeeds & WithProviders,
+  caseId: string,
+  id: string,
+): Promise<Boundary> => {
+  const { session } = await keptSession(service, caseId, id);
+  const known = service.providers().get(session.provider);
+  const provider = orNotFound(known, 'provider', session.provider);
+  const { permissions, ...boundary } = provider.boundary();
+  const missing = provider.missing();
+  const prefixes = service.engine.prefixes.get(id) ?? [];
+  return {
+    ...boundary,
+    ...(missing !== undefined && { missing }),
+    ...(permissions && { permissions: { ...permissions, prefixes } }),
+  };
+};
