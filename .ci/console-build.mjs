@@ -1,5 +1,5 @@
 // What the browser runs: one bundle whose pages are loaded when they are opened, under names that change with the content.
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { build } from 'esbuild';
 
@@ -10,12 +10,39 @@ const ENTRIES = {
   style: `${CONSOLE}/style/console.css`,
 };
 
+// What is drawn on every page. Every other sheet holds on the pages alone that name it, in pages/index.ts.
+const EVERYWHERE = [
+  'console',
+  'base',
+  'bar',
+  'fields',
+  'said',
+  'lists',
+  'markdown',
+  'keys',
+  'narrow',
+];
+
+// It weighs as much as it would by itself: what comes later in the whole sheet still wins.
+const scoped = (name, text) => `:where([data-style~="${name}"]) {\n${text}\n}`;
+
+const scopeStyles = {
+  name: 'scope-styles',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/style\/[\w-]+\.css$/ }, ({ path }) => {
+      const name = basename(path, '.css');
+      const text = readFileSync(path, 'utf8');
+      return { loader: 'css', contents: EVERYWHERE.includes(name) ? text : scoped(name, text) };
+    }),
+};
+
 rmSync('dist/console', { recursive: true, force: true });
 const { metafile } = await build({
   entryPoints: Object.values(ENTRIES),
   bundle: true,
   platform: 'browser',
-  target: 'es2022',
+  // Those that know no nested rules get plain ones.
+  target: ['es2022', 'chrome111', 'firefox113', 'safari16.4'],
   format: 'esm',
   minify: true,
   splitting: true,
@@ -25,6 +52,7 @@ const { metafile } = await build({
   chunkNames: 'part-[hash]',
   outdir: 'dist/console',
   tsconfig: `${CONSOLE}/client/tsconfig.json`,
+  plugins: [scopeStyles],
 });
 
 // Pages name what they load by it.

@@ -1,5 +1,5 @@
 import type { Assets } from './assets.ts';
-import type { At, Frame, Page } from './common/page.ts';
+import { type At, type Frame, type Page, titleOf } from './common/page.ts';
 import { Shell } from './parts/shell.tsx';
 
 interface DocumentProps {
@@ -8,14 +8,16 @@ interface DocumentProps {
   name: string;
   at: At;
   page: Page;
+  /** By which of style/ it is drawn. */
+  style: string;
   shown: object;
   assets: Assets;
 }
 
 /** A whole document: the page as it is shown, and what the browser's scripts begin with. */
-export const Document = ({ frame, name, at, page, shown, assets }: DocumentProps) => (
+export const Document = ({ frame, name, at, page, style, shown, assets }: DocumentProps) => (
   <html lang="en">
-    <Head title={page.title(shown as never)} assets={assets}>
+    <Head title={titleOf(page, shown, frame)} assets={assets}>
       <script type="module" src={`/dashboard/assets/${assets.script}`} />
       <script
         type="application/json"
@@ -26,7 +28,7 @@ export const Document = ({ frame, name, at, page, shown, assets }: DocumentProps
         }}
       />
     </Head>
-    <body>
+    <body data-style={style}>
       <div id="app">
         <Shell frame={frame} page={page} shown={shown} />
       </div>
@@ -47,7 +49,7 @@ export const Head = ({ title, assets, children }: HeadProps) => (
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    <title>{`${title} · Dossier`}</title>
+    <title>{title}</title>
     <link rel="icon" href={ICON} />
     <link rel="stylesheet" href={`/dashboard/assets/${assets.style}`} />
     {children}

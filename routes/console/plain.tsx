@@ -7,8 +7,8 @@ import { Head } from './document.tsx';
 export const plainDocument = (title: string, children: ComponentChildren): string =>
   `<!doctype html>${render(
     <html lang="en">
-      <Head title={title} assets={assets} />
-      <body>
+      <Head title={`${title} · Dossier`} assets={assets} />
+      <body data-style="settings">
         <header class="bar">
           <a class="brand" href="/dashboard">
             Dossier

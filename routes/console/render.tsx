@@ -20,13 +20,14 @@ export const showPage = async (asked: Asked, told?: Told): Promise<Shown> => {
   if (found === undefined)
     throw new ServiceError('route_not_found', `The console has no page at ${url.pathname}.`);
   const at = { params: found.params, query: Object.fromEntries(url.searchParams) };
-  const page = (await PAGES[found.name]?.open()) as Page;
+  const { style, open } = PAGES[found.name] as (typeof PAGES)[string];
+  const page = await open();
   const { shown, waiting } = await loaded(page, asked, at).catch(refuse);
   const frame: Frame = {
     ...{ form_key, showing: randomUUID(), path: url.pathname + url.search, waiting },
     problem: told,
   };
-  const document = <Document {...{ frame, name: found.name, at, page, shown, assets }} />;
+  const document = <Document {...{ frame, name: found.name, at, page, style, shown, assets }} />;
   return { html: `<!doctype html>${render(document)}`, runs: true, status: told?.status || 200 };
 };
 

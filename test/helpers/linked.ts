@@ -40,11 +40,15 @@ export interface ImportedItem {
 /** The whole service, with a fake host whose `acme/app` its project is. */
 export const withHost = async (
   t: TestContext,
-  { watch = false, ...options }: { watch?: boolean } & Parameters<typeof startCodeHost>[1] = {},
+  {
+    watch = false,
+    listen = false,
+    ...options
+  }: { watch?: boolean; listen?: boolean } & Parameters<typeof startCodeHost>[1] = {},
 ): Promise<WithHost> => {
   const host = await startCodeHost(t, options);
   const running = await startForTest(t, {
-    watch,
+    ...{ watch, listen },
     settings: 'codehost: {repository: acme/app}',
     env: { GITHUB_API_URL: host.url, GH_TOKEN: host.token },
   });

@@ -29,6 +29,8 @@ export interface Running {
   service: Service;
   workspace: string;
   repository: TestRepository;
+  /** Where it listens, if it does. */
+  url: string;
   /** Every event of the workspace that `*` of a webhook stands for, in order. */
   events: EventBody[];
   /** Every event of the workspace, in order. */
@@ -54,6 +56,8 @@ interface Options {
   files?: Record<string, string>;
   /** As with --dev, which is usual in tests. */
   dev?: boolean;
+  /** At an address of its own, which a browser can go to. */
+  listen?: boolean;
   /** As with --trust, which is usual in tests. */
   trust?: boolean;
   /** A directory that is there; else one of its own is made, and removed after the test. */
@@ -111,7 +115,9 @@ const start = async (config: Config, options: Options): Promise<Running> => {
   const events: EventBody[] = [];
   const logged: Running['logged'] = [];
   const told: EventBody[] = [];
-  let life = await live(config, { events, told, logged, watch: options.watch === true });
+  const { watch = false, listen = false } = options;
+  const heard = { events, told, logged, watch, listen };
+  let life = await live(config, heard);
   return {
     events,
     told,
@@ -121,10 +127,13 @@ const start = async (config: Config, options: Options): Promise<Running> => {
     get service() {
       return life.service;
     },
+    get url() {
+      return life.url;
+    },
     call: (...request) => life.call(...request),
     restart: async () => {
       await life.stop();
-      life = await live(config, { events, told, logged, watch: options.watch === true });
+      life = await live(config, heard);
     },
     stop: () => life.stop(),
   };
@@ -135,9 +144,10 @@ interface Heard {
   told: EventBody[];
   logged: Running['logged'];
   watch: boolean;
+  listen: boolean;
 }
 
-const live = async (config: Config, { events, told, logged, watch }: Heard) => {
+const live = async (config: Config, { events, told, logged, watch, listen }: Heard) => {
   const running = await startService(config, logInto(logged), VERSION);
   running.service.store.journal.onEvents((records) => {
     const bodies = records.map(({ body }) => body);
@@ -152,13 +162,14 @@ const live = async (config: Config, { events, told, logged, watch }: Heard) => {
     service: running.service,
     log,
     host: config.host,
-    port: 4870,
+    port: listen ? 0 : 4870,
     checkKey: keyCheck(running.service),
   });
-  await hapi.initialize();
+  await (listen ? hapi.start() : hapi.initialize());
   let stopped = false;
   return {
     service: running.service,
+    url: hapi.info.uri,
     call: async <T>(
       method: string,
       path: string,
@@ -168,7 +179,7 @@ const live = async (config: Config, { events, told, logged, watch }: Heard) => {
       const answer = await hapi.inject({
         method: method as 'GET',
         url: path,
-        headers: { host: 'localhost:4870', ...typeOf(body), ...headers },
+        headers: { host: `localhost:${hapi.info.port}`, ...typeOf(body), ...headers },
         ...(body !== undefined && {
           payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
         }),

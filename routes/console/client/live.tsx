@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../lib/client/client.ts';
-import type { At, Frame, Page } from '../common/page.ts';
+import { type At, type Frame, type Page, titleOf } from '../common/page.ts';
 import { toldOf } from '../common/send-form.ts';
 import { InReach } from '../parts/do.tsx';
 import { Shell } from '../parts/shell.tsx';
@@ -32,7 +32,7 @@ export const Live = (props: LiveProps) => {
     keepUp(props, () => told.current.frame, put);
   }, []);
   useEffect(() => {
-    document.title = `${page.title(now.shown)} · Dossier`;
+    document.title = titleOf(page, now.shown, now.frame);
     markIcon(now.frame.waiting);
   });
   return (

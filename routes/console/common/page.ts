@@ -44,6 +44,10 @@ export interface Page<P extends object = object> {
 /** The identity: it ties what is loaded to what is shown, and lets all pages stand in one list. */
 export const page = <P extends object>(spec: Page<P>): Page => spec as unknown as Page;
 
+/** What the browser's title and its tab say: how much waits, first. */
+export const titleOf = ({ title }: Page, shown: object, { waiting }: Frame): string =>
+  `${waiting > 0 ? `(${waiting}) ` : ''}${title(shown as never)} · Dossier`;
+
 /** What the daemon tells of what happened. */
 export interface WorkspaceEvent {
   event_type: string;

@@ -1,49 +1,82 @@
 import type { At, Page } from '../common/page.ts';
 
+interface Place {
+  path: string;
+  /** Which of style/ it is drawn by, beside what is drawn everywhere: their rules reach no other page. */
+  style: string;
+  open: () => Promise<Page>;
+}
+
 /** The console's table of contents: what is shown where. The first whose path fits is meant. */
-export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<Page> }>> = {
-  inbox: { path: '/dashboard', open: async () => (await import('./inbox.tsx')).inbox },
-  board: { path: '/dashboard/board', open: async () => (await import('./board.tsx')).board },
-  new: { path: '/dashboard/new', open: async () => (await import('./new.tsx')).newItem },
+export const PAGES: Readonly<Record<string, Place>> = {
+  inbox: {
+    path: '/dashboard',
+    style: '',
+    open: async () => (await import('./inbox.tsx')).inbox,
+  },
+  board: {
+    path: '/dashboard/board',
+    style: 'board',
+    open: async () => (await import('./board.tsx')).board,
+  },
+  new: {
+    path: '/dashboard/new',
+    style: 'case',
+    open: async () => (await import('./new.tsx')).newItem,
+  },
   session: {
     path: '/dashboard/cases/{id}/sessions/{sid}',
+    style: 'session',
     open: async () => (await import('./session.tsx')).session,
   },
   plan: {
     path: '/dashboard/cases/{id}/sessions/{sid}/plan',
+    style: 'plan',
     open: async () => (await import('./plan.tsx')).plan,
   },
-  case: { path: '/dashboard/cases/{id}', open: async () => (await import('./case.tsx')).overview },
+  case: {
+    path: '/dashboard/cases/{id}',
+    style: 'case',
+    open: async () => (await import('./case.tsx')).overview,
+  },
   settings: {
     path: '/dashboard/settings',
+    style: 'settings',
     open: async () => (await import('./settings.tsx')).settings,
   },
   settingsTrust: {
     path: '/dashboard/settings/trust',
+    style: 'settings',
     open: async () => (await import('./settings-trust.tsx')).settingsTrust,
   },
   proof: {
     path: '/dashboard/cases/{id}/proof',
+    style: 'proof',
     open: async () => (await import('./proof.tsx')).proof,
   },
   pull: {
     path: '/dashboard/cases/{id}/pr',
+    style: 'pull',
     open: async () => (await import('./pull.tsx')).pull,
   },
   conflicts: {
     path: '/dashboard/cases/{id}/conflicts',
+    style: 'pull conflicts',
     open: async () => (await import('./conflicts.tsx')).conflicts,
   },
   trace: {
     path: '/dashboard/cases/{id}/trace',
+    style: 'trace',
     open: async () => (await import('./trace.tsx')).trace,
   },
   settingsDiagnostics: {
     path: '/dashboard/settings/diagnostics',
+    style: 'settings',
     open: async () => (await import('./settings-diagnostics.tsx')).settingsDiagnostics,
   },
   diff: {
     path: '/dashboard/cases/{id}/sessions/{sid}/diff',
+    style: 'diff',
     open: async () => (await import('./diff.tsx')).diff,
   },
 };

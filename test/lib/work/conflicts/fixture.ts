@@ -55,14 +55,16 @@ interface Wanted {
   settings?: string;
   workspace?: string;
   env?: Record<string, string>;
+  listen?: boolean;
 }
 
 export type Change = Record<string, string | Buffer | null>;
 
 /** A Work item whose branch and base went different ways, with a real repository, behind the real server. */
 export const rebaseScene = async (t: TestContext, wanted: Wanted): Promise<Scene> => {
-  const { start, base = [], branch = [], settings, env = {} } = wanted;
-  const running = await startForTest(t, { env, ...(settings !== undefined && { settings }) });
+  const { start, base = [], branch = [], settings, env = {}, listen = false } = wanted;
+  const given = { env, listen, ...(settings !== undefined && { settings }) };
+  const running = await startForTest(t, given);
   const { call, repository } = running;
   const main = repository.git;
   commit(main, repository.root, start);
