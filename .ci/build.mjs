@@ -1,11 +1,12 @@
 // The daemon as it ships: dist/dossier.js and, beside it, what is loaded only when it is needed.
 import './client-build.mjs';
-import './console-build.mjs';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
+import { metafile as consoleMetafile } from './console-build.mjs';
+import { writeNotices } from './notices.mjs';
 
-const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const { name, version, license } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 const commitOf = () => {
   try {
@@ -28,11 +29,16 @@ const common = {
   platform: 'node',
   target: 'node20',
   format: 'esm',
-  sourcemap: true,
+  metafile: true,
+  // Node keeps the text of what it runs.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  lineLimit: 160,
+  legalComments: 'none',
   logLevel: 'warning',
 };
 
-await build({
+const daemon = await build({
   ...common,
   // The file of a thread, or of a process, has to lie beside the chunk that starts it.
   entryPoints: {
@@ -53,9 +59,21 @@ await build({
 });
 
 // By itself: where it runs, nothing beside it may be seen, and so no package.json that tells what it is.
-await build({
+const relay = await build({
   ...common,
   entryPoints: { 'chunks/relay': 'lib/sandbox/egress/relay.mts' },
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
 });
+
+// A text with one character beyond Latin-1 takes twice the memory; esbuild leaves those of regular expressions.
+for (const path of Object.keys(daemon.metafile.outputs)) {
+  const text = readFileSync(path, 'utf8');
+  const escaped = text.replace(
+    /[^\0-\xff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  if (escaped !== text) writeFileSync(path, escaped);
+}
+
+writeNotices([daemon.metafile, relay.metafile, consoleMetafile], { name, version, license });

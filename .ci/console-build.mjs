@@ -37,7 +37,7 @@ const scopeStyles = {
 };
 
 rmSync('dist/console', { recursive: true, force: true });
-const { metafile } = await build({
+export const { metafile } = await build({
   entryPoints: Object.values(ENTRIES),
   bundle: true,
   platform: 'browser',
