@@ -20,6 +20,7 @@ export const ERRORS = {
   already_exists: { status: 409, title: 'It exists already' },
   lock_held: { status: 409, title: 'The session lock is held' },
   session_active: { status: 409, title: 'A session is active' },
+  other_session_active: { status: 409, title: 'Another session is active' },
   work_mode_active: { status: 409, title: 'Work mode is already active' },
   plan_changed: { status: 409, title: 'The plan changed since it was read' },
   approval_mismatch: { status: 409, title: 'The approved text is not what was approved' },

@@ -15,6 +15,14 @@ import { ProviderChoice, Session } from '../store/records/session.ts';
 import { optionalBody } from './fields.ts';
 import { CREATING } from './problems.ts';
 
+/** Of who looks at one session: a page that is old by now stops or goes on with no other. */
+const Meant = Type.Optional(
+  Type.String({
+    format: 'uuid',
+    description: 'The session that is meant: while another one is active, nothing is done',
+  }),
+);
+
 export const sessionControlRoutes = [
   route('GET /api/sessions/queue', {
     operationId: 'listQueuedSessions',
@@ -85,19 +93,24 @@ export const sessionControlRoutes = [
     summary: "Stop the Work item's active session so that it can go on later",
     description:
       'Its processes are ended; what they did stays in the worktree, and the session keeps its lock.',
+    body: optionalBody({ session_id: Meant }),
     response: Session,
-    errors: ['unreadable_record', 'invalid_state'],
-    handler: ({ params }, service) => pauseSession(service, params.id),
+    errors: ['unreadable_record', 'other_session_active', 'invalid_state'],
+    handler: ({ params, body }, service) => pauseSession(service, params.id, body?.session_id),
   }),
   route('POST /api/cases/{id}/session/resume', {
     summary: "Go on with the Work item's paused session",
     description:
       'A session of the runbook that was killed inside a block has done part of it, and nobody knows which: `from` says whether the block is run `again`, or left as it is for the `next`. Without it such a session is 422 `choice_needed`, with the `block`.',
-    body: optionalBody({ from: Type.Optional(Type.Enum(['again', 'next'])) }),
+    body: optionalBody({
+      session_id: Meant,
+      from: Type.Optional(Type.Enum(['again', 'next'])),
+    }),
     response: Session,
     errors: [
       'lock_held',
       'unreadable_record',
+      'other_session_active',
       'trust_needed',
       'invalid_state',
       'plan_changed',
@@ -105,14 +118,15 @@ export const sessionControlRoutes = [
       'worktree_missing',
       'choice_needed',
     ],
-    handler: ({ params, body }, service) => resumeSession(service, params.id, body?.from),
+    handler: ({ params, body }, service) => resumeSession(service, params.id, body),
   }),
   route('POST /api/cases/{id}/session/abort', {
     summary: "Abort the Work item's active session; this cannot be undone",
     description:
       'Its processes are ended; what they did stays in the worktree, and in diff.patch where the plan was approved.',
+    body: optionalBody({ session_id: Meant }),
     response: Session,
-    errors: ['unreadable_record', 'invalid_state'],
-    handler: ({ params }, service) => abortSession(service, params.id),
+    errors: ['unreadable_record', 'other_session_active', 'invalid_state'],
+    handler: ({ params, body }, service) => abortSession(service, params.id, body?.session_id),
   }),
 ];

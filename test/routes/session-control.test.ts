@@ -111,6 +111,55 @@ describe('POST /api/cases/{id}/session/pause', () => {
   });
 });
 
+describe('a call about the active session that names the one it means', () => {
+  const CALLS = ['pause', 'resume', 'abort'] as const;
+  const name = (it: SessionTest, what: string, session_id: string) =>
+    it.running.call<Session & Problem & { session_id?: string }>(
+      'POST',
+      `/api/cases/${it.item.id}/session/${what}`,
+      { session_id },
+    );
+
+  it('does nothing to another one', async (t) => {
+    const it = await withCase(t);
+    const old = await it.start({ provider: 'manual' });
+    assert.equal((await it.control('abort')).status, 200);
+    const { id } = await it.start({ provider: 'manual' });
+    const waits = await it.start({ provider: 'manual' });
+    for (const what of CALLS)
+      for (const other of [old.id, waits.id]) {
+        const answer = await name(it, what, other);
+        assert.deepEqual([answer.status, answer.body.code], [409, 'other_session_active']);
+        assert.equal(answer.body.session_id, id);
+        assert.match(answer.body.detail, new RegExp(id));
+      }
+    for (const what of CALLS) {
+      const nobody = await name(it, what, it.item.id);
+      assert.deepEqual([nobody.status, nobody.body.code], [404, 'not_found']);
+    }
+    assert.equal((await it.until(id, 'planning')).status, 'planning');
+    assert.equal((await it.until(waits.id, 'queued')).status, 'queued');
+    assert.equal((await name(it, 'pause', id)).body.status, 'paused');
+    assert.equal((await name(it, 'resume', id)).body.status, 'planning');
+    assert.equal((await name(it, 'abort', id)).body.status, 'aborted');
+    await it.until(waits.id, 'planning');
+    assert.equal((await name(it, 'abort', id)).body.code, 'other_session_active');
+    assert.equal((await name(it, 'abort', waits.id)).body.status, 'aborted');
+    assert.equal((await name(it, 'abort', waits.id)).body.code, 'invalid_state');
+  });
+
+  it('ends that one alone, however often it is made while the next begins', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start({ provider: 'manual' });
+    const next = await it.start({ provider: 'manual' });
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => name(it, 'abort', id)));
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1);
+    for (const { status } of answers) assert.ok([200, 409, 422].includes(status), String(status));
+    assert.equal((await it.until(next.id, 'planning')).status, 'planning');
+    await it.control('abort');
+  });
+});
+
 describe('POST /cases/{id}/sessions/{sid}/revise', () => {
   it('has the agent plan again, with its plan and the comment', async (t) => {
     const it = await agentAt(t, 'echo');

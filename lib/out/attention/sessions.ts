@@ -79,7 +79,7 @@ const ofOpen = (service: WithEngine & WithStore, session: Session): AttentionEnt
   // What the operator has paused waits for nobody.
   const isOwn = pause_reason === 'operator' || (error === null && pause_reason === undefined);
   if (isOwn) return [];
-  const answer = post(`/api/cases/${case_id}/session/resume`);
+  const answer = post(`/api/cases/${case_id}/session/resume`, { session_id: id });
   const message = error ?? `The session is paused: ${pause_reason}`;
   const when = resume_at === undefined ? {} : { resume_at };
   return [{ ...found, ...when, id: `paused/${id}/${since}`, kind: 'paused', message, answer }];

@@ -58,7 +58,7 @@ const Inner = (shown: PlanShown) => {
       <>
         {isMine && <p>Write here what you will do. It is approved once it is saved.</p>}
         <EditPlan session={session} at={at} plan={plan?.text ?? ''} etag={plan?.etag} />
-        {isMine && <Abort id={session.case_id} />}
+        {isMine && <Abort of={session} />}
       </>
     );
   if (plan === undefined)

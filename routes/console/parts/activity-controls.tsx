@@ -10,11 +10,15 @@ export const Controls = ({ of: session }: { of: Session }) => {
   if (elsewhere === true)
     return <p class="box">Another machine runs it: only that one goes on with it.</p>;
   if (!ACTIVE.has(status)) return null;
+  // A page may be old by now: nothing is done to another session than it shows.
+  const meant = { session_id: id };
   const runs = status === 'planning' || status === 'working';
   return (
     <div class="controls">
-      {runs && <Press call={`${call}/pause`} word="Pause" keys="p" />}
-      {status === 'paused' && <Press call={`${call}/resume`} word="Resume" keys="r" isFirst />}
+      {runs && <Press call={`${call}/pause`} body={meant} word="Pause" keys="p" />}
+      {status === 'paused' && (
+        <Press call={`${call}/resume`} body={meant} word="Resume" keys="r" isFirst />
+      )}
       {status === 'working' && provider === 'manual' && (
         <Press
           call={`POST /cases/${case_id}/sessions/${id}/finish`}
@@ -23,9 +27,9 @@ export const Controls = ({ of: session }: { of: Session }) => {
           isFirst
         />
       )}
-      <Abort call={`${call}/abort`} />
+      <Abort call={`${call}/abort`} body={meant} />
       {status === 'paused' && provider === 'runbook' && mode === 'work' && (
-        <CutOff call={`${call}/resume`} />
+        <CutOff call={`${call}/resume`} body={meant} />
       )}
       {status === 'plan_ready' && <PlanWaits {...session} />}
     </div>
@@ -35,22 +39,26 @@ export const Controls = ({ of: session }: { of: Session }) => {
 // A session that waits for its turn is not the one that these calls are about.
 const ACTIVE: ReadonlySet<string> = new Set(['planning', 'plan_ready', 'working', 'paused']);
 
-interface PressProps {
+interface CallProps {
   call: string;
+  body?: object;
+}
+
+interface PressProps extends CallProps {
   word: string;
   keys: string;
   isFirst?: boolean;
 }
 
-const Press = ({ call, word, keys, isFirst = false }: PressProps) => (
-  <Do call={call}>
+const Press = ({ call, body, word, keys, isFirst = false }: PressProps) => (
+  <Do call={call} body={body}>
     <button type="submit" class={isFirst ? 'primary' : ''} data-key={keys}>
       {word}
     </button>
   </Do>
 );
 
-const Abort = ({ call }: { call: string }) => {
+const Abort = (call: CallProps) => {
   const [isOpen, setOpen] = useState(false);
   const onToggle = ({ currentTarget }: { currentTarget: { open: boolean } }) =>
     setOpen(currentTarget.open);
@@ -59,7 +67,7 @@ const Abort = ({ call }: { call: string }) => {
       <summary class="button" data-key="x">
         Abort
       </summary>
-      <Do call={call} class="line">
+      <Do {...call} class="line">
         <span>This cannot be undone. What it did stays in the worktree.</span>
         <button type="submit" class="danger" {...(isOpen && { 'data-key': 'y' })}>
           Abort this session
@@ -69,10 +77,10 @@ const Abort = ({ call }: { call: string }) => {
   );
 };
 
-const CutOff = ({ call }: { call: string }) => (
+const CutOff = (call: CallProps) => (
   <details>
     <summary>It was cut off inside a block?</summary>
-    <Do call={call} class="line">
+    <Do {...call} class="line">
       <span>Part of the block was done, and nobody knows which.</span>
       <button type="submit" name="from" value="again">
         Run the block again

@@ -32,7 +32,7 @@ export const Decide = ({ session, at }: DecideProps) => {
       <a class="button" href={`${at}?show=edit`} data-key="e">
         Edit by hand
       </a>
-      <Abort id={session.case_id} />
+      <Abort of={session} />
       {count === 0 && (
         <details class="send-back">
           <summary>Send back with one text</summary>
@@ -52,7 +52,7 @@ export const Decide = ({ session, at }: DecideProps) => {
 };
 
 /** Asks first. */
-export const Abort = ({ id }: { id: string }) => (
+export const Abort = ({ of: { case_id, id } }: { of: Session }) => (
   <details
     class="plan-abort"
     onToggle={({ currentTarget }: { currentTarget: HTMLDetailsElement }) => {
@@ -62,7 +62,7 @@ export const Abort = ({ id }: { id: string }) => (
     <summary class="button" data-key="x">
       Abort
     </summary>
-    <Do call={`POST /api/cases/${id}/session/abort`} class="line">
+    <Do call={`POST /api/cases/${case_id}/session/abort`} body={{ session_id: id }} class="line">
       <span>The session ends, and nothing of it runs.</span>
       <button type="submit" class="danger">
         Yes, abort

@@ -20,9 +20,13 @@ import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
 import { keptSession, withWaiting } from './read.ts';
 
 /** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
-export const abortSession = async (service: SessionNeeds, caseId: string): Promise<Session> => {
+export const abortSession = async (
+  service: SessionNeeds,
+  caseId: string,
+  meant?: string,
+): Promise<Session> => {
   const { engine } = service;
-  const active = await activeSession(service, caseId);
+  const active = await activeSession(service, caseId, meant);
   const { id } = active.session;
   // Dead first, free then: the next session must not meet what this one left running. An approval may come between.
   for (;;) {
@@ -62,9 +66,9 @@ export const endQueued = async (
 export const resumeSession = async (
   service: SessionNeeds,
   caseId: string,
-  from?: From,
+  { from, session_id }: { from?: From; session_id?: string } = {},
 ): Promise<Session> => {
-  const active = await activeSession(service, caseId);
+  const active = await activeSession(service, caseId, session_id);
   const { session } = active;
   const run_marker = randomUUID();
   await refuseLost(service.store, session);

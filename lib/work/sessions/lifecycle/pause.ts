@@ -17,8 +17,12 @@ import { wrapUp } from '../turns/wrap-up.ts';
  * the worktree stay as they are. No process of it is alive when this resolves; a stopped process would hold its
  * memory, and its model's connection would time out.
  */
-export const pauseSession = async (service: TurnNeeds, caseId: string): Promise<Session> => {
-  const { session } = await activeSession(service, caseId);
+export const pauseSession = async (
+  service: TurnNeeds,
+  caseId: string,
+  meant?: string,
+): Promise<Session> => {
+  const { session } = await activeSession(service, caseId, meant);
   if (!isRunning(session.status)) throw notNow(session, 'pause');
   // What was approved or resumed at this moment runs again: it is ended, too.
   for (;;) {
