@@ -7,6 +7,7 @@ import { attachProof, getProof, listProofs } from '../lib/work/proof/attach.ts';
 import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/work/proof/change.ts';
 import {
   addToChecklist,
+  dropChecklist,
   getGate,
   listChecklist,
   tickChecklist,
@@ -30,6 +31,10 @@ const CHANGE_ERRORS = ['unreadable_record', 'file_busy'] as const;
 
 const which = (params: { id: string; pid: string }, ifMatch: string | undefined) => ({
   ...{ caseId: params.id, id: params.pid, ifMatch },
+});
+
+const inList = (params: { id: string; item_id: string }, ifMatch: string | undefined) => ({
+  ...{ caseId: params.id, id: params.item_id, ifMatch },
 });
 
 const served = ({ proof, etag }: { proof: Proof; etag: string }) => tagged(proof, etag);
@@ -165,9 +170,19 @@ export const proofRoutes = [
       'It changes that one mark of `proof/checklist.md`. What its front matter lists under `items` is proven by a verified proof of its type instead (422).',
     body: Type.Object({ done: Type.Boolean() }),
     response: ChecklistItem,
+    conditional: true,
     errors: ['invalid_state', 'unreadable_record', 'file_busy'],
-    handler: ({ params, body }, { store }) =>
-      tickChecklist(store, params.id, params.item_id, body.done),
+    handler: ({ params, body, ifMatch }, { store }) =>
+      tickChecklist(store, inList(params, ifMatch), body.done),
+  }),
+  route('DELETE /cases/{id}/proof/checklist/{item_id}', {
+    operationId: 'dropCaseChecklistItem',
+    summary: 'Take one off what has to be proven',
+    description:
+      'Its line of `proof/checklist.md`, or its entry in the front matter, goes; all else in the file stays. The gate asks for it no more. `If-Match` takes the ETag of the whole list.',
+    conditional: true,
+    errors: ['unreadable_record', 'file_busy'],
+    handler: ({ params, ifMatch }, { store }) => dropChecklist(store, inList(params, ifMatch)),
   }),
   route('GET /cases/{id}/proof/gate', {
     summary: 'Say whether the proof gate is satisfied, and what is missing',

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { sha256 } from '../base/sha256.ts';
 import { replaceFile } from './disk/durable.ts';
 import { untilDone } from './disk/until-done.ts';
 import { checklistOf, type Item } from './item/item.ts';
@@ -9,9 +10,10 @@ import { reconcileInTurn } from './items/reconcile.ts';
 import { checklistFile } from './layout.ts';
 import type { ChecklistEntry } from './records/proof.ts';
 import type { Store } from './store.ts';
+import { dropFromList } from './text/drop-from-list.ts';
 import { hasFrontMatter, joinFrontMatter, parseFrontMatter } from './text/front-matter.ts';
 import { explained, readRegularFile, unreadable } from './text/record-file.ts';
-import { appendToList, renderFrontMatter } from './text/splice.ts';
+import { appendToList, renderFrontMatter, spliceFrontMatter } from './text/splice.ts';
 import { decodeRecord } from './text/text.ts';
 
 /** Adds one to proof/checklist.md, which is made when there is none. Every other byte of it stays. */
@@ -33,36 +35,82 @@ export const appendToChecklist = (
 
 const CHECKLIST_NOTE = '\nWhat has to be proven before this Work item can be resolved.\n';
 
+/** Takes one off the list, and changes no other line. False where the list has none with that id. */
+export const dropFromChecklist = async (
+  store: Store,
+  caseId: string,
+  { id, look }: { id: string; look: Look },
+): Promise<boolean | undefined> =>
+  changingItem(store, caseId, async (item) => {
+    let isThere = false;
+    const drop = (text: string): string => {
+      const without = withoutItem(text, id);
+      isThere = without !== undefined;
+      return without ?? text;
+    };
+    await edit(store, item, drop, look);
+    const rest = checklistOf(item).filter((entry) => entry.id !== id);
+    if (isThere) grant(store, item, { checklist: rest });
+    await reconcileInTurn(store, item);
+    return isThere;
+  });
+
+const withoutItem = (text: string, id: string): string | undefined => {
+  const source = hasFrontMatter(text) ? parseFrontMatter(text) : undefined;
+  const isListed = source?.data.items !== undefined && source.data.items !== null;
+  const at = isListed ? checklistIn(source).findIndex((one) => one.id === id) : -1;
+  if (source !== undefined && at >= 0) return dropFromList(source, 'items', at);
+  const task = tasksIn(text).find((one) => one.id === id);
+  return task && askingLess(withoutLine(text, task.at));
+};
+
+const withoutLine = (text: string, at: number): string => {
+  const [from, to] = [text.lastIndexOf('\n', at) + 1, text.indexOf('\n', at) + 1];
+  const bom = from === 0 && text.startsWith('\uFEFF') ? '\uFEFF' : '';
+  return text.slice(0, from) + bom + (to === 0 ? '' : text.slice(to));
+};
+
+// A text that asks for nothing would be one that cannot be read: it says that nothing is asked for.
+const askingLess = (text: string): string => {
+  if (tasksIn(text).length > 0) return text;
+  if (!hasFrontMatter(text)) return withFrontMatter(text, []);
+  const source = parseFrontMatter(text);
+  return source.data.items === undefined ? spliceFrontMatter(source, { items: [] }) : text;
+};
+
 const withItem = (text: string, entry: ChecklistEntry): string => {
-  if (!hasFrontMatter(text)) return withFrontMatter(text, entry);
+  if (!hasFrontMatter(text)) return withFrontMatter(text, [entry]);
   const source = parseFrontMatter(text);
   if (source.data.items !== undefined) checklistIn(source);
   return joinFrontMatter({ ...source, yaml: appendToList(source, 'items', entry) });
 };
 
 // A line of the text could not say the type, and would be another item for the same words.
-const withFrontMatter = (text: string, entry: ChecklistEntry): string => {
+const withFrontMatter = (text: string, items: readonly ChecklistEntry[]): string => {
   const bom = text.startsWith('\uFEFF') ? '\uFEFF' : '';
-  const head = renderFrontMatter({ items: [entry] }, '');
+  const head = renderFrontMatter({ items }, '');
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   return `${bom}${head.replaceAll('\n', eol)}${text.slice(bom.length)}`;
 };
+
+/** Is shown the Work item before anything is changed, and may refuse. */
+type Look = (item: Item) => void;
 
 /** Sets the mark of a task line, and changes no other byte. False where the list has no task line with that id. */
 export const tickTask = async (
   store: Store,
   caseId: string,
-  id: string,
-  done: boolean,
+  { id, done, look }: { id: string; done: boolean; look: Look },
 ): Promise<{ item: Item; isThere: boolean } | undefined> =>
   changingItem(store, caseId, async (item) => {
     let isThere = false;
-    await edit(store, item, (text) => {
+    const tick = (text: string): string => {
       const task = tasksIn(text).find((one) => one.id === id);
       isThere = task !== undefined;
       if (task === undefined || task.done === done) return text;
       return `${text.slice(0, task.at)}${done ? 'x' : ' '}${text.slice(task.at + 1)}`;
-    });
+    };
+    await edit(store, item, tick, look);
     const ticked = (entry: ChecklistEntry) => (entry.id === id ? { ...entry, done } : entry);
     if (isThere) grant(store, item, { checklist: checklistOf(item).map(ticked) });
     await reconcileInTurn(store, item);
@@ -70,15 +118,26 @@ export const tickTask = async (
   });
 
 // What is written is read before: what could not be read back is not written.
-const edit = async (store: Store, item: Item, change: (text: string) => string): Promise<void> => {
+const edit = async (
+  store: Store,
+  item: Item,
+  change: (text: string) => string,
+  look: Look = () => undefined,
+): Promise<void> => {
   const file = `${item.dir}/proof/checklist.md`;
   const { layout } = store;
   const path = join(layout.root, file);
-  const { problem } = item.files.checklist ?? {};
-  if (problem !== undefined) throw unreadable(file, problem);
+  refuseUnreadable(item, file);
   await untilDone(file, async () => {
     const bytes = readRegularFile(layout.root, path);
     if (bytes === undefined) return true;
+    // Somebody has just saved it: what is looked at is what is changed.
+    if (sha256(bytes) !== item.files.checklist?.sha) {
+      await reconcileInTurn(store, item);
+      refuseUnreadable(item, file);
+      return false;
+    }
+    look(item);
     const next = explained(file, () => {
       const text = decodeRecord(bytes);
       parseChecklist(text);
@@ -88,4 +147,9 @@ const edit = async (store: Store, item: Item, change: (text: string) => string):
     });
     return bytes.equals(next) || replaceFile(layout, path, bytes, next);
   });
+};
+
+const refuseUnreadable = ({ files }: Item, file: string): void => {
+  const { problem } = files.checklist ?? {};
+  if (problem !== undefined) throw unreadable(file, problem);
 };

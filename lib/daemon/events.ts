@@ -16,6 +16,7 @@ const SUMMARIES: Record<EventType, string> = {
   case_created: 'A Work item is there that was not, whoever made it',
   case_deleted: 'A Work item is gone, whoever removed it',
   proof_deleted: 'A proof is gone, whoever took it away',
+  checklist_updated: 'Something else is to be proven, or a line was ticked',
   session_plan_ready: 'A plan waits for the operator',
   session_comments_changed: 'What the operator says of a plan is another than before',
   session_paused: 'A session was paused, or was interrupted',

@@ -32,6 +32,7 @@ const between = (id: string, before: ToldState | undefined, now: ToldState | und
     ...caseEvents(id, before, now),
     ...proofEvents(id, before, now),
     ...goneProofs(id, before, now),
+    ...checklistEvents(id, before, now),
   ];
 };
 
@@ -95,3 +96,8 @@ const verifiedEvent = (
   proof: { case_id: string; proof_id: string; proof_type: string },
   verified: boolean,
 ): Told[] => (verified ? [{ event_type: 'proof_updated', payload: { ...proof, verified } }] : []);
+
+const checklistEvents = (case_id: string, before: ToldState, now: ToldState): Told[] =>
+  isDeepStrictEqual(before.checklist ?? [], now.checklist ?? [])
+    ? []
+    : [{ event_type: 'checklist_updated', payload: { case_id } }];

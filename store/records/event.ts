@@ -35,6 +35,7 @@ export const PAYLOADS = {
   case_created: Type.Object(ofNamed),
   case_deleted: Type.Object(ofNamed),
   proof_deleted: Type.Object(ofProof),
+  checklist_updated: Type.Object(ofCase),
   session_plan_ready: Type.Object({ ...ofSession, plan_sha256: orNull(Sha256) }),
   session_comments_changed: Type.Object(ofSession),
   session_paused: Type.Object({

@@ -3,6 +3,7 @@
  * is held. It shares no code with the store.
  */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -145,6 +146,7 @@ export interface SeenLine {
   state: {
     case: { matter: Record<string, unknown>; description: string };
     proofs: Record<string, { matter: Record<string, unknown>; content: string }>;
+    checklist?: unknown[];
   } | null;
 }
 
@@ -161,6 +163,9 @@ export const eventsBetween = (
     ...caseEvents(id, before, now),
     ...proofEvents(id, before, now),
     ...gone.map((proof) => `proof_deleted ${id} ${proof}`),
+    ...(isDeepStrictEqual(before.checklist ?? [], now.checklist ?? [])
+      ? []
+      : [`checklist_updated ${id}`]),
   ];
 };
 

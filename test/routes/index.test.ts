@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { openApi } from '../../lib/http/openapi.ts';
+import type { Route } from '../../lib/http/route.ts';
 import { sections } from '../../routes/index.ts';
 import { assertEvents } from '../helpers/declared.ts';
 
@@ -22,9 +23,20 @@ const operations = Object.values(document.paths).flatMap((path) => Object.values
 const NO_USAGE = { input_tokens: null, output_tokens: null, cost_usd: null };
 const names = operations.map(({ operationId }) => operationId);
 
+type Taking = Pick<Route, 'path' | 'params'>;
+
+// Where an id is taken, no word is.
+const wordsIn = ({ path, params }: Taking): string[] =>
+  path.split('/').map((word) => {
+    const { properties = {} } = (params ?? {}) as { properties?: Record<string, object> };
+    const taken = properties[word.slice(1, -1)] ?? {};
+    return 'format' in taken && taken.format === 'uuid' ? UUID : word;
+  });
+const UUID = 'id';
+
 /** Neither is the more exact one: each has a parameter where the other has a word. */
-const overlap = (one: { path: string }, other: { path: string }): boolean => {
-  const [a, b] = [one, other].map(({ path }) => path.split('/')) as [string[], string[]];
+const overlap = (one: Taking, other: Taking): boolean => {
+  const [a, b] = [one, other].map(wordsIn) as [string[], string[]];
   const isAny = (word = ''): boolean => word.startsWith('{');
   if (
     a.length !== b.length ||

@@ -736,6 +736,179 @@ describe('PATCH /cases/:id/proof/checklist/:item_id', () => {
     work.write('proof/checklist.md', '---\nitems: [\n---\n');
     assertProblem(await tick(work, made.body.id), 409, 'unreadable_record');
   });
+
+  it('with If-Match leaves a list alone that is another by now', async (t) => {
+    const work = await withCase(t);
+    work.write('proof/checklist.md', '# Linux\n- [ ] Seen\n# macOS\n- [ ] Seen\n');
+    const [first] = (await listOf(work)).body;
+    const read = { 'if-match': String((await listOf(work)).headers.etag) };
+    const edited = '# macOS\n- [ ] Seen\n';
+    work.write('proof/checklist.md', edited);
+    const path = `${work.at}/proof/checklist/${first?.id}`;
+    const late = await work.call('PATCH', path, { done: true }, read);
+    assertProblem(late, 412, 'precondition_failed');
+    assert.equal(work.read('proof/checklist.md'), edited);
+    const now = { 'if-match': String((await listOf(work)).headers.etag) };
+    assert.equal((await work.call('PATCH', path, { done: true }, now)).status, 200);
+  });
+
+  it('without it changes one mark of what somebody wrote meanwhile, or nothing', async (t) => {
+    const work = await withCase(t);
+    work.write('proof/checklist.md', '- [ ] One\n- [ ] Two\n');
+    const [one, two] = (await listOf(work)).body;
+    const edited = 'By hand.\n\n- [ ] Two\n- [ ] Other words\n';
+    work.write('proof/checklist.md', edited);
+    assertProblem(await tick(work, one?.id ?? ''), 404, 'not_found');
+    assert.equal(work.read('proof/checklist.md'), edited);
+    assert.equal((await tick(work, two?.id ?? '')).status, 200);
+    assert.equal(work.read('proof/checklist.md'), edited.replace('[ ] Two', '[x] Two'));
+  });
+});
+
+const listOf = ({ call, at }: WithCase) => call<ChecklistItem[]>('GET', `${at}/proof/checklist`);
+
+describe('DELETE /cases/:id/proof/checklist/:item_id', () => {
+  const drop = ({ call, at }: WithCase, id: string | undefined, etag?: unknown) => {
+    const headers: Record<string, string> = etag === undefined ? {} : { 'if-match': String(etag) };
+    return call('DELETE', `${at}/proof/checklist/${id}`, undefined, headers);
+  };
+
+  it('takes a line of the text away and leaves every other byte', async (t) => {
+    const work = await withCase(t);
+    const text = BY_PEOPLE.replaceAll('\n', '\r\n');
+    work.write('proof/checklist.md', text);
+    const { body } = await listOf(work);
+    const second = body[4];
+    const answer = await drop(work, second?.id);
+    assert.deepEqual([answer.status, answer.text], [204, '']);
+    const at = text.lastIndexOf('- [ ] Tests pass');
+    const rest = text.slice(0, at) + text.slice(at + '- [ ] Tests pass\r\n'.length);
+    assert.equal(work.read('proof/checklist.md'), rest);
+    assert.deepEqual(
+      (await listOf(work)).body,
+      body.filter(({ id }) => id !== second?.id),
+    );
+    assertProblem(await drop(work, second?.id), 404, 'not_found');
+  });
+
+  for (const eol of ['\n', '\r\n'])
+    it(`takes entries of the front matter away and leaves every other line (${JSON.stringify(eol)})`, async (t) => {
+      const work = await withCase(t);
+      const before = BY_HAND.replaceAll('\n', eol);
+      const [, items = ''] = /items:.*?\n(.*)mine:/s.exec(before) ?? [];
+      const lines = items.split(/(?<=\n)/);
+      work.write('proof/checklist.md', before);
+      const [fast, tests] = (await listOf(work)).body;
+      assert.equal((await drop(work, fast?.id)).status, 204);
+      const without = before.replace(lines.slice(0, 3).join(''), '');
+      assert.equal(work.read('proof/checklist.md'), without);
+      assert.deepEqual((await listOf(work)).body, [tests]);
+      assert.equal((await drop(work, tests?.id)).status, 204);
+      assert.equal(work.read('proof/checklist.md'), without.replace(lines[4] ?? '', ''));
+      assert.deepEqual((await listOf(work)).body, []);
+      assert.equal((await work.call<Case>('GET', work.at)).body.problems, undefined);
+    });
+
+  for (const [name, before, at, after] of [
+    [
+      'of brackets',
+      '---\n# kept\nitems: [{description: a, type: log}, {description: b, type: log}] # too\n---\n',
+      1,
+      '---\n# kept\nitems: [{description: a, type: log}] # too\n---\n',
+    ],
+    [
+      'whose words have several lines',
+      '---\nitems:\n  - type: log\n    description: |-\n      a\n\n      # b\n  # of c\n  - {description: c, type: log}\n---\nBody\n',
+      0,
+      '---\nitems:\n  # of c\n  - {description: c, type: log}\n---\nBody\n',
+    ],
+    [
+      'beside task lines',
+      '---\nitems:\n- {description: a, type: log}\n---\n- [ ] b\n',
+      0,
+      '---\nitems:\n---\n- [ ] b\n',
+    ],
+    [
+      'that is the last line, without an end',
+      'Say why.\n- [ ] a\n- [ ] b',
+      1,
+      'Say why.\n- [ ] a\n',
+    ],
+    ['that is all that was asked', 'Say why.\n- [x] a\n', 0, '---\nitems: []\n---\nSay why.\n'],
+    [
+      'that was all below a head',
+      '---\nmine: 1\n---\n- [ ] a\n',
+      0,
+      '---\nmine: 1\nitems: []\n---\n',
+    ],
+  ] as const)
+    it(`takes one away ${name}`, async (t) => {
+      const work = await withCase(t);
+      work.write('proof/checklist.md', before);
+      const { body } = await listOf(work);
+      const answer = await drop(work, body[at]?.id);
+      assert.equal(answer.status, 204, answer.text);
+      assert.equal(work.read('proof/checklist.md'), after);
+      assert.deepEqual(
+        (await listOf(work)).body.map(({ description }) => description),
+        body.flatMap(({ description }, n) => (n === at ? [] : [description])),
+      );
+    });
+
+  it('is told, and the gate asks for it no more', async (t) => {
+    const work = await withCase(t);
+    work.write('proof/checklist.md', '- [x] Seen\n- [ ] Heard\n');
+    await work.call('PUT', `${work.at}/state`, { state: 'VERIFYING' });
+    const { body } = await listOf(work);
+    assert.equal((await drop(work, body[1]?.id)).status, 204);
+    assert.equal((await work.call<Gate>('GET', `${work.at}/proof/gate`)).body.satisfied, true);
+    assert.equal((await work.call<Case>('GET', work.at)).body.state, 'RESOLVED');
+    assert.deepEqual(told(work.running.told).slice(-2), [
+      'checklist_updated',
+      'case_state_changed VERIFYING RESOLVED',
+    ]);
+  });
+
+  it('with If-Match is refused where the list is another by now', async (t) => {
+    const work = await withCase(t);
+    work.write('proof/checklist.md', '- [ ] One\n- [ ] Two\n');
+    const { body, headers } = await listOf(work);
+    work.write('proof/checklist.md', '- [ ] One\n- [x] Two\n');
+    const late = await drop(work, body[0]?.id, headers.etag);
+    assertProblem(late, 412, 'precondition_failed');
+    assert.equal(work.read('proof/checklist.md'), '- [ ] One\n- [x] Two\n');
+    const now = (await listOf(work)).headers.etag;
+    assert.equal((await drop(work, body[0]?.id, now)).status, 204);
+  });
+
+  it('of ten lines at once, and with ticks between them, loses none and nothing else', async (t) => {
+    const work = await withCase(t);
+    const lines = Array.from({ length: 20 }, (_, n) => `- [ ] number ${n}\n`);
+    work.write('proof/checklist.md', `Before.\n${lines.join('')}After.\n`);
+    const { body } = await listOf(work);
+    await Promise.all(
+      body.map(({ id }, n) =>
+        n % 2 === 0
+          ? drop(work, id)
+          : work.call('PATCH', `${work.at}/proof/checklist/${id}`, { done: true }),
+      ),
+    );
+    const rest = lines.filter((_, n) => n % 2 === 1).join('');
+    const after = `Before.\n${rest.replaceAll('[ ]', '[x]')}After.\n`;
+    assert.equal(work.read('proof/checklist.md'), after);
+  });
+
+  it('is 404 for what is not there, and 409 where the list cannot be read', async (t) => {
+    const work = await withCase(t);
+    assertProblem(await drop(work, randomUUID()), 404, 'not_found');
+    const made = await work.call<ChecklistItem>('POST', `${work.at}/proof/checklist`, wanted);
+    assertProblem(await drop(work, randomUUID()), 404, 'not_found');
+    const nobody = await work.call('DELETE', `${NOBODY}/proof/checklist/${made.body.id}`);
+    assertProblem(nobody, 404, 'not_found');
+    work.write('proof/checklist.md', '---\nitems: [\n---\n');
+    assertProblem(await drop(work, made.body.id), 409, 'unreadable_record');
+    assert.equal(work.read('proof/checklist.md'), '---\nitems: [\n---\n');
+  });
 });
 
 describe('a Work item that is RESOLVED without its proof', () => {

@@ -11,8 +11,8 @@ import { notFound, orNotFound } from '../../errors.ts';
 import { saidBy } from '../../guard/api-keys/said-by.ts';
 import { checkContent } from './attach.ts';
 
-/** Which proof, and how it was when the caller read it. */
-interface Which {
+/** Which proof, or which item of the checklist, and how that was when the caller read it. */
+export interface Which {
   caseId: string;
   id: string;
   ifMatch?: string | undefined;

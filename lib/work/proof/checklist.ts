@@ -1,4 +1,11 @@
-import { appendToChecklist as keepEntry, tickTask } from '../../../store/checklist.ts';
+import { jsonText } from '../../../base/json.ts';
+import { sha256 } from '../../../base/sha256.ts';
+import {
+  dropFromChecklist,
+  appendToChecklist as keepEntry,
+  tickTask,
+} from '../../../store/checklist.ts';
+import { changedSince } from '../../../store/errors.ts';
 import {
   caseOf,
   caseStateOf,
@@ -9,6 +16,7 @@ import {
   proofsOf,
 } from '../../../store/item/item.ts';
 import { isSatisfied } from '../../../store/item/proof-gate.ts';
+import { etagOf } from '../../../store/names.ts';
 import { newId } from '../../../store/new-id.ts';
 import type { ChecklistEntry, ChecklistItem, Gate } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
@@ -20,6 +28,7 @@ import type { WithLog } from '../../log.ts';
 import { moveTo } from '../cases/moves.ts';
 import { checkTexts } from '../cases/text.ts';
 import { getItemWithProofs } from './attach.ts';
+import type { Which } from './change.ts';
 
 export const addToChecklist = async (
   store: Store,
@@ -42,11 +51,11 @@ const servedOf = (entry: ChecklistEntry, item: Item): ChecklistItem => ({
 /** Ticks a task line of the checklist, or takes the mark away. What the front matter lists asks for a proof: `invalid_state`. */
 export const tickChecklist = async (
   store: Store,
-  caseId: string,
-  id: string,
+  { caseId, id, ifMatch }: Which,
   done: boolean,
 ): Promise<ChecklistItem> => {
-  const kept = orNotFound(await tickTask(store, caseId, id, done), 'Work item', caseId);
+  const look = unlessChanged(ifMatch);
+  const kept = orNotFound(await tickTask(store, caseId, { id, done, look }), 'Work item', caseId);
   const entry = checklistOf(kept.item).find((one) => one.id === id);
   if (entry === undefined) throw notFound('checklist item', id);
   if (kept.isThere) return servedOf(entry, kept.item);
@@ -55,9 +64,26 @@ export const tickChecklist = async (
   );
 };
 
-export const listChecklist = async (store: Store, caseId: string): Promise<ChecklistItem[]> => {
-  const item = await getItemWithProofs(store, caseId);
-  return checklistOf(item).map((entry) => servedOf(entry, item));
+/** Takes one off what has to be proven, as who edits the file would. Throws 404, and 412 where the list is another by now. */
+export const dropChecklist = async (
+  store: Store,
+  { caseId, id, ifMatch }: Which,
+): Promise<void> => {
+  const what = { id, look: unlessChanged(ifMatch) };
+  if (orNotFound(await dropFromChecklist(store, caseId, what), 'Work item', caseId)) return;
+  throw notFound('checklist item', id);
+};
+
+export const listChecklist = async (store: Store, caseId: string): Promise<ChecklistItem[]> =>
+  listed(await getItemWithProofs(store, caseId));
+
+const listed = (item: Item): ChecklistItem[] =>
+  checklistOf(item).map((entry) => servedOf(entry, item));
+
+/** Throws 412 where the list is not the one of that tag, which is of all that it answers. */
+const unlessChanged = (ifMatch: string | undefined) => (item: Item) => {
+  if (ifMatch !== undefined && ifMatch !== etagOf(sha256(jsonText(listed(item)))))
+    throw changedSince('The checklist');
 };
 
 export const getGate = async (service: GitNeeds & WithLog, caseId: string): Promise<Gate> => {

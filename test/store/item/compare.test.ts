@@ -103,6 +103,17 @@ describe('compare', () => {
       assert.deepEqual(events(seen({}, { proofs: before }), seen({}, { proofs: now })), expected);
     });
 
+  it('tells once of a checklist that is another, and of none that comes with its Work item', () => {
+    const entry = { id: PROOF, description: 'Seen', type: 'seen', required: true, done: false };
+    const asked = { ...seen(), checklist: [entry] };
+    const ticked = { ...seen(), checklist: [{ ...entry, done: true }] };
+    assert.deepEqual(events(seen(), asked), ['checklist_updated']);
+    assert.deepEqual(events(asked, ticked), ['checklist_updated']);
+    assert.deepEqual(events(asked, seen()), ['checklist_updated']);
+    assert.deepEqual(events(asked, asked), []);
+    assert.deepEqual(events(undefined, asked), ['case_created']);
+  });
+
   it('gives each event exactly the payload of the interface, and one time for all', () => {
     const now = seen({ title: 'U', state: 'VERIFYING' }, { proofs: proof(true) });
     const ofProof = { case_id: ID, proof_id: PROOF, proof_type: 'log' };
