@@ -129,7 +129,7 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'System',
-    description: 'Health, version and what is wrong in the workspace',
+    description: 'Health, version, guides and what is wrong in the workspace',
     routes: systemRoutes,
   },
   {

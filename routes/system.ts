@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
+import { getGuide, readGuides } from '../lib/daemon/guides.ts';
 import { listProblems } from '../lib/daemon/system/diagnostics.ts';
 import { machineOf } from '../lib/daemon/system/machine.ts';
 import { route } from '../lib/http/route.ts';
+import { Guide, GuideEntry } from '../store/records/guide.ts';
 import { Machine } from '../store/records/machine.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
 import { VersionInfo } from '../store/records/version.ts';
@@ -32,5 +34,19 @@ export const systemRoutes = [
     summary: 'Say where things are, and what of the boundary around agents cannot be held here',
     response: Machine,
     handler: (_input, service) => machineOf(service),
+  }),
+  route('GET /guides', {
+    summary: 'List the guides, which `dossier help` shows too',
+    response: Type.Array(GuideEntry),
+    handler: () => readGuides().map(({ text: _, ...entry }) => entry),
+  }),
+  route('GET /guides/{topic}', {
+    summary: 'Read a guide',
+    params: {
+      topic: Type.String({ maxLength: 64, description: 'As it is listed, or one word of it' }),
+    },
+    response: Guide,
+    errors: ['not_found'],
+    handler: ({ params }) => getGuide(params.topic),
   }),
 ];

@@ -1,5 +1,6 @@
+import type { Guide } from '../../store/records/guide.ts';
 import { UsageError } from '../config.ts';
-import { type Guide, guideFor, readGuides } from '../daemon/guides.ts';
+import { guideFor, readGuides } from '../daemon/guides.ts';
 import { showByPager } from '../tools/process/pager.ts';
 
 export const HELP = `dossier: a local daemon that turns AI coding work into cases with evidence

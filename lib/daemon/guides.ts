@@ -1,24 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
+import type { Guide } from '../../store/records/guide.ts';
+import { ServiceError } from '../errors.ts';
 
-export interface Guide {
-  /** Its title, as a word. */
-  topic: string;
-  /** Its first line: what it is about. */
-  summary: string;
-  text: string;
-}
-
-// The bundle's chunks are in dist/chunks, and the guides in their folders beside dist: in a clone and in the package.
-const ROOT = join(import.meta.dirname, '../..');
+// The bundle's chunks are in dist/chunks, what tsc made in dist/lib/daemon, and the guides in their folders beside dist: in a
+// clone and in the package.
+const ROOT =
+  ['../..', '../../..']
+    .map((up) => join(import.meta.dirname, up))
+    .find((root) => existsSync(join(root, 'package.json'))) ?? import.meta.dirname;
 
 /** The guides for operators: each README.md below lib/, routes/ and store/, and SECURITY.md. By topic; none where they are not there. */
 export const readGuides = (root = ROOT): Guide[] =>
   ['.github', 'lib', 'routes', 'store']
     .flatMap((folder) => filesIn(join(root, folder)))
     .filter((path) => /(?:README|SECURITY)\.md$/.test(path))
-    .map((path) => guideOf(readFileSync(path, 'utf8')))
+    .map((path) => guideOf(relative(root, path), readFileSync(path, 'utf8')))
     .toSorted((a, b) => (a.topic < b.topic ? -1 : 1));
 
 /** The guide whose topic this is, or whose topic has it as one of its words. */
@@ -26,14 +24,23 @@ export const guideFor = (guides: readonly Guide[], word: string): Guide | undefi
   guides.find(({ topic }) => topic === word) ??
   guides.find(({ topic }) => topic.split('-').includes(word));
 
+/** The guide of a topic. Throws `not_found`. */
+export const getGuide = (word: string): Guide => {
+  const guides = readGuides();
+  const guide = guideFor(guides, word);
+  if (guide !== undefined) return guide;
+  const topics = guides.map(({ topic }) => topic).join(', ');
+  throw new ServiceError('not_found', `There is no guide to ${word}; topics are ${topics}.`);
+};
+
 // None where the bundle was copied to another place by itself.
 const filesIn = (folder: string): string[] =>
   orElse(() => readdirSync(folder, { recursive: true }), []).map((name) =>
     join(folder, String(name)),
   );
 
-const guideOf = (text: string): Guide => {
-  const [title = '', summary = ''] = text.split('\n').filter((line) => line !== '');
-  const topic = title.replace(/^# /, '').toLowerCase().replaceAll(' ', '-');
-  return { topic, summary, text };
+const guideOf = (path: string, text: string): Guide => {
+  const [heading = '', summary = ''] = text.split('\n').filter((line) => line !== '');
+  const title = heading.replace(/^# /, '');
+  return { topic: title.toLowerCase().replaceAll(' ', '-'), title, summary, path, text };
 };

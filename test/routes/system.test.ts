@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { systemRoutes } from '../../routes/system.ts';
+import { GUIDES } from '../examples/guides.ts';
 import { json, serverOf } from '../lib/http/serve.ts';
 
 const { hapi } = serverOf(systemRoutes);
@@ -24,5 +25,35 @@ describe('GET /version', () => {
       commit: null,
       built_at: null,
     });
+  });
+});
+
+describe('GET /guides', () => {
+  it('lists what dossier help lists, with where it lies', async () => {
+    const guides = json(await hapi.inject('/guides')) as Record<string, string>[];
+    assert.deepEqual(
+      guides.map(({ path, summary }) => [path, summary]).toSorted(),
+      GUIDES.map(({ path, text }) => [path, text.split('\n')[2]]).toSorted(),
+    );
+    assert.deepEqual(Object.keys(guides[0] ?? {}), ['topic', 'title', 'summary', 'path']);
+  });
+});
+
+describe('GET /guides/{topic}', () => {
+  it('reads a guide by its topic, or by one word of it', async () => {
+    const { path, text } = GUIDES.find((one) => one.text.startsWith('# Export and import')) ?? {};
+    for (const topic of ['export-and-import', 'import'])
+      assert.deepEqual(json(await hapi.inject(`/guides/${topic}`)), {
+        ...{ topic: 'export-and-import', title: 'Export and import' },
+        ...{ summary: text?.split('\n')[2], path, text },
+      });
+  });
+
+  it('says which there are where there is none: not_found', async () => {
+    const answer = await hapi.inject('/guides/weather');
+    assert.equal(answer.statusCode, 404);
+    const { code, detail } = json(answer) as Record<string, string>;
+    assert.equal(code, 'not_found');
+    assert.match(detail ?? '', /no guide to weather; topics are client, .*worktrees/);
   });
 });

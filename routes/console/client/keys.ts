@@ -12,13 +12,14 @@ export const listenForKeys = (): void => {
     const moves = MOVES[event.key];
     if (moves !== undefined) return moves();
     clearTimeout(timer);
-    typed = `${typed} ${event.key}`.trim();
+    const ways = [`${typed} ${event.key}`.trim(), event.key];
+    const found = ways.map(meantBy).find((one) => one !== undefined);
+    // What begins nothing does not stand before what is typed next.
+    typed = (found === undefined && ways.find(beginsOne)) || '';
     timer = setTimeout(() => {
       typed = '';
     }, PATIENCE_MS);
-    const found = meantBy(typed) ?? meantBy(event.key);
     if (found === undefined) return;
-    typed = '';
     event.preventDefault();
     press(found);
   });
@@ -48,6 +49,9 @@ const meantBy = (key: string): HTMLElement | undefined => {
   const all = [...document.querySelectorAll<HTMLElement>(wanted)];
   return inRow ?? all.find((one) => one.closest('[data-row]') === null);
 };
+
+const beginsOne = (keys: string): boolean =>
+  document.querySelector(`[data-key^="${CSS.escape(`${keys} `)}"]`) !== null;
 
 const step = (by: number): void => {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];

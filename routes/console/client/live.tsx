@@ -46,7 +46,9 @@ type Put = (frame: Partial<Frame>, shown?: object) => void;
 
 /** Follows what changes the page, as long as it is open. */
 const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): void => {
+  const { follows = () => true } = page;
   const refresh = oneAtATime(async () => {
+    if (follows === false) return;
     try {
       put({}, await page.load(api, at));
     } catch (error) {
@@ -72,7 +74,7 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
         put({ waiting: Number(payload.count) });
         void notify(api).catch(() => undefined);
       }
-      if (page.follows?.(event, at) ?? true) refresh();
+      if (follows !== false && follows(event, at)) refresh();
     },
     lost: () => put({ problem: UNREACHED }),
     back: () => {

@@ -37,8 +37,8 @@ export interface Page<P extends object = object> {
   title: (shown: P) => string;
   load: (api: Api, at: At) => Promise<P>;
   View: ComponentType<P>;
-  /** Whether an event of the workspace can change what is shown. Default: each of them. */
-  follows?: (event: WorkspaceEvent, at: At) => boolean;
+  /** Whether an event of the workspace can change what is shown. Default: each of them. False: nothing can. */
+  follows?: false | ((event: WorkspaceEvent, at: At) => boolean);
 }
 
 /** The identity: it ties what is loaded to what is shown, and lets all pages stand in one list. */

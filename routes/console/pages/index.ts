@@ -79,6 +79,26 @@ export const PAGES: Readonly<Record<string, Place>> = {
     style: 'diff',
     open: async () => (await import('./diff.tsx')).diff,
   },
+  help: {
+    path: '/dashboard/help',
+    style: 'help',
+    open: async () => (await import('./help.tsx')).help,
+  },
+  helpApi: {
+    path: '/dashboard/help/api',
+    style: 'help',
+    open: async () => (await import('./help-api.tsx')).helpApi,
+  },
+  helpOperation: {
+    path: '/dashboard/help/api/{operation}',
+    style: 'help',
+    open: async () => (await import('./help-operation.tsx')).helpOperation,
+  },
+  helpGuide: {
+    path: '/dashboard/help/{topic}',
+    style: 'help',
+    open: async () => (await import('./help-guide.tsx')).helpGuide,
+  },
 };
 
 /** The page at a path, and what the path says. */

@@ -1,5 +1,6 @@
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import { visible } from '../../../base/visible.ts';
 
 /** A block of a Markdown text, in its order. */
@@ -10,6 +11,12 @@ export interface Block {
   line: number;
   token: Token;
 }
+
+/**
+ * A text of our own, which is all of a page: its headings are the page's, links lead to them, and to where this says that a link
+ * of it leads in the console.
+ */
+export const Ours = createContext<((href: string) => string | undefined) | undefined>(undefined);
 
 /** Larger texts are shown as they are written. In characters. */
 const LARGEST = 256 * 1024;
@@ -68,7 +75,7 @@ const inner = (tokens: readonly Token[] | undefined): ComponentChildren =>
 const SHOWN: Shown = {
   space: () => null,
   paragraph: ({ tokens }) => <p>{inner(tokens)}</p>,
-  heading: ({ depth, tokens }) => <Heading depth={depth}>{inner(tokens)}</Heading>,
+  heading: (heading) => <Heading {...heading} />,
   code: ({ text, lang }) => (
     <pre data-lang={lang ?? ''}>
       <code>{visible(text)}</code>
@@ -104,11 +111,19 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '#39': "'",
 };
 
-const Heading = ({ depth, children }: { depth: number; children: ComponentChildren }) => {
+const Heading = ({ depth, text, tokens }: Tokens.Heading) => {
+  const isOurs = useContext(Ours) !== undefined;
   // The page's own is the first.
-  const Tag = `h${Math.min(depth + 1, 6)}` as 'h2';
-  return <Tag>{children}</Tag>;
+  const Tag = `h${Math.min(isOurs ? depth : depth + 1, 6)}` as 'h2';
+  return <Tag {...(isOurs && { id: anchorOf(text) })}>{inner(tokens)}</Tag>;
 };
+
+// As GitHub makes them.
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
 
 const List = ({ ordered, start, items }: Tokens.List) => {
   const shown = items.map((item, at) => (
@@ -147,11 +162,14 @@ const Table = ({ header, rows }: Tokens.Table) => (
 
 const SAFE = /^(?:https?:\/\/|mailto:)/i;
 
-const Link = ({ href, children }: { href: string; children: ComponentChildren }) =>
-  SAFE.test(href) ? (
+const Link = ({ href, children }: { href: string; children: ComponentChildren }) => {
+  const ours = useContext(Ours)?.(href);
+  if (ours !== undefined) return <a href={ours}>{children}</a>;
+  return SAFE.test(href) ? (
     <a href={href} title={href} target="_blank" rel="noreferrer noopener">
       {children}
     </a>
   ) : (
     <span title={visible(href)}>{children}</span>
   );
+};

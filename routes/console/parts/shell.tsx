@@ -6,6 +6,7 @@ const PLACES = [
   { href: '/dashboard', name: 'Inbox', keys: 'g i' },
   { href: '/dashboard/board', name: 'Board', keys: 'g b' },
   { href: '/dashboard/settings', name: 'Settings', keys: 'g s' },
+  { href: '/dashboard/help', name: 'Help', keys: 'g h' },
 ] as const;
 
 interface ShellProps {

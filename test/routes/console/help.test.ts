@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, it, type TestContext } from 'node:test';
+import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { DOSSIER, startDaemon } from '../../helpers/daemon.ts';
+import { temporaryDirectory } from '../../helpers/repository.ts';
+
+const start = async (t: TestContext) => {
+  const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t)]);
+  return `${daemon.url}/dashboard/help`;
+};
+
+describe('the help', { skip: noBrowser }, () => {
+  it('is a key away, has the guides of dossier help, and opens them by keyboard', async (t) => {
+    const help = await start(t);
+    const { page, complaints } = await look(t, help.replace('/help', ''));
+    await page.keyboard.press('?');
+    assert.match((await page.getByRole('dialog').textContent()) ?? '', /g hHelp/);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('h');
+    await page.waitForURL(help);
+    const shown = await page.locator('.row .message').allTextContents();
+    const told = spawnSync(process.execPath, [DOSSIER, 'help'], { encoding: 'utf8' }).stdout;
+    assert.ok(shown.length >= 18);
+    for (const summary of shown) assert.ok(told.includes(`  ${summary}\n`), summary);
+    await page.locator('html[data-live]').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('o');
+    await page.waitForURL(`${help}/client`);
+    await page.getByRole('heading', { name: 'Client', level: 1 }).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('leads from guide to guide, and to a heading in it', async (t) => {
+    const help = await start(t);
+    const { page, complaints } = await look(t, `${help}/sessions`);
+    await page.locator('article a[href*="#the-stream"]').click();
+    await page.waitForURL(`${help}/events#the-stream-of-a-session`);
+    const heading = page.locator('#the-stream-of-a-session');
+    const { y = -1 } = (await heading.boundingBox()) ?? {};
+    const bar = await page.locator('.bar').boundingBox();
+    assert.ok(y >= (bar?.height ?? 0) && y < 860, `at ${y}`);
+    assert.equal(
+      await page
+        .getByRole('navigation', { name: 'Guides' })
+        .locator('[aria-current]')
+        .textContent(),
+      'Events',
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  it('finds an operation as one types, and shows all of it', async (t) => {
+    const help = await start(t);
+    const { page, complaints } = await look(t, `${help}/api`);
+    const all = await page.locator('.calls .row').count();
+    assert.ok(all > 150);
+    await page.keyboard.press('/');
+    await page.keyboard.type('create SESSION /cases');
+    await page.getByRole('link', { name: '/cases/{id}/sessions', exact: true }).waitFor();
+    assert.ok((await page.locator('.calls .row').count()) < 10);
+    await page.getByRole('link', { name: '/cases/{id}/sessions', exact: true }).click();
+    await page.waitForURL(`${help}/api/createCaseSession`);
+    const text = (await page.locator('main').textContent()) ?? '';
+    for (const said of [
+      'POST',
+      'Idempotency-Key',
+      'provider',
+      '201',
+      'provider_missing',
+      'curl -X POST',
+    ])
+      assert.ok(text.includes(said), said);
+    assert.ok(text.includes("dossier.call('POST /cases/{id}/sessions'"));
+    await page.locator('details summary').first().click();
+    await assertAccessible(page);
+    await page.goto(`${help}/api?search=nothing-like-it`);
+    await page.getByText('Nothing has all of these words.').waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('searches without scripts', async (t) => {
+    const help = await start(t);
+    const { page } = await look(t, `${help}/api`, { javaScriptEnabled: false });
+    await page.getByLabel('Search operations').fill('redeliver');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL(`${help}/api?search=redeliver`);
+    assert.equal(await page.locator('.calls .row').count(), 2);
+  });
+});
+
+describe('the pages of the help', () => {
+  it('have links that lead on: to a page, and to a heading on it', async (t) => {
+    const help = await start(t);
+    const read = remembered(async (path: string) => {
+      const answer = await fetch(new URL(path, help));
+      assert.equal(answer.status, 200, path);
+      return answer.text();
+    });
+    let count = 0;
+    for (const topic of linksIn(await read(help)).filter(isGuide))
+      for (const link of linksIn(await read(topic)).filter(isOurs)) {
+        const { pathname, hash } = new URL(link, new URL(topic, help));
+        const isThere = hash === '' || (await read(pathname)).includes(` id="${hash.slice(1)}"`);
+        assert.ok(isThere, `${topic}: ${link}`);
+        count += 1;
+      }
+    assert.ok(count > 400, `${count} links`);
+  });
+
+  it('are small: none has the whole document', async (t) => {
+    const help = await start(t);
+    const list = await (await fetch(`${help}/api`)).text();
+    assert.ok(list.length < 130_000, `${list.length}`);
+    const names = linksIn(list).filter((link) => link.startsWith('/dashboard/help/api/'));
+    assert.ok(names.length > 150);
+    for (const name of names) {
+      const answer = await fetch(new URL(name, help));
+      const { length } = await answer.text();
+      assert.equal(answer.status, 200, name);
+      assert.ok(length < 150_000, `${name}: ${length}`);
+    }
+    assert.equal((await fetch(`${help}/api/nothing`)).status, 404);
+    assert.equal((await fetch(`${help}/weather`)).status, 404);
+  });
+});
+
+const linksIn = (html: string): string[] =>
+  [...html.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href = '']) => href);
+
+const isGuide = (link: string): boolean => /^\/dashboard\/help\/(?!api)/.test(link);
+const isOurs = (link: string): boolean => /^(?:\/dashboard|#)/.test(link);
+
+const remembered = (read: (path: string) => Promise<string>) => {
+  const known = new Map<string, Promise<string>>();
+  return (path: string): Promise<string> => {
+    const text = known.get(path) ?? read(path);
+    known.set(path, text);
+    return text;
+  };
+};
