@@ -9,11 +9,12 @@ import { isThere } from '../../store/inspect.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { GRACE_MS } from '../../store/text/entry.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
-import { type Config, UsageError } from '../config.ts';
+import { UsageError } from '../config.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';
 import { committedIn } from './check-git.ts';
 import { findingCounts, type Mended, reportJson, reportLines } from './check-words.ts';
 import { Refusal } from './foreseen.ts';
+import type { Call } from './line/command.ts';
 import { type Say, toStandardOutput } from './terminal.ts';
 
 /**
@@ -21,8 +22,11 @@ import { type Say, toStandardOutput } from './terminal.ts';
  * with `fix` it takes the workspace for itself, and mends what can be mended without losing a byte. Answers 1 while there
  * are errors.
  */
-export const check = async (config: Config, say: Say = toStandardOutput): Promise<number> => {
-  const { fix = false, json = false } = config.check ?? {};
+export const check = async (
+  { config, values }: Call,
+  say: Say = toStandardOutput,
+): Promise<number> => {
+  const { fix = false, json = false } = values;
   const layout = layoutOf(config.workspace);
   const why = isThere(layout.root) ? whyNoWorkspace(layout.root) : 'is not there';
   if (why !== undefined)

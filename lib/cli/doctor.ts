@@ -4,7 +4,6 @@ import type { Settings } from '../../store/records/settings.ts';
 import { readInForce, readSettings } from '../../store/settings/globals.ts';
 import type { ReadEntry } from '../../store/text/entry.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
-import type { Config } from '../config.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
@@ -13,13 +12,14 @@ import { machine } from './doctor-machine.ts';
 import { providers } from './doctor-providers.ts';
 import { workspace } from './doctor-workspace.ts';
 import type { DoctorFinding, Patient } from './finding.ts';
+import type { Call } from './line/command.ts';
 import { type Say, toStandardOutput } from './terminal.ts';
 
 /**
  * Says what is there, what is missing and what to install. Takes no lock and leaves nothing behind, so it works beside
  * a running daemon. Answers 1 when something is missing that Dossier cannot do without.
  */
-export const doctor = async (config: Config, say: Say = toStandardOutput): Promise<number> => {
+export const doctor = async ({ config }: Call, say: Say = toStandardOutput): Promise<number> => {
   const env = cleanEnvironment(config.env);
   const layout = layoutOf(config.workspace);
   const readable = whyNoWorkspace(layout.root) === undefined;

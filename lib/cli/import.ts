@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { visible } from '../../base/visible.ts';
 import { type Archive, ArchiveError } from '../../store/archive/archive.ts';
 import { type BacklogPlace, findBacklog, readBacklog } from '../../store/archive/backlog-files.ts';
@@ -19,6 +20,7 @@ import { importArchive } from '../out/import/import-archive.ts';
 import { importBacklog } from '../out/import/import-backlog.ts';
 import { Refusal } from './foreseen.ts';
 import { aboutArchive, aboutBacklog, aboutConflicts } from './import-words.ts';
+import type { Call } from './line/command.ts';
 import { needWorkspace } from './places.ts';
 import { askedToStop } from './signals.ts';
 import { type Say, toStandardOutput } from './terminal.ts';
@@ -30,28 +32,25 @@ interface Told {
 }
 
 /** The command: as importInto, until SIGINT or SIGTERM, and says what it did on standard output. */
-export const importCommand = (config: Config): Promise<number> => {
+export const importCommand = (call: Call): Promise<number> => {
   const life = new AbortController();
   void askedToStop().then((signal) =>
     life.abort(new Refusal(`Stopped by ${signal}; nothing was imported.`)),
   );
-  return importInto(config, toStandardOutput, life.signal);
+  return importInto(call, toStandardOutput, life.signal);
 };
 
 /**
  * Brings an export, or the tasks of a Backlog.md project, into the workspace. Answers 1 when some tasks could not be
  * read and the others came in. Throws a Refusal when it is not to be done; nothing was written then.
  */
-export const importInto = async (
-  config: Config,
-  say: Say,
-  signal?: AbortSignal,
-): Promise<number> => {
-  const { lines, code } = await bring(config, signal).catch((error: unknown) => {
+export const importInto = async (call: Call, say: Say, signal?: AbortSignal): Promise<number> => {
+  const { config, values } = call;
+  const { lines, code } = await bring(call, signal).catch((error: unknown) => {
     throw asRefusal(error, config);
   });
   for (const line of lines) say(visible(line));
-  if (config.import?.dry_run !== true) for (const line of aboutTrust(config)) say(line);
+  if (values['dry-run'] !== true) for (const line of aboutTrust(config)) say(line);
   return code;
 };
 
@@ -66,16 +65,16 @@ const aboutTrust = ({ workspace }: Config): string[] => {
   ];
 };
 
-const bring = async (config: Config, signal: AbortSignal | undefined): Promise<Told> => {
-  const source = config.import?.source ?? '';
+const bring = async (call: Call, signal: AbortSignal | undefined): Promise<Told> => {
+  const source = resolve(call.words[0] ?? '');
   const kind = sourceKindOf(source);
   if (kind === 'absent')
     throw new Refusal(`${source} is not there. Name a zip file or a directory.`);
   if (kind === 'other') throw new Refusal(`${source} is neither a file nor a directory.`);
-  if (kind === 'file') return fromArchive(config, await openZip(source), signal);
+  if (kind === 'file') return fromArchive(call, await openZip(source), signal);
   const place = findBacklog(source);
-  if (place !== undefined) return fromBacklog(config, place, signal);
-  if (kind === 'export') return fromArchive(config, openUnpacked(source), signal);
+  if (place !== undefined) return fromBacklog(call, place, signal);
+  if (kind === 'export') return fromArchive(call, openUnpacked(source), signal);
   throw new Refusal(`${source} ${kind === 'workspace' ? WORKSPACE : STRANGE}`);
 };
 
@@ -87,12 +86,12 @@ const STRANGE =
   'directory of a Backlog.md project (with backlog/config.yml).';
 
 const fromArchive = async (
-  config: Config,
+  call: Call,
   archive: Archive,
   signal: AbortSignal | undefined,
 ): Promise<Told> => {
   try {
-    const options = ready(config, signal);
+    const options = ready(call, signal);
     const done = await importArchive(archive, options);
     return { lines: aboutArchive(archive.name, done, options), code: codeOf(done, options) };
   } finally {
@@ -101,21 +100,21 @@ const fromArchive = async (
 };
 
 const fromBacklog = async (
-  config: Config,
+  call: Call,
   place: BacklogPlace,
   signal: AbortSignal | undefined,
 ): Promise<Told> => {
   const project = readBacklog(place);
-  const options = ready(config, signal);
+  const options = ready(call, signal);
   const done = await importBacklog(project, options);
   const code = done.problems.length > 0 ? 1 : codeOf(done, options);
   return { lines: aboutBacklog(project, done, options), code };
 };
 
 // Before anything is made: of what is only tried, nothing is.
-const ready = (config: Config, signal: AbortSignal | undefined): ImportOptions => {
+const ready = ({ config, values }: Call, signal: AbortSignal | undefined): ImportOptions => {
   const { workspace } = config;
-  const { dry_run: dryRun = false, keep_existing: keepExisting = false } = config.import ?? {};
+  const { 'dry-run': dryRun = false, 'keep-existing': keepExisting = false } = values;
   if (!dryRun) needWorkspace(config);
   const why = isThere(workspace) ? whyNoWorkspace(workspace) : undefined;
   if (why !== undefined) throw new Refusal(`${workspace} ${why}. Give another with --workspace.`);

@@ -1,19 +1,19 @@
 import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
-import type { Config } from '../config.ts';
 import { headCommit } from '../tools/git/read/repository.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import type { Git } from '../tools/git/run/git.ts';
 import { hasIdentity, homeOf, uncommitted } from '../tools/git/write/commit.ts';
 import { commitOnly } from '../tools/git/write/commit-only.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
+import type { Call } from './line/command.ts';
 import { needWorkspace } from './places.ts';
 import { type Say, toStandardOutput } from './terminal.ts';
 
 const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 
 /** Makes a workspace, and a git repository of it unless it is in one. Changes nothing that is there: run it twice. */
-export const init = async (config: Config, say: Say = toStandardOutput): Promise<number> => {
+export const init = async ({ config }: Call, say: Say = toStandardOutput): Promise<number> => {
   needWorkspace(config);
   const { workspace, env } = config;
   say(`The workspace is ${workspace}`);

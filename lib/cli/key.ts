@@ -3,18 +3,22 @@ import { sha256 } from '../../base/sha256.ts';
 import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/api-keys.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { whatIsAt } from '../../store/worktrees.ts';
-import type { Config } from '../config.ts';
 import { Refusal } from './foreseen.ts';
+import type { Call } from './line/command.ts';
 import { type Say, toStandardOutput } from './terminal.ts';
 
 /** Makes an API key and shows it once, or lists or revokes them, whether a daemon runs or not. */
-export const key = async (config: Config, say: Say = toStandardOutput): Promise<number> => {
+export const key = async (
+  { config, words, values }: Call,
+  say: Say = toStandardOutput,
+): Promise<number> => {
   const layout = layoutOf(config.workspace);
   if (whatIsAt(layout.dossier) === 'nothing')
     throw new Refusal(
       `${config.workspace} is no workspace in use: name yours with --workspace, or start its daemon once`,
     );
-  const { name = 'shell', list = false, revoke } = config.key ?? {};
+  const [name = 'shell'] = words;
+  const { list = false, revoke } = values;
   const known = apiKeys({ layout });
   if (list) for (const each of known) say(`${each.id}  ${each.created_at}  ${each.name}`);
   else if (revoke !== undefined) {

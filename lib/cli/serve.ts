@@ -3,16 +3,17 @@ import { settlesWithin } from '../../base/within.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
 import { layoutOf } from '../../store/layout.ts';
-import type { VersionInfo } from '../../store/records/version.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { type Config, keepScratchIn } from '../config.ts';
 import { EVENTS } from '../daemon/events.ts';
 import { createServer } from '../daemon/server.ts';
 import { type Running, startService } from '../daemon/startup.ts';
 import { unheldOn } from '../daemon/system/unheld.ts';
+import { versionInfo } from '../daemon/version.ts';
 import { createLog, type Log } from '../log.ts';
 import { keyCheck } from '../mcp/key-check.ts';
 import { lookAtGround } from '../sandbox/ground.ts';
+import type { Call } from './line/command.ts';
 import { checkHost, checkPort, checkRepository, needWorkspace, whyNotListening } from './places.ts';
 import { askedToStop, outliveLimits } from './signals.ts';
 import { askAboutTrust } from './trust-question.ts';
@@ -24,7 +25,7 @@ const CRASH_MS = 5000;
  * Runs the daemon until SIGTERM or SIGINT. Says in one line on standard output where it listens, once the store is
  * read and the API answers. Throws a Refusal where it cannot start.
  */
-export const serve = async (config: Config, version: VersionInfo): Promise<number> => {
+export const serve = async ({ config }: Call): Promise<number> => {
   const asked = askedToStop();
   outliveLimits();
   const log = await createLog(config.log_level);
@@ -33,7 +34,7 @@ export const serve = async (config: Config, version: VersionInfo): Promise<numbe
   await checkRepository(config);
   await checkPort(config);
   needWorkspace(config);
-  const running = await start(config, log, version);
+  const running = await start(config, log);
   endOnCrash(log, running);
   const server = await listen(config, log, running);
   const url = urlOf(config, server);
@@ -60,9 +61,9 @@ const tellUnheld = ({ service }: Running, log: Log): void => {
     else log.info({ about }, sentence);
 };
 
-const start = async (config: Config, log: Log, version: VersionInfo): Promise<Running> => {
+const start = async (config: Config, log: Log): Promise<Running> => {
   keepScratchIn(layoutOf(config.workspace).tmp);
-  const running = await startService(config, log, version);
+  const running = await startService(config, log, versionInfo());
   const made = await makeWorkspaceFiles(running.service.store.layout);
   if (made.length > 0) log.info({ made }, 'Made what the workspace had not');
   running.watching.catch((error: unknown) =>

@@ -5,9 +5,9 @@ import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { trustCommandFor } from '../../store/trust/told.ts';
 import { lookForWaiting, trustOnDisk } from '../../store/waiting/look.ts';
-import type { Config } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { Refusal } from './foreseen.ts';
+import type { Call } from './line/command.ts';
 import { askYesNo, isTerminal, type Say, toStandardOutput } from './terminal.ts';
 
 /**
@@ -15,10 +15,10 @@ import { askYesNo, isTerminal, type Say, toStandardOutput } from './terminal.ts'
  * so. With a daemon it holds at once. Throws a Refusal where nobody can be asked.
  */
 export const trustCommand = async (
-  config: Config,
+  { config, values }: Call,
   say: Say = toStandardOutput,
 ): Promise<number> => {
-  const { all = false, list = false } = config.trusting ?? {};
+  const { all = false, list = false } = values;
   const layout = layoutOf(config.workspace);
   if (!isThere(layout.root))
     throw new Refusal(`${layout.root} is not there. Name the workspace with --workspace.`);

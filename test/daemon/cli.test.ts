@@ -154,6 +154,8 @@ describe('dossier', () => {
       [['--port', '65536'], /port has to be a number/],
       [['fly'], /no command fly/],
       [['serve', 'more'], /no further words/],
+      [['import'], /import needs PATH: dossier import PATH/],
+      [['check', '--port', '1'], /check takes no --port: that belongs to serve/],
       [['--log-level', 'loud'], /log level/],
     ] as const) {
       const ended = await dossier(t, ...space, ...args);
@@ -165,8 +167,11 @@ describe('dossier', () => {
   it('tells its help and its version', async (t) => {
     const help = await dossier(t, '--help');
     assert.deepEqual([help.code, help.stderr], [0, '']);
-    for (const word of ['serve', 'init', 'doctor', '--workspace', '--repo', '--port', '--dev'])
+    for (const word of ['serve', 'init', 'doctor', '--workspace'])
       assert.ok(help.stdout.includes(word), word);
+    const serve = await dossier(t, 'help', 'serve');
+    for (const word of ['--repo', '--port', '--dev']) assert.ok(serve.stdout.includes(word), word);
+    assert.equal((await dossier(t, 'serve', '--help')).stdout, serve.stdout);
     assert.equal((await dossier(t, 'help')).stdout, help.stdout);
     assert.match(
       (await dossier(t, '--version')).stdout,

@@ -17,8 +17,8 @@ import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readConfig } from '../../lib/config.ts';
 import { atEnd, killAtEnd } from '../helpers/at-end.ts';
+import { callOf } from '../helpers/call-of.ts';
 import { assertSentence, dossier, dossierIn } from '../helpers/command.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
@@ -197,7 +197,7 @@ describe('a command whose reader has heard enough', () => {
 describe('where the workspace is by default', () => {
   it('is at home, also where HOME is not set, is empty or no path from the top', () => {
     const workspaceOf = (env: Record<string, string>): string =>
-      readConfig(['serve'], env).config.workspace;
+      callOf(['serve'], env).config.workspace;
     assert.equal(workspaceOf({ HOME: '/nowhere/at/all' }), '/nowhere/at/all/dossier');
     for (const env of [{}, { HOME: '' }, { HOME: 'below' }] as Record<string, string>[])
       assert.equal(workspaceOf(env), join(userInfo().homedir, 'dossier'));

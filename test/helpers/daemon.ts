@@ -28,7 +28,7 @@ export const startDaemon = async (
   /** Runs as this user and group, which only root can ask for. */
   uid?: number,
 ): Promise<Daemon> => {
-  const child = spawn(process.execPath, [DOSSIER, '--port', '0', ...args], {
+  const child = spawn(process.execPath, [DOSSIER, 'serve', '--port', '0', ...args], {
     env: { ...process.env, DOSSIER_TRUST: '1', DOSSIER_FOLLOW_LOCKS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),

@@ -99,7 +99,7 @@ describe('dossier key', () => {
       execFileSync(process.execPath, [DOSSIER, ...words], { encoding: 'utf8' });
     const own = help('key', '--help');
     assert.match(own, /^Usage: dossier key \[NAME\]/);
-    assert.match(own, /--list .*list the keys/);
+    assert.match(own, /--list .*List the keys/);
     assert.match(own, /--workspace DIR[\s\S]*--revoke ID/);
     assert.doesNotMatch(own, /--fix|--port|--all/);
     assert.equal(help('help', 'key'), own);

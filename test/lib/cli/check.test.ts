@@ -15,17 +15,18 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { check } from '../../../lib/cli/check.ts';
-import { readConfig, UsageError } from '../../../lib/config.ts';
+import { UsageError } from '../../../lib/config.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { NewWebhook } from '../../../store/records/webhook.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace-files.ts';
+import { callOf } from '../../helpers/call-of.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { fingerprint, type WithCase, withCase } from '../../helpers/work-item.ts';
 
 const run = async (workspace: string, ...flags: string[]) => {
-  const { config } = readConfig(['check', '--workspace', workspace, ...flags], process.env);
+  const call = callOf(['check', '--workspace', workspace, ...flags], process.env);
   const said: string[] = [];
-  const code = await check(config, (line) => said.push(line));
+  const code = await check(call, (line) => said.push(line));
   return { code, said, text: said.join('\n') };
 };
 
@@ -206,7 +207,7 @@ describe('dossier check', () => {
       ['init', '--json'],
       ['check', 'it'],
     ])
-      assert.throws(() => readConfig(argv, {}), UsageError);
+      assert.throws(() => callOf(argv, {}), UsageError);
     await assert.rejects(run(join(temporaryDirectory(t), 'no')), UsageError);
   });
 });

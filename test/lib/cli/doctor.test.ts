@@ -5,9 +5,9 @@ import { describe, it, type TestContext } from 'node:test';
 import { doctor } from '../../../lib/cli/doctor.ts';
 import { node } from '../../../lib/cli/doctor-machine.ts';
 import { inotify } from '../../../lib/cli/doctor-workspace.ts';
-import { readConfig } from '../../../lib/config.ts';
 import { findProgram } from '../../../lib/tools/process/find-program.ts';
 import { atEnd } from '../../helpers/at-end.ts';
+import { callOf } from '../../helpers/call-of.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { tinyDisk } from '../../helpers/tiny-disk.ts';
 import { openRoot } from '../../helpers/workspace.ts';
@@ -29,9 +29,9 @@ const run = async (
   const args = given.filter((each) => typeof each === 'string');
   const more = given.filter((each) => typeof each !== 'string');
   const env = Object.assign({ HOME: '/nonexistent', PATH }, ...more);
-  const { config } = readConfig(['doctor', ...args], env);
+  const call = callOf(['doctor', ...args], env);
   const said: string[] = [];
-  const code = await doctor(config, (line) => said.push(line));
+  const code = await doctor(call, (line) => said.push(line));
   return { code, said: said.join('\n') };
 };
 

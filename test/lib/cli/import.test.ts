@@ -14,12 +14,12 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { importInto } from '../../../lib/cli/import.ts';
-import { readConfig } from '../../../lib/config.ts';
 import { allItems } from '../../../store/items/items.ts';
 import { itemsOf } from '../../../store/items/state.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace-files.ts';
 import { atEnd } from '../../helpers/at-end.ts';
+import { callOf } from '../../helpers/call-of.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { tinyDisk } from '../../helpers/tiny-disk.ts';
 import { filesOf, openRoot } from '../../helpers/workspace.ts';
@@ -48,9 +48,9 @@ interface Ended {
 }
 
 const run = async (workspace: string, source: string, ...flags: string[]): Promise<Ended> => {
-  const { config } = readConfig(['import', source, '--workspace', workspace, ...flags], {});
+  const call = callOf(['import', source, '--workspace', workspace, ...flags], {});
   const said: string[] = [];
-  const code = await importInto(config, (line) => said.push(line));
+  const code = await importInto(call, (line) => said.push(line));
   return { code, said: said.join('\n') };
 };
 
@@ -425,6 +425,6 @@ describe('import', () => {
       ['serve', '--dry-run'],
       ['init', '--keep-existing'],
     ])
-      assert.throws(() => readConfig(args, {}), { name: 'UsageError' });
+      assert.throws(() => callOf(args, {}), { name: 'UsageError' });
   });
 });

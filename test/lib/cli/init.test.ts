@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { init } from '../../../lib/cli/init.ts';
-import { readConfig } from '../../../lib/config.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { FORMAT, Settings } from '../../../store/records/settings.ts';
 import { readSettings } from '../../../store/settings/globals.ts';
 import { SETTINGS_TEXT } from '../../../store/settings/settings-text.ts';
+import { callOf } from '../../helpers/call-of.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const IDENTITY = '[user]\n\tname = Operator\n\temail = operator@example.com\n';
@@ -16,12 +16,12 @@ const IDENTITY = '[user]\n\tname = Operator\n\temail = operator@example.com\n';
 const run = async (t: TestContext, workspace: string, settings = IDENTITY): Promise<string> => {
   const home = temporaryDirectory(t);
   writeFileSync(join(home, '.gitconfig'), settings);
-  const { config } = readConfig(['init', '--workspace', workspace], {
+  const call = callOf(['init', '--workspace', workspace], {
     HOME: home,
     PATH: process.env.PATH,
   });
   const said: string[] = [];
-  assert.equal(await init(config, (line) => said.push(line)), 0);
+  assert.equal(await init(call, (line) => said.push(line)), 0);
   return said.join('\n');
 };
 

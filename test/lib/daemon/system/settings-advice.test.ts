@@ -5,8 +5,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { check } from '../../../../lib/cli/check.ts';
 import { doctor } from '../../../../lib/cli/doctor.ts';
 import { repositoryFor } from '../../../../lib/code/projects/repository.ts';
-import { readConfig } from '../../../../lib/config.ts';
 import type { FileProblem } from '../../../../store/text/problem.ts';
+import { callOf } from '../../../helpers/call-of.ts';
 import { assertSentence, dossier } from '../../../helpers/command.ts';
 import { makeRepository, type TestRepository } from '../../../helpers/repository.ts';
 import { startForTest } from '../../../helpers/service.ts';
@@ -24,9 +24,9 @@ const toldBy = async (t: TestContext, given: Given) => {
   const { body: problems } = await running.call<FileProblem[]>('GET', '/api/diagnostics');
   const args = ['--workspace', workspace, '--repo', repository.root];
   const said = async (command: 'check' | 'doctor'): Promise<string> => {
-    const { config } = readConfig([command, ...args], { ...process.env, DOSSIER_TRUST: '1' });
+    const call = callOf([command, ...args], { ...process.env, DOSSIER_TRUST: '1' });
     const lines: string[] = [];
-    await { check, doctor }[command](config, (line) => lines.push(line));
+    await { check, doctor }[command](call, (line) => lines.push(line));
     return lines.join('\n');
   };
   return { running, problems, check: await said('check'), doctor: await said('doctor') };

@@ -10,9 +10,9 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { importInto } from '../../../../lib/cli/import.ts';
-import { readConfig } from '../../../../lib/config.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import { parseFrontMatter } from '../../../../store/text/front-matter.ts';
+import { callOf } from '../../../helpers/call-of.ts';
 import { temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
 import { startForTest } from '../../../helpers/service.ts';
 import { filesOf } from '../../../helpers/workspace.ts';
@@ -83,9 +83,9 @@ const project = (t: TestContext, files: Record<string, string> = {}): string => 
 };
 
 const run = async (workspace: string, source: string, ...flags: string[]) => {
-  const { config } = readConfig(['import', source, '--workspace', workspace, ...flags], {});
+  const call = callOf(['import', source, '--workspace', workspace, ...flags], {});
   const said: string[] = [];
-  const code = await importInto(config, (line) => said.push(line));
+  const code = await importInto(call, (line) => said.push(line));
   return { code, said: said.join('\n') };
 };
 

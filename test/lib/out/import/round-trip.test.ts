@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { importInto } from '../../../../lib/cli/import.ts';
-import { readConfig } from '../../../../lib/config.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Manifest } from '../../../../store/records/manifest.ts';
+import { callOf } from '../../../helpers/call-of.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { readExport } from '../../../helpers/exported.ts';
 import { temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
@@ -13,9 +13,9 @@ import { type Running, startForTest } from '../../../helpers/service.ts';
 import { withCase } from '../../../helpers/work-item.ts';
 
 const importFrom = async (workspace: string, source: string): Promise<string> => {
-  const { config } = readConfig(['import', source, '--workspace', workspace], {});
+  const call = callOf(['import', source, '--workspace', workspace], {});
   const said: string[] = [];
-  assert.equal(await importInto(config, (line) => said.push(line)), 0);
+  assert.equal(await importInto(call, (line) => said.push(line)), 0);
   return said.join('\n');
 };
 

@@ -1,0 +1,99 @@
+import type { Command } from './line/command.ts';
+
+/** Everything that dossier can be told to do, in the order of its help. */
+export const COMMANDS: readonly Command[] = [
+  {
+    name: 'serve',
+    group: 'Daemon',
+    words: '',
+    summary: 'Run the daemon in this terminal, until Ctrl-C',
+    options: {
+      repo: 'The git repository that is worked on (DOSSIER_REPO)',
+      host: 'A loopback address to listen on (DOSSIER_HOST; default: 127.0.0.1)',
+      port: '0 takes any free one (DOSSIER_PORT; default: 4870)',
+      dev: 'Also serve the provider endpoints (DOSSIER_DEV=1)',
+      trust: 'What stands in the files holds as it stands, now and later (DOSSIER_TRUST=1)',
+      'log-level':
+        'trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)',
+    },
+    open: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'init',
+    group: 'Workspace',
+    words: '',
+    summary: 'Make a workspace: its settings file, its .gitignore, its git repository',
+    options: {},
+    open: async () => (await import('./init.ts')).init,
+  },
+  {
+    name: 'trust',
+    group: 'Workspace',
+    words: '',
+    summary: 'Show what stands in the files and does not hold on this machine yet, and ask',
+    options: {
+      list: 'Show what waits, and ask nothing',
+      all: 'Say yes to all that is shown, where nobody can be asked',
+    },
+    open: async () => (await import('./trust.ts')).trustCommand,
+  },
+  {
+    name: 'key',
+    group: 'Workspace',
+    words: '[NAME]',
+    summary: 'Make an API key, of this name if one is given, and show it once',
+    options: { list: 'List the keys', revoke: 'Revoke the one with this id' },
+    open: async () => (await import('./key.ts')).key,
+  },
+  {
+    name: 'doctor',
+    group: 'Workspace',
+    words: '',
+    summary: 'Say what is there, what is missing, and what to install',
+    options: {
+      repo: 'The git repository that is worked on (DOSSIER_REPO)',
+      trust: 'Look at the settings as if all of them were trusted (DOSSIER_TRUST=1)',
+    },
+    open: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
+    name: 'check',
+    group: 'Workspace',
+    words: '',
+    summary: 'Read every file of the workspace and say what is wrong, and where',
+    options: {
+      repo: 'The git repository that is worked on (DOSSIER_REPO)',
+      fix: 'Mend what can be mended without a loss, while no daemon runs',
+      json: 'Say it for programs',
+    },
+    open: async () => (await import('./check.ts')).check,
+  },
+  {
+    name: 'import',
+    group: 'Workspace',
+    words: 'PATH',
+    summary:
+      'Bring in an export, FILE.zip or where it was unpacked, or the tasks of a Backlog.md project',
+    options: {
+      'dry-run': 'Say what would be done, and write nothing',
+      'keep-existing': 'Leave what is here with other content as it is, and bring in the rest',
+    },
+    open: async () => (await import('./import.ts')).importCommand,
+  },
+  {
+    name: 'help',
+    group: 'Help',
+    words: '[TOPIC]',
+    summary: 'Show this, what a command takes, or a guide',
+    options: {},
+    open: async () => (await import('./help.ts')).help,
+  },
+  {
+    name: 'version',
+    group: 'Help',
+    words: '',
+    summary: 'Show the version',
+    options: {},
+    open: async () => (await import('./version.ts')).version,
+  },
+];

@@ -1,0 +1,40 @@
+/** What may stand behind a command, and with which kind of value. What it means each command says itself. */
+export const OPTIONS = {
+  workspace: { type: 'string', value: 'DIR' },
+  repo: { type: 'string', value: 'DIR' },
+  host: { type: 'string', value: 'ADDRESS' },
+  port: { type: 'string', value: 'N' },
+  dev: { type: 'boolean' },
+  trust: { type: 'boolean' },
+  'log-level': { type: 'string', value: 'LEVEL' },
+  'dry-run': { type: 'boolean' },
+  'keep-existing': { type: 'boolean' },
+  fix: { type: 'boolean' },
+  json: { type: 'boolean' },
+  list: { type: 'boolean' },
+  revoke: { type: 'string', value: 'ID' },
+  all: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const satisfies Record<string, Option>;
+
+interface Option {
+  type: 'string' | 'boolean';
+  short?: string;
+  /** What stands for its value in the help. */
+  value?: string;
+}
+
+export type OptionName = keyof typeof OPTIONS;
+
+/** What was given, by the option's name. */
+export type Values = {
+  readonly [K in OptionName]?: (typeof OPTIONS)[K]['type'] extends 'string' ? string : boolean;
+};
+
+/** `--port N`, `-h, --help`. */
+export const writtenAs = (name: OptionName): string => {
+  const { short, value }: Option = OPTIONS[name];
+  const long = value === undefined ? `--${name}` : `--${name} ${value}`;
+  return short === undefined ? long : `-${short}, ${long}`;
+};

@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../../base/message-of.ts';
+import { type Config, configOf, UsageError } from '../../config.ts';
+import type { Call, Command } from './command.ts';
+import { OPTIONS, type OptionName, type Values } from './options.ts';
+
+/** Options that each command takes. */
+export const EVERYWHERE: readonly OptionName[] = ['workspace', 'help', 'version'];
+
+/**
+ * Which command is meant, and what it is given; `bare` where none is named. `--help` behind a command is the command
+ * `help` with its name. Throws UsageError with what is wrong.
+ */
+export const readLine = (
+  commands: readonly Command[],
+  argv: readonly string[],
+  { env, bare }: { env: Config['env']; bare: string },
+): { command: Command; call: Call } => {
+  const { values, positionals } = parse(argv);
+  const [name = bare, ...words] = positionals;
+  const named = (wanted: string): Command => {
+    const found = commands.find((each) => each.name === wanted);
+    if (found !== undefined) return found;
+    throw new UsageError(
+      `There is no command ${wanted}; there are ${commands.map((each) => each.name).join(', ')}`,
+    );
+  };
+  const config = configOf(values, env);
+  if (values.help === true)
+    return {
+      command: named('help'),
+      call: { config, commands, values: {}, words: positionals.slice(0, 1) },
+    };
+  const command = named(values.version === true ? 'version' : name);
+  if (values.version !== true) checkWords(command, words);
+  checkOptions(commands, command, values);
+  return { command, call: { config, commands, values, words } };
+};
+
+const parse = (argv: readonly string[]): { values: Values; positionals: string[] } => {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+};
+
+const checkOptions = (
+  commands: readonly Command[],
+  { name, options }: Command,
+  values: Values,
+): void => {
+  for (const option of Object.keys(values) as OptionName[]) {
+    if (option in options || EVERYWHERE.includes(option)) continue;
+    const owners = commands.filter((each) => option in each.options);
+    throw new UsageError(
+      `${name} takes no --${option}: that belongs to ${owners.map((each) => each.name).join(', ')}`,
+    );
+  }
+};
+
+// `ITEM [FILE]`: one or two; `[WORD...]`: any number.
+const checkWords = ({ name, words: synopsis }: Command, given: readonly string[]): void => {
+  const wanted = synopsis === '' ? [] : synopsis.split(' ');
+  const needed = wanted.filter((word) => !word.startsWith('['));
+  const missing = needed[given.length];
+  if (missing !== undefined)
+    throw new UsageError(`${name} needs ${missing}: dossier ${name} ${synopsis}`);
+  if (given.length <= wanted.length || /\.\.\.\]?$/.test(synopsis)) return;
+  const tail = synopsis === '' ? 'no further words' : synopsis;
+  throw new UsageError(`${name} takes ${tail}, and was given ${given.join(' ')}`);
+};

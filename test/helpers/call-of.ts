@@ -1,0 +1,7 @@
+import { COMMANDS } from '../../lib/cli/commands.ts';
+import type { Call } from '../../lib/cli/line/command.ts';
+import { readLine } from '../../lib/cli/line/read.ts';
+
+/** What a command is given by these words. Throws UsageError. */
+export const callOf = (words: readonly string[], env: NodeJS.ProcessEnv): Call =>
+  readLine(COMMANDS, words, { env, bare: 'serve' }).call;
