@@ -7,7 +7,11 @@ import { abortSession, resumeSession } from '../lib/work/sessions/lifecycle/cont
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
 import { freeLock, lockOf, takeLock } from '../lib/work/sessions/lifecycle/lock.ts';
 import { pauseSession } from '../lib/work/sessions/lifecycle/pause.ts';
-import { activeSessions, queuedSessions } from '../lib/work/sessions/lifecycle/read.ts';
+import {
+  activeSessions,
+  newestSessions,
+  queuedSessions,
+} from '../lib/work/sessions/lifecycle/read.ts';
 import { Id, Word } from '../store/records/id.ts';
 import { Lock } from '../store/records/lock.ts';
 import { ProviderInfo } from '../store/records/provider.ts';
@@ -56,6 +60,15 @@ export const sessionControlRoutes = [
     response: Type.Array(Session),
     handler: async ({ query }, service) =>
       page(await activeSessions(service), query, '/api/sessions/active'),
+  }),
+  route('GET /api/sessions/newest', {
+    operationId: 'listNewestSessions',
+    summary: 'List the newest session of each of these Work items',
+    query: Type.Object({
+      case_ids: Type.String({ maxLength: 10_000, description: 'With commas between' }),
+    }),
+    response: Type.Array(Session),
+    handler: ({ query }, service) => newestSessions(service, query.case_ids.split(',')),
   }),
   route('GET /api/sessions/providers', {
     operationId: 'listSessionProviders',

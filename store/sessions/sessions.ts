@@ -78,6 +78,18 @@ export const sessionsOf = (store: Store, caseId: string): StoredSession[] | unde
     .toSorted((a, b) => byAge(a.session, b.session));
 };
 
+/** The newest session of a Work item that can be read: of those before it nothing is read. */
+export const newestSession = (store: Store, caseId: string): StoredSession | undefined => {
+  const folder = folderOf(store, caseId);
+  if (folder === undefined) return undefined;
+  // Their names sort as they were made.
+  for (const name of listDirectory(folder).toSorted().reverse()) {
+    const kept = orElse(() => readIn(store, caseId, join(folder, name)), undefined);
+    if (kept !== undefined) return kept;
+  }
+  return undefined;
+};
+
 /** Makes the directory of a new session. */
 export const insertSession = (
   store: Store,

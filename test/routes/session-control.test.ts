@@ -313,6 +313,28 @@ describe('the queue of all Work items', () => {
   });
 });
 
+describe('GET /api/sessions/newest', () => {
+  it('has one session of each Work item that is named and has any', async (t) => {
+    const it = await withCase(t);
+    const newest = (ids: string) =>
+      it.running.call<Session[]>('GET', `/api/sessions/newest?case_ids=${ids}`);
+    assert.deepEqual((await newest(`nobody,${it.item.id}`)).body, []);
+    const older = await it.start();
+    await it.until(older.id, 'plan_ready');
+    await it.control('abort');
+    assert.deepEqual(
+      (await newest(it.item.id)).body.map(({ id, status }) => [id, status]),
+      [[older.id, 'aborted']],
+    );
+    const { id } = await it.start({ type: 'verifying' });
+    assert.deepEqual(
+      (await newest(`nobody,${it.item.id}`)).body.map((one) => one.id),
+      [id],
+    );
+    assert.equal((await newest('')).status, 200);
+  });
+});
+
 describe('the session lock', () => {
   it('is taken once, told, and released', async (t) => {
     const { running, item } = await withCase(t);

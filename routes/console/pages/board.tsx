@@ -9,8 +9,9 @@ import {
 } from '../parts/board-cards.ts';
 import { Column } from '../parts/board-column.tsx';
 import { addressOf, Filters, type Looking } from '../parts/board-filters.tsx';
-import { useArrows } from '../parts/board-keys.ts';
+import { useArrows, useKeptAtHand } from '../parts/board-keys.ts';
 import { type Moving, movingOf, useMoving } from '../parts/board-move.tsx';
+import { NewHere } from '../parts/board-new.tsx';
 import { Table } from '../parts/board-table.tsx';
 import { STATES } from '../parts/item.tsx';
 
@@ -29,12 +30,16 @@ const FIRST = { board: 20, list: 50 };
 const View = ({ at, lists, moving: asked }: Board) => {
   const { moving, move, drag, drop } = useMoving(asked);
   useArrows();
+  useKeptAtHand();
   const total = lists.reduce((sum, { of }) => sum + of.total, 0);
   const [first] = lists;
   const how = { moving, move, wanted: at.wanted };
   return (
     <div class="board">
-      <h1>Board</h1>
+      <div class="line apart">
+        <h1>Board</h1>
+        <NewHere project={at.wanted.project} />
+      </div>
       <Filters at={at} />
       {total === 0 && <Empty at={at} />}
       {at.view === 'list' && first !== undefined && total > 0 && (
@@ -102,11 +107,12 @@ const MOST_IDS = 250;
 
 const load = async (api: Api, place: At): Promise<Board> => {
   const { move, after } = place.query;
-  const [marks, moving] = await Promise.all([
+  const [marks, moving, projects] = await Promise.all([
     marksOf(api),
     move === undefined ? undefined : movingOf(api, move),
+    projectsOf(api, place.query.project),
   ]);
-  const at = lookingOf(place, marks);
+  const at = { ...lookingOf(place, marks), projects };
   const { state } = at.wanted;
   if (at.view === 'list') {
     const of = await cardsOf(api, at.wanted, { limit: FIRST.list, after }, marks);
@@ -122,10 +128,17 @@ const load = async (api: Api, place: At): Promise<Board> => {
   return { at, lists: await Promise.all(lists), moving };
 };
 
-const lookingOf = (place: At, marks: Marks): Looking => {
+// Those that no settings name hold Work items, too: of these the one that is looked at.
+const projectsOf = async ({ call }: Api, wanted = ''): Promise<string[]> => {
+  const { projects } = await call('GET /settings');
+  const names = new Set(['default', ...projects.map(({ name }) => name), wanted]);
+  return [...names].filter((name) => name !== '');
+};
+
+const lookingOf = (place: At, marks: Marks): Omit<Looking, 'projects'> => {
   const { view, what, closed } = place.query;
   const wanted = wantedOf(place);
-  const looking: Looking = {
+  const looking: Omit<Looking, 'projects'> = {
     wanted,
     view: view === 'list' ? 'list' : 'board',
     what: what === 'needs' || what === 'running' ? what : undefined,

@@ -16,7 +16,9 @@ export interface CardProps {
 /** What is going on with a Work item, in tags. */
 export const Tags = ({ of: { status, waits = [] } }: { of: Card }) => (
   <>
-    {status !== undefined && !waits.includes('plan') && <StatusTag status={status} />}
+    {status !== undefined && !waits.some((kind) => kind === 'plan' || kind === status) && (
+      <StatusTag status={status} />
+    )}
     {waits.map((kind) => (
       <span key={kind} class={`tag ${kind}`}>
         {KINDS[kind]}

@@ -7,7 +7,7 @@ export type State = Case['state'];
 /** What of a Work item stands on the board. */
 export interface Card
   extends Pick<Case, 'id' | 'title' | 'type' | 'state' | 'project' | 'created_at'> {
-  /** Of the session that has not ended. */
+  /** Of the session that has not ended, else of the newest. */
   status?: Session['status'];
   /** What of it needs the operator. */
   waits?: AttentionItem['kind'][];
@@ -71,7 +71,7 @@ const FIELDS = 'title,type,state,project,created_at';
 
 /** A page of those that are wanted, with what is going on with each. */
 export const cardsOf = async (
-  { request }: Api,
+  { request, call }: Api,
   wanted: Wanted,
   page: { limit: number; after?: string | undefined },
   marks: Marks,
@@ -79,9 +79,13 @@ export const cardsOf = async (
   const { limit, after } = page;
   const query = { ...wanted, fields: FIELDS, limit, ...(after !== undefined && { after }) };
   const { data, headers } = await request('GET /cases', { query });
-  const cards = (data as Card[]).map((card) => ({ ...card, ...marks.get(card.id) }));
+  const found = data as Card[];
+  const case_ids = found.map(({ id }) => id).join();
+  const newest =
+    found.length === 0 ? [] : await call('GET /api/sessions/newest', { query: { case_ids } });
+  const ended = new Map(newest.map(({ case_id, status }) => [case_id, { status }]));
   return {
-    cards,
+    cards: found.map((card) => ({ ...card, ...ended.get(card.id), ...marks.get(card.id) })),
     total: Number(headers.get('x-total-count')),
     isMore: headers.get('link') !== null,
   };

@@ -1,8 +1,6 @@
-import { useRef } from 'preact/hooks';
 import { CardInside, type CardProps } from './board-card.tsx';
 import type { Cards, State, Wanted } from './board-cards.ts';
-import { useMore, useNear } from './board-more.ts';
-import { useRows } from './board-rows.ts';
+import { useList } from './board-more.ts';
 import { STATES } from './item.tsx';
 
 export interface ColumnProps extends Pick<CardProps, 'moving' | 'move'> {
@@ -18,11 +16,7 @@ export interface ColumnProps extends Pick<CardProps, 'moving' | 'move'> {
 /** The Work items of one state: what is seen of them, and more as one comes near the end. */
 export const Column = (column: ColumnProps) => {
   const { state, of: first, all, wanted, drop } = column;
-  const { cards, isMore, more } = useMore(first, { ...wanted, state });
-  const box = useRef<HTMLDivElement>(null);
-  const end = useRef<HTMLAnchorElement>(null);
-  const rows = useRows({ count: cards.length, height: 78, gap: 8, box });
-  useNear(end, more);
+  const list = useList(first, { ...wanted, state }, { height: 78, gap: 8 });
   const onDrop = (event: DragEvent) => {
     event.preventDefault();
     drop(state);
@@ -38,14 +32,14 @@ export const Column = (column: ColumnProps) => {
       <h2>
         {STATES[state]} <span class="quiet">{first.total}</span>
       </h2>
-      <div class="scroll" ref={box}>
+      <div class="scroll" ref={list.box}>
         <ol class="cards">
-          <Room height={rows.before} />
-          {cards.slice(rows.from, rows.to).map((card, at) => (
+          <Room height={list.before} />
+          {list.shown.map(({ card, index }) => (
             <li
               key={card.id}
-              ref={rows.measure}
-              data-index={rows.from + at}
+              ref={list.measure}
+              data-index={index}
               class="card"
               data-row={card.id}
               tabIndex={-1}
@@ -55,14 +49,14 @@ export const Column = (column: ColumnProps) => {
               <CardInside of={card} moving={column.moving} move={column.move} />
             </li>
           ))}
-          <Room height={rows.after} />
+          <Room height={list.after} />
         </ol>
-        {isMore && (
-          <a class="more" ref={end} href={all}>
+        {list.isMore && (
+          <a class="more" ref={list.end} href={all}>
             All of them
           </a>
         )}
-        {cards.length === 0 && <p class="quiet none">None</p>}
+        {list.isEmpty && <p class="quiet none">None</p>}
       </div>
     </section>
   );

@@ -1,3 +1,4 @@
+import { visible } from '../../../base/visible.ts';
 import type { Wanted } from './board-cards.ts';
 import { STATES } from './item.tsx';
 
@@ -9,12 +10,17 @@ export interface Looking {
   what: 'needs' | 'running' | undefined;
   /** With those that are closed. */
   closed: boolean;
+  /** Those of the settings, and the one that is looked at. */
+  projects: readonly string[];
 }
 
 const BOARD = '/dashboard/board';
 
 /** The address of a view, as short as it can be. */
-export const addressOf = ({ wanted, view, what, closed }: Looking, more: object = {}): string => {
+export const addressOf = (
+  { wanted, view, what, closed }: Omit<Looking, 'projects'>,
+  more: object = {},
+): string => {
   const { order, ids: _, ...filters } = wanted;
   const said = new URLSearchParams({
     ...(view === 'list' && { view }),
@@ -27,14 +33,19 @@ export const addressOf = ({ wanted, view, what, closed }: Looking, more: object 
   return said.size === 0 ? BOARD : `${BOARD}?${said}`;
 };
 
-const NOTHING: Looking = { wanted: {}, view: 'board', what: undefined, closed: false };
+const NOTHING: Omit<Looking, 'projects'> = {
+  wanted: {},
+  view: 'board',
+  what: undefined,
+  closed: false,
+};
 
 const VIEWS = [
   { name: 'All', at: NOTHING },
   { name: 'Needs me', at: { ...NOTHING, what: 'needs' } },
   { name: 'Running', at: { ...NOTHING, what: 'running' } },
   { name: 'Resolved', at: { ...NOTHING, view: 'list', wanted: { state: 'RESOLVED' } } },
-] as const satisfies readonly { name: string; at: Looking }[];
+] as const satisfies readonly { name: string; at: Omit<Looking, 'projects'> }[];
 
 /** What is looked at, and how: links and a plain form. */
 export const Filters = ({ at }: { at: Looking }) => (
@@ -54,7 +65,7 @@ export const Filters = ({ at }: { at: Looking }) => (
   </div>
 );
 
-const Way = ({ name, to, at }: { name: string; to: Looking; at: Looking }) => {
+const Way = ({ name, to, at }: { name: string; to: Omit<Looking, 'projects'>; at: Looking }) => {
   const href = addressOf(to);
   return (
     <a class="way" href={href} {...(href === addressOf(at) && { 'aria-current': 'true' as const })}>
@@ -63,7 +74,7 @@ const Way = ({ name, to, at }: { name: string; to: Looking; at: Looking }) => {
   );
 };
 
-const Form = ({ at: { wanted, view, what, closed } }: { at: Looking }) => (
+const Form = ({ at: { wanted, view, what, closed, projects } }: { at: Looking }) => (
   <form action={BOARD} class="line filters" onChange={sendSelect}>
     {view === 'list' && <input type="hidden" name="view" value="list" />}
     {what !== undefined && <input type="hidden" name="what" value={what} />}
@@ -89,12 +100,14 @@ const Form = ({ at: { wanted, view, what, closed } }: { at: Looking }) => (
       placeholder="Type"
       size={8}
     />
-    <input
-      {...{ name: 'project', defaultValue: wanted.project, maxLength: 200 }}
-      aria-label="Project"
-      placeholder="Project"
-      size={8}
-    />
+    <select name="project" aria-label="Project">
+      <option value="">Any project</option>
+      {projects.map((name) => (
+        <option key={name} value={name} selected={name === wanted.project}>
+          {visible(name)}
+        </option>
+      ))}
+    </select>
     <button type="submit">Filter</button>
   </form>
 );

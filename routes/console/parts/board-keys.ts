@@ -7,6 +7,35 @@ export const useArrows = (): void =>
     return () => document.removeEventListener('keydown', stepAside);
   }, []);
 
+let wanted: readonly string[] = [];
+
+/** The card that is moved stays at hand wherever it comes to stand; where it is not shown any more, the one beside it. */
+export const keepAtHand = (id: string): void => {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
+  const at = rows.findIndex(({ dataset }) => dataset.row === id);
+  wanted = [rows[at], rows[at + 1], rows[at - 1]].flatMap((row) => row?.dataset.row ?? []);
+};
+
+/** After each showing: nobody has to look for the card again whose place went away below the focus. */
+export const useKeptAtHand = (): void => {
+  useEffect(() => {
+    const forget = () => {
+      wanted = [];
+    };
+    document.addEventListener('pointerdown', forget);
+    return () => document.removeEventListener('pointerdown', forget);
+  }, []);
+  useEffect(() => {
+    const { activeElement, body } = document;
+    if (activeElement !== body) return;
+    const [row] = wanted.flatMap(
+      (id) => document.querySelector<HTMLElement>(`[data-row="${id}"]`) ?? [],
+    );
+    row?.focus();
+    row?.scrollIntoView({ block: 'nearest' });
+  });
+};
+
 const stepAside = (event: KeyboardEvent): void => {
   const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   const { target } = event;

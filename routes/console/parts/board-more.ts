@@ -2,13 +2,24 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../lib/client/client.ts';
 import { type Card, type Cards, cardsOf, marksOf, type Wanted } from './board-cards.ts';
+import { useRows } from './board-rows.ts';
 
+/** As many as `cardsOf` asks about at once. */
 const STEP = 100;
-/** The most that the API gives at once. */
-const MOST = 1000;
+
+/** A list that is scrolled: the cards of it that there are now, and what brings more as one comes near its end. */
+export const useList = (first: Cards, wanted: Wanted, size: { height: number; gap: number }) => {
+  const { cards, isMore, more } = useMore(first, wanted);
+  const box = useRef<HTMLDivElement>(null);
+  const end = useRef<HTMLAnchorElement>(null);
+  const { from, to, ...room } = useRows({ count: cards.length, box, ...size });
+  useNear(end, more);
+  const shown = cards.slice(from, to).map((card, at) => ({ card, index: from + at }));
+  return { shown, isEmpty: cards.length === 0, isMore, box, end, ...room };
+};
 
 /** What more there is of a list is fetched, and kept as new as its first page. */
-export const useMore = (first: Cards, wanted: Wanted) => {
+const useMore = (first: Cards, wanted: Wanted) => {
   const [rest, setRest] = useState<Cards>();
   const now = useRef({ first, rest });
   now.current = { first, rest };
@@ -43,7 +54,7 @@ const pages = async (wanted: Wanted, after: string | undefined, count: number): 
   const marks = await marksOf(api);
   const found: Cards = { cards: [], total: 0, isMore: true };
   while (found.isMore && found.cards.length < count) {
-    const limit = Math.min(count - found.cards.length, MOST);
+    const limit = Math.min(count - found.cards.length, STEP);
     const last = found.cards.at(-1)?.id ?? after;
     const { cards, ...of } = await cardsOf(api, wanted, { limit, after: last }, marks);
     Object.assign(found, of);
@@ -53,7 +64,7 @@ const pages = async (wanted: Wanted, after: string | undefined, count: number): 
 };
 
 /** Calls when an element comes near to what is seen. */
-export const useNear = (end: RefObject<HTMLElement | null>, near: () => void): void => {
+const useNear = (end: RefObject<HTMLElement | null>, near: () => void): void => {
   const now = useRef(near);
   now.current = near;
   useEffect(() => {

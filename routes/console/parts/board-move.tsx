@@ -1,7 +1,8 @@
-import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../lib/client/client.ts';
 import type { Api } from '../common/page.ts';
 import type { Card, State } from './board-cards.ts';
+import { keepAtHand } from './board-keys.ts';
 import { Do, InFrame } from './do.tsx';
 import { STATES } from './item.tsx';
 
@@ -86,10 +87,14 @@ interface MoveFormProps extends Moving {
 export const MoveForm = ({ id, state, etag, to, move }: MoveFormProps) => {
   const { path } = useContext(InFrame);
   const form = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // At once: the next key is meant for it.
+  useLayoutEffect(() => {
     const element = form.current?.querySelector('form');
     // A form is emptied once its call was made.
-    const done = () => move(undefined);
+    const done = () => {
+      if (to === undefined) keepAtHand(id);
+      move(undefined);
+    };
     element?.addEventListener('reset', done);
     if (to === undefined) element?.querySelector('select')?.focus();
     else element?.requestSubmit();

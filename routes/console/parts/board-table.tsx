@@ -1,10 +1,8 @@
-import { useRef } from 'preact/hooks';
 import { visible } from '../../../base/visible.ts';
 import { type CardProps, Tags, TitleLink } from './board-card.tsx';
 import type { Card, Cards, Wanted } from './board-cards.ts';
-import { useMore, useNear } from './board-more.ts';
+import { useList } from './board-more.ts';
 import { MoveForm, MoveLink } from './board-move.tsx';
-import { useRows } from './board-rows.ts';
 import { STATES } from './item.tsx';
 import { Since } from './since.tsx';
 
@@ -21,34 +19,30 @@ const COLUMNS = 6;
 
 /** Work items in a dense list. */
 export const Table = ({ of: first, wanted, turned, next, ...how }: TableProps) => {
-  const { cards, isMore, more } = useMore(first, wanted);
-  const box = useRef<HTMLDivElement>(null);
-  const end = useRef<HTMLAnchorElement>(null);
-  const rows = useRows({ count: cards.length, height: 37, gap: 0, box });
-  useNear(end, more);
+  const list = useList(first, wanted, { height: 37, gap: 0 });
   return (
-    <div class="scroll list" ref={box}>
+    <div class="scroll list" ref={list.box}>
       <table>
         <caption class="unseen">Work items</caption>
         <Head wanted={wanted} turned={turned} />
         <tbody>
-          <Room height={rows.before} />
-          {cards.slice(rows.from, rows.to).map((card, at) => (
+          <Room height={list.before} />
+          {list.shown.map(({ card, index }) => (
             <tr
               key={card.id}
-              ref={rows.measure}
-              data-index={rows.from + at}
+              ref={list.measure}
+              data-index={index}
               data-row={card.id}
               tabIndex={-1}
             >
               <Cells of={card} {...how} />
             </tr>
           ))}
-          <Room height={rows.after} />
+          <Room height={list.after} />
         </tbody>
       </table>
-      {isMore && (
-        <a class="more" ref={end} href={next}>
+      {list.isMore && (
+        <a class="more" ref={list.end} href={next}>
           Next page
         </a>
       )}

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { caseText, dirOf, write } from '../../helpers/many-items.ts';
@@ -19,7 +19,7 @@ const start = async (t: TestContext, before: (workspace: string) => void = () =>
   const make = (title: string, description = 'Nothing.\n') =>
     dossier.call('POST /cases', { body: { title, type: 'bug', description } });
   const stateOf = async (id: string) => (await dossier.call('GET /cases/{id}', { id })).state;
-  return { workspace, dossier, make, stateOf, board: `${daemon.url}/dashboard/board` };
+  return { root, workspace, dossier, make, stateOf, board: `${daemon.url}/dashboard/board` };
 };
 
 const column = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
@@ -89,6 +89,107 @@ describe('the board', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Move', exact: true }).click();
     await page.getByRole('alert').waitFor();
     assert.equal(await stateOf(id), 'BLOCKED');
+  });
+
+  it('stays at the card that is moved by keyboard, and at the next where that is out of sight', async (t) => {
+    const { board, make, stateOf } = await start(t);
+    await make('Stays');
+    const { id } = await make('Moved');
+    const { page, complaints } = await look(t, board);
+    const moveTo = async (state: string) => {
+      await page.keyboard.press('m');
+      await page.getByLabel('To which state').selectOption(state);
+      await page.keyboard.press('Enter');
+    };
+    const atHand = (title: string) =>
+      page.locator('.card:focus').filter({ hasText: title }).waitFor();
+    await page.keyboard.press('j');
+    await atHand('Moved');
+    await moveTo('Verifying');
+    await card(page, 'Verifying', 'Moved').waitFor();
+    await atHand('Moved');
+    await page.keyboard.press('ArrowLeft');
+    await atHand('Stays');
+    await moveTo('Resolved');
+    await card(page, 'Open', 'Stays').waitFor({ state: 'detached' });
+    await atHand('Moved');
+    assert.equal(await stateOf(id), 'VERIFYING');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('moves in one of two tabs, and tells the other', async (t) => {
+    const { board, make, stateOf } = await start(t);
+    const { id } = await make('Moved');
+    const { page, browser } = await look(t, board);
+    const { page: other } = await openTab(browser, board);
+    for (const one of [page, other]) {
+      await one.keyboard.press('j');
+      await one.keyboard.press('m');
+      await one.getByLabel('To which state').waitFor();
+    }
+    await page.getByLabel('To which state').selectOption('Verifying');
+    await page.keyboard.press('Enter');
+    await card(other, 'Verifying', 'Moved').waitFor();
+    await other.getByLabel('To which state').selectOption('Blocked');
+    await other.getByRole('button', { name: 'Move', exact: true }).click();
+    await other.getByRole('alert').waitFor();
+    assert.equal(await stateOf(id), 'VERIFYING');
+  });
+
+  it('makes a Work item where one is, by keyboard', async (t) => {
+    const { board, dossier, root } = await start(t);
+    await dossier.call('PUT /settings', { body: { projects: { other: root } } });
+    const { page, complaints } = await look(t, `${board}?project=other`);
+    await page.keyboard.press('n');
+    await page.getByLabel('Title', { exact: true }).fill('Made here');
+    await page.keyboard.press('Enter');
+    await card(page, 'Open', 'Made here').waitFor();
+    const [made] = await dossier.call('GET /cases', { query: { search: 'Made' } });
+    assert.equal(made?.project, 'other');
+    assert.equal(await page.getByLabel('Project').inputValue(), 'other');
+    await assertAccessible(page);
+    await page.getByLabel('Project').selectOption('default');
+    await page.getByText('Nothing is like that.').waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('says how the newest session ended', async (t) => {
+    const { board, make, dossier } = await start(t);
+    const begun = async (title: string, text: string) => {
+      const { id } = await make(title, text);
+      const body = { type: 'implementing' };
+      const { id: sid } = await dossier.call('POST /cases/{id}/sessions', { id, body });
+      const at = { id, sid };
+      for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at))
+        if (event === 'plan_ready') break;
+      return at;
+    };
+    const done = await begun('Done', '```sh\ntrue\n```\n');
+    await dossier.call('POST /cases/{id}/sessions/{sid}/approve', done);
+    const left = await begun('Left', 'Nothing.\n');
+    await dossier.call('POST /api/cases/{id}/session/abort', { id: left.id });
+    const { page } = await look(t, board);
+    const tagged = (title: string, tag: string) =>
+      page.locator('.card', { hasText: title }).getByText(tag, { exact: true }).waitFor();
+    await tagged('Done', 'completed');
+    await tagged('Left', 'aborted');
+  });
+
+  it('hears of what hands remove and rename, and what another tab deletes', async (t) => {
+    const { board, make, workspace, dossier } = await start(t);
+    const [gone, renamed, deleted] = [await make('Gone'), await make('Renamed'), await make('Del')];
+    const { page, complaints } = await look(t, board);
+    await card(page, 'Open', 'Renamed').waitFor();
+    rmSync(join(workspace, gone.path), { recursive: true });
+    await card(page, 'Open', 'Gone').waitFor({ state: 'detached' });
+    renameSync(join(workspace, renamed.path), join(workspace, 'cases', 'by-hand'));
+    const file = join(workspace, 'cases', 'by-hand', 'case.md');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('Renamed', 'Named by hand'));
+    await card(page, 'Open', 'Named by hand').waitFor();
+    await dossier.call('DELETE /cases/{id}', { id: deleted.id });
+    await card(page, 'Open', 'Del').waitFor({ state: 'detached' });
+    assert.equal(await page.locator('.card').count(), 1);
+    assert.deepEqual(complaints, []);
   });
 
   it('goes from column to column by the arrow keys', async (t) => {

@@ -8,6 +8,7 @@ import { readSentBack } from '../../../../store/sessions/sent-back.ts';
 import { readDiff, readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import {
   sessionsOf as keptSessions,
+  newestSession,
   readSession,
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
@@ -171,6 +172,17 @@ export const activeSessions = async (service: EngineNeeds): Promise<Session[]> =
   (await openSessions(service))
     .filter(({ status }) => status !== 'queued')
     .map((session) => withWaiting(service.engine, session));
+
+/** The newest session of each of these Work items, where there is one. */
+export const newestSessions = async (
+  service: EngineNeeds,
+  caseIds: readonly string[],
+): Promise<Session[]> => {
+  await Promise.all(caseIds.map((caseId) => decided(service.store, caseId)));
+  return caseIds
+    .flatMap((caseId) => newestSession(service.store, caseId) ?? [])
+    .map(({ session }) => withWaiting(service.engine, session));
+};
 
 // The journal knows the open ones by id: what has ended costs nothing here, however much of it there is.
 const openSessions = async ({ store }: WithStore): Promise<Session[]> => {
