@@ -15,6 +15,16 @@ import { CaseWebhookBody, NewWebhook, Webhook, WebhookBody } from '../store/reco
 
 const Query = Type.Object(PageQuery);
 
+const DeliveriesQuery = Type.Object({
+  ...PageQuery,
+  order: Type.Optional(
+    Type.Enum(['oldest', 'newest'], {
+      description:
+        'Which of those that were tried comes first; what was not comes after them, in its order. Default: oldest',
+    }),
+  ),
+});
+
 type Registered = Awaited<ReturnType<typeof registerWebhook>>;
 const registered = (path: string, { webhook, etag }: Registered) =>
   created(`${path}/${webhook.id}`, webhook, etag);
@@ -56,11 +66,11 @@ const globalRoutes = [
     summary: 'List what was and what is to be sent to a receiver',
     description:
       'The newest 1000 attempts, and all that waits; 1000 of them when no `limit` is given.',
-    query: Query,
+    query: DeliveriesQuery,
     response: Type.Array(Delivery),
     handler: async ({ params, query }, service) =>
       pageOf(
-        await listDeliveries(service, undefined, params.id, query.after),
+        await listDeliveries(service, undefined, params.id, query),
         query,
         `/webhooks/${params.id}/deliveries`,
       ),
@@ -106,11 +116,11 @@ const caseRoutes = [
   }),
   route('GET /cases/{id}/webhooks/{webhook_id}/deliveries', {
     summary: "List what was and what is to be sent to a Work item's receiver",
-    query: Query,
+    query: DeliveriesQuery,
     response: Type.Array(Delivery),
     handler: async ({ params, query }, service) =>
       pageOf(
-        await listDeliveries(service, params.id, params.webhook_id, query.after),
+        await listDeliveries(service, params.id, params.webhook_id, query),
         query,
         `/cases/${params.id}/webhooks/${params.webhook_id}/deliveries`,
       ),

@@ -10,6 +10,7 @@ import { listRecoveries } from '../lib/code/worktrees/keep/recoveries.ts';
 import { removeWorktree } from '../lib/code/worktrees/keep/remove.ts';
 import { restoreWorktree } from '../lib/code/worktrees/keep/restore.ts';
 import { verifyIsolation } from '../lib/code/worktrees/look/isolation.ts';
+import { knownWorktrees } from '../lib/code/worktrees/look/known.ts';
 import { staleWorktrees } from '../lib/code/worktrees/look/stale.ts';
 import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/look/status.ts';
 import { attachWorktree } from '../lib/code/worktrees/make/attach.ts';
@@ -33,6 +34,7 @@ import {
   BranchName,
   Cleanup,
   CleanupWish,
+  KnownWorktree,
   StaleWorktree,
 } from '../store/records/worktree-upkeep.ts';
 import { gitName } from './fields.ts';
@@ -89,6 +91,12 @@ export const worktreeRoutes = [
       ...GIT,
     ],
     handler: async ({ body }, service) => made(await createWorktree(service, body.case_id, body)),
+  }),
+  route('GET /api/worktrees', {
+    summary: 'List all worktrees, and the Work items of which work is kept',
+    description: 'Without a look into any of them: `health` and `stale` say how they are.',
+    response: Type.Array(KnownWorktree),
+    handler: (_input, service) => knownWorktrees(service),
   }),
   route('POST /api/worktrees/{case_id}/attach', {
     operationId: 'attachWorktree',

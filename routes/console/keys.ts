@@ -1,30 +1,36 @@
 import { createKey, listKeys, revokeKey } from '../../lib/guard/api-keys/keys.ts';
-import type { ConsolePage } from '../../lib/http/console-page.ts';
+import type { Asked, ConsolePage } from '../../lib/http/console-page.ts';
 import type { KeysShown } from './pages/keys.tsx';
 
 /** Where the page is. */
 const KEYS = '/dashboard/keys';
 
-const show = async (shown: KeysShown, status?: number) =>
-  (await import('./render.tsx')).showKeys(shown, status);
+type Told = Pick<KeysShown, 'made' | 'error'>;
 
-const refused: ConsolePage['refused'] = ({ status, message }, { form_key }, { store }) =>
-  show({ keys: listKeys(store), form_key, error: message }, status);
+type Store = Parameters<typeof listKeys>[0];
+
+const show = async (asked: Asked, store: Store, told: Told = {}, status?: number) => {
+  const shown = { keys: listKeys(store), form_key: asked.form_key, ...told };
+  return (await import('./render.tsx')).showKeys(asked, shown, status);
+};
+
+const refused: ConsolePage['refused'] = ({ status, message }, asked, { store }) =>
+  show(asked, store, { error: message }, status);
 
 /** API keys: listed, made, and revoked. No page runs scripts that shows one. */
 export const keyPages: readonly ConsolePage[] = [
   {
     method: 'GET',
     path: KEYS,
-    handler: ({ form_key }, { store }) => show({ keys: listKeys(store), form_key }),
+    handler: (asked, { store }) => show(asked, store),
     refused,
   },
   {
     method: 'POST',
     path: KEYS,
-    handler: async ({ form, form_key }, service) => {
-      const made = await createKey(service, form.get('name') ?? '');
-      return show({ keys: listKeys(service.store), form_key, made }, 201);
+    handler: async (asked, service) => {
+      const made = await createKey(service, asked.form.get('name') ?? '');
+      return show(asked, service.store, { made }, 201);
     },
     refused,
   },

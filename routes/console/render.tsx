@@ -4,17 +4,18 @@ import { connect, type Dossier, type Fetch, Problem } from '../../lib/client/cli
 import { type ErrorCode, ServiceError } from '../../lib/errors.ts';
 import type { Asked, Shown } from '../../lib/http/console-page.ts';
 import { assets } from './assets.ts';
-import type { At, Frame, Page, Told } from './common/page.ts';
+import type { At, Frame, Page } from './common/page.ts';
 import { sendForm } from './common/send-form.ts';
 import { Document } from './document.tsx';
 import { PAGES, pageAt } from './pages/index.ts';
 import { Keys, type KeysShown } from './pages/keys.tsx';
 import { Login, type LoginShown } from './pages/login.tsx';
 import { Refused } from './parts/refused.tsx';
-import { plainDocument } from './plain.tsx';
+import { Shell } from './parts/shell.tsx';
+import { Bare, plainDocument } from './plain.tsx';
 
-/** Shows the page at the address that was asked for. Throws `route_not_found`. */
-export const showPage = async (asked: Asked, told?: Told): Promise<Shown> => {
+/** Shows the page at the address that was asked for, after a form perhaps. Throws `route_not_found`. */
+export const showPage = async (asked: Asked, ended: Ended = {}): Promise<Shown> => {
   const { url, form_key } = asked;
   const found = pageAt(url.pathname);
   if (found === undefined)
@@ -25,11 +26,15 @@ export const showPage = async (asked: Asked, told?: Told): Promise<Shown> => {
   const { shown, waiting } = await loaded(page, asked, at).catch(refuse);
   const frame: Frame = {
     ...{ form_key, showing: randomUUID(), path: url.pathname + url.search, waiting },
-    problem: told,
+    ...ended,
   };
   const document = <Document {...{ frame, name: found.name, at, page, style, shown, assets }} />;
-  return { html: `<!doctype html>${render(document)}`, runs: true, status: told?.status || 200 };
+  const status = ended.problem?.status || 200;
+  return { html: `<!doctype html>${render(document)}`, runs: true, status };
 };
+
+/** What the last form came to, where that is shown. */
+type Ended = Pick<Frame, 'problem' | 'once'>;
 
 const loaded = async (page: Page, asked: Asked, at: At) => {
   const api = apiFor(asked);
@@ -49,7 +54,8 @@ export const doForm = async (asked: Asked): Promise<Shown | string> => {
   const back = pathOf(form.get('_back'), url);
   const end = await sendForm(apiFor(asked), form, form.get('_showing') ?? '');
   const on = end.on === undefined ? back : pathOf(end.on, url);
-  if ('told' in end) return showPage({ ...asked, url: on }, end.told);
+  if ('told' in end) return showPage({ ...asked, url: on }, { problem: end.told });
+  if (end.once !== undefined) return showPage({ ...asked, url: on }, { once: end.once });
   return on.pathname + on.search;
 };
 
@@ -81,16 +87,29 @@ const pathOf = (path: string | null, base: URL): URL => {
 /** Says in a page why something was refused that no page had asked for. */
 export const showRefusal = ({ status, message }: ServiceError): Shown => ({
   status,
-  html: plainDocument('Refused', <Refused error={message} />),
+  html: plainDocument(
+    'Refused',
+    <Bare>
+      <Refused error={message} />
+    </Bare>,
+  ),
 });
 
 /** Of these pages the daemon knows what no call of the API tells; no script runs in them. */
-export const showKeys = (shown: KeysShown, status = 200): Shown => ({
-  status,
-  html: plainDocument('API keys', <Keys {...shown} />),
-});
+export const showKeys = async (asked: Asked, shown: KeysShown, status = 200): Promise<Shown> => {
+  const { length: waiting } = await apiFor(asked).call('GET /attention');
+  const frame: Frame = { form_key: shown.form_key, showing: '', path: asked.url.pathname, waiting };
+  const page = { View: () => <Keys {...shown} /> };
+  const html = plainDocument('API keys', <Shell frame={frame} page={page} shown={{}} />);
+  return { status, html };
+};
 
 export const showLogin = (shown: LoginShown, status = 200): Shown => ({
   status,
-  html: plainDocument('Log in', <Login {...shown} />),
+  html: plainDocument(
+    'Log in',
+    <Bare>
+      <Login {...shown} />
+    </Bare>,
+  ),
 });

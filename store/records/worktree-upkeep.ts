@@ -10,6 +10,25 @@ const Why = {
   reason: Type.String({ description: 'What to do' }),
 };
 
+export const KnownWorktree = Type.Object(
+  {
+    case_id: Id,
+    path: Type.Optional(path),
+    branch: Type.Optional(branch),
+    attached: Type.Optional(attached),
+    created_at: Type.Optional(created_at),
+    problem: Type.Optional(
+      Type.String({ description: 'Why its record cannot be read; then nothing more is known' }),
+    ),
+    kept: Type.Boolean({
+      description:
+        'Work of it may be kept: `GET …/recoveries` lists it. Then it may have no worktree',
+    }),
+  },
+  { $id: 'KnownWorktree' },
+);
+export type KnownWorktree = Static<typeof KnownWorktree>;
+
 export const StaleWorktree = Type.Object(
   {
     ...{ case_id: Id, path, branch, attached, created_at },

@@ -59,6 +59,15 @@ export const assertAccessible = async (page: Page): Promise<void> => {
   assert.deepEqual(violations, []);
 };
 
+/** Nothing of the page stands beside what is seen of it. */
+export const assertFits = async (page: Page): Promise<void> => {
+  const { wide, seen } = await page.evaluate(() => ({
+    wide: document.documentElement.scrollWidth,
+    seen: document.documentElement.clientWidth,
+  }));
+  assert.ok(wide <= seen, `${wide} px wide in ${seen} px`);
+};
+
 /** A tab in a browser of its own cookies and storage. */
 export const openTab = async (
   browser: Browser,

@@ -42,7 +42,7 @@ describe(`GET ${KEYS}`, () => {
     assert.match(policy, /form-action 'self'; base-uri 'none'; frame-ancestors 'none'/);
     assert.equal(page.headers['cache-control'], 'no-store');
     assert.match(String(page.headers['set-cookie']), /; HttpOnly; SameSite=Strict$/);
-    assert.doesNotMatch(page.text, /<script|style=|onclick/);
+    assert.doesNotMatch(page.text, /<script| style=|onclick/);
     const style = /href="(\/[^"]+\.css)"/.exec(page.text)?.[1] ?? '';
     assert.match(String((await call('GET', style)).headers['content-type']), /^text\/css/);
   });

@@ -338,6 +338,16 @@ for (const scope of SCOPES) {
       assert.ok(Date.parse(String(deliveries[1].next_attempt_at)) > Date.now());
       const page = await life.call('GET', `${path}/${body.id}/deliveries?limit=1`);
       assert.match(String(page.headers.link), new RegExp(`after=${deliveries[0].id}`));
+      const newest = await life.call('GET', `${path}/${body.id}/deliveries?order=newest`);
+      assert.deepEqual(
+        newest.body.map(({ status }) => status),
+        ['retrying', 'delivered', 'waiting'],
+      );
+      const [{ id }] = newest.body;
+      const query = `order=newest&limit=1&after=${id}`;
+      const rest = await life.call('GET', `${path}/${body.id}/deliveries?${query}`);
+      assert.deepEqual(rest.body[0].id, deliveries[0].id);
+      assert.match(String(rest.headers.link), /order=newest/);
     });
 
     it('walks a long backlog no further than the page reaches, page by page', async (t) => {

@@ -12,6 +12,8 @@ import {
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createGit } from '../../lib/tools/git/run/create-git.ts';
+import { createCase } from '../../lib/work/cases/change.ts';
+import { deleteCase } from '../../store/cases.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';
@@ -24,6 +26,46 @@ const startWith = async (t: TestContext, wanted?: Parameters<typeof start>[1]) =
 
 const recordFile = ({ workspace, item }: Fixture): string =>
   join(workspace, '.dossier', 'worktrees', `${item.id}.json`);
+
+describe('GET /api/worktrees', () => {
+  it('lists each that is there, one that cannot be read, and Work items of which work is kept', async (t) => {
+    const fixture = await startWith(t);
+    const { item, send, service, worktree } = fixture;
+    const list = async () => (await send('GET', '/api/worktrees')).body as unknown as object[];
+    const { path, branch, created_at } = worktree;
+    const told = { case_id: item.id, path, branch, attached: false, created_at };
+    assert.deepEqual(await list(), [{ ...told, kept: false }]);
+    const broken = await createCase(service, { title: 'Broken', type: 'bug' });
+    writeFileSync(recordFile({ ...fixture, item: broken }), '{');
+    const [first, second] = (await list()).toSorted((one) => ('problem' in one ? 1 : -1));
+    assert.deepEqual(first, { ...told, kept: false });
+    assert.match(JSON.stringify(second), /"problem":"[^"]+","kept":false/);
+    rmSync(recordFile({ ...fixture, item: broken }));
+    writeFiles(path, { 'new.txt': 'new' });
+    await send('DELETE', `/api/cases/${item.id}/worktree?force=true`);
+    assert.deepEqual(await list(), [{ case_id: item.id, kept: true }]);
+    // The patch alone is something, too.
+    const refs = fixture.repository.git('for-each-ref', '--format=%(refname)', 'refs/dossier');
+    for (const ref of refs.trim().split('\n')) fixture.repository.git('update-ref', '-d', ref);
+    assert.deepEqual(await list(), [{ case_id: item.id, kept: true }]);
+    await deleteCase(service.store, item.id);
+    assert.deepEqual(await list(), []);
+  });
+
+  it('knows of what is kept in the repository of a clone that was attached, and needs none of its own', async (t) => {
+    const fixture = await start(t, { repo: null });
+    const { item, send, repository } = fixture;
+    const mine = join(temporaryDirectory(t), 'mine');
+    repository.git('worktree', 'add', '--quiet', '-b', 'mine', mine);
+    await send('POST', `/api/worktrees/${item.id}/attach`, { path: mine, base: 'main' });
+    const list = async () => (await send('GET', '/api/worktrees')).body as unknown as object[];
+    const kept = async () => (await list()).map((one) => 'kept' in one && one.kept);
+    assert.deepEqual(await kept(), [false]);
+    const name = `${item.id.slice(0, 8)}-2026-01-01T00-00-00Z`;
+    repository.git('update-ref', `refs/dossier/undone/${name}`, 'main');
+    assert.deepEqual(await kept(), [true]);
+  });
+});
 
 describe('POST /api/worktrees', () => {
   it('makes a worktree that is called as the Work item, on a branch of its own', async (t) => {

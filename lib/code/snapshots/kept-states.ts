@@ -17,7 +17,7 @@ export interface KeptState {
 
 /** What is kept under names that begin so. Whoever writes in the repository can make such a ref. */
 export const listStates = async (git: GitAt, begin: string): Promise<KeptState[]> => {
-  const patterns = Object.keys(KINDS).flatMap((room) => [
+  const patterns = KEPT_ROOMS.flatMap((room) => [
     `refs/dossier/${room}/${begin}*`,
     `refs/dossier/${room}/${begin}*/**`,
   ]);
@@ -37,6 +37,9 @@ const KINDS: Readonly<Record<string, KeptState['kind']>> = {
   undone: 'undone',
   'set-aside': 'set_aside',
 };
+
+/** Where refs are, below refs/dossier/. */
+export const KEPT_ROOMS = Object.keys(KINDS);
 
 const stateIn = (line: string, begin: string): KeptState | undefined => {
   const [refname = '', commit = '', seconds = '', head = ''] = line.split(' ');

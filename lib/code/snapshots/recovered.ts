@@ -5,7 +5,7 @@ import { DAEMON } from '../../tools/git/run/author.ts';
 import { type Checkout, type Git, type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
 import type { WorktreeSnapshot } from './snapshot.ts';
 
-const ROOM = 'refs/dossier/recovered/';
+export const RECOVERED = 'refs/dossier/recovered/';
 const NOTE = 'dossier.json';
 
 interface Keeping {
@@ -43,7 +43,7 @@ export const keepWork = async (
 // Two within one second.
 const freeRef = async (git: GitAt, name: string): Promise<string> => {
   for (let number = 1; ; number += 1) {
-    const ref = number === 1 ? `${ROOM}${name}` : `${ROOM}${name}-${number}`;
+    const ref = number === 1 ? `${RECOVERED}${name}` : `${RECOVERED}${name}-${number}`;
     if ((await commitOf(git, ref)) === undefined) return ref;
   }
 };
@@ -61,7 +61,7 @@ export interface KeptWork {
 export const listWork = async ({ at, place }: GitAt, begin: string): Promise<KeptWork[]> => {
   const git = at(repositoryOf(place));
   const format = '--format=%(refname) %(objecttype)';
-  const lines = await git.lines(['for-each-ref', format, `${ROOM}${begin}*`]);
+  const lines = await git.lines(['for-each-ref', format, `${RECOVERED}${begin}*`]);
   const refs = lines.flatMap((line) => /^(refs\S+) commit$/.exec(line)?.[1] ?? []).toSorted();
   return Promise.all(refs.map((ref) => readWork(git, ref)));
 };
@@ -70,7 +70,7 @@ const readWork = async (git: GitAt, ref: string): Promise<KeptWork> => {
   const note = await git.find(['cat-file', 'blob', `${ref}:${NOTE}`]);
   const head = await git.find(['rev-parse', '--verify', '--quiet', `${ref}^`]);
   return {
-    name: ref.slice(ROOM.length),
+    name: ref.slice(RECOVERED.length),
     ref,
     head: head ?? null,
     note: orElse(() => JSON.parse(note ?? ''), undefined),

@@ -8,27 +8,34 @@ import type { WithDispatcher } from './dispatcher.ts';
 import { readWebhook } from './registrations.ts';
 
 /**
- * What was and what is to be sent to a receiver, oldest first: the newest 1000 attempts, and all that waits, read as it is
- * asked for. Of what waits, what comes before `from` may be left out.
+ * What was and what is to be sent to a receiver: the newest 1000 attempts, then all that waits, read as it is asked for. Of
+ * what waits, what comes before `after` may be left out.
  */
 export const listDeliveries = async (
   service: WithDispatcher & WithStore,
   scope: Scope,
   webhookId: string,
-  from?: string,
+  wish: Wish,
 ): Promise<AsyncIterable<Delivery>> => {
   await readWebhook(service, scope, webhookId);
-  return deliveriesOf(service, webhookId, from);
+  return deliveriesOf(service, webhookId, wish);
 };
+
+interface Wish {
+  /** Which of those that were tried comes first. */
+  order?: 'oldest' | 'newest';
+  after?: string;
+}
 
 const deliveriesOf = async function* (
   { store, dispatcher }: WithDispatcher & WithStore,
   webhookId: string,
-  from?: string,
+  { order, after }: Wish,
 ): AsyncGenerator<Delivery> {
   const tried = fromLines(readDeliveries(store.layout, webhookId));
-  yield* tried.values();
-  for await (const { delivery_id, body } of dispatcher.waiting(webhookId, from))
+  const oldest = [...tried.values()];
+  yield* order === 'newest' ? oldest.toReversed() : oldest;
+  for await (const { delivery_id, body } of dispatcher.waiting(webhookId, after))
     if (!tried.has(delivery_id)) yield untried(delivery_id, body);
 };
 
@@ -37,7 +44,7 @@ const findDelivery = async (
   webhookId: string,
   id: string,
 ): Promise<Delivery | undefined> => {
-  for await (const delivery of deliveriesOf(service, webhookId, id))
+  for await (const delivery of deliveriesOf(service, webhookId, { after: id }))
     if (delivery.id === id) return delivery;
   return undefined;
 };

@@ -61,7 +61,7 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
     (end) => {
       if ('told' in end) return put({ problem: end.told });
       if (end.on !== undefined && end.on !== frame().path) return location.assign(end.on);
-      put({ problem: undefined, showing: crypto.randomUUID() });
+      put({ problem: undefined, once: end.once, showing: crypto.randomUUID() });
       refresh();
     },
   );

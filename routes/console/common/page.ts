@@ -29,6 +29,8 @@ export interface Frame {
   waiting: number;
   /** What was refused of the last form. */
   problem?: Told | undefined;
+  /** What the last form was answered that is shown this once. */
+  once?: string | undefined;
 }
 
 /** A page of the console: what it needs of the API, and how that is shown, on the server and in the browser alike. */

@@ -3,13 +3,20 @@ import type { Told } from './page.ts';
 
 type Json = Record<string, unknown>;
 
-/** How the call of a form ended: where to go on, or why it was refused; both where only what follows was. */
-export type FormEnd = { on: string | undefined } | { told: Told; on?: string | undefined };
+/**
+ * How the call of a form ended: where to go on, and what of the answer is shown this once; or why it was refused; where to
+ * go on too where only what follows was.
+ */
+export type FormEnd =
+  | { on: string | undefined; once?: string | undefined }
+  | { told: Told; on?: string | undefined };
 
 /**
  * Makes the call that a form stands for. `_call` is method and path, `_body` the JSON body to begin with, `_markdown` a
- * body of Markdown, `_if_match` an ETag, `_then` where to go on, with `{id}` for what was made; every other field is a
- * member of the body: `name` a text, `name?` none where it is empty, `name:json` a value, `name[]` one of several, `a.b` a
+ * body of Markdown, `_if_match` an ETag, `_then` where to go on, with `{id}` for what was made, `_once` a member of the
+ * answer that is shown this once, `_was` what the page showed: members that are still so are not sent; every other field is a
+ * member of the body: `name` a text, `name?` none where it is empty, `name:json` a value, `name:lines` its lines, `name:null`
+ * null where it is empty, `name[]` one of several, `a.b` a
  * member of a member, the last of them `{name}` for what the field `_name` says. `_next` is a call that follows, with
  * `{id}` too, and `_next.name` a member of its body. `showing` is of this showing of the page: what is sent twice from it
  * is made once.
@@ -27,26 +34,32 @@ export const sendForm = async (
   if (!isWell || input === undefined || then === undefined) return { told: MALFORMED };
   let on: string | undefined;
   try {
-    const { data } = await makeOnce(request, call, { input, showing });
-    const { id } = (data ?? {}) as { id?: unknown };
+    const made = await makeOnce(request, call, { input, showing });
+    const { id } = made;
     const withId = (text: string) => text.replaceAll('{id}', encodeURIComponent(String(id)));
     on = said.has('_then') ? withId(said.get('_then') ?? '') : undefined;
     if (next !== undefined) await makeOnce(request, withId(next), { input: then, showing });
-    return { on };
+    return { on, once: onceOf(said, made) };
   } catch (error) {
     return { told: toldOf(error), on };
   }
 };
 
-const makeOnce = (
+const onceOf = (said: ReadonlyMap<string, string>, made: Json): string | undefined => {
+  const name = said.get('_once');
+  return name === undefined ? undefined : String(own(made, name));
+};
+
+const makeOnce = async (
   request: Dossier['request'],
   call: string,
   { input, showing }: { input: object; showing: string },
-): Promise<{ data: unknown }> => {
+): Promise<Json> => {
   // The form says which call it is: its types are not known here.
   const make = request as unknown as (call: string, input: object) => Promise<{ data: unknown }>;
   const once = call.startsWith('POST ') && showing !== '';
-  return make(call, { ...input, ...(once && { idempotencyKey: `${showing} ${call}` }) });
+  const key = once && { idempotencyKey: `${showing} ${call}` };
+  return ((await make(call, { ...input, ...key })).data ?? {}) as Json;
 };
 
 const CHANGING = /^(?:POST|PUT|PATCH|DELETE) \/\S*$/;
@@ -95,17 +108,28 @@ const bodyOf = (said: ReadonlyMap<string, string>, members: readonly [string, st
   if (base === undefined && members.length === 0) return undefined;
   const body: Json = base === undefined ? {} : JSON.parse(base);
   for (const [name, value] of members) put(body, [name, value], said.get('_name') ?? '');
-  return body;
+  const was: Json = JSON.parse(said.get('_was') ?? '{}');
+  const isChanged = ([name, value]: [string, unknown]) =>
+    !Object.hasOwn(was, name) || JSON.stringify(was[name]) !== JSON.stringify(value);
+  return Object.fromEntries(Object.entries(body).filter(isChanged));
 };
 
 const put = (body: Json, [name, value]: [string, string], given: string): void => {
-  const [, key = '', kind] = /^(.*?)(\?|:json|\[\])?$/s.exec(name) ?? [];
+  const [, key = '', kind = ''] = /^(.*?)(\?|:json|:lines|:null|\[\])?$/s.exec(name) ?? [];
   if ((kind === '?' || kind === ':json') && value.trim() === '') return;
   const { inside, last: written } = placeOf(body, key);
   const last = written === '{name}' ? given.trim() : written;
-  const text = value.replaceAll('\r\n', '\n');
-  if (kind === '[]') inside[last] = [...((own(inside, last) as unknown[] | undefined) ?? []), text];
-  else inside[last] = kind === ':json' ? JSON.parse(value) : text;
+  inside[last] = READ[kind]?.(value.replaceAll('\r\n', '\n'), own(inside, last));
+};
+
+/** What a field says, by how its name ends; what others of its name said before. */
+const READ: Readonly<Record<string, (text: string, before: unknown) => unknown>> = {
+  '': (text) => text,
+  '?': (text) => text,
+  ':json': (text) => JSON.parse(text),
+  ':lines': (text) => text.split('\n').filter((line) => line.trim() !== ''),
+  ':null': (text) => (text.trim() === '' ? null : text),
+  '[]': (text, before) => [...((before as unknown[] | undefined) ?? []), text],
 };
 
 const placeOf = (body: Json, key: string): { inside: Json; last: string } => {

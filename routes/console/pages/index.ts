@@ -74,6 +74,31 @@ export const PAGES: Readonly<Record<string, Place>> = {
     style: 'settings',
     open: async () => (await import('./settings-diagnostics.tsx')).settingsDiagnostics,
   },
+  settingsWorktrees: {
+    path: '/dashboard/settings/worktrees',
+    style: 'settings',
+    open: async () => (await import('./settings-worktrees.tsx')).settingsWorktrees,
+  },
+  settingsWorktree: {
+    path: '/dashboard/settings/worktrees/{id}',
+    style: 'settings',
+    open: async () => (await import('./settings-worktree.tsx')).settingsWorktree,
+  },
+  settingsWebhooks: {
+    path: '/dashboard/settings/webhooks',
+    style: 'settings',
+    open: async () => (await import('./settings-webhooks.tsx')).settingsWebhooks,
+  },
+  settingsWebhook: {
+    path: '/dashboard/settings/webhooks/{id}',
+    style: 'settings',
+    open: async () => (await import('./settings-webhook.tsx')).settingsWebhook,
+  },
+  settingsExport: {
+    path: '/dashboard/settings/export',
+    style: 'settings',
+    open: async () => (await import('./settings-export.tsx')).settingsExport,
+  },
   diff: {
     path: '/dashboard/cases/{id}/sessions/{sid}/diff',
     style: 'diff',

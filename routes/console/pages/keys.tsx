@@ -1,5 +1,8 @@
 import type { ListedKey } from '../../../lib/guard/api-keys/keys.ts';
+import { OneField } from '../parts/one-field.tsx';
 import { Refused } from '../parts/refused.tsx';
+import { Settings } from '../parts/settings-frame.tsx';
+import { ShownOnce } from '../parts/shown-once.tsx';
 
 const KEYS = '/dashboard/keys';
 
@@ -12,43 +15,29 @@ export interface KeysShown {
 }
 
 export const Keys = ({ keys, form_key, made, error }: KeysShown) => (
-  <>
-    <h1>API keys</h1>
+  <Settings tab="API keys">
     <p>
       Programs on this machine may call the API without a key. A program that is given one sends it
       as <code>Authorization: Bearer …</code>; from the moment you revoke it, its calls are refused.
     </p>
     <Refused error={error} />
-    {made !== undefined && <ShownOnce {...made} />}
+    {made !== undefined && (
+      <ShownOnce name="the new key" text={made.text}>
+        <strong>{made.key.name}</strong> was made.
+      </ShownOnce>
+    )}
     <section aria-labelledby="new">
       <h2 id="new">New key</h2>
-      <form method="post" action={KEYS} class="line">
-        <input type="hidden" name="form_key" value={form_key} />
-        <label for="name">Name</label>
-        <input
-          {...{ id: 'name', name: 'name', maxLength: 100, required: true }}
-          autocomplete="off"
-          placeholder="What it is for, such as editor plug-in"
-        />
-        <button type="submit" class="primary">
-          Create key
-        </button>
-      </form>
+      <OneField
+        {...{ action: KEYS, form_key, label: 'Name', button: 'Create key', name: 'name' }}
+        {...{ maxLength: 100, placeholder: 'What it is for, such as editor plug-in' }}
+      />
     </section>
     <section aria-labelledby="keys">
       <h2 id="keys">Keys</h2>
       {keys.length === 0 ? <p class="quiet">There are none.</p> : <Table {...{ keys, form_key }} />}
     </section>
-  </>
-);
-
-const ShownOnce = ({ key: { name }, text }: NonNullable<KeysShown['made']>) => (
-  <div class="box" role="status">
-    <p>
-      <strong>{name}</strong> was made. Copy the key now: it is not kept, and not shown again.
-    </p>
-    <input class="mono" readOnly value={text} aria-label="The new key" size={text.length} />
-  </div>
+  </Settings>
 );
 
 const Table = ({ keys, form_key }: Pick<KeysShown, 'keys' | 'form_key'>) => (

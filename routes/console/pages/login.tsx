@@ -1,3 +1,4 @@
+import { OneField } from '../parts/one-field.tsx';
 import { Refused } from '../parts/refused.tsx';
 
 export interface LoginShown {
@@ -13,17 +14,9 @@ export const Login = ({ form_key, error }: LoginShown) => (
       it is closed, the daemon ends, or the key is revoked.
     </p>
     <Refused error={error} />
-    <form method="post" action="/dashboard/login" class="line">
-      <input type="hidden" name="form_key" value={form_key} />
-      <label for="key">API key</label>
-      <input
-        {...{ id: 'key', name: 'key', type: 'password', maxLength: 200, required: true }}
-        autocomplete="off"
-        placeholder="dossier_…"
-      />
-      <button type="submit" class="primary">
-        Log in
-      </button>
-    </form>
+    <OneField
+      {...{ action: '/dashboard/login', form_key, label: 'API key', button: 'Log in' }}
+      {...{ name: 'key', type: 'password', maxLength: 200, placeholder: 'dossier_…' }}
+    />
   </>
 );

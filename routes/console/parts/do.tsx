@@ -16,12 +16,17 @@ interface DoProps {
   if_match?: string | undefined;
   /** Where to go on; `{id}` is of what was made. Default: this page. */
   then?: string;
+  /** A member of the answer that is shown this once, as `frame.once`. */
+  once?: string;
+  /** What the fields showed: what of it is still so is not sent. */
+  was?: unknown;
   class?: string;
   children?: ComponentChildren;
 }
 
 /** A form that makes one call of the API: with scripts and without. */
-export const Do = ({ call, body, if_match, then, children, ...rest }: DoProps) => {
+export const Do = (given: DoProps) => {
+  const { call, body, if_match, then, once, was, children, ...rest } = given;
   const { form_key, path, showing } = useContext(InFrame);
   return (
     <form method="post" action="/dashboard/do" data-do {...rest}>
@@ -30,6 +35,8 @@ export const Do = ({ call, body, if_match, then, children, ...rest }: DoProps) =
       <Hidden name="_back" value={path} />
       <Hidden name="_showing" value={showing} />
       {then !== undefined && <Hidden name="_then" value={then} />}
+      {once !== undefined && <Hidden name="_once" value={once} />}
+      {was !== undefined && <Hidden name="_was" value={JSON.stringify(was)} />}
       {body !== undefined && <Hidden name="_body" value={JSON.stringify(body)} />}
       {if_match !== undefined && <Hidden name="_if_match" value={if_match} />}
       {children}

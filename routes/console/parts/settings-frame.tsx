@@ -4,6 +4,9 @@ import { Tabs } from './tabs.tsx';
 const TABS = [
   { name: 'Projects', at: '/settings', keys: 's p' },
   { name: 'Trust', at: '/settings/trust', keys: 's t' },
+  { name: 'Worktrees', at: '/settings/worktrees', keys: 's w' },
+  { name: 'Webhooks', at: '/settings/webhooks', keys: 's h' },
+  { name: 'Export', at: '/settings/export', keys: 's e' },
   { name: 'Diagnostics', at: '/settings/diagnostics', keys: 's d' },
   { name: 'API keys', at: '/keys', keys: 's k' },
 ] as const;

@@ -5,7 +5,7 @@ import { InFrame } from './do.tsx';
 const PLACES = [
   { href: '/dashboard', name: 'Inbox', keys: 'g i' },
   { href: '/dashboard/board', name: 'Board', keys: 'g b' },
-  { href: '/dashboard/settings', name: 'Settings', keys: 'g s' },
+  { href: '/dashboard/settings', name: 'Settings', keys: 'g s', also: '/dashboard/keys' },
   { href: '/dashboard/help', name: 'Help', keys: 'g h' },
 ] as const;
 
@@ -44,9 +44,19 @@ export const Shell = ({ frame, page, shown }: ShellProps) => {
   );
 };
 
-const Place = ({ href, name, keys, frame }: (typeof PLACES)[number] & { frame: Frame }) => {
+interface PlaceProps {
+  href: string;
+  name: string;
+  keys: string;
+  /** Elsewhere, and a page of this place too. */
+  also?: string;
+  frame: Frame;
+}
+
+const Place = ({ href, name, keys, also, frame }: PlaceProps) => {
   const [here] = frame.path.split('?');
-  const isHere = href === '/dashboard' ? here === href : here?.startsWith(href) === true;
+  const isHere =
+    href === '/dashboard' ? here === href : here === also || here?.startsWith(href) === true;
   return (
     <a href={href} data-key={keys} {...(isHere && { 'aria-current': 'page' as const })}>
       {name}

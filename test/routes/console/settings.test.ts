@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
-import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
+import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -113,11 +113,3 @@ describe('the page of diagnostics', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, []);
   });
 });
-
-const assertFits = async (page: Awaited<ReturnType<typeof look>>['page']) => {
-  const { wide, seen } = await page.evaluate(() => ({
-    wide: document.documentElement.scrollWidth,
-    seen: document.documentElement.clientWidth,
-  }));
-  assert.ok(wide <= seen, `${wide} px wide in ${seen} px`);
-};

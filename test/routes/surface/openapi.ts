@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { document, type Operation, SECTIONS } from './surface.ts';
 
-/** How many the interface document has. */
-const ENDPOINTS = 124;
+/** How many the interface document has, and those that the console asked for besides. */
+const ENDPOINTS = 124 + 7;
 
 describe('the sections of the interface', () => {
   it('have a file each, and together each row', () => {

@@ -6,6 +6,15 @@ import { call, describeRows, made, newCase, type Row } from './surface.ts';
 const SESSION_CONTROL: Row[] = [
   {
     method: 'GET',
+    path: '/api/sessions/providers',
+    does: 'lists what a session can be made with, that of the settings first',
+    call: () => call('GET', '/api/sessions/providers'),
+    status: 200,
+    check: ({ body }: Answered<{ id: string; available: boolean }[]>) =>
+      assert.deepEqual([body[0]?.id, body[0]?.available], ['runbook', true]),
+  },
+  {
+    method: 'GET',
     path: '/api/sessions/queue',
     does: 'lists the queued sessions across all Work items',
     call: async () => {

@@ -47,6 +47,22 @@ const SESSIONS: Row[] = [
     },
   },
   {
+    method: 'PUT',
+    path: '/cases/:id/sessions/:sid/comments',
+    does: 'replaces what the operator says of the plan',
+    call: async () => call('PUT', `${(await session()).path}/comments`, 'Shorter.\n'),
+    status: 200,
+    check: ({ text }: Answered<string>) => assert.equal(text, 'Shorter.\n'),
+  },
+  {
+    method: 'GET',
+    path: '/cases/:id/sessions/:sid/comments',
+    does: 'reads what the operator says of the plan',
+    call: async () => call('GET', `${(await session()).path}/comments`),
+    status: 200,
+    check: ({ text }: Answered<string>) => assert.equal(text, 'Shorter.\n'),
+  },
+  {
     method: 'POST',
     path: '/cases/:id/sessions/:sid/approve',
     does: 'approves the plan and moves the session to Work mode',

@@ -18,6 +18,7 @@ import './pull-requests.ts';
 import './reviews.ts';
 import './session-control.ts';
 import './sessions.ts';
+import './settings.ts';
 import './system.ts';
 import './webhooks.ts';
 import './work-items.ts';

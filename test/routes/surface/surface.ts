@@ -165,15 +165,15 @@ const assertShape = (row: Row, { response, produces }: Route, answer: Answered<u
   );
 };
 
-/** Each file here, and how many rows the interface document has of it. */
+/** Each file here, and how many rows the interface has of it. */
 export const SECTIONS = {
   'work-items': 6,
-  sessions: 5,
-  'session-control': 9,
+  sessions: 7,
+  'session-control': 10,
   memory: 4,
   proof: 4,
   planning: 8,
-  worktrees: 12,
+  worktrees: 13,
   codehost: 26,
   links: 3,
   'pull-requests': 10,
@@ -186,7 +186,8 @@ export const SECTIONS = {
   editor: 5,
   'language-servers': 3,
   webhooks: 6,
-  system: 2,
+  system: 3,
+  settings: 2,
 };
 
 /** Makes each call of a section: it is declared, in the OpenAPI document, answers as declared, and does what the row says. */

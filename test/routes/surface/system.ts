@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Answered } from '../../helpers/service.ts';
-import { call, describeRows, type Row } from './surface.ts';
+import { call, describeRows, type Row, running } from './surface.ts';
 
 const SYSTEM: Row[] = [
   {
@@ -19,6 +19,15 @@ const SYSTEM: Row[] = [
     status: 200,
     check: ({ body }: Answered<{ version: string }>) =>
       assert.match(body.version, /^\d+\.\d+\.\d+/),
+  },
+  {
+    method: 'GET',
+    path: '/api/machine',
+    does: 'tells where things are, and what cannot be held here',
+    call: () => call('GET', '/api/machine'),
+    status: 200,
+    check: ({ body }: Answered<{ workspace: string }>) =>
+      assert.equal(body.workspace, running.workspace),
   },
 ];
 

@@ -18,6 +18,20 @@ import {
 
 const WORKTREES: Row[] = [
   {
+    method: 'GET',
+    path: '/api/worktrees',
+    does: 'lists all worktrees',
+    call: async () => {
+      await worktree();
+      return call('GET', '/api/worktrees');
+    },
+    status: 200,
+    check: async ({ body }: Answered<Worktree[]>) => {
+      const { case_id, path } = await worktree();
+      assert.equal(body.find((one) => one.case_id === case_id)?.path, path);
+    },
+  },
+  {
     method: 'POST',
     path: '/api/worktrees',
     does: 'creates a worktree for a Work item',

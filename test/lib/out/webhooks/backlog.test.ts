@@ -19,8 +19,9 @@ const readsOf = async (t: TestContext): Promise<() => number> => {
 };
 
 const pageAfter = async (life: Life, id: string, after?: string): Promise<Delivery[]> => {
-  const all = await listDeliveries(life, undefined, id, after);
-  const { body } = await pageOf(all, { limit: 50, ...(after && { after }) }, '/x');
+  const wish = { ...(after && { after }) };
+  const all = await listDeliveries(life, undefined, id, wish);
+  const { body } = await pageOf(all, { limit: 50, ...wish }, '/x');
   return JSON.parse(String(body)) as Delivery[];
 };
 

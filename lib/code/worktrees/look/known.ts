@@ -1,0 +1,56 @@
+import { allItems } from '../../../../store/items/items.ts';
+import type { KnownWorktree } from '../../../../store/records/worktree-upkeep.ts';
+import { settingsOf } from '../../../../store/settings/globals.ts';
+import type { Store } from '../../../../store/store.ts';
+import {
+  type FoundRecord,
+  recoveredPatches,
+  worktreeRecords,
+} from '../../../../store/worktrees.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
+import { repositoryFor } from '../../projects/repository.ts';
+import { keptOwners } from '../../snapshots/kept-owners.ts';
+import { beginOf } from '../keep/recover.ts';
+
+/**
+ * Every worktree, one whose record cannot be read too, and every Work item of which work may be kept, with a worktree or
+ * without. Files are looked at and refs are listed, no worktree: it is quick, however many there are.
+ */
+export const knownWorktrees = async (service: ProjectNeeds): Promise<KnownWorktree[]> => {
+  const records = worktreeRecords(service.store);
+  const kept = await keptItems(service, records);
+  const has = new Set(records.map(({ case_id }) => case_id));
+  const known = records.map((one) => ({ ...served(one), kept: kept.has(one.case_id) }));
+  const without = [...kept].filter((id) => !has.has(id));
+  return [...known, ...without.map((case_id) => ({ case_id, kept: true }))];
+};
+
+const served = ({ case_id, record, problem }: FoundRecord): Omit<KnownWorktree, 'kept'> => {
+  if (record === undefined) return { case_id, problem: problem ?? '' };
+  const { path, branch, attached, created_at } = record;
+  return { case_id, path, branch, attached, created_at };
+};
+
+const keptItems = async (service: ProjectNeeds, records: FoundRecord[]): Promise<Set<string>> => {
+  const { store } = service;
+  const owners = await allOwners(service, records);
+  const isKept = (id: string) => owners.has(beginOf(id));
+  const items = allItems(store).filter(({ id, dir }) => isKept(id) || hasPatch(store, dir));
+  // Of a Work item that is gone what is kept is of no call: git for-each-ref shows it.
+  return new Set(items.map(({ id }) => id));
+};
+
+const hasPatch = (store: Store, dir: string): boolean => recoveredPatches(store, dir).length > 0;
+
+// What is wrong with a repository is told where something of it is asked for.
+const allOwners = async (service: ProjectNeeds, records: FoundRecord[]): Promise<Set<string>> => {
+  const { git, store } = service;
+  const projects = new Set(['default', ...Object.keys(settingsOf(store).projects ?? {})]);
+  const found = [...projects].map((name) => repositoryFor(service, name).catch(() => undefined));
+  const places = [...(await Promise.all(found)), ...records.map(({ record }) => record)];
+  const dirs = new Set(places.flatMap((place) => place?.common_dir ?? []));
+  const owners = [...dirs].map((dir) =>
+    keptOwners(git.at({ git_dir: dir, common_dir: dir })).catch(() => []),
+  );
+  return new Set((await Promise.all(owners)).flat());
+};

@@ -1,0 +1,62 @@
+import type { Webhook } from '../../../lib/client/client.ts';
+import { page } from '../common/page.ts';
+import { Copy } from '../parts/copy.tsx';
+import { Deliveries, deliveriesOf, type Found } from '../parts/deliveries.tsx';
+import { Settings } from '../parts/settings-frame.tsx';
+import { Since } from '../parts/since.tsx';
+import { DeleteWebhook, Events, WebhookState, WhyNot } from '../parts/webhook-head.tsx';
+import { Written } from '../parts/written.tsx';
+
+interface Shown extends Found {
+  webhook: Webhook;
+  /** These are not the newest. */
+  isOlder: boolean;
+}
+
+const View = (shown: Shown) => {
+  const { webhook } = shown;
+  const { id, url, events, created_at } = webhook;
+  return (
+    <Settings tab="Webhooks">
+      <p>
+        <a href="/dashboard/settings/webhooks" data-key="u">
+          All webhooks
+        </a>
+      </p>
+      <div class="line">
+        <h2 class="mono">
+          <Written text={url} />
+        </h2>
+        <Copy name="the address" text={url} />
+        <WebhookState of={webhook} />
+      </div>
+      <WhyNot of={webhook} />
+      <dl class="facts">
+        <dt>Events</dt>
+        <dd>
+          <Events of={events} />
+        </dd>
+        <dt>Added</dt>
+        <dd>
+          <Since at={created_at} />
+        </dd>
+      </dl>
+      <DeleteWebhook of={webhook} />
+      <Deliveries key={id} {...shown} />
+    </Settings>
+  );
+};
+
+/** What was sent to one receiver, and what came of it. */
+export const settingsWebhook = page<Shown>({
+  title: () => 'Deliveries',
+  load: async (api, { params, query }) => {
+    const { id = '' } = params;
+    const [webhook, found] = await Promise.all([
+      api.call('GET /webhooks/{id}', { id }),
+      deliveriesOf(api, id, query.after),
+    ]);
+    return { webhook, ...found, isOlder: query.after !== undefined };
+  },
+  View,
+});

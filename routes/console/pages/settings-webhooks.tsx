@@ -1,0 +1,83 @@
+import type { Delivery, Webhook } from '../../../lib/client/client.ts';
+import { page } from '../common/page.ts';
+import { DeliveryTag } from '../parts/delivery.tsx';
+import { Settings } from '../parts/settings-frame.tsx';
+import { Since } from '../parts/since.tsx';
+import { DeleteWebhook, Events, WebhookState } from '../parts/webhook-head.tsx';
+import { NewSecret, NewWebhook } from '../parts/webhook-new.tsx';
+import { Written } from '../parts/written.tsx';
+
+interface Shown {
+  webhooks: Webhook[];
+  /** How many more there are than are shown. */
+  more: number;
+  /** What came of the last delivery, by the webhook's id. */
+  last: Record<string, Pick<Delivery, 'status' | 'attempts'>>;
+}
+
+const MOST = 200;
+/** Each is a log to be read. */
+const MOST_LAST = 20;
+
+const View = ({ webhooks, more, last }: Shown) => (
+  <Settings tab="Webhooks">
+    <NewSecret />
+    <p class="quiet">
+      Programs that are told what happens here: each event is sent to them, signed, until they say
+      that they have it.
+    </p>
+    {webhooks.length === 0 ? (
+      <div class="empty">
+        <p>
+          <strong>Nobody is told yet.</strong>
+        </p>
+        <p>Add the address of a program that shall hear of events.</p>
+      </div>
+    ) : (
+      <ul class="rows" aria-label="Webhooks">
+        {webhooks.map((webhook) => (
+          <Row key={webhook.id} webhook={webhook} last={last[webhook.id]} />
+        ))}
+      </ul>
+    )}
+    {more > 0 && <p class="quiet">{more} more are listed by GET /webhooks.</p>}
+    <NewWebhook />
+  </Settings>
+);
+
+const Row = ({ webhook, last }: { webhook: Webhook; last: Shown['last'][string] | undefined }) => (
+  <li class="row" data-row={webhook.id} tabIndex={-1}>
+    <div class="head">
+      <h2 class="title mono">
+        <a href={`/dashboard/settings/webhooks/${webhook.id}`} data-key="o">
+          <Written text={webhook.url} />
+        </a>
+      </h2>
+      <WebhookState of={webhook} />
+      {last !== undefined && <DeliveryTag of={last} />}
+      <Since at={webhook.created_at} />
+    </div>
+    <p class="message">
+      <Events of={webhook.events} />
+    </p>
+    <DeleteWebhook of={webhook} />
+  </li>
+);
+
+/** Who is told of what happens. */
+export const settingsWebhooks = page<Shown>({
+  title: () => 'Webhooks',
+  load: async ({ call }) => {
+    const all = await call('GET /webhooks');
+    const webhooks = all.slice(0, MOST);
+    const query = { order: 'newest', limit: 1 } as const;
+    const lasts = webhooks.slice(0, MOST_LAST).map(async ({ id }) => {
+      const [one] = await call('GET /webhooks/{id}/deliveries', { id, query }).catch(() => []);
+      return one === undefined ? [] : [[id, { status: one.status, attempts: one.attempts }]];
+    });
+    const last = Object.fromEntries((await Promise.all(lasts)).flat());
+    return { webhooks, more: all.length - webhooks.length, last };
+  },
+  View,
+  follows: ({ event_type }) => event_type === 'attention_changed',
+});

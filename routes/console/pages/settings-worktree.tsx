@@ -1,0 +1,113 @@
+import type { Data, Recovery } from '../../../lib/client/client.ts';
+import { orTold } from '../common/or-told.ts';
+import { type Api, page, type Told } from '../common/page.ts';
+import { Path } from '../parts/copy.tsx';
+import { Recoveries } from '../parts/recoveries.tsx';
+import { Settings } from '../parts/settings-frame.tsx';
+import { RemoveWorktree } from '../parts/worktree-remove.tsx';
+import { Written } from '../parts/written.tsx';
+
+type Status = Data<'GET /api/worktrees/{case_id}/status'>;
+
+interface Shown {
+  case_id: string;
+  /** Of the Work item; undefined where that is gone. */
+  title: string | undefined;
+  worktree: Status | undefined;
+  /** Why it is not known how the worktree is. */
+  unknown: Told | undefined;
+  recoveries: Recovery[];
+  /** Why it is not known what is kept. */
+  unread: Told | undefined;
+}
+
+const View = ({ case_id, title, worktree, unknown, recoveries, unread }: Shown) => (
+  <Settings tab="Worktrees">
+    <p>
+      <a href="/dashboard/settings/worktrees" data-key="u">
+        All worktrees
+      </a>
+    </p>
+    <h2>
+      {title === undefined ? (
+        `Work item ${case_id}, which is gone`
+      ) : (
+        <a href={`/dashboard/cases/${case_id}`} data-key="o">
+          <Written text={title} />
+        </a>
+      )}
+    </h2>
+    {worktree === undefined ? (
+      <p class={unknown === undefined ? 'quiet' : 'box warn'}>
+        {unknown === undefined ? 'It has no worktree now.' : <Written text={unknown.detail} />}
+      </p>
+    ) : (
+      <Standing of={worktree} />
+    )}
+    {unread === undefined ? (
+      <Recoveries of={recoveries} hasWorktree={worktree !== undefined} />
+    ) : (
+      <p class="box warn">
+        What is kept of it cannot be listed. <Written text={unread.detail} />
+      </p>
+    )}
+  </Settings>
+);
+
+const Standing = ({ of }: { of: NonNullable<Shown['worktree']> }) => {
+  const { case_id, branch, path, attached, status, detail, files = [] } = of;
+  return (
+    <section aria-label="Worktree">
+      <dl class="facts">
+        <dt>Branch</dt>
+        <dd>
+          <code>
+            <Written text={branch} />
+          </code>
+        </dd>
+        <dt>Directory</dt>
+        <dd>
+          <Path name="the path of the worktree" path={path} />
+        </dd>
+      </dl>
+      <p class="quiet">
+        {attached && 'A directory of yours. '}
+        {files.length === 0 ? 'Nothing in it is uncommitted.' : `${files.length} not committed.`}
+      </p>
+      {status !== 'ok' && (
+        <p class="box warn">
+          <Written text={detail ?? `The worktree is ${status}.`} />
+        </p>
+      )}
+      <RemoveWorktree case_id={case_id} attached={attached} />
+    </section>
+  );
+};
+
+// Where there is none, that is no error.
+const statusOf = async (call: Api['call'], case_id: string): Promise<Status | undefined> => {
+  const { exists } = await call('GET /api/worktrees/{case_id}/health', { case_id });
+  return exists ? call('GET /api/worktrees/{case_id}/status', { case_id }) : undefined;
+};
+
+/** The worktree of one Work item, and what was kept of it. */
+export const settingsWorktree = page<Shown>({
+  title: ({ title }) => (title === undefined ? 'Worktree' : `Worktree: ${title}`),
+  load: async ({ call }, { params }) => {
+    const { id: case_id = '' } = params;
+    const query = { ids: case_id, fields: 'title' };
+    const [[item], state, kept] = await Promise.all([
+      call('GET /cases', { query }),
+      orTold(statusOf(call, case_id)),
+      orTold(call('GET /api/worktrees/{case_id}/recoveries', { case_id })),
+    ]);
+    return {
+      case_id,
+      title: item?.title,
+      ...{ worktree: state.value, unknown: state.told },
+      ...{ recoveries: kept.value ?? [], unread: kept.told },
+    };
+  },
+  View,
+  follows: ({ payload }, { params }) => payload.case_id === params.id,
+});

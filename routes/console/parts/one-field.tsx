@@ -1,0 +1,23 @@
+interface OneFieldProps {
+  action: string;
+  form_key: string;
+  name: string;
+  /** What the field is called. */
+  label: string;
+  button: string;
+  type?: 'password';
+  maxLength: number;
+  placeholder: string;
+}
+
+/** A form of one field that is no call of the API. */
+export const OneField = ({ action, form_key, label, button, ...input }: OneFieldProps) => (
+  <form method="post" action={action} class="line">
+    <input type="hidden" name="form_key" value={form_key} />
+    <label for={input.name}>{label}</label>
+    <input id={input.name} required autocomplete="off" {...input} />
+    <button type="submit" class="primary">
+      {button}
+    </button>
+  </form>
+);

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../lib/client/client.ts';
+import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
+
+const start = async (t: TestContext, count: number, settings = '') => {
+  const workspace = temporaryDirectory(t);
+  const file = join(workspace, 'workspace.md');
+  writeFileSync(file, `---\n${settings}worktrees:\n  ttl_hours: 1000 # long\n---\n`);
+  const repository = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  const given = ['--workspace', workspace, '--repo', repository.root, '--trust'];
+  const { url } = await startDaemon(t, given);
+  const dossier = connect({ url });
+  const made = [];
+  for (let number = 0; number < count; number += 1) {
+    const title = number === 0 ? '<script>x</script>' : `Number ${number}`;
+    const { id } = await dossier.call('POST /cases', { body: { title, type: 'bug' } });
+    made.push(
+      await dossier.call('POST /api/worktrees', {
+        body: { case_id: id, branch: `work/\u202e<b>${number}` },
+      }),
+    );
+  }
+  const at = (path = '') => `${url}/dashboard/settings/worktrees${path}`;
+  const stale = () => dossier.call('PUT /api/worktrees/config', { body: { ttl_hours: 0 } });
+  return { workspace, file, repository, dossier, made, at, stale };
+};
+
+const WITHOUT_SCRIPTS = { javaScriptEnabled: false };
+
+describe('the page of worktrees', { skip: noBrowser }, () => {
+  it('removes what it showed and no other, and says why the rest stays', async (t) => {
+    const { dossier, made, at, stale } = await start(t, 3);
+    const [dirty, clean, late] = made;
+    writeFiles(dirty?.path ?? '', { 'new.txt': 'new' });
+    await stale();
+    const { page, browser, complaints } = await look(t, at());
+    const goes = page.getByRole('list', { name: 'Would be removed' }).getByRole('listitem');
+    const stays = page.getByRole('list', { name: 'Would stay' }).getByRole('listitem');
+    assert.deepEqual([await goes.count(), await stays.count()], [2, 1]);
+    await stays.getByText('1 uncommitted file').waitFor();
+    await stays.getByText('<script>x</script>').waitFor();
+    assert.doesNotMatch((await page.locator('body').textContent()) ?? '', /\u202e/);
+    await assertAccessible(page);
+    const narrow = await openTab(browser, at(), { size: 'narrow' });
+    await assertFits(narrow.page);
+    // Of one that was made since, the page had not said a word.
+    const { id } = await dossier.call('POST /cases', { body: { title: 'After', type: 'bug' } });
+    const after = await dossier.call('POST /api/worktrees', { body: { case_id: id } });
+    writeFiles(late?.path ?? '', { 'new.txt': 'new' });
+    await page.keyboard.press('x');
+    await goes.filter({ hasText: 'After' }).waitFor();
+    await stays.filter({ hasText: 'Number 2' }).waitFor();
+    assert.deepEqual(
+      [dirty, clean, late, after].map((one) => existsSync(one?.path ?? '')),
+      [true, false, true, true],
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  it('changes how they are made, and no line of the file that was not changed', async (t) => {
+    const { dossier, file, at } = await start(t, 0, '# mine\n');
+    const { page } = await look(t, at(), WITHOUT_SCRIPTS);
+    await page.getByText('A session makes one for its Work item').waitFor();
+    await page.getByLabel('Name of branches').fill('{slug}');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('/branch_template').waitFor();
+    await page.getByLabel('Set-up').fill('npm ci\n\nnpm test\n');
+    await page.getByLabel('Base branch').fill('main');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const { setup, base_branch } = await dossier.call('GET /api/worktrees/config');
+    assert.deepEqual([setup, base_branch], [['npm ci', 'npm test'], 'main']);
+    const text = readFileSync(file, 'utf8');
+    assert.match(text, /^---\n# mine\n[\s\S]* # long\n/);
+    assert.doesNotMatch(text, /prefix|template|root|copy/);
+    await page.getByLabel('Base branch').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    assert.equal((await dossier.call('GET /api/worktrees/config')).base_branch, null);
+    writeFileSync(file, text.replace('1000', '2000'));
+    await page.getByLabel('Base branch').fill('other');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').waitFor();
+    assert.equal((await dossier.call('GET /api/worktrees/config')).base_branch, 'main');
+  });
+});
+
+describe('the page of one worktree', { skip: noBrowser }, () => {
+  it('keeps its work, gives it back and lets go of it, live and by keyboard', async (t) => {
+    const { dossier, repository, made, at } = await start(t, 1);
+    const [worktree] = made;
+    const { path = '', case_id = '' } = worktree ?? {};
+    writeFiles(path, { 'new.txt': 'mine' });
+    const { page, browser, complaints } = await look(t, at());
+    await page.keyboard.press('j');
+    await page.keyboard.press('o');
+    await page.getByText('1 not committed.').waitFor();
+    await page.getByText('Work is kept here when').waitFor();
+    await page.getByText('Remove…').click();
+    await page.getByRole('button', { name: 'Remove if nothing is lost' }).click();
+    await page.getByRole('alert').getByText('1 uncommitted file').waitFor();
+    await page.getByRole('button', { name: 'Keep its work, then remove' }).click();
+    await page.getByText('It has no worktree now.').waitFor();
+    assert.equal(existsSync(path), false);
+    await assertAccessible(page);
+    const narrow = await openTab(browser, at(`/${case_id}`), { size: 'narrow' });
+    await assertFits(narrow.page);
+    await page.keyboard.press('j');
+    await page.keyboard.press('R');
+    await page.getByText('1 not committed.').waitFor();
+    assert.equal(readFileSync(join(path, 'new.txt'), 'utf8'), 'mine');
+    const plain = await openTab(browser, at(`/${case_id}`), WITHOUT_SCRIPTS);
+    await plain.page.getByText('remove the worktree that is there first').waitFor();
+    await plain.page.getByText('Delete…').click();
+    await plain.page.getByText('It cannot be restored after that.').waitFor();
+    await plain.page.getByRole('button', { name: 'Delete this kept work now' }).click();
+    await plain.page.getByText('Work is kept here when').waitFor();
+    assert.deepEqual(
+      await dossier.call('GET /api/worktrees/{case_id}/recoveries', { case_id }),
+      [],
+    );
+    assert.equal(repository.git('for-each-ref', 'refs/dossier/recovered'), '');
+    // The call that was refused above.
+    assert.deepEqual(
+      complaints.filter((one) => !one.includes('409')),
+      [],
+    );
+  });
+});
