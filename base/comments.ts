@@ -21,6 +21,8 @@ export interface PlanComments {
   unsent: PlanComment[];
   /** What is to be sent, as it is written; empty where nothing is. */
   pending: string;
+  /** Quotes below which nothing is said yet: they are kept, and no comment. */
+  bare: string[];
 }
 
 const SENT = /^\*Sent (\d{4}-[^,*]*)(?:, on plan ([0-9a-f]{6,64}))?\.?\*\s*$/;
@@ -38,26 +40,33 @@ export const readComments = (text: string): PlanComments => {
   for (const line of text.split('\n')) {
     const [, sent, plan] = SENT.exec(line) ?? [];
     if (sent !== undefined) {
-      rounds.push({ at: sent, plan, comments: commentsIn(text, from, at) });
+      rounds.push({ at: sent, plan, comments: commentsIn(text, from, at).comments });
       from = at + line.length + 1;
     }
     at += line.length + 1;
   }
-  const unsent = commentsIn(text, from, text.length);
-  return { rounds, unsent, pending: unsent.length === 0 ? '' : text.slice(from).trim() };
+  const { comments: unsent, bare } = commentsIn(text, from, text.length);
+  return { rounds, unsent, bare, pending: unsent.length === 0 ? '' : text.slice(from).trim() };
 };
 
-const commentsIn = (text: string, from: number, to: number): PlanComment[] => {
+const commentsIn = (
+  text: string,
+  from: number,
+  to: number,
+): { comments: PlanComment[]; bare: string[] } => {
   const found: Draft[] = [];
   let at = from;
   for (const line of text.slice(from, to).split('\n')) {
     take(found, line.replace(/\r$/, ''), at);
     at += line.length + 1;
   }
-  return found.flatMap(({ quote, said, start, end }) => {
-    const text = said.join('\n').trim();
-    return isSaid(text) ? [{ quote: quote.join('\n').trim(), text, start, end }] : [];
-  });
+  const all = found.map(({ quote, said, start, end }) => ({
+    ...{ quote: quote.join('\n').trim(), text: said.join('\n').trim(), start, end },
+  }));
+  return {
+    comments: all.filter(({ text }) => isSaid(text)),
+    bare: all.flatMap(({ quote, text }) => (quote === '' || isSaid(text) ? [] : [quote])),
+  };
 };
 
 interface Draft {

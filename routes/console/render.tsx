@@ -34,7 +34,7 @@ export const showPage = async (asked: Asked, ended: Ended = {}): Promise<Shown> 
 };
 
 /** What the last form came to, where that is shown. */
-type Ended = Pick<Frame, 'problem' | 'once'>;
+type Ended = Pick<Frame, 'problem' | 'once' | 'sent'>;
 
 const loaded = async (page: Page, asked: Asked, at: At) => {
   const api = apiFor(asked);
@@ -54,7 +54,8 @@ export const doForm = async (asked: Asked): Promise<Shown | string> => {
   const back = pathOf(form.get('_back'), url);
   const end = await sendForm(apiFor(asked), form, form.get('_showing') ?? '');
   const on = end.on === undefined ? back : pathOf(end.on, url);
-  if ('told' in end) return showPage({ ...asked, url: on }, { problem: end.told });
+  const sent = form.get('_markdown')?.replaceAll('\r\n', '\n');
+  if ('told' in end) return showPage({ ...asked, url: on }, { problem: end.told, sent });
   if (end.once !== undefined) return showPage({ ...asked, url: on }, { once: end.once });
   return on.pathname + on.search;
 };

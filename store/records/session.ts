@@ -163,7 +163,7 @@ export const Session = Type.Object(
     path: Type.String({ description: 'Its directory, relative to the workspace' }),
     branch: TextOrNull,
     base_commit: TextOrNull,
-    plan_sha256: orNull(Sha256, 'Of plan.md: as it is while plan_ready, as approved after'),
+    plan_sha256: orNull(Sha256, 'Of plan.md, where there is one: as it is, and as approved after'),
     approved_at: orNull(Time),
     approved_by: orNull(
       Type.String(),
@@ -177,6 +177,11 @@ export const Session = Type.Object(
       Type.Boolean({
         description:
           'True where plan.md is another than what was approved; what runs is approved.md',
+      }),
+    ),
+    sent_back: Type.Optional(
+      Type.Boolean({
+        description: 'True where a plan was sent back: `which=sent_back` has the last one',
       }),
     ),
     warnings: Type.Optional(

@@ -6,6 +6,7 @@ import type { Store } from '../store.ts';
 import { ifReadable, Problem } from '../text/problem.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { editText, readText, type TextFile } from '../text/text-file.ts';
+import { wasSentBack } from './sent-back.ts';
 import { lookAtPlan, type PlanNow } from './session-texts.ts';
 
 const APPROVED = 'approved.md';
@@ -34,16 +35,26 @@ export const keepApproved = async (
 export const planSeen = (
   store: Store,
   dir: string,
-  { status, approved_sha256 }: SessionMatter,
-): Pick<Session, 'plan_edited' | 'warnings'> & { plan_sha256?: string } => {
+  { status, plan_sha256, approved_sha256 }: SessionMatter,
+): Pick<Session, 'plan_edited' | 'sent_back' | 'warnings'> & { plan_sha256?: string } => {
+  if (status === 'queued') return {};
   const { root } = store.layout;
+  const before = wasSentBack(dir) ? { sent_back: true } : {};
   if (typeof approved_sha256 === 'string') {
     const edited = hashOf(root, planFile(dir)) !== approved_sha256;
-    return { ...(edited && { plan_edited: true }), ...warned(bytesOf(root, approvedFile(dir))) };
+    const seen = warned(bytesOf(root, approvedFile(dir)));
+    return { ...before, ...(edited && { plan_edited: true }), ...seen };
   }
-  if (status !== 'plan_ready') return {};
+  if (status !== 'plan_ready') return { ...before, ...unapproved(store, dir, plan_sha256) };
   const { plan, bytes } = lookAtPlan(store, dir);
-  return plan === undefined ? {} : { plan_sha256: plan.sha256, ...warned(bytes) };
+  return plan === undefined ? before : { ...before, plan_sha256: plan.sha256, ...warned(bytes) };
+};
+
+// An older version approved by this hash alone.
+const unapproved = (store: Store, dir: string, approved: string | null | undefined) => {
+  if (typeof approved === 'string') return {};
+  const plan = ifReadable(() => lookAtPlan(store, dir).plan, undefined);
+  return plan === undefined ? {} : { plan_sha256: plan.sha256 };
 };
 
 const warned = (text: Buffer | undefined): Pick<Session, 'warnings'> => {

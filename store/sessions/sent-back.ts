@@ -13,6 +13,10 @@ export const readSentBack = ({ layout }: Store, dir: string): TextFile | undefin
   return last === undefined ? undefined : readText(layout, dir, last);
 };
 
+/** Whether the operator has sent back one. */
+export const wasSentBack = (dir: string): boolean =>
+  listDirectory(dir).some((name) => NAME.test(name));
+
 const numberOf = (name: string): number => Number(NAME.exec(name)?.[1] ?? 1);
 
 /** Keeps the plan as it stands, which is about to be sent back: the next one is compared with it. Answers its hash. */

@@ -36,6 +36,15 @@ describe('comments.md', () => {
       assert.equal(readComments(text).pending, '', text);
   });
 
+  it('tells of a quote that nothing is said of, and sends it with none', () => {
+    const { bare, unsent, pending } = readComments(
+      '> one\n\n> two\nlines\n\n> three\n<!-- x -->\n',
+    );
+    assert.deepEqual([bare, pairs(unsent)], [['one', 'three'], [['two', 'lines']]]);
+    assert.match(pending, /> one/);
+    assert.deepEqual(readComments('# Title\n\n<!-- x -->\n').bare, []);
+  });
+
   it('gives back what was put in, whatever it is', () => {
     const said = ['> not a quote', '*Sent 2026-01-01.*', '\\> kept', 'a\n\n> b\n\nc', '# title\nx'];
     let file = '';

@@ -59,7 +59,11 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
     api,
     () => frame().showing,
     (end) => {
-      if ('told' in end) return put({ problem: end.told });
+      if ('told' in end) {
+        // What is shown may be what it was refused for.
+        put({ problem: end.told });
+        return refresh();
+      }
       if (end.on !== undefined && end.on !== frame().path) return location.assign(end.on);
       put({ problem: undefined, once: end.once, showing: crypto.randomUUID() });
       refresh();

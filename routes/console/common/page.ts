@@ -31,6 +31,8 @@ export interface Frame {
   problem?: Told | undefined;
   /** What the last form was answered that is shown this once. */
   once?: string | undefined;
+  /** What that form had as Markdown, where no script keeps it. */
+  sent?: string | undefined;
 }
 
 /** A page of the console: what it needs of the API, and how that is shown, on the server and in the browser alike. */

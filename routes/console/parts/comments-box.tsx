@@ -136,15 +136,15 @@ export const CommentForm = ({ place, from = '', save, close }: FormProps) => {
 
 interface NewProps {
   quote: string;
-  /** Where the wording stands, if it does so more than once. */
-  line?: number;
+  /** Which of those with this wording is meant, if there are several: `line 9, 2 of 3`. */
+  which?: string;
   close: () => void;
 }
 
 /** Writes a new comment on a wording. */
-export const NewComment = ({ quote, line, close }: NewProps) => {
+export const NewComment = ({ quote, which, close }: NewProps) => {
   const { change } = useContext(InComments);
-  const place = line === undefined ? '' : `(line ${line}) `;
+  const place = which === undefined ? '' : `(${which}) `;
   return (
     <CommentForm
       place={quote}

@@ -2,6 +2,7 @@ import { useContext, useState } from 'preact/hooks';
 import { Problem } from '../../../lib/client/client.ts';
 import type { Api } from '../common/page.ts';
 import { InReach } from './do.tsx';
+import { keepAs, keptAs } from './kept.ts';
 
 /** comments.md of a session, as it was read. */
 export interface CommentsFile {
@@ -84,21 +85,10 @@ export const readComments = async ({ request }: Api, of: Of): Promise<CommentsFi
 const keyOf = (sid: string): string => `comments ${sid}`;
 
 /** What was typed and not saved yet, by where it is to stand. It survives a reload and a restart. */
-export const draftsOf = (sid: string): Record<string, string> => {
-  try {
-    return JSON.parse(localStorage.getItem(keyOf(sid)) ?? '{}') as Record<string, string>;
-  } catch {
-    return {};
-  }
-};
+export const draftsOf = (sid: string): Record<string, string> => keptAs(keyOf(sid)) ?? {};
 
 export const keepDraft = (sid: string, place: string, text: string): void => {
   const { [place]: _before, ...others } = draftsOf(sid);
   const drafts = text.trim() === '' ? others : { ...others, [place]: text };
-  try {
-    if (Object.keys(drafts).length === 0) localStorage.removeItem(keyOf(sid));
-    else localStorage.setItem(keyOf(sid), JSON.stringify(drafts));
-  } catch {
-    // No room, or no leave to keep anything: it stays in its field.
-  }
+  keepAs(keyOf(sid), Object.keys(drafts).length === 0 ? undefined : drafts);
 };

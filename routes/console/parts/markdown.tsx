@@ -39,6 +39,23 @@ export const blocksOf = (text: string): Block[] | undefined => {
   }
 };
 
+/** About how many elements a token is shown with. */
+export const sizeOf = (token: Token): number => {
+  const {
+    items = [],
+    tokens = items,
+    header = [],
+    rows = [],
+  } = token as Partial<Tokens.Table> & {
+    items?: Token[];
+    tokens?: Token[];
+  };
+  const cells = [header, ...rows].flat().flatMap((cell) => [cell, ...cell.tokens]);
+  let size = 1 + cells.length;
+  for (const one of tokens) size += sizeOf(one);
+  return size;
+};
+
 const depthOf = (token: Token, above: number): number => {
   if (above > DEEPEST) return above;
   const { items, tokens = items } = token as { items?: Token[]; tokens?: Token[] };

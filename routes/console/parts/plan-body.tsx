@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { type PlanComment, readComments } from '../../../base/comments.ts';
 import { visible } from '../../../base/visible.ts';
 import { Earlier, InComments, NewComment, Quote, Unsent } from './comments-box.tsx';
 import { draftsOf } from './comments-state.ts';
-import { blocksOf, MarkdownToken } from './markdown.tsx';
+import { blocksOf, MarkdownToken, sizeOf } from './markdown.tsx';
 import { type Place, type Placed, placedIn, quoteOf } from './plan-places.ts';
+import { Sheets, sheetAt, sheetsOf } from './plan-sheets.tsx';
 
 interface BodyProps {
   text: string;
@@ -13,33 +14,59 @@ interface BodyProps {
   asSource: boolean;
   /** Whether comments can be written to this text. */
   takes: boolean;
+  /** The line that the part begins with that is shown. */
+  from: number;
+  /** The page's own path. */
+  at: string;
 }
 
-/** A plan with its comments below what they are about. */
-export const PlanBody = ({ text, asSource, takes }: BodyProps) => {
+/** A plan with its comments below what they are about: of a long one a part. */
+export const PlanBody = ({ text, asSource, takes, from, at: path }: BodyProps) => {
   const { text: file } = useContext(InComments);
-  const parts = partsOf(text, asSource);
-  const { rounds, unsent } = readComments(file);
-  const now = placedIn(parts, unsent);
-  const twins = new Map<string, number[]>();
-  for (const part of parts)
-    twins.set(quoteOf(part), [...(twins.get(quoteOf(part)) ?? []), part.line]);
-  const before = placedIn(parts, rounds.at(-1)?.comments ?? []);
+  const parts = useMemo(() => partsOf(text, asSource), [text, asSource]);
+  const twins = useMemo(() => twinsIn(parts), [parts]);
+  const [now, before, bare] = useMemo(() => {
+    const { rounds, unsent, bare: quotes } = readComments(file);
+    return [placedIn(parts, unsent), placedIn(parts, rounds.at(-1)?.comments ?? []), quotes];
+  }, [parts, file]);
+  const sheets = useMemo(() => sheetsOf(parts), [parts]);
+  const here = sheetAt(sheets, parts, from);
+  const { start, end } = here;
+  const nav = <Sheets {...{ sheets, here, parts, now, before, path }} />;
   return (
     <div class={asSource ? 'plan source' : 'plan markdown'}>
+      <Bare of={bare} />
       <Elsewhere now={now} before={before} parts={parts} text={text} />
-      {parts.map((part, at) => (
+      {nav}
+      {parts.slice(start, end).map((part, at) => (
         <Part key={`${part.line} ${part.raw}`} part={part} twins={twins} takes={takes}>
-          <Said at={at} now={now} before={before} />
+          <Said at={start + at} now={now} before={before} />
         </Part>
       ))}
+      {nav}
     </div>
   );
 };
 
+/** What is kept in comments.md, and is no comment: the operator may have meant one. */
+const Bare = ({ of }: { of: readonly string[] }) =>
+  of.length === 0 ? null : (
+    <div class="box warn" role="note">
+      <p>comments.md quotes this, and says nothing of it. It stays there, and is not sent:</p>
+      {of.slice(0, 20).map((quote, at) => (
+        <Quote key={at} text={quote} />
+      ))}
+    </div>
+  );
+
 interface Shown extends Place {
-  shown: ComponentChildren;
+  shown: () => ComponentChildren;
+  /** About how many elements it has. */
+  weight: number;
 }
+
+/** A part that has more is shown as it is written. */
+const HEAVIEST = 1500;
 
 const partsOf = (text: string, asSource: boolean): Shown[] => {
   const blocks = asSource ? undefined : blocksOf(text);
@@ -47,10 +74,32 @@ const partsOf = (text: string, asSource: boolean): Shown[] => {
     return text
       .replace(/\n$/, '')
       .split('\n')
-      .map((raw, at) => ({ raw, line: at + 1, shown: <Line line={at + 1} text={raw} /> }));
+      .map((raw, at) => ({
+        ...{ raw, line: at + 1, weight: 5 },
+        shown: () => <Line line={at + 1} text={raw} />,
+      }));
   return blocks
     .filter(({ token }) => token.type !== 'space')
-    .map(({ raw, line, token }) => ({ raw, line, shown: <MarkdownToken token={token} /> }));
+    .map(({ raw, line, token }) => {
+      const weight = 3 + sizeOf(token);
+      const isHeavy = weight > HEAVIEST;
+      return {
+        ...{ raw, line, weight: isHeavy ? 4 : weight },
+        shown: () =>
+          isHeavy ? <pre class="as-written">{visible(raw)}</pre> : <MarkdownToken token={token} />,
+      };
+    });
+};
+
+const twinsIn = (parts: readonly Shown[]): ReadonlyMap<string, readonly number[]> => {
+  const twins = new Map<string, number[]>();
+  for (const part of parts) {
+    const quote = quoteOf(part);
+    const lines = twins.get(quote);
+    if (lines === undefined) twins.set(quote, [part.line]);
+    else lines.push(part.line);
+  }
+  return twins;
 };
 
 const Line = ({ line, text }: { line: number; text: string }) => (
@@ -72,14 +121,18 @@ const Part = ({ part, twins, takes, children }: PartProps) => {
   const { sid, isOpen } = useContext(InComments);
   const [writes, setWrites] = useState(false);
   const quote = quoteOf(part);
-  const [first, other] = twins.get(quote) ?? [];
+  const lines = twins.get(quote) ?? [];
+  const which =
+    lines.length < 2
+      ? undefined
+      : `line ${part.line}, ${lines.indexOf(part.line) + 1} of ${lines.length}`;
   useEffect(() => {
-    if (first === part.line && draftsOf(sid)[quote] !== undefined) setWrites(true);
+    if (lines[0] === part.line && draftsOf(sid)[quote] !== undefined) setWrites(true);
   }, []);
   const can = takes && isOpen && quote !== '';
   return (
     <section class="part" data-row={part.line} tabIndex={-1} aria-label={`Line ${part.line}`}>
-      {part.shown}
+      {part.shown()}
       {can && (
         <button
           type="button"
@@ -96,7 +149,7 @@ const Part = ({ part, twins, takes, children }: PartProps) => {
       {writes && takes && (
         <NewComment
           quote={quote}
-          {...(other !== undefined && { line: part.line })}
+          {...(which !== undefined && { which })}
           close={() => setWrites(false)}
         />
       )}

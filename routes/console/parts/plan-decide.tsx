@@ -1,4 +1,4 @@
-import { useContext, useState } from 'preact/hooks';
+import { useContext } from 'preact/hooks';
 import { readComments } from '../../../base/comments.ts';
 import type { Session } from '../../../lib/client/client.ts';
 import { InComments } from './comments-box.tsx';
@@ -70,49 +70,3 @@ export const Abort = ({ of: { case_id, id } }: { of: Session }) => (
     </Do>
   </details>
 );
-
-interface EditProps {
-  session: Session;
-  at: string;
-  plan: string;
-  etag: string | undefined;
-}
-
-/** The plan as it is written, to be written otherwise. What others write meanwhile is not written over unawares. */
-export const EditPlan = ({ session, at, plan, etag }: EditProps) => {
-  const [begun, setBegun] = useState({ plan, etag });
-  const isOther = begun.etag !== etag;
-  return (
-    <section aria-label="Edit the plan">
-      {isOther && (
-        <div class="box warn" role="alert">
-          <p>plan.md was changed elsewhere since you began. Your text is still here.</p>
-          <button type="button" onClick={() => setBegun({ ...begun, etag })}>
-            Write mine over it
-          </button>
-        </div>
-      )}
-      <Do
-        call={`PUT /cases/${session.case_id}/sessions/${session.id}/plan`}
-        if_match={begun.etag}
-        then={at}
-      >
-        <textarea
-          class="code tall"
-          name="_markdown"
-          aria-label="The plan, as Markdown"
-          rows={24}
-          defaultValue={begun.plan}
-        />
-        <div class="line">
-          <button type="submit" class="primary">
-            Save the plan
-          </button>
-          <a class="button" href={at}>
-            Cancel
-          </a>
-        </div>
-      </Do>
-    </section>
-  );
-};

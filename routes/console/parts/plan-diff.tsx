@@ -3,22 +3,38 @@ import { visible } from '../../../base/visible.ts';
 type Line = readonly [sign: ' ' | '+' | '-', text: string];
 
 /** In lines of one times lines of the other: beyond it all of the one goes and all of the other comes. */
-const MOST = 4_000_000;
+const MOST = 1_000_000;
 
 /** What a version of a plan changed of the one before, line by line. */
 export const PlanDiff = ({ before, now }: { before: string; now: string }) => {
   const lines = linesOf(before.split('\n'), now.split('\n'));
   return (
     <pre class="changes">
-      {lines.map(([sign, text], at) => (
-        <Changed key={at} sign={sign} text={text} />
+      {runsIn(lines).map(({ sign, texts }, at) => (
+        <Changed key={at} sign={sign} texts={texts} />
       ))}
     </pre>
   );
 };
 
-const Changed = ({ sign, text }: { sign: Line[0]; text: string }) => {
-  const words = `${sign} ${visible(text)}\n`;
+interface Run {
+  sign: Line[0];
+  texts: string[];
+}
+
+// One element for all of a kind that stand together: a plan may have any number of lines.
+const runsIn = (lines: readonly Line[]): Run[] => {
+  const runs: Run[] = [];
+  for (const [sign, text] of lines) {
+    const last = runs.at(-1);
+    if (last?.sign === sign) last.texts.push(text);
+    else runs.push({ sign, texts: [text] });
+  }
+  return runs;
+};
+
+const Changed = ({ sign, texts }: Run) => {
+  const words = texts.map((text) => `${sign} ${visible(text)}\n`).join('');
   if (sign === '+') return <ins>{words}</ins>;
   return sign === '-' ? <del>{words}</del> : <span>{words}</span>;
 };

@@ -1,33 +1,43 @@
 import { visible } from '../../../base/visible.ts';
-import type { Session } from '../../../lib/client/client.ts';
+import type { Boundary, Session } from '../../../lib/client/client.ts';
+import { boundaryFacts, Unshut } from './plan-boundary.tsx';
 
 interface HeadProps {
   session: Session;
+  /** What shuts in what would run; undefined where that cannot be told, or nothing runs any more. */
+  boundary: Boundary | undefined;
   /** By how many commits the base branch has moved since, where that can be told. */
   behind: number | null;
 }
 
 /** Who made a plan, where and from what. */
-export const PlanHead = ({ session, behind }: HeadProps) => {
+export const PlanHead = ({ session, boundary, behind }: HeadProps) => {
   const { provider, model, effort, base_commit, usage } = session;
   const hash = session.approved_sha256 ?? session.plan_sha256;
   const cost = usage?.cost_usd;
   return (
-    <dl class="facts plan-facts">
-      <Fact name="By" text={[provider, model, effort].filter(Boolean).join(', ')} />
-      {base_commit !== null && (
-        <Fact name="From" text={`${base_commit.slice(0, 10)}${movedBy(behind)}`} />
-      )}
-      {hash !== null && (
-        <>
-          <dt>{session.approved_sha256 === null ? 'Hash' : 'Approved'}</dt>
-          <dd>
-            <Hash of={hash} />
-          </dd>
-        </>
-      )}
-      <Fact name="Cost" text={typeof cost === 'number' ? `$${cost.toFixed(2)}` : 'not told'} />
-    </dl>
+    <>
+      {boundary && <Unshut {...boundary} />}
+      <dl class="facts plan-facts">
+        <Fact name="By" text={[provider, model, effort].filter(Boolean).join(', ')} />
+        {base_commit !== null && (
+          <Fact name="From" text={`${base_commit.slice(0, 10)}${movedBy(behind)}`} />
+        )}
+        {boundary &&
+          boundaryFacts(boundary).map(([name, text]) => (
+            <Fact key={name} name={name} text={text} />
+          ))}
+        {hash !== null && (
+          <>
+            <dt>{session.approved_sha256 === null ? 'Hash' : 'Approved'}</dt>
+            <dd>
+              <Hash of={hash} />
+            </dd>
+          </>
+        )}
+        <Fact name="Cost" text={typeof cost === 'number' ? `$${cost.toFixed(2)}` : 'not told'} />
+      </dl>
+    </>
   );
 };
 

@@ -22,32 +22,57 @@ const LIKE = 0.5;
 /** Where comments belong in a plan, by the wording that they were made on. */
 export const placedIn = (places: readonly Place[], comments: readonly PlanComment[]): Placed => {
   const placed = new Map<number, PlacedComment[]>();
+  if (comments.length === 0) return placed;
+  const read = places.map((place): ReadPlace => ({ ...place, plain: plain(place.raw) }));
   for (const comment of comments) {
-    const same = sameAs(places, comment);
-    const at = same >= 0 ? same : likest(places, comment.quote);
-    const others = placed.get(at) ?? [];
-    placed.set(at, [...others, { comment, wasOther: same < 0 }]);
+    const same = sameAs(read, comment);
+    const at = same >= 0 ? same : likest(read, comment.quote);
+    placed.set(at, [...(placed.get(at) ?? []), { comment, wasOther: same < 0 }]);
   }
   return placed;
 };
 
-const sameAs = (places: readonly Place[], { quote, text }: PlanComment): number => {
-  const words = plain(quote);
-  if (words === '') return -1;
-  const meant = Number(/^\(line (\d+)\) /.exec(text)?.[1] ?? 0);
-  const whole = places.flatMap(({ raw }, at) => (plain(raw) === words ? [at] : []));
-  const named = whole.find((at) => places[at]?.line === meant);
-  const [first] = whole;
-  return named ?? first ?? places.findIndex(({ raw }) => plain(raw).includes(words));
-};
+interface ReadPlace extends Place {
+  plain: string;
+  /** Once they were asked for. */
+  words?: Set<string>;
+}
 
 const plain = (text: string): string => text.trim().replace(/\s+/g, ' ');
 
-const likest = (places: readonly Place[], quote: string): number => {
+const MEANT = /^\(line (\d+)(?:, (\d+) of (\d+))?\) /;
+
+const sameAs = (places: readonly ReadPlace[], { quote, text }: PlanComment): number => {
+  const words = plain(quote);
+  if (words === '') return -1;
+  const [, line = 0, nth = 0, of = 0] = (MEANT.exec(text) ?? []).map(Number);
+  const whole = places.flatMap((place, at) => (place.plain === words ? [at] : []));
+  // It moved, and those like it with it.
+  if (of > 0 && whole.length === of && whole[nth - 1] !== undefined)
+    return whole[nth - 1] as number;
+  const lineOf = (at: number): number => places[at]?.line ?? 0;
+  const near = whole.toSorted((a, b) => Math.abs(lineOf(a) - line) - Math.abs(lineOf(b) - line));
+  return (line > 0 ? near[0] : whole[0]) ?? within(places, quote, words);
+};
+
+// A line within a block, or a block of several lines where each is a place of its own: below the last of them.
+const within = (places: readonly ReadPlace[], quote: string, words: string): number => {
+  const asLine = places.findIndex(({ raw }) => raw.split('\n').some((one) => plain(one) === words));
+  if (asLine >= 0) return asLine;
+  const lines = quote.split('\n').map(plain);
+  const first = places.findIndex((_, at) =>
+    lines.every((one, by) => places[at + by]?.plain === one),
+  );
+  if (first >= 0) return first + lines.length - 1;
+  return places.findIndex((place) => place.plain.includes(words));
+};
+
+const likest = (places: readonly ReadPlace[], quote: string): number => {
   const wanted = wordsOf(quote);
   let [best, share] = [-1, LIKE];
-  for (const [at, { raw }] of places.entries()) {
-    const words = wordsOf(raw);
+  for (const [at, place] of places.entries()) {
+    place.words ??= wordsOf(place.raw);
+    const { words } = place;
     const both = [...words].filter((word) => wanted.has(word)).length;
     const like = (2 * both) / (words.size + wanted.size || 1);
     if (like > share) [best, share] = [at, like];

@@ -1,40 +1,13 @@
 /** The main job of the console: a plan is read, commented on, sent back, and approved. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { readComments } from '../../../base/comments.ts';
-import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { type Daemon, startDaemon } from '../../helpers/daemon.ts';
 import { eventually } from '../../helpers/eventually.ts';
-import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
-
-const DESCRIPTION = [
-  'First:\n\n```sh\necho one > one.txt\n```\n',
-  'Second:\n\n```sh\necho two > two.txt\n```\n',
-  'Third:\n\n```sh\necho three > three.txt\n```\n',
-].join('\n');
-
-const start = async (t: TestContext, description = DESCRIPTION, provider = 'runbook') => {
-  const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
-  const workspace = temporaryDirectory(t);
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
-  const dossier = connect({ url: daemon.url });
-  const body = { title: 'Make files', type: 'bug', description };
-  const { id } = await dossier.call('POST /cases', { body });
-  const made = { type: 'implementing', provider };
-  const { id: sid } = await dossier.call('POST /cases/{id}/sessions', { id, body: made });
-  const at = { id, sid };
-  const until = async (name: string): Promise<void> => {
-    for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at))
-      if (event === name) break;
-  };
-  if (provider === 'runbook') await until('plan_ready');
-  const url = `${daemon.url}/dashboard/cases/${id}/sessions/${sid}/plan`;
-  return { daemon, workspace, root, dossier, at, url };
-};
+import { withPlan } from '../../helpers/with-plan.ts';
 
 const restarted = async (t: TestContext, daemon: Daemon, workspace: string): Promise<void> => {
   await daemon.end('SIGTERM');
@@ -56,7 +29,7 @@ const unsentOf = (page: Page) => page.locator('.comment.unsent .markdown').allTe
 
 describe('the page of a plan', { skip: noBrowser }, () => {
   it('takes comments over tabs, a reload and a restart, sends them, and approves', async (t) => {
-    const { daemon, workspace, dossier, at, url } = await start(t);
+    const { daemon, workspace, dossier, at, url } = await withPlan(t);
     const { page, complaints } = await look(t, url);
     await comment(page, 'echo one', 'Say uno.');
     await assertAccessible(page);
@@ -91,7 +64,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
   });
 
   it('does the same by keyboard alone', async (t) => {
-    const { dossier, at, url } = await start(t);
+    const { dossier, at, url } = await withPlan(t);
     const { page, complaints } = await look(t, url);
     const press = async (...keys: string[]) => {
       for (const key of keys) await page.keyboard.press(key);
@@ -122,7 +95,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
   });
 
   it('asks before it aborts, by x', async (t) => {
-    const { dossier, at, url } = await start(t);
+    const { dossier, at, url } = await withPlan(t);
     const { page } = await look(t, url);
     await page.keyboard.press('x');
     await page.getByRole('button', { name: 'Yes, abort' }).waitFor();
@@ -134,13 +107,10 @@ describe('the page of a plan', { skip: noBrowser }, () => {
   });
 
   it('loses no comment to another hand, edits and removes its own, and sees a hand edit', async (t) => {
-    const { workspace, dossier, at, url } = await start(t);
+    const { fileOf, url } = await withPlan(t);
     const { page } = await look(t, url);
     await comment(page, 'echo one', 'Mine.');
-    const item = await dossier.call('GET /cases/{id}', { id: at.id });
-    const sessions = join(workspace, item.path, 'sessions');
-    const [name = ''] = readdirSync(sessions).filter((one) => one !== 'lock.md');
-    const file = join(sessions, name, 'comments.md');
+    const file = await fileOf('comments.md');
     writeFileSync(file, `${readFileSync(file, 'utf8')}\n> nothing like it\n\nBy hand.\n`);
     // The page has an older version: what it adds is added to this one.
     await comment(page, 'echo two', 'Another.');
@@ -156,7 +126,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
   });
 
   it('works as forms without scripts', async (t) => {
-    const { dossier, at, url } = await start(t);
+    const { dossier, at, url } = await withPlan(t);
     const { page, browser } = await look(t, url, { javaScriptEnabled: false });
     await page.getByText('Send back with one text').click();
     await page.getByRole('textbox').fill('Other files.');
@@ -169,7 +139,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     await page.getByRole('heading', { name: 'Other' }).waitFor();
     await page.getByRole('button', { name: /^Approve/ }).click();
     await page.getByText('This is what operator approved').waitFor();
-    const again = await start(t);
+    const again = await withPlan(t);
     const { page: other } = await openTab(browser, again.url, { javaScriptEnabled: false });
     await other.getByText('Abort', { exact: true }).click();
     await other.getByRole('button', { name: 'Yes, abort' }).click();
@@ -177,7 +147,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
   });
 
   it('shows what is hidden, runs nothing, and is no wider than a telephone', async (t) => {
-    const { dossier, at, url } = await start(t);
+    const { dossier, at, url } = await withPlan(t);
     const body = `# Plan <img src=x onerror=alert(1)>\n\n<script>alert(1)</script>\n\nA \u202Eright\u202C one, ${'x'.repeat(400)}\n\n\`\`\`sh\necho ${'y'.repeat(400)}\n\`\`\`\n`;
     await dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { ...at, body });
     const hostile = '> <b>x</b>\n\n[a](javascript:alert(1)) <img src=x onerror=alert(1)>\n';
@@ -199,7 +169,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
   });
 
   it('has the plan of a manual session written in it', async (t) => {
-    const { url } = await start(t, 'By hand.', 'manual');
+    const { url } = await withPlan(t, { description: 'By hand.', provider: 'manual' });
     const { page } = await look(t, url);
     await page.getByRole('textbox', { name: 'The plan, as Markdown' }).fill('# What I do\n');
     await page.getByRole('button', { name: 'Save the plan' }).click();

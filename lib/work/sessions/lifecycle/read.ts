@@ -1,6 +1,7 @@
 import { orElse } from '../../../../base/or-else.ts';
 import { visible } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
+import { notice } from '../../../../store/items/items.ts';
 import { byAge, isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
 import { readApproved } from '../../../../store/sessions/approved.ts';
 import { editComments, readCommentsFile } from '../../../../store/sessions/comments.ts';
@@ -112,6 +113,7 @@ export const putPlan = async (
   const byHand = session.status === 'planning' && session.provider === 'manual';
   if (!byHand && session.status !== 'plan_ready') throw noPlanNow(session);
   await writePlan(service.store, dir, plan.content, plan.ifMatch);
+  notice(service.store, caseId);
   return getPlan(service, caseId, id);
 };
 
