@@ -100,7 +100,7 @@ describe('dossier key', () => {
     const own = help('key', '--help');
     assert.match(own, /^Usage: dossier key \[NAME\]/);
     assert.match(own, /--list .*List the keys/);
-    assert.match(own, /--workspace DIR[\s\S]*--revoke ID/);
+    assert.match(own, /--revoke ID[\s\S]*--workspace DIR/);
     assert.doesNotMatch(own, /--fix|--port|--all/);
     assert.equal(help('help', 'key'), own);
     assert.match(help('serve', '-h'), /--port N[\s\S]*--trust/);
