@@ -5,6 +5,7 @@ import { layoutOf } from '../store/layout.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { sentenceOf } from './cli/foreseen.ts';
 import { readLine } from './cli/line/read.ts';
+import { NoDaemon } from './cli/line/refusal.ts';
 import { type Config, UsageError } from './config.ts';
 
 /** What has nothing to do with the workspace's files, or says itself what it has. */
@@ -31,6 +32,10 @@ const complain = (error: unknown, config: Config | undefined): number => {
       `dossier: ${visible(error.message)}. dossier --help tells what there is.\n`,
     );
     return 2;
+  }
+  if (error instanceof NoDaemon) {
+    process.stderr.write(`dossier: ${visible(error.message)}\n`);
+    return 3;
   }
   const text = sentenceOf(error, config) ?? (error instanceof Error ? error.stack : String(error));
   process.stderr.write(`dossier: ${visible(text ?? '')}\n`);

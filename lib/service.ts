@@ -46,6 +46,8 @@ export interface Service
     WithSetups,
     WithStore {
   readonly version: VersionInfo;
+  /** Answers a challenge as only the daemon of this workspace can: whoever reads its owner.json can check it. */
+  readonly prove: (challenge: string) => string;
   /** Who hears that the operator has trusted something. */
   readonly trusted: Set<() => void>;
   /** What needs the operator now. */

@@ -54,6 +54,12 @@ export const caseRoutes = [
       ids: Type.Optional(
         Type.String({ maxLength: 10_000, description: 'With commas between: of these alone' }),
       ),
+      id_prefix: Type.Optional(
+        Type.String({
+          pattern: '^[0-9A-Fa-f-]{1,36}$',
+          description: 'What its id begins with: an id is as good as known by its first digits',
+        }),
+      ),
       order: Type.Optional(
         Type.Enum(['oldest', 'newest'], { description: 'Which comes first; default: oldest' }),
       ),

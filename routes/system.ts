@@ -23,6 +23,15 @@ export const systemRoutes = [
     response: VersionInfo,
     handler: (_input, { version }) => version,
   }),
+  route('POST /api/daemon/challenge', {
+    anyone: true,
+    summary: 'Show that this is the daemon that the workspace names',
+    description:
+      'The answer is the HMAC-SHA256 of the challenge, in hexadecimal digits, by the token in `.dossier/owner.json`: another program that listens at its address has not got that.',
+    body: Type.Object({ challenge: Type.String({ pattern: '^[0-9a-f]{32,128}$' }) }),
+    response: Type.Object({ answer: Type.String() }),
+    handler: ({ body }, { prove }) => ({ answer: prove(body.challenge) }),
+  }),
   route('GET /api/diagnostics', {
     summary: 'List the files that cannot be used as the records they should be',
     description:

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,6 +14,8 @@ import { describeSelf, isNear, livenessOf, type Owner } from './owner.ts';
 export interface DaemonLock {
   /** Adds where the daemon listens, for whoever meets the lock. */
   tell(url: string): void;
+  /** What only the owner that owner.json names, and who may read that, can answer to this. */
+  prove(challenge: string): string;
   release(): Promise<void>;
 }
 
@@ -76,6 +78,7 @@ export const lockWorkspace = async (
 
   return {
     tell: (url) => writeOwner(layout, { ...owner, url }),
+    prove: (challenge) => proofOf(owner, challenge),
     // The owner goes last: a lock without one says of nobody that he is dead.
     release: async () => {
       released = true;
@@ -164,6 +167,10 @@ const acquire = async (
     throw error;
   }
 };
+
+/** The answer of an owner to a challenge. */
+export const proofOf = ({ token }: Owner, challenge: string): string =>
+  createHmac('sha256', token).update(challenge).digest('hex');
 
 /** The daemon that holds the workspace now, as far as can be told; undefined when none does. */
 export const holderOf = (layout: Layout): Owner | undefined => {

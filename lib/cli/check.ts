@@ -13,9 +13,9 @@ import { UsageError } from '../config.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';
 import { committedIn } from './check-git.ts';
 import { findingCounts, type Mended, reportJson, reportLines } from './check-words.ts';
-import { Refusal } from './foreseen.ts';
 import type { Call } from './line/command.ts';
-import { type Say, toStandardOutput } from './terminal.ts';
+import { Refusal } from './line/refusal.ts';
+import { type Say, toStandardOutput } from './show/terminal.ts';
 
 /**
  * Reads every record of the workspace and says what is wrong, line by line. Writes nothing and works beside a daemon;

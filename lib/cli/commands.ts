@@ -1,7 +1,25 @@
 import type { Command } from './line/command.ts';
 
+const JSON_TOO = 'Say it for programs: what the API answers';
+
 /** Everything that dossier can be told to do, in the order of its help. */
 export const COMMANDS: readonly Command[] = [
+  {
+    name: 'ls',
+    group: 'Work items',
+    words: '[WORD...]',
+    summary: 'List Work items, newest first; with words: those that have all of them',
+    options: { state: 'In this state alone: open, planning, …', json: JSON_TOO },
+    open: async () => (await import('./verbs/ls.ts')).ls,
+  },
+  {
+    name: 'show',
+    group: 'Work items',
+    words: 'ITEM',
+    summary: 'Show a Work item and its sessions',
+    options: { json: JSON_TOO },
+    open: async () => (await import('./verbs/show.ts')).show,
+  },
   {
     name: 'serve',
     group: 'Daemon',

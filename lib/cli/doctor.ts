@@ -13,7 +13,7 @@ import { providers } from './doctor-providers.ts';
 import { workspace } from './doctor-workspace.ts';
 import type { DoctorFinding, Patient } from './finding.ts';
 import type { Call } from './line/command.ts';
-import { type Say, toStandardOutput } from './terminal.ts';
+import { type Say, toStandardOutput } from './show/terminal.ts';
 
 /**
  * Says what is there, what is missing and what to install. Takes no lock and leaves nothing behind, so it works beside

@@ -1,11 +1,6 @@
 import { fileRefusal } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 
-/** Why a command is not done: a sentence for the operator that says what to do. It is shown alone, without a stack. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-}
-
 const SENTENCES = ['Refusal', 'ServiceError', 'StoreError', 'WorkspaceHeldError', 'FormatError'];
 
 /** What to tell the operator of an error that they can do something about; undefined where nobody foresaw it. */

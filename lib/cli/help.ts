@@ -12,7 +12,8 @@ const COMMON: Readonly<Partial<Record<OptionName, string>>> = {
 
 const FOOT = `Flags win over the environment. What can be changed while the daemon runs is in workspace.md, in the workspace.
 DOSSIER_KEY in the environment is the API key for a daemon that asks for one (require_key).
-The exit code is 0 when it is done, 1 when it is refused or fails, and 2 when it was called wrongly.
+The exit code is 0 when it is done, 1 when it is refused or fails, 2 when it was called wrongly, and 3
+when it needs a daemon and none runs.
 `;
 
 /** What the program is told about as a whole. */

@@ -18,12 +18,12 @@ import { waitingLines } from '../guard/trust/show.ts';
 import { type BroughtIn, type ImportOptions, isRefused } from '../out/import/bring-in.ts';
 import { importArchive } from '../out/import/import-archive.ts';
 import { importBacklog } from '../out/import/import-backlog.ts';
-import { Refusal } from './foreseen.ts';
 import { aboutArchive, aboutBacklog, aboutConflicts } from './import-words.ts';
 import type { Call } from './line/command.ts';
+import { Refusal } from './line/refusal.ts';
 import { needWorkspace } from './places.ts';
+import { type Say, toStandardOutput } from './show/terminal.ts';
 import { askedToStop } from './signals.ts';
-import { type Say, toStandardOutput } from './terminal.ts';
 
 /** What it says, line by line, and the exit code. */
 interface Told {

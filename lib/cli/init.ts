@@ -8,7 +8,7 @@ import { commitOnly } from '../tools/git/write/commit-only.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './line/command.ts';
 import { needWorkspace } from './places.ts';
-import { type Say, toStandardOutput } from './terminal.ts';
+import { type Say, toStandardOutput } from './show/terminal.ts';
 
 const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 

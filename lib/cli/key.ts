@@ -3,9 +3,9 @@ import { sha256 } from '../../base/sha256.ts';
 import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/api-keys.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { whatIsAt } from '../../store/worktrees.ts';
-import { Refusal } from './foreseen.ts';
 import type { Call } from './line/command.ts';
-import { type Say, toStandardOutput } from './terminal.ts';
+import { Refusal } from './line/refusal.ts';
+import { type Say, toStandardOutput } from './show/terminal.ts';
 
 /** Makes an API key and shows it once, or lists or revokes them, whether a daemon runs or not. */
 export const key = async (

@@ -7,7 +7,7 @@ import { isLoopbackAddress } from '../http/local-only.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
-import { Refusal } from './foreseen.ts';
+import { Refusal } from './line/refusal.ts';
 
 /** Makes the workspace's directory if need be. Throws a Refusal when it cannot be one. */
 export const needWorkspace = ({ workspace }: Config): void => {

@@ -3,7 +3,7 @@ import { trustCommandFor } from '../../store/trust/told.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { listWaiting, trust } from '../guard/trust/trust.ts';
 import type { Service } from '../service.ts';
-import { askYesNo, isTerminal } from './terminal.ts';
+import { askYesNo, isTerminal } from './show/terminal.ts';
 
 /** Asks the operator, who started the daemon at a terminal, about what waits. The daemon serves meanwhile. */
 export const askAboutTrust = async (service: Service, signal: AbortSignal): Promise<void> => {

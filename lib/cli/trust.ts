@@ -6,9 +6,9 @@ import type { WaitingValue } from '../../store/records/trust.ts';
 import { trustCommandFor } from '../../store/trust/told.ts';
 import { lookForWaiting, trustOnDisk } from '../../store/waiting/look.ts';
 import { waitingLines } from '../guard/trust/show.ts';
-import { Refusal } from './foreseen.ts';
 import type { Call } from './line/command.ts';
-import { askYesNo, isTerminal, type Say, toStandardOutput } from './terminal.ts';
+import { Refusal } from './line/refusal.ts';
+import { askYesNo, isTerminal, type Say, toStandardOutput } from './show/terminal.ts';
 
 /**
  * Shows what stands in the workspace's files and does not hold on this machine, and makes it hold if the operator says

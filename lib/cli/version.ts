@@ -1,5 +1,5 @@
 import { versionInfo } from '../daemon/version.ts';
-import { toStandardOutput } from './terminal.ts';
+import { toStandardOutput } from './show/terminal.ts';
 
 /** `dossier version`: of the program, not of a daemon that runs. */
 export const version = async (): Promise<number> => {

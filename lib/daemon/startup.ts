@@ -71,7 +71,7 @@ export const startService = async (
     trust: config.trust,
   });
   logProblems(open.store, log);
-  const service = compose({ config, version, log, store: open.store });
+  const service = compose({ config, version, log }, open);
   const autocommit = createAutocommit(service);
   const advise = (): void =>
     void tellAdvice(service).catch((error: unknown) =>
@@ -124,8 +124,12 @@ const takeUp = async (service: Service): Promise<void> => {
   await endFormerRuns(service, former);
 };
 
-const compose = (given: Pick<Service, 'config' | 'version' | 'log' | 'store'>): Service => {
-  const { config, version, log, store } = given;
+const compose = (
+  started: Pick<Service, 'config' | 'version' | 'log'>,
+  { store, lock }: OpenStore,
+): Service => {
+  const { config, version, log } = started;
+  const given = { ...started, store, prove: lock.prove };
   const settings = () => settingsOf(store);
   const runs = createRuns();
   followRuns(given, runs);

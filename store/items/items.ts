@@ -138,6 +138,8 @@ export interface Filter {
   /** Each has to be in the title or the description. */
   words?: readonly RegExp[];
   ids?: ReadonlySet<string>;
+  /** What its id begins with, in small letters. */
+  id_prefix?: string;
 }
 
 export interface Span {
@@ -146,10 +148,11 @@ export interface Span {
 }
 
 export const matchesFilter = (item: Item, filter: Filter): boolean => {
-  const { state, outcome, type, project, created, updated, ids } = filter;
+  const { state, outcome, type, project, created, updated, ids, id_prefix = '' } = filter;
   const { matter } = caseOf(item);
   return (
     (ids === undefined || ids.has(item.id)) &&
+    item.id.startsWith(id_prefix) &&
     (state === undefined || caseStateOf(item) === state) &&
     (outcome === undefined || matter.outcome === outcome) &&
     (type === undefined || matter.type === type) &&

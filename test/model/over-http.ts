@@ -90,6 +90,7 @@ const serviceOn = (store: Store): Service => {
     keyring: { counts: () => true, add: () => undefined },
     requiresKey: () => false,
     consoleSessions: { open: () => '', keyOf: () => undefined },
+    prove: () => '',
     callers: { callerOf: async () => 'operator' },
   };
 };

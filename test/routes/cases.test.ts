@@ -212,6 +212,10 @@ describe('GET /cases', () => {
       'Dates of leap years',
       'Other',
     ]);
+    const begins = ids[1]?.slice(0, 12) ?? '';
+    for (const query of [`id_prefix=${begins}`, `id_prefix=${begins.toUpperCase()}&search=parser`])
+      assert.deepEqual(await list(query), ['Parser of Ärger']);
+    assert.deepEqual(await list(`id_prefix=${begins}&search=leap`), []);
     const newest = await call<Case[]>('GET', '/cases?search=parser&order=newest&limit=1');
     assert.deepEqual(titles(newest), ['Other']);
     assert.equal(newest.headers['x-total-count'], '3');
@@ -254,6 +258,7 @@ describe('GET /cases', () => {
       ['outcome=Not%20a%20word', 'query/outcome'],
       ['order=desc', 'query/order'],
       ['search=', 'query/search'],
+      ['id_prefix=xyz', 'query/id_prefix'],
       ['type=Not%20a%20word', 'query/type'],
       ['created_after=yesterday', 'query/created_after'],
       ['updated_before=2026-13-01T00:00:00Z', 'query/updated_before'],

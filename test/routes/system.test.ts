@@ -28,6 +28,20 @@ describe('GET /version', () => {
   });
 });
 
+describe('POST /api/daemon/challenge', () => {
+  const ask = (payload: object) => hapi.inject({ method: 'POST', url: '/api/daemon/challenge', payload });
+
+  it('answers as whoever has the token can', async () => {
+    const challenge = 'ab'.repeat(16);
+    assert.deepEqual(json(await ask({ challenge })), { answer: `proof of ${challenge}` });
+  });
+
+  it('refuses what is no challenge: validation_failed', async () => {
+    for (const challenge of ['', 'ab', 'XY'.repeat(16), 'a'.repeat(129)])
+      assert.equal((await ask({ challenge })).statusCode, 400);
+  });
+});
+
 describe('GET /guides', () => {
   it('lists what dossier help lists, with where it lies', async () => {
     const guides = json(await hapi.inject('/guides')) as Record<string, string>[];

@@ -12,12 +12,12 @@ import { eventually } from '../helpers/eventually.ts';
 import { CALL_ALL, type Call, everyCall } from '../helpers/every-route.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 
-const OPEN = ['GET /health', 'GET /version', 'POST /api/codehost/webhook'];
+const OPEN = ['GET /health', 'GET /version', 'POST /api/daemon/challenge', 'POST /api/codehost/webhook'];
 const OTHER = 65_533;
 const routes = sections.flatMap((section) => section.routes);
 
 describe('a route', () => {
-  it('is the operator’s alone unless it opts out, as three do', () => {
+  it('is the operator’s alone unless it opts out, as four do', () => {
     const open = routes.filter(({ anyone }) => anyone === true);
     assert.deepEqual(open.map(({ method, path }) => `${method} ${path}`).toSorted(), OPEN);
   });

@@ -11,6 +11,7 @@ export const OPTIONS = {
   'keep-existing': { type: 'boolean' },
   fix: { type: 'boolean' },
   json: { type: 'boolean' },
+  state: { type: 'string', value: 'STATE' },
   list: { type: 'boolean' },
   revoke: { type: 'string', value: 'ID' },
   all: { type: 'boolean' },

@@ -30,6 +30,7 @@ interface CaseQuery {
   search?: string;
   /** With commas between. */
   ids?: string;
+  id_prefix?: string;
   order?: 'oldest' | 'newest';
   /** Names with commas between; all when not given. */
   fields?: string;
@@ -57,6 +58,7 @@ const filterOf = ({ state, outcome, type, project, ...rest }: CaseQuery): Filter
   ...spanOf('updated', rest.updated_after, rest.updated_before),
   ...(rest.search !== undefined && { words: wordsIn(rest.search) }),
   ...(rest.ids !== undefined && { ids: new Set(rest.ids.split(',')) }),
+  ...(rest.id_prefix !== undefined && { id_prefix: rest.id_prefix.toLowerCase() }),
 });
 
 // To look for one in a text costs no copy of the text.

@@ -17,6 +17,7 @@ const SERVICE = {
     commit: null,
     built_at: null,
   },
+  prove: (challenge: string) => `proof of ${challenge}`,
   requiresKey: () => false,
   consoleSessions: { open: () => '', keyOf: () => undefined },
   callers: { callerOf: async () => 'operator' },

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { holderOf, proofOf } from '../../../store/daemon-lock.ts';
+import { layoutOf } from '../../../store/layout.ts';
+import type { Owner } from '../../../store/owner.ts';
+import { connect, type Dossier } from '../../client/client.ts';
+import type { Config } from '../../config.ts';
+import { NoDaemon, Refusal } from '../line/refusal.ts';
+
+/** A daemon that is the workspace's own. */
+export interface Reached {
+  url: string;
+  pid: number;
+  dossier: Dossier;
+}
+
+const PATIENCE_MS = 5000;
+
+/**
+ * The daemon that holds the workspace, as owner.json names it; undefined where none runs, or is not ready yet. Nothing,
+ * and no key, is sent to its address before it has answered a challenge as only the owner of that file can: since it was
+ * written, its process may have ended and another program may listen there. Throws a Refusal where one does.
+ */
+export const daemonOf = async ({ workspace, env }: Config): Promise<Reached | undefined> => {
+  const owner = holderOf(layoutOf(workspace));
+  if (owner?.url === undefined) return undefined;
+  const { url, pid } = owner;
+  if (!(await isOwner(url, owner)))
+    throw new Refusal(
+      `What listens at ${url} is not the daemon of ${workspace} (process ${pid}): nothing was sent to it. Look what it is; dossier status tells more`,
+    );
+  return { url, pid, dossier: connect({ url, key: env.DOSSIER_KEY || undefined }) };
+};
+
+/** The same where one is needed. Throws NoDaemon. */
+export const needDaemon = async (config: Config): Promise<Reached> => {
+  const found = await daemonOf(config);
+  if (found !== undefined) return found;
+  throw new NoDaemon(`No daemon runs on ${config.workspace}: ${startCommand(config)} starts one.`);
+};
+
+/** What starts the daemon of this workspace, as it is typed. */
+export const startCommand = ({ workspace, env }: Config): string =>
+  workspace === `${env.HOME}/dossier` ? 'dossier' : `dossier --workspace ${workspace}`;
+
+const isOwner = async (url: string, owner: Owner): Promise<boolean> => {
+  const challenge = randomBytes(32).toString('hex');
+  try {
+    const answer = await fetch(`${url}/api/daemon/challenge`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ challenge }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    const said = (await answer.json()) as { answer?: unknown };
+    return said.answer === proofOf(owner, challenge);
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,39 @@
+import type { Case, Dossier } from '../../client/client.ts';
+import { Refusal } from '../line/refusal.ts';
+
+type Named = Pick<Case, 'id' | 'title'>;
+
+const SHOWN = 10;
+
+/**
+ * The id of the Work item that a word means: its id or the beginning of that, or words of its title. Throws a Refusal
+ * where it means none, or several, which are named then.
+ */
+export const itemOf = async (dossier: Dossier, word: string): Promise<string> => {
+  const found = await candidates(dossier, word.trim());
+  const [only] = found;
+  if (only === undefined)
+    throw new Refusal(
+      `No Work item has an id that begins with ${word}, or a title with it. dossier ls lists them`,
+    );
+  const exact = found.find(({ id }) => id === word.toLowerCase());
+  if (exact !== undefined || found.length === 1) return (exact ?? only).id;
+  const lines = found.slice(0, SHOWN).map(({ id, title }) => `  ${id.slice(0, 8)}  ${title}`);
+  const more = found.length > SHOWN ? ['  …'] : [];
+  throw new Refusal(
+    [`${word} may mean one of several:`, ...lines, ...more, 'Say more of it'].join('\n'),
+  );
+};
+
+const candidates = async (dossier: Dossier, word: string): Promise<Named[]> => {
+  const list = async (query: { id_prefix: string } | { search: string }): Promise<Named[]> =>
+    (await dossier.call('GET /cases', {
+      query: { ...query, fields: 'title', limit: 100, order: 'newest' },
+    })) as Named[];
+  const byId = /^[0-9a-f-]{1,36}$/i.test(word) ? await list({ id_prefix: word }) : [];
+  const wanted = word.toLowerCase().split(/\s+/);
+  const byTitle = (await list({ search: word })).filter(({ title }) =>
+    wanted.every((part) => title.toLowerCase().includes(part)),
+  );
+  return [...new Map([...byId, ...byTitle].map((item) => [item.id, item])).values()];
+};

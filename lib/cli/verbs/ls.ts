@@ -1,0 +1,26 @@
+import type { Case } from '../../client/client.ts';
+import { verb } from './verb.ts';
+
+const PAGE = 100;
+
+/** `dossier ls [WORD...]`: Work items, newest first. */
+export const ls = verb(async ({ dossier, words, values, out }) => {
+  const search = words.join(' ');
+  const { data, headers } = await dossier.request('GET /cases', {
+    query: {
+      order: 'newest',
+      limit: PAGE,
+      ...(search !== '' && { search }),
+      ...(values.state !== undefined && { state: values.state.toUpperCase() as Case['state'] }),
+    },
+  });
+  const items = data as Case[];
+  if (values.json === true) return void out.json(items);
+  out.table(items.map(({ id, state, title }) => [id.slice(0, 8), state, title]));
+  const total = Number(headers.get('x-total-count'));
+  if (out.isTerminal && total > items.length)
+    out.say(`… and ${total - items.length} more: name words of their titles, or --state`);
+  if (out.isTerminal && total === 0)
+    out.say('No Work item. Make one: dossier new "What is to be done"');
+  return undefined;
+});

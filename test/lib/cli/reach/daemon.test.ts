@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Owner } from '../../../../store/owner.ts';
+import { atEnd } from '../../../helpers/at-end.ts';
+import { assertSentence, dossier, dossierIn } from '../../../helpers/command.ts';
+import { startDaemon } from '../../../helpers/daemon.ts';
+import { temporaryDirectory } from '../../../helpers/repository.ts';
+
+const ownerIn = (workspace: string) => {
+  const path = join(workspace, '.dossier/owner.json');
+  const read = (): Owner => JSON.parse(readFileSync(path, 'utf8'));
+  return { read, write: (owner: Owner) => writeFileSync(path, JSON.stringify(owner)) };
+};
+
+/** Another program: it answers everything with what the daemon would, but for the token, and keeps what it was sent. */
+const impostor = async (t: TestContext, answer: (challenge: string) => string) => {
+  const heard: string[] = [];
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    heard.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
+    const asked = request.url === '/api/daemon/challenge' ? JSON.parse(body).challenge : '';
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(asked === '' ? [] : { answer: answer(asked) }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  atEnd(t, () => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard };
+};
+
+describe('a command that needs the daemon', () => {
+  it('ends with 3 and names the command that starts one, where none runs', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const ended = await dossier(t, 'ls', '--workspace', workspace);
+    assert.equal(ended.code, 3);
+    assertSentence(
+      ended,
+      new RegExp(`No daemon runs on ${workspace}: dossier --workspace ${workspace} starts one`),
+    );
+  });
+
+  it('ends with 3 where it was killed, whatever owner.json still says', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const daemon = await startDaemon(t, ['--workspace', workspace]);
+    await daemon.end('SIGKILL');
+    assert.equal((await dossier(t, 'ls', '--workspace', workspace)).code, 3);
+  });
+
+  it('sends nothing, and no key, to another program at its address', async (t) => {
+    const workspace = temporaryDirectory(t);
+    await startDaemon(t, ['--workspace', workspace]);
+    const owner = ownerIn(workspace);
+    for (const answer of [
+      () => '',
+      (asked: string) => asked,
+      (asked: string) => createHmac('sha256', '').update(asked).digest('hex'),
+    ]) {
+      const { url, heard } = await impostor(t, answer);
+      owner.write({ ...owner.read(), url });
+      const env = { ...process.env, DOSSIER_KEY: 'dossier_secret' };
+      const ended = await dossierIn(t, { env }, ['ls', '--workspace', workspace]);
+      assert.equal(ended.code, 1);
+      assertSentence(ended, /is not the daemon of .* nothing was sent to it/);
+      assert.deepEqual(heard, ['POST /api/daemon/challenge ']);
+    }
+  });
+
+  it('shows the key in DOSSIER_KEY to the daemon that has answered, and says what a daemon wants', async (t) => {
+    const workspace = temporaryDirectory(t);
+    writeFileSync(join(workspace, 'workspace.md'), '---\nrequire_key: true\n---\n');
+    await startDaemon(t, ['--workspace', workspace]);
+    const without = await dossier(t, 'ls', '--workspace', workspace);
+    assert.equal(without.code, 1);
+    assertSentence(without, /key/i);
+    const key = (await dossier(t, 'key', '--workspace', workspace)).stdout.trim();
+    const env = { ...process.env, DOSSIER_KEY: key };
+    const ended = await dossierIn(t, { env }, ['ls', '--workspace', workspace]);
+    assert.deepEqual([ended.code, ended.stdout, ended.stderr], [0, '', '']);
+  });
+});
