@@ -29,7 +29,8 @@ describe('GET /version', () => {
 });
 
 describe('POST /api/daemon/challenge', () => {
-  const ask = (payload: object) => hapi.inject({ method: 'POST', url: '/api/daemon/challenge', payload });
+  const ask = (payload: object) =>
+    hapi.inject({ method: 'POST', url: '/api/daemon/challenge', payload });
 
   it('answers as whoever has the token can', async () => {
     const challenge = 'ab'.repeat(16);

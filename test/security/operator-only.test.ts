@@ -12,7 +12,12 @@ import { eventually } from '../helpers/eventually.ts';
 import { CALL_ALL, type Call, everyCall } from '../helpers/every-route.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 
-const OPEN = ['GET /health', 'GET /version', 'POST /api/daemon/challenge', 'POST /api/codehost/webhook'];
+const OPEN = [
+  'GET /health',
+  'GET /version',
+  'POST /api/daemon/challenge',
+  'POST /api/codehost/webhook',
+];
 const OTHER = 65_533;
 const routes = sections.flatMap((section) => section.routes);
 
