@@ -14,8 +14,10 @@ import { describe, it, type TestContext } from 'node:test';
 import { createGit } from '../../lib/tools/git/run/create-git.ts';
 import { createCase } from '../../lib/work/cases/change.ts';
 import { deleteCase } from '../../store/cases.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+import { withCase } from '../helpers/sessions.ts';
 import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';
 
 const startWith = async (t: TestContext, wanted?: Parameters<typeof start>[1]) => {
@@ -50,6 +52,20 @@ describe('GET /api/worktrees', () => {
     assert.deepEqual(await list(), [{ case_id: item.id, kept: true }]);
     await deleteCase(service.store, item.id);
     assert.deepEqual(await list(), []);
+  });
+
+  it('takes what a Plan turn that goes on will go back to for no kept work', async (t) => {
+    const { running, start: begin } = await withCase(t, 'By hand.', {
+      settings: 'provider: manual',
+    });
+    await begin();
+    const refs = () => running.repository.git('for-each-ref', 'refs/dossier');
+    await eventually(() => assert.match(refs(), /snapshots/));
+    const { body } = await running.call<{ kept: boolean }[]>('GET', '/api/worktrees');
+    assert.deepEqual(
+      body.map(({ kept }) => kept),
+      [false],
+    );
   });
 
   it('knows of what is kept in the repository of a clone that was attached, and needs none of its own', async (t) => {

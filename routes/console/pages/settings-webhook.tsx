@@ -27,7 +27,7 @@ const View = (shown: Shown) => {
         <h2 class="mono">
           <Written text={url} />
         </h2>
-        <Copy name="the address" text={url} />
+        <Copy class="small" name="the address" text={url} />
         <WebhookState of={webhook} />
       </div>
       <WhyNot of={webhook} />

@@ -17,7 +17,7 @@ export const ShownOnce = ({ name, text, children }: ShownOnceProps) => (
     </p>
     <p class="line">
       <input class="mono" readOnly value={text} aria-label={name} size={text.length} />
-      <Copy name={name} text={text} />
+      <Copy class="small" name={name} text={text} />
     </p>
   </div>
 );

@@ -14,6 +14,6 @@ export const Branch = ({ branch, path }: { branch: string; path: string }) => (
     <code>
       <Written text={branch} />
     </code>{' '}
-    <Copy name={`the path of ${branch}`} text={path} />
+    <Copy class="small" label="Copy path" name={`of ${branch}`} text={path} />
   </p>
 );

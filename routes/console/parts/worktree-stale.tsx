@@ -42,7 +42,7 @@ export const Stale = ({ stale, titles, ttl_hours }: StaleProps) => {
       )}
       {stays.length > 0 && (
         <>
-          <h3>It would leave {countOf(stays)}</h3>
+          <h3>A clean-up would leave {countOf(stays)}</h3>
           <List name="Would stay" of={stays} titles={titles} />
         </>
       )}

@@ -37,7 +37,8 @@ export const keptStates = async (
     .map((state) => ({ recovery: recoveryOf(id, state), state, place }));
 };
 
-const neededRefs = (store: Store, caseId: string): Set<string | undefined> => {
+/** What a rebase or a Plan turn that goes on will go back to. */
+export const neededRefs = (store: Store, caseId: string): Set<string | undefined> => {
   const open = openConflict(store, caseId)?.matter;
   const turn = readBaseline(store.layout, caseId);
   return new Set([open?.snapshot?.ref, open?.set_aside?.ref, turn?.before.ref]);

@@ -9,7 +9,8 @@ import {
 } from '../../../../store/worktrees.ts';
 import type { ProjectNeeds } from '../../projects/needs.ts';
 import { repositoryFor } from '../../projects/repository.ts';
-import { keptOwners } from '../../snapshots/kept-owners.ts';
+import { keptRefs } from '../../snapshots/kept-refs.ts';
+import { neededRefs } from '../keep/kept-states.ts';
 import { beginOf } from '../keep/recover.ts';
 
 /**
@@ -33,24 +34,37 @@ const served = ({ case_id, record, problem }: FoundRecord): Omit<KnownWorktree, 
 
 const keptItems = async (service: ProjectNeeds, records: FoundRecord[]): Promise<Set<string>> => {
   const { store } = service;
-  const owners = await allOwners(service, records);
-  const isKept = (id: string) => owners.has(beginOf(id));
+  const refs = await allRefs(service, records);
+  const isKept = (id: string) => hasKept(store, id, refs.get(beginOf(id)) ?? []);
   const items = allItems(store).filter(({ id, dir }) => isKept(id) || hasPatch(store, dir));
   // Of a Work item that is gone what is kept is of no call: git for-each-ref shows it.
   return new Set(items.map(({ id }) => id));
 };
 
+const hasKept = (store: Store, id: string, refs: string[]): boolean => {
+  if (refs.length === 0) return false;
+  const needed = neededRefs(store, id);
+  return refs.some((ref) => !needed.has(ref));
+};
+
 const hasPatch = (store: Store, dir: string): boolean => recoveredPatches(store, dir).length > 0;
 
-// What is wrong with a repository is told where something of it is asked for.
-const allOwners = async (service: ProjectNeeds, records: FoundRecord[]): Promise<Set<string>> => {
+type Refs = Map<string, string[]>;
+
+// By how they begin. What is wrong with a repository is told where something of it is asked for.
+const allRefs = async (service: ProjectNeeds, records: FoundRecord[]): Promise<Refs> => {
   const { git, store } = service;
   const projects = new Set(['default', ...Object.keys(settingsOf(store).projects ?? {})]);
   const found = [...projects].map((name) => repositoryFor(service, name).catch(() => undefined));
   const places = [...(await Promise.all(found)), ...records.map(({ record }) => record)];
   const dirs = new Set(places.flatMap((place) => place?.common_dir ?? []));
-  const owners = [...dirs].map((dir) =>
-    keptOwners(git.at({ git_dir: dir, common_dir: dir })).catch(() => []),
+  const refs = [...dirs].map((dir) =>
+    keptRefs(git.at({ git_dir: dir, common_dir: dir })).catch(() => []),
   );
-  return new Set((await Promise.all(owners)).flat());
+  const byOwner: Refs = new Map();
+  for (const ref of (await Promise.all(refs)).flat()) {
+    const begin = /[0-9a-f]{8}-/.exec(ref)?.[0] ?? '';
+    byOwner.set(begin, [...(byOwner.get(begin) ?? []), ref]);
+  }
+  return byOwner;
 };
