@@ -35,7 +35,11 @@ export const Keys = ({ keys, form_key, made, error }: KeysShown) => (
     </section>
     <section aria-labelledby="keys">
       <h2 id="keys">Keys</h2>
-      {keys.length === 0 ? <p class="quiet">There are none.</p> : <Table {...{ keys, form_key }} />}
+      {keys.length === 0 ? (
+        <p class="quiet">There are none. Create one for a program that is to be told apart.</p>
+      ) : (
+        <Table {...{ keys, form_key }} />
+      )}
     </section>
   </Settings>
 );

@@ -99,8 +99,8 @@ const OneItem = ({ search, found, isMore }: Pick<Shown, 'search' | 'found' | 'is
       <ul class="rows" aria-label="Work items">
         {found.map(({ id, title }) => (
           <li key={id} class="row" data-row={id} tabIndex={-1}>
-            <div class="head">
-              <a class="title" href={`/dashboard/cases/${id}`} data-key="o">
+            <div class="line apart">
+              <a href={`/dashboard/cases/${id}`} data-key="o">
                 <Written text={title} />
               </a>
               <a

@@ -15,7 +15,7 @@ export const OneField = ({ action, form_key, label, button, ...input }: OneField
   <form method="post" action={action} class="line">
     <input type="hidden" name="form_key" value={form_key} />
     <label for={input.name}>{label}</label>
-    <input id={input.name} required autocomplete="off" {...input} />
+    <input id={input.name} required size={40} autocomplete="off" {...input} />
     <button type="submit" class="primary">
       {button}
     </button>

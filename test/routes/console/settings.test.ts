@@ -99,6 +99,30 @@ describe('the page of projects and provider', { skip: noBrowser }, () => {
   });
 });
 
+describe('the page of keys', { skip: noBrowser }, () => {
+  it('stands among the settings, runs nothing, and shows a key once', async (t) => {
+    const { at } = await start(t);
+    const { page, browser, complaints } = await look(t, at('settings'));
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByText('There are none.').waitFor();
+    await page.getByLabel('Name').fill('editor');
+    await page.keyboard.press('Enter');
+    const key = await page.getByLabel('the new key').inputValue();
+    assert.match(key, /^dossier_/);
+    await assertAccessible(page);
+    await page.goto(at('keys'));
+    assert.ok(!(await page.content()).includes(key));
+    await page.getByText('Revoke…').click();
+    await page.getByRole('button', { name: 'Revoke editor now' }).click();
+    await page.getByText('There are none.').waitFor();
+    const narrow = await openTab(browser, at('keys'), { size: 'narrow', ...WITHOUT_SCRIPTS });
+    await narrow.page.getByRole('link', { name: 'Webhooks' }).waitFor();
+    assert.equal(await narrow.page.locator('script').count(), 0);
+    await assertFits(narrow.page);
+    assert.deepEqual(complaints, []);
+  });
+});
+
 describe('the page of diagnostics', { skip: noBrowser }, () => {
   it('names the line to mend, and hears that it was mended', async (t) => {
     const { at, file } = await start(t, 'max_sesions: 3\nprovider: [\n');
