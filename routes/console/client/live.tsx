@@ -48,7 +48,7 @@ type Put = (frame: Partial<Frame>, shown?: object) => void;
 const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): void => {
   const { follows = () => true } = page;
   const refresh = oneAtATime(async () => {
-    if (follows === false) return;
+    if (follows === false || isGoing()) return;
     try {
       put({}, await page.load(api, at));
     } catch (error) {
@@ -64,7 +64,10 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
         put({ problem: end.told });
         return refresh();
       }
-      if (end.on !== undefined && end.on !== frame().path) return location.assign(end.on);
+      if (end.on !== undefined && end.on !== frame().path) {
+        document.documentElement.dataset.leaving = '';
+        return location.assign(end.on);
+      }
       put({ problem: undefined, once: end.once, showing: crypto.randomUUID() });
       refresh();
     },
@@ -95,6 +98,12 @@ const UNREACHED = {
   ...{ status: 0, title: 'The daemon does not answer' },
   detail: 'What is shown may be old. It is tried again by itself.',
 };
+
+// What this very page deletes, and what one leaves, is not asked for any more.
+const isGoing = (): boolean =>
+  document.querySelector(
+    '[data-leaving], form[aria-busy=true] > input[name=_call][value^="DELETE /cases/"]',
+  ) !== null;
 
 /** How long several events that come together are waited for, in milliseconds. */
 const TOGETHER_MS = 50;

@@ -1,20 +1,28 @@
 import type {
   Case,
   CaseUsage,
+  Data,
   HistoryEntry,
   MemoryFile,
   Session,
+  SessionLock,
 } from '../../../lib/client/client.ts';
+import { orTold } from '../common/or-told.ts';
 import { type Api, page } from '../common/page.ts';
-import { Delete, Facts, Problems } from '../parts/case-about.tsx';
+import { Delete, Export, Facts, Problems } from '../parts/case-about.tsx';
 import { EditItem } from '../parts/case-edit.tsx';
+import { Issue } from '../parts/case-issue.tsx';
 import { History, Memory } from '../parts/case-kept.tsx';
+import { Next } from '../parts/case-next.tsx';
+import type { Way } from '../parts/case-next-step.ts';
+import { Place } from '../parts/case-place.tsx';
 import { Sessions } from '../parts/case-sessions.tsx';
 import { type Choice, providersOf } from '../parts/case-start.tsx';
 import { StateForm } from '../parts/case-state.tsx';
 import { WorktreePlace, type WorktreeStatus } from '../parts/case-worktree.tsx';
 import { Item } from '../parts/item.tsx';
 import { Markdown } from '../parts/markdown.tsx';
+import { type Waits, waitsOf } from '../parts/waiting-row.tsx';
 
 interface Overview {
   item: Case;
@@ -25,10 +33,15 @@ interface Overview {
   history: HistoryEntry[];
   worktree: WorktreeStatus | undefined;
   providers: Choice[];
+  waits: Waits;
+  way: Pick<Way, 'planning' | 'isProven' | 'pull'>;
+  issue: Data<'GET /api/cases/{id}/github'>['issue'];
+  lock: SessionLock;
 }
 
-const View = ({ item, etag, sessions, usage, worktree, memory, history, providers }: Overview) => (
+const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest }: Overview) => (
   <Item of={item} tab="Overview">
+    <Next {...rest.way} {...{ id: item.id, state: item.state, sessions, waits: rest.waits }} />
     <Problems of={item} />
     <div class="overview">
       <div>
@@ -38,15 +51,18 @@ const View = ({ item, etag, sessions, usage, worktree, memory, history, provider
           <Markdown text={item.description} />
         )}
         <EditItem item={item} etag={etag} />
-        <Sessions case_id={item.id} sessions={sessions} providers={providers} />
+        <Sessions case_id={item.id} sessions={sessions} providers={rest.providers} />
         <Memory case_id={item.id} files={memory} />
         <History of={history} />
       </div>
       <aside aria-label="About it">
         <StateForm of={item} etag={etag} />
         <Facts of={item} usage={usage} />
+        {rest.issue !== null && <Issue id={item.id} issue={rest.issue} />}
         {worktree !== undefined && <WorktreePlace of={worktree} />}
-        <Delete of={item} etag={etag} />
+        <Place lock={rest.lock} isThere={worktree !== undefined} />
+        <Export id={item.id} />
+        <Delete of={item} etag={etag} sessions={sessions.length} worktree={worktree} />
       </aside>
     </div>
   </Item>
@@ -61,24 +77,44 @@ const worktreeOf = async ({ call }: Api, case_id: string): Promise<WorktreeStatu
   return call('GET /api/worktrees/{case_id}/status', { case_id }).catch(() => undefined);
 };
 
+// A file of it that cannot be read is told where problems are, and hides nothing else.
+const wayOf = async ({ call }: Api, id: string) => {
+  const [planning, proof, link] = await Promise.all([
+    orTold(call('GET /api/cases/{id}/planning/gate', { id })),
+    orTold(call('GET /cases/{id}/proof/gate', { id })),
+    orTold(call('GET /api/cases/{id}/github', { id })),
+  ]);
+  return {
+    planning: planning.value?.status ?? 'not_started',
+    isProven: proof.value?.satisfied === true,
+    pull: link.value?.pr ?? null,
+    issue: link.value?.issue ?? null,
+  };
+};
+
 /** What a Work item is, and the attempts at it. */
 export const overview = page<Overview>({
   title: ({ item }) => item.title,
   load: async (api, { params: { id = '' } }) => {
     const { call, request } = api;
-    const [read, sessions, usage, memory, history, worktree, providers] = await Promise.all([
-      request('GET /cases/{id}', { id }),
-      call('GET /cases/{id}/sessions', { id }),
-      call('GET /cases/{id}/usage', { id }),
-      call('GET /cases/{id}/memory', { id }),
-      // A workspace whose history cannot be read has all else.
-      call('GET /cases/{id}/history', { id, query: { limit: COMMITS } }).catch(() => []),
-      worktreeOf(api, id),
-      providersOf(api),
-    ]);
+    const [read, sessions, usage, memory, history, worktree, providers, ...more] =
+      await Promise.all([
+        request('GET /cases/{id}', { id }),
+        call('GET /cases/{id}/sessions', { id }),
+        call('GET /cases/{id}/usage', { id }),
+        call('GET /cases/{id}/memory', { id }),
+        // A workspace whose history cannot be read has all else.
+        call('GET /cases/{id}/history', { id, query: { limit: COMMITS } }).catch(() => []),
+        worktreeOf(api, id),
+        providersOf(api),
+        waitsOf(api, id),
+        wayOf(api, id),
+        call('GET /api/worktrees/{case_id}/lock', { case_id: id }),
+      ]);
+    const [waits, { issue, ...way }, lock] = more;
     const { data, etag } = read;
     const kept = { sessions: sessions.toReversed(), usage, memory, history };
-    return { item: data as Case, etag, ...kept, worktree, providers };
+    return { item: data as Case, etag, ...kept, worktree, providers, waits, way, issue, lock };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,

@@ -49,6 +49,11 @@ export const PAGES: Readonly<Record<string, Place>> = {
     style: 'settings',
     open: async () => (await import('./settings-trust.tsx')).settingsTrust,
   },
+  planning: {
+    path: '/dashboard/cases/{id}/planning',
+    style: 'case',
+    open: async () => (await import('./planning.tsx')).planning,
+  },
   proof: {
     path: '/dashboard/cases/{id}/proof',
     style: 'proof',

@@ -4,6 +4,7 @@ import { Tabs } from './tabs.tsx';
 
 const TABS = [
   { name: 'Overview', at: '', keys: 't o' },
+  { name: 'Planning', at: '/planning', keys: 't l' },
   { name: 'Proof', at: '/proof', keys: 't p' },
   { name: 'Pull request', at: '/pr', keys: 't r' },
   { name: 'Conflicts', at: '/conflicts', keys: 't c' },

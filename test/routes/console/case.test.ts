@@ -96,9 +96,54 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     const { url, dossier } = await start(t);
     const { page, complaints } = await look(t, url);
     await page.getByText('Delete…').click();
-    await page.getByRole('button', { name: 'Delete it now' }).click();
+    await page.getByText('its 0 sessions').waitFor();
+    const now = page.locator('form', { hasText: 'Delete it now' });
+    await now.getByRole('button').click();
+    assert.equal((await dossier.call('GET /cases')).length, 1);
+    await now.getByLabel('Type “delete” to do it').fill('delete');
+    await now.getByRole('button').click();
     await page.waitForURL('**/dashboard/board');
     assert.deepEqual(await dossier.call('GET /cases'), []);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('says what comes next, and has what waits answered where it stands', async (t) => {
+    const { url, begin, dossier, id } = await start(t, '```sh\ntrue\n```\n');
+    const { page, complaints } = await look(t, url);
+    await page.getByRole('link', { name: 'Start a session' }).waitFor();
+    await begin('runbook');
+    await page.getByRole('list', { name: 'What needs you, oldest first' }).waitFor();
+    await assertAccessible(page);
+    await page.keyboard.press('j');
+    await page.keyboard.press('p');
+    await page.getByRole('button', { name: 'Approve this plan' }).waitFor();
+    await page.keyboard.press('a');
+    await page.getByRole('link', { name: 'Prove it' }).waitFor();
+    const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
+    assert.equal(session?.status, 'completed');
+    await page.keyboard.press('a');
+    await page.waitForURL(`${url}/proof`);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('has its worktree made, held and removed, and all its files to download', async (t) => {
+    const { url, dossier, id } = await start(t);
+    const { page, complaints } = await look(t, url);
+    await page.getByRole('button', { name: 'Make its worktree' }).click();
+    await page.getByRole('button', { name: 'Copy path' }).waitFor();
+    await page.getByRole('button', { name: 'Hold the worktree for myself' }).click();
+    await page.getByText('operator holds it').waitFor();
+    const lock = () => dossier.call('GET /api/worktrees/{case_id}/lock', { case_id: id });
+    assert.equal((await lock()).locked, true);
+    await page.getByRole('button', { name: 'Release it' }).click();
+    await page.getByRole('button', { name: 'Hold the worktree for myself' }).waitFor();
+    await page.getByText('Set up again, or remove…').click();
+    await page.getByRole('button', { name: 'Copy files and run the set-up again' }).click();
+    await page.getByRole('button', { name: 'Remove the worktree' }).click();
+    await page.getByRole('button', { name: 'Make its worktree' }).waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download all its files' }).click();
+    assert.match((await download).suggestedFilename(), /\.zip$/);
     assert.deepEqual(complaints, []);
   });
 

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nextOf, type Way } from '../../../routes/console/parts/case-next-step.ts';
+
+const NEW: Way = {
+  ...{ state: 'OPEN', sessions: [], planning: 'not_started', isProven: false, pull: null },
+};
+const DONE: Way = { ...NEW, sessions: [{ id: 's', status: 'completed' }] };
+const pullOf = (state: NonNullable<Way['pull']>['state']): Way => ({
+  ...{ ...DONE, isProven: true },
+  pull: {
+    ...{ host: 'github.com', repository: 'a/b', number: 1, title: 'T', url: null, stale: false },
+    state,
+  },
+});
+
+const TABLE: readonly (readonly [string, Way, string | undefined])[] = [
+  ['new', NEW, '#sessions'],
+  ['closed', { ...NEW, state: 'NON_ISSUE' }, undefined],
+  ['resolved', { ...DONE, state: 'RESOLVED' }, undefined],
+  ['at work', { ...NEW, sessions: [{ id: 's', status: 'working' }] }, '/sessions/s'],
+  ['queued', { ...NEW, sessions: [{ id: 'q', status: 'queued' }] }, '/sessions/q'],
+  ['failed', { ...NEW, sessions: [{ id: 's', status: 'failed' }] }, '#sessions'],
+  ['planned, not approved', { ...NEW, planning: 'pending' }, '/planning'],
+  ['planned, changed since', { ...DONE, planning: 'stale' }, '/planning'],
+  ['done', DONE, '/proof'],
+  ['proven', { ...DONE, isProven: true }, '/pr'],
+  ['a draft', pullOf('draft'), '/pr'],
+  ['up for review', pullOf('open'), '/pr'],
+  ['merged', pullOf('merged'), '#state'],
+  ['not taken', pullOf('closed'), '#state'],
+];
+
+describe('the next step of a Work item', () => {
+  for (const [name, way, at] of TABLE)
+    it(`of one that is ${name}: ${at ?? 'none'}`, () => assert.equal(nextOf(way)?.at, at));
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../lib/client/client.ts';
+import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+
+const HOSTILE = '<script>alert(1)</script> [x](javascript:alert(1)) \u202e\n\n*text*\n';
+
+const start = async (t: TestContext) => {
+  const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t), '--repo', root]);
+  const dossier = connect({ url: daemon.url });
+  const body = { title: 'Planned', type: 'bug', description: 'It *fails*.\n' };
+  const { id } = await dossier.call('POST /cases', { body });
+  const gate = async () => (await dossier.call('GET /api/cases/{id}/planning/gate', { id })).status;
+  const put = (text: string) =>
+    dossier.call('PUT /api/cases/{id}/planning-artifacts/{filename}', {
+      ...{ id, filename: 'hypotheses.md', body: text },
+    });
+  return { dossier, id, gate, put, url: `${daemon.url}/dashboard/cases/${id}/planning` };
+};
+
+describe('the planning of a Work item', { skip: noBrowser }, () => {
+  it('is written, read and approved by keyboard, and stale once it changed', async (t) => {
+    const { url, gate, put } = await start(t);
+    const { page, complaints } = await look(t, url);
+    await page.getByText('Nothing is planned before the first session').waitFor();
+    const hypotheses = page.getByRole('region', { name: 'Hypotheses' });
+    await assertAccessible(page);
+    await hypotheses.focus();
+    await page.keyboard.press('w');
+    await hypotheses.getByText('not approved').waitFor();
+    await page.keyboard.press('a');
+    await page.getByText('Approved as they are.').waitFor();
+    assert.equal(await gate(), 'approved');
+    await put(HOSTILE);
+    await page.reload();
+    await page.getByText('They changed since you approved them').waitFor();
+    await hypotheses.locator('em', { hasText: 'text' }).waitFor();
+    assert.equal(await page.locator('main script, a[href^="javascript"]').count(), 0);
+    await hypotheses.getByRole('button', { name: 'over the edits' }).waitFor();
+    await page.getByText('In the way:').waitFor();
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('is written by hand without scripts, over nothing that was not seen', async (t) => {
+    const { url, dossier, id, put, gate } = await start(t);
+    const { page, browser } = await look(t, url, { javaScriptEnabled: false, size: 'narrow' });
+    const tasks = page.getByRole('region', { name: 'Tasks' });
+    await tasks.getByText('Write it by hand').click();
+    await tasks.getByLabel('tasks.md').fill('- one\n');
+    await tasks.getByRole('button', { name: 'Save' }).click();
+    const file = { id, filename: 'tasks.md' };
+    const text = await dossier.call('GET /api/cases/{id}/planning-artifacts/{filename}', file);
+    assert.equal(text, '- one\n');
+    await page.getByRole('button', { name: 'Approve these files' }).click();
+    assert.equal(await gate(), 'approved');
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 390, String(wide));
+    await put('# Mine\n');
+    const { page: other } = await openTab(browser, url, { javaScriptEnabled: false });
+    const hypotheses = other.getByRole('region', { name: 'Hypotheses' });
+    await hypotheses.getByText('Edit', { exact: true }).click();
+    await hypotheses.getByLabel('hypotheses.md').fill('# Yours\n');
+    await put('# By hand\n');
+    await hypotheses.getByRole('button', { name: 'Save' }).click();
+    await other.getByRole('alert').waitFor();
+    const kept = { id, filename: 'hypotheses.md' };
+    assert.equal(
+      await dossier.call('GET /api/cases/{id}/planning-artifacts/{filename}', kept),
+      '# By hand\n',
+    );
+  });
+
+  it('says why a stage cannot be written', async (t) => {
+    const { url } = await start(t);
+    const { page } = await look(t, url);
+    await page.getByRole('region', { name: 'Problem' }).focus();
+    await page.keyboard.press('w');
+    await page.getByRole('alert').getByText('linked to no issue').waitFor();
+  });
+});
