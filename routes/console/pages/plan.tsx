@@ -1,7 +1,7 @@
 import { type Boundary, type Case, Problem, type Session } from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
 import { InComments } from '../parts/comments-box.tsx';
-import { type CommentsFile, readComments, useComments } from '../parts/comments-state.ts';
+import { type CommentsFile, commentsOrWhy, useComments } from '../parts/comments-state.ts';
 import { PlanBody } from '../parts/plan-body.tsx';
 import { Leave } from '../parts/plan-boundary.tsx';
 import { PlanCommands } from '../parts/plan-commands.tsx';
@@ -42,6 +42,9 @@ const View = (shown: PlanShown) => {
         <PlanHead session={session} boundary={boundary} behind={behind} />
         <Hidden of={session.warnings} />
         <Standing session={session} plan={plan} at={at} />
+        {comments.told !== undefined && (
+          <p class="box error" role="note">{`Comments cannot be written: ${comments.told}`}</p>
+        )}
         {!edits && <Unsaved sid={session.id} at={at} plan={plan?.text ?? ''} waits={waits} />}
         {edits ? <Edit {...shown} at={at} /> : <Inner {...shown} at={at} />}
       </InComments.Provider>
@@ -219,7 +222,7 @@ export const plan = page<PlanShown>({
     const [{ title }, session, comments] = await Promise.all([
       api.call('GET /cases/{id}', { id }),
       api.call('GET /cases/{id}/sessions/{sid}', at),
-      readComments(api, at),
+      commentsOrWhy(api, at),
     ]);
     const [texts, behind, boundary] = await Promise.all([
       textsOf(api, at, { session, show }),

@@ -42,10 +42,10 @@ export const Unsent = ({ comment }: { comment: PlanComment }) => {
       )}
       {isOpen && (
         <div class="line">
-          <button type="button" onClick={() => setEdits(true)}>
+          <button type="button" class="small" onClick={() => setEdits(true)}>
             Edit comment
           </button>
-          <button type="button" onClick={() => void other('').then(setTold)}>
+          <button type="button" class="small" onClick={() => void other('').then(setTold)}>
             Remove
           </button>
         </div>

@@ -1,5 +1,6 @@
 import { useContext, useState } from 'preact/hooks';
 import { Problem } from '../../../lib/client/client.ts';
+import { orTold } from '../common/or-told.ts';
 import type { Api } from '../common/page.ts';
 import { InReach } from './do.tsx';
 import { keepAs, keptAs } from './kept.ts';
@@ -8,6 +9,8 @@ import { keepAs, keptAs } from './kept.ts';
 export interface CommentsFile {
   text: string;
   etag: string | undefined;
+  /** Why it cannot be read as it is, and so not be written. */
+  told?: string | undefined;
 }
 
 /** A change of the file: from what it says; undefined where what was meant is not there any more. */
@@ -46,7 +49,7 @@ export const useComments = (of: Of, given: CommentsFile): CommentsNow => {
       return error instanceof Problem ? (error.detail ?? error.message) : UNREACHED;
     }
   };
-  return { text: now.text, change, isOpen: api !== undefined };
+  return { text: now.text, change, isOpen: api !== undefined && given.told === undefined };
 };
 
 const UNREACHED = 'The daemon does not answer. What you wrote stays here: try again.';
@@ -78,9 +81,18 @@ const write = async (api: Api, of: Of, { rule, seen }: Wish): Promise<CommentsFi
 
 /** The file as it stands; empty where there is none. */
 export const readComments = async ({ request }: Api, of: Of): Promise<CommentsFile> => {
-  const { data, etag } = await request('GET /cases/{id}/sessions/{sid}/comments', of);
-  return { text: data ?? '', etag };
+  const { data = '', etag } = await request('GET /cases/{id}/sessions/{sid}/comments', of);
+  return { text: data, etag, ...(data.includes('\uFFFD') && { told: NOT_TEXT }) };
 };
+
+/** The same for who shows the plan whatever is with its comments. */
+export const commentsOrWhy = async (api: Api, of: Of): Promise<CommentsFile> => {
+  const { value, told } = await orTold(readComments(api, of));
+  return value ?? { text: '', etag: undefined, told: told?.detail ?? told?.title };
+};
+
+const NOT_TEXT =
+  'comments.md is not UTF-8 as a whole. It stays as it is: save it as UTF-8 in an editor, then comment here.';
 
 const keyOf = (sid: string): string => `comments ${sid}`;
 

@@ -1,5 +1,6 @@
 import { visible } from '../../../base/visible.ts';
 import type { Boundary, Session } from '../../../lib/client/client.ts';
+import { Copy } from './copy.tsx';
 import { boundaryFacts, Unshut } from './plan-boundary.tsx';
 
 interface HeadProps {
@@ -42,7 +43,8 @@ export const PlanHead = ({ session, boundary, behind }: HeadProps) => {
 };
 
 const movedBy = (behind: number | null): string => {
-  if (behind === null || behind === 0) return '';
+  if (behind === null) return '';
+  if (behind === 0) return ', and the base is there still';
   return behind === 1
     ? ', since then the base has one commit more'
     : `, since then the base has ${behind} commits more`;
@@ -56,18 +58,15 @@ const Fact = ({ name, text }: { name: string; text: string }) => (
 );
 
 const Hash = ({ of: hash }: { of: string }) => (
-  <span class="line">
-    <code title={hash}>{hash.slice(0, 12)}</code>
-    <button type="button" onClick={() => void navigator.clipboard.writeText(hash)}>
-      Copy hash
-    </button>
-  </span>
+  <>
+    <code title={hash}>{hash.slice(0, 12)}</code> <Copy class="small" name="the hash" text={hash} />
+  </>
 );
 
 /** What a reader of the plan would not see, or take for something else. */
 export const Hidden = ({ of: warnings = [] }: { of: Session['warnings'] }) =>
   warnings.length === 0 ? null : (
-    <div class="box warn" role="note">
+    <div class="box warn plan-hidden" role="note">
       <strong>This plan holds what one does not see, or takes for something else.</strong>
       <ul>
         {warnings.map(({ kind, line, text }) => (

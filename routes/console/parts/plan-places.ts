@@ -1,4 +1,5 @@
 import type { PlanComment } from '../../../base/comments.ts';
+import { visible } from '../../../base/visible.ts';
 
 /** A part of a plan that can be commented on: a block, or a line of its source. */
 export interface Place {
@@ -23,7 +24,7 @@ const LIKE = 0.5;
 export const placedIn = (places: readonly Place[], comments: readonly PlanComment[]): Placed => {
   const placed = new Map<number, PlacedComment[]>();
   if (comments.length === 0) return placed;
-  const read = places.map((place): ReadPlace => ({ ...place, plain: plain(place.raw) }));
+  const read = places.map((place): ReadPlace => ({ ...place, plain: plain(visible(place.raw)) }));
   for (const comment of comments) {
     const same = sameAs(read, comment);
     const at = same >= 0 ? same : likest(read, comment.quote);
@@ -43,7 +44,8 @@ const plain = (text: string): string => text.trim().replace(/\s+/g, ' ');
 const MEANT = /^\(line (\d+)(?:, (\d+) of (\d+))?\) /;
 
 const sameAs = (places: readonly ReadPlace[], { quote, text }: PlanComment): number => {
-  const words = plain(quote);
+  // What is served of a plan is seen; what a hand quoted may not be.
+  const words = plain(visible(quote));
   if (words === '') return -1;
   const [, line = 0, nth = 0, of = 0] = (MEANT.exec(text) ?? []).map(Number);
   const whole = places.flatMap((place, at) => (place.plain === words ? [at] : []));
@@ -59,7 +61,7 @@ const sameAs = (places: readonly ReadPlace[], { quote, text }: PlanComment): num
 const within = (places: readonly ReadPlace[], quote: string, words: string): number => {
   const asLine = places.findIndex(({ raw }) => raw.split('\n').some((one) => plain(one) === words));
   if (asLine >= 0) return asLine;
-  const lines = quote.split('\n').map(plain);
+  const lines = visible(quote).split('\n').map(plain);
   const first = places.findIndex((_, at) =>
     lines.every((one, by) => places[at + by]?.plain === one),
   );

@@ -80,6 +80,12 @@ describe('a comment on a plan', () => {
     assert.deepEqual(placeIn(linesIn(PLAN), 14, blocksIn(holds)), [15, false]);
   });
 
+  it('is quoted by a hand with what cannot be seen, and stands where that is shown', () => {
+    const comment = { quote: 'A \u202Eright\u202C one', text: 'Why?', start: 0, end: 0 };
+    const shown = linesIn('First\nA ⟦U+202E⟧right⟦U+202C⟧ one\n');
+    assert.deepEqual([...placedIn(shown, [comment])], [[1, [{ comment, wasOther: false }]]]);
+  });
+
   it('goes with a wording that became another, and stands nowhere when nothing is like it', () => {
     const other = PLAN.replace('| row one | 1 |', '| row one | 3 |');
     assert.deepEqual(placeIn(linesIn(PLAN), 10, linesIn(other)), [10, true]);

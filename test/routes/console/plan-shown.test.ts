@@ -1,6 +1,6 @@
 /** What the page of a plan shows before it is approved, and after. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { eventually } from '../../helpers/eventually.ts';
@@ -94,8 +94,16 @@ describe('the comments of a plan', { skip: noBrowser }, () => {
     const file = await fileOf('comments.md');
     writeFileSync(file, Buffer.from([0x3e, 0x20, 0xff, 0x0a, 0x0a, 0x41, 0x0a]));
     const { page } = await look(t, url);
-    await page.locator('.plan .part', { hasText: 'echo one' }).first().waitFor();
+    const line = page.locator('.plan .part', { hasText: 'echo one' }).first();
+    await line.waitFor();
+    await page.getByText('comments.md is not UTF-8').waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Comment on line/ }).count(), 0);
     assert.equal(readFileSync(file).length, 7);
+    rmSync(file);
+    mkdirSync(file);
+    await page.goto(url);
+    await page.getByText('Comments cannot be written').waitFor();
+    await line.waitFor();
   });
 });
 
