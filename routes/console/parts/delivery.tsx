@@ -81,13 +81,15 @@ const Attempts = ({ of }: { of: Delivery['attempts'] }) => (
           <td>
             <Moment at={at} />
           </td>
-          <td class={error === null ? '' : 'bad'}>{status ?? <Written text={error ?? ''} />}</td>
+          <td class={isTaken(status) ? '' : 'bad'}>{status ?? <Written text={error ?? ''} />}</td>
           <td>{duration_ms} ms</td>
         </tr>
       ))}
     </tbody>
   </table>
 );
+
+const isTaken = (status: number | null): boolean => Math.floor((status ?? 0) / 100) === 2;
 
 const Moment = ({ at }: { at: string }) => (
   <time dateTime={at}>{`${at.slice(0, 10)} ${at.slice(11, 19)} UTC`}</time>

@@ -35,6 +35,8 @@ describe('the page of webhooks', { skip: noBrowser }, () => {
     const [webhook] = await dossier.call('GET /webhooks');
     const kept = readFileSync(join(workspace, '.dossier/secrets', String(webhook?.id)), 'utf8');
     assert.deepEqual([text, webhook?.events], [kept.trim(), ['*']]);
+    // Where it is seen, however far below the form was.
+    assert.equal(await secret.evaluate((one) => one === document.activeElement), true);
     await page.getByRole('button', { name: /^Copy.*the secret/ }).click();
     await page.getByText('Copied').waitFor();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text);
