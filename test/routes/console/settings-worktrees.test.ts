@@ -129,4 +129,19 @@ describe('the page of one worktree', { skip: noBrowser }, () => {
       [],
     );
   });
+
+  it('lets go of a directory of the operator, and leaves it', async (t) => {
+    const { dossier, repository, at } = await start(t, 0);
+    const path = join(temporaryDirectory(t), 'mine');
+    repository.git('worktree', 'add', '--quiet', '-b', 'mine', path);
+    const { id } = await dossier.call('POST /cases', { body: { title: 'Mine', type: 'bug' } });
+    await dossier.call('POST /api/worktrees/{case_id}/attach', { case_id: id, body: { path } });
+    const { page } = await look(t, at(), WITHOUT_SCRIPTS);
+    await page.getByText('Yours').waitFor();
+    await page.getByRole('link', { name: 'Mine' }).click();
+    await page.getByText('Let go…').click();
+    await page.getByRole('button', { name: 'Let go of it' }).click();
+    await page.getByText('It has no worktree now.').waitFor();
+    assert.ok(existsSync(join(path, 'README.md')));
+  });
 });
