@@ -6,7 +6,10 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { atEnd } from './at-end.ts';
 import { CHROMIUM, FLAGS, isLive } from './chromium.ts';
 
-const SIZES = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } } as const;
+export const SIZES = {
+  wide: { width: 1280, height: 860 },
+  narrow: { width: 390, height: 844 },
+} as const;
 
 interface Options extends BrowserContextOptions {
   /** Default: wide. */

@@ -145,7 +145,14 @@ const anchorOf = (heading: string): string =>
 const List = ({ ordered, start, items }: Tokens.List) => {
   const shown = items.map((item, at) => (
     <li key={at} class={item.task ? 'task' : ''}>
-      {item.task && <input type="checkbox" checked={item.checked === true} disabled />}
+      {item.task && (
+        <input
+          type="checkbox"
+          checked={item.checked === true}
+          disabled
+          aria-label={item.checked === true ? 'Done' : 'Not done'}
+        />
+      )}
       {inner(item.tokens)}
     </li>
   ));

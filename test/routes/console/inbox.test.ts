@@ -169,20 +169,18 @@ describe('the inbox', { skip: noBrowser }, () => {
   });
 });
 
-describe('the inbox at any size and in any light', { skip: noBrowser }, () => {
-  for (const size of ['wide', 'narrow'] as const)
-    for (const colorScheme of ['light', 'dark'] as const)
-      it(`can be used by everybody: ${size}, ${colorScheme}`, async (t) => {
-        const { inbox, plan } = await start(t);
-        await plan(
-          'A title that is rather long, so that it has to find its place on a small page, too',
-        );
-        const { page, complaints } = await look(t, inbox, { size, colorScheme });
-        await page.getByText('Read the plan').click();
-        await page.getByText('Step 1').waitFor();
-        await assertAccessible(page);
-        const overflow = () => document.documentElement.scrollWidth - innerWidth;
-        assert.ok((await page.evaluate(overflow)) <= 0);
-        assert.deepEqual(complaints, []);
-      });
+describe('the inbox on a hand-held screen', { skip: noBrowser }, () => {
+  it('has a plan read in its row by everybody', async (t) => {
+    const { inbox, plan } = await start(t);
+    await plan(
+      'A title that is rather long, so that it has to find its place on a small page, too',
+    );
+    const { page, complaints } = await look(t, inbox, { size: 'narrow', colorScheme: 'dark' });
+    await page.getByText('Read the plan').click();
+    await page.getByText('Step 1').waitFor();
+    await assertAccessible(page);
+    const overflow = () => document.documentElement.scrollWidth - innerWidth;
+    assert.ok((await page.evaluate(overflow)) <= 0);
+    assert.deepEqual(complaints, []);
+  });
 });
