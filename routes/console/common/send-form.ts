@@ -16,7 +16,7 @@ export type FormEnd =
  * body of Markdown, `_if_match` an ETag, `_then` where to go on, with `{id}` for what was made, `_once` a member of the
  * answer that is shown this once, `_was` what the page showed: members that are still so are not sent; every other field is a
  * member of the body: `name` a text, `name?` none where it is empty, `name:json` a value, `name:lines` its lines, `name:null`
- * null where it is empty, `name[]` one of several, `a.b` a
+ * null where it is empty, `name[]` one of several, too, `a.b` a
  * member of a member, the last of them `{name}` for what the field `_name` says. `_next` is a call that follows, with
  * `{id}` too, and `_next.name` a member of its body. `showing` is of this showing of the page: what is sent twice from it
  * is made once.
@@ -116,7 +116,7 @@ const bodyOf = (said: ReadonlyMap<string, string>, members: readonly [string, st
 
 const put = (body: Json, [name, value]: [string, string], given: string): void => {
   const [, key = '', kind = ''] = /^(.*?)(\?|:json|:lines|:null|\[\])?$/s.exec(name) ?? [];
-  if ((kind === '?' || kind === ':json') && value.trim() === '') return;
+  if (kind !== undefined && value.trim() === '') return;
   const { inside, last: written } = placeOf(body, key);
   const last = written === '{name}' ? given.trim() : written;
   inside[last] = READ[kind]?.(value.replaceAll('\r\n', '\n'), own(inside, last));

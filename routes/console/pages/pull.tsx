@@ -11,6 +11,7 @@ import { orTold } from '../common/or-told.ts';
 import { type Api, page, type Told } from '../common/page.ts';
 import { Item } from '../parts/item.tsx';
 import { PullBody } from '../parts/pull-body.tsx';
+import { PullEdit } from '../parts/pull-edit.tsx';
 import { NoPull } from '../parts/pull-none.tsx';
 import { PullReady } from '../parts/pull-ready.tsx';
 import { PullReviews } from '../parts/pull-reviews.tsx';
@@ -20,6 +21,7 @@ import { PullTimeline } from '../parts/pull-timeline.tsx';
 interface Pulls {
   item: Case;
   pull: PullRequest | undefined;
+  etag: string | undefined;
   /** Why the record cannot be read. */
   unread: Told | undefined;
   /** What is to be proposed, where nothing is yet. */
@@ -33,7 +35,7 @@ interface Pulls {
   down: Told | undefined;
 }
 
-const View = ({ item, pull, unread, draft, down, ready, ...rest }: Pulls) => (
+const View = ({ item, pull, etag, unread, draft, down, ready, ...rest }: Pulls) => (
   <Item of={item} tab="Pull request">
     {unread !== undefined && (
       <p class="box error">
@@ -44,6 +46,7 @@ const View = ({ item, pull, unread, draft, down, ready, ...rest }: Pulls) => (
     {pull !== undefined && (
       <>
         <PullState pull={pull} down={down} />
+        <PullEdit pull={pull} etag={etag} />
         <PullReady pull={pull} ready={ready} />
         <PullReviews id={item.id} reviews={rest.reviews} />
         <PullBody pull={pull} updates={rest.updates} />
@@ -68,13 +71,16 @@ const askHost = async ({ call }: Api, id: string) => {
   return { down, ready: ready.value };
 };
 
-const pullOf = async ({ call }: Api, { id, problems }: Case) => {
+const pullOf = async ({ call, request }: Api, { id, problems }: Case) => {
   const { pr } = await call('GET /api/cases/{id}/github', { id });
   const isThere = pr !== null || problems?.some(({ file }) => file.endsWith('/pr/pr.md'));
-  if (isThere !== true) return { pull: undefined, unread: undefined };
-  const { value: pull, told } = await orTold(call('GET /api/cases/{id}/pr', { id }));
-  return { pull, unread: told?.status === 404 ? undefined : told };
+  if (isThere !== true) return NO_PULL;
+  const { value, told } = await orTold(request('GET /api/cases/{id}/pr', { id }));
+  if (value === undefined) return { ...NO_PULL, unread: told?.status === 404 ? undefined : told };
+  return { pull: value.data ?? undefined, etag: value.etag, unread: undefined };
 };
+
+const NO_PULL = { pull: undefined, etag: undefined, unread: undefined };
 
 const NOTHING = {
   ...{ reviews: [], updates: [], timeline: [] },

@@ -13,12 +13,12 @@ const HOSTILE =
 
 const RAN = { started_at: '2026-01-01T10:00:10Z', completed_at: '2026-01-01T10:00:20Z' };
 
-const start = async (t: TestContext) => {
+const start = async (t: TestContext, given: Record<string, string> = {}) => {
   const host = await startCodeHost(t);
   const { root } = host.repositories.clone();
-  const env = { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '' };
-  const given = ['--workspace', temporaryDirectory(t), '--repo', root];
-  const daemon = await startDaemon(t, given, env);
+  const env = { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '', ...given };
+  const args = ['--workspace', temporaryDirectory(t), '--repo', root];
+  const daemon = await startDaemon(t, args, env);
   const dossier = connect({ url: daemon.url });
   const { id } = await dossier.call('POST /cases', {
     body: { title: 'Round half up', type: 'bug', description: 'The tax is off by one.' },
@@ -113,6 +113,62 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
     await page.locator('.update').waitFor({ state: 'detached' });
     assert.match((await host.pulls.read(number)).body ?? '', /^All of it is new/);
     assert.deepEqual(complaints, []);
+  });
+
+  it('has title, labels and notes changed, unless they were changed meanwhile', async (t) => {
+    const { url, host, dossier, id, number } = await opened(t);
+    await dossier.call('PATCH /api/cases/{id}/pr', { id, body: { labels: ['a <b>', 'old'] } });
+    const { page, complaints } = await look(t, url);
+    await page.keyboard.press('n');
+    await page.getByLabel('Title on the host').fill('Round to even');
+    await page.getByLabel('old').uncheck();
+    await page.getByLabel('A further label').fill('new');
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Change it on the host' }).click();
+    await page.getByRole('link', { name: 'Round to even #' }).waitFor();
+    const pull = await host.pulls.read(number);
+    assert.equal(pull.title, 'Round to even');
+    const read = () => dossier.call('GET /api/cases/{id}/pr', { id });
+    assert.deepEqual((await read()).labels.toSorted(), ['a <b>', 'new']);
+    assert.deepEqual(complaints, []);
+    await page.route('**/pr', (route) =>
+      route.request().method() === 'GET' ? route.abort() : route.continue(),
+    );
+    await dossier.call('PATCH /api/cases/{id}/pr', { id, body: { notes: 'Theirs.' } });
+    await page.getByLabel('Notes of your own').fill('Mine.');
+    await page.getByRole('button', { name: 'Keep the notes' }).click();
+    await page.getByRole('alert').waitFor();
+    assert.equal((await read()).notes, 'Theirs.');
+  });
+
+  it('says why each decision is refused, and what to do', async (t) => {
+    const { url, host } = await opened(t);
+    const { page } = await look(t, url, { javaScriptEnabled: false });
+    const refusedBy = async (button: string, why: RegExp) => {
+      await page.getByRole('button', { name: button }).click();
+      await page.getByRole('alert').getByText(why).waitFor();
+    };
+    await refusedBy('Mark ready for review', /proof/i);
+    await refusedBy('Show the proof there', /proof/i);
+    host.fail('reset', { method: 'PATCH', path: '/pulls', times: 5 });
+    await page.getByText('Title, labels and notes').click();
+    await page.getByLabel('Title on the host').fill('Another');
+    await refusedBy('Change it on the host', /host|github|connection/i);
+    await page.getByText('Push', { exact: true }).click();
+    await page.getByRole('button', { name: 'Push what the branch has now' }).click();
+    await page.getByRole('heading', { name: 'What it says' }).waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+  });
+
+  it('says what is missing where no token is, before anything was pushed', async (t) => {
+    const { url, host } = await start(t, { GH_TOKEN: '' });
+    const { page } = await look(t, url);
+    await page.keyboard.press('a');
+    await page
+      .getByRole('alert')
+      .getByText(/token|log ?in|gh auth/i)
+      .waitFor();
+    assert.deepEqual(await host.pulls.list(), []);
   });
 
   it('says that the host cannot be asked and why, and shows what was seen last', async (t) => {
