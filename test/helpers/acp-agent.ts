@@ -240,6 +240,28 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await turn.cancelled;
     return END;
   },
+  // Shows all that an agent can, and works on until it is ended.
+  'shows-all': async (turn) => {
+    if (!turn.prompt.includes('The approved plan')) {
+      await say(turn, 'The plan.');
+      return END;
+    }
+    const thought = { type: 'text', text: 'I look at it.' };
+    await turn.update({ sessionUpdate: 'agent_thought_chunk', content: thought });
+    await say(turn, 'I change a.txt.');
+    const path = join(turn.cwd, 'a.txt');
+    const diff = { type: 'diff', path, oldText: 'one\n', newText: 'two\n' };
+    await call(turn, 'e', { kind: 'edit', status: 'completed', content: [diff] });
+    const text = { type: 'text', text: 'it broke' };
+    const content = [{ type: 'content', content: text }];
+    await call(turn, 'x', { kind: 'execute', status: 'failed', content });
+    const cost = { amount: 0.25, currency: 'USD' };
+    await turn.update({ sessionUpdate: 'usage_update', used: 10, size: 100, cost });
+    const error = { message: 'Reconnecting... 2/5', willRetry: true };
+    await turn.update({ sessionUpdate: 'session_info_update', _meta: { codex: { error } } });
+    await turn.cancelled;
+    return END;
+  },
   'hang-on-feedback': async (turn) => {
     await say(turn, turn.prompt);
     if (turn.prompt.includes('What has to change')) await turn.cancelled;

@@ -56,7 +56,8 @@ const beginsOne = (keys: string): boolean =>
 const step = (by: number): void => {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
   const at = rows.indexOf(rowAtHand() as HTMLElement);
-  const next = rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)];
+  const next =
+    at < 0 ? rows.at(by > 0 ? 0 : -1) : rows[Math.min(Math.max(at + by, 0), rows.length - 1)];
   next?.focus();
   next?.scrollIntoView({ block: 'nearest' });
 };

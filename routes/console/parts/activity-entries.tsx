@@ -64,7 +64,7 @@ const Folded = ({ name, about, children }: FoldedProps) => {
     setOpen(currentTarget.open);
   return (
     <details onToggle={onToggle}>
-      <summary>
+      <summary data-key="o" title="Unfold">
         {name} {about !== undefined && <span class="quiet about">{about}</span>}
       </summary>
       {(isStill || isOpen) && children}

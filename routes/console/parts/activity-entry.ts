@@ -62,12 +62,16 @@ export type Entry = Said | Called | Asked | Note;
  * elements.
  */
 export const costOf = (entry: Entry): number => {
-  if (entry.kind === 'call') return 14 + charactersOf(entry) / 300;
+  if (entry.kind === 'call') return 14 + linesOf(entry) + charactersOf(entry) / 300;
   if (entry.kind === 'asked') return 10 + entry.text.length / 300;
   if (entry.kind === 'note') return 8 + (entry.text.length + (entry.detail?.length ?? 0)) / 300;
   const size = (entry.text.length + entry.rest.length) / 300;
   return 8 + size + (entry.kind === 'message' ? markdownCost(entry) : 0);
 };
+
+// Unfolded, each of these is an element or two.
+const linesOf = ({ files, diffs }: Called): number =>
+  2 * files.length + diffs.reduce((sum, { lines }) => sum + 4 + lines.length, 0);
 
 const charactersOf = ({ title, output, files, diffs }: Called): number =>
   title.length +

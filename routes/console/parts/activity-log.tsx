@@ -72,7 +72,12 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
         )}
         <ol>
           {shown?.entries.map((entry) => (
-            <li key={keyOf(entry)} class={`entry ${entry.kind}`}>
+            <li
+              key={keyOf(entry)}
+              class={`entry ${entry.kind}`}
+              data-row={keyOf(entry)}
+              tabIndex={-1}
+            >
               <ActivityEntry of={of} entry={entry} />
             </li>
           ))}

@@ -146,6 +146,118 @@ describe('the page of a session', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, []);
   });
 
+  it('has manual work said to be done by keyboard, and the old page of another session stops nothing', async (t) => {
+    const { at, is, dossier, id, sid, session } = await start(t, { behaviour: 'plan' });
+    await is('plan_ready');
+    // Nothing that happens reaches a page without scripts.
+    const { page: old } = await look(t, at, { javaScriptEnabled: false });
+    await dossier.call('POST /api/cases/{id}/session/abort', { id, body: { session_id: sid } });
+    const { id: next } = await dossier.call('POST /cases/{id}/sessions', {
+      id,
+      body: { type: 'implementing', provider: 'manual' },
+    });
+    const other = () => dossier.call('GET /cases/{id}/sessions/{sid}', { id, sid: next });
+    const wait = (status: string) =>
+      eventually(async () => assert.equal((await other()).status, status));
+    await wait('planning');
+    await old.getByText('Abort', { exact: true }).click();
+    await old.getByRole('button', { name: 'Abort this session' }).click();
+    await old.getByText('Another session is active.').waitFor();
+    assert.equal((await other()).status, 'planning');
+    assert.equal((await session()).status, 'aborted');
+    await dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { id, sid: next, body: 'By hand.' });
+    await wait('plan_ready');
+    await dossier.call('POST /cases/{id}/sessions/{sid}/approve', { id, sid: next });
+    const { page, complaints } = await look(t, at.replace(sid, next));
+    await page.getByRole('button', { name: 'Finish' }).waitFor();
+    await page.keyboard.press('f');
+    await wait('completed');
+    await page.getByText('The session is completed.').waitFor();
+    await page.getByRole('button', { name: 'Finish' }).waitFor({ state: 'detached' });
+    assert.deepEqual(complaints, []);
+  });
+
+  it('has thoughts, words, calls with what they changed, and use; the same after a reload and a kill', async (t) => {
+    const { at, approve, daemon, again, is } = await start(t, { behaviour: 'shows-all' });
+    const { page, complaints } = await look(t, at);
+    await approve();
+    await page.getByText('Waiting for its model').waitFor();
+    const whole = async (): Promise<string> => {
+      await page.locator('.entry.call').getByText('failed').waitFor();
+      const folded = page.locator('.entry details:not([open]) > summary');
+      await folded.evaluateAll((all) => {
+        for (const one of all) (one as HTMLElement).click();
+      });
+      const empty = page.locator('.entry details:not(:has(summary + *))');
+      await until(async () => (await empty.count()) === 0);
+      return log(page);
+    };
+    const text = await whole();
+    for (const part of ['I look at it.', 'I change a.txt.', '-one', '+two', 'it broke'])
+      assert.ok(text.includes(part), part);
+    assert.match((await page.locator('.usage').textContent()) ?? '', /\$0\.25/);
+    assert.match((await page.locator('.standing').textContent()) ?? '', /since \d\d:\d\d:\d\d UTC/);
+    await page.reload();
+    assert.equal(await whole(), text);
+    await daemon.end('SIGKILL');
+    await page.getByText('The daemon does not answer').waitFor();
+    assert.equal(await log(page), text);
+    await again();
+    await is('paused');
+    await page.getByText('The daemon ended, or could not go on.').waitFor();
+    assert.ok((await whole()).startsWith(text));
+    assert.equal(await page.getByRole('textbox').count(), 0);
+    assert.deepEqual(
+      complaints.filter((one) => !/ERR_CONNECTION|Failed to load|ERR_INCOMPLETE/.test(one)),
+      [],
+    );
+  });
+
+  it('has a plan sent back by keyboard', async (t) => {
+    const { at, is, session } = await start(t, { behaviour: 'echo' });
+    await is('plan_ready');
+    const { page, complaints } = await look(t, at);
+    await page.keyboard.press('w');
+    await page.keyboard.type('Two files, please.');
+    await page.keyboard.press('Enter');
+    await page.getByText('Two files, please.').first().waitFor();
+    await is('plan_ready');
+    assert.equal((await session()).mode, 'plan');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('goes through what happened by keyboard, from the newest back, and unfolds it', async (t) => {
+    const { at, is } = await start(t, { behaviour: 'plan' });
+    await is('plan_ready');
+    const { page } = await look(t, at);
+    const rows = page.locator('.log [data-row]');
+    const atHand = () => rows.evaluateAll((all) => all.indexOf(document.activeElement as never));
+    const count = await rows.count();
+    assert.ok(count > 2);
+    await page.keyboard.press('k');
+    assert.equal(await atHand(), count - 1);
+    await page.keyboard.press('k');
+    assert.equal(await atHand(), count - 2);
+    await page.keyboard.press('j');
+    assert.equal(await atHand(), count - 1);
+    while (
+      (await rows
+        .nth(await atHand())
+        .locator('summary')
+        .count()) === 0
+    )
+      await page.keyboard.press('k');
+    const open = rows.nth(await atHand()).locator('details');
+    await page.keyboard.press('o');
+    assert.equal(await open.getAttribute('open'), '');
+    await page.keyboard.press('o');
+    assert.equal(await open.getAttribute('open'), null);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('Unfold').waitFor();
+    await page.keyboard.press('Escape');
+    await assertAccessible(page);
+  });
+
   it('is whole without scripts: a plan is sent back by a plain form, and what is refused is told', async (t) => {
     const { at, is, dossier, id, session } = await start(t, { behaviour: 'plan' });
     await is('plan_ready');
@@ -168,7 +280,8 @@ describe('the page of a session', { skip: noBrowser }, () => {
     const { path } = await session();
     await dossier.call('POST /api/cases/{id}/session/abort', { id });
     const bad = '<script>window.hit=1</script><img src=x onerror="window.hit=1">';
-    const output = `\u001b[31mred\u001b[0m \u202e${bad}`;
+    const output = `\u001b[31mred\u001b[0m \u202e\u0007\u009b2J${bad}`;
+    const long = `\u202e${'L'.repeat(5 * 1024 * 1024)}`;
     const call = { tool_call_id: 'c', title: `${bad}\u202e`, kind: 'execute', status: 'completed' };
     const diffs = [{ path: bad, old_text: 'one\ntwo\n', new_text: `one\n${bad}\n` }];
     const told: [string, object][] = [
@@ -177,7 +290,8 @@ describe('the page of a session', { skip: noBrowser }, () => {
       ['thought', { text: bad }],
       ['error', { message: `${bad}\u202e` }],
       ['agent_event', { kind: bad, raw: { bad } }],
-      ['message', { text: 'L'.repeat(1024 * 1024) }],
+      ['message', { text: long }],
+      ['tool_call', { ...call, tool_call_id: 'l', output: long }],
       ['complete', { status: 'aborted', error: bad }],
     ];
     const lines = told.map(([event, data], n) =>
@@ -187,7 +301,8 @@ describe('the page of a session', { skip: noBrowser }, () => {
     const { page, complaints } = await look(t, at, { size: 'narrow' });
     for (const summary of await page.locator('.entry summary').all()) await summary.click();
     const text = await log(page);
-    for (const hidden of ['\u202e', '\u001b']) assert.ok(!text.includes(hidden));
+    for (const hidden of ['\u202e', '\u001b', '\u0007', '\u009b'])
+      assert.ok(!text.includes(hidden));
     for (const seen of ['⟦U+202E⟧', 'red']) assert.ok(text.includes(seen));
     assert.match(text, /characters are left out here/);
     assert.match((await page.locator('.diff-lines del').textContent()) ?? '', /^-two$/);
@@ -197,7 +312,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     assert.equal(await page.evaluate(wide), false);
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Show all' }).last().click();
-    await until(async () => (await log(page)).includes('L'.repeat(1024 * 1024)));
+    await until(async () => (await log(page)).includes('L'.repeat(5 * 1024 * 1024)));
     assert.deepEqual(complaints, []);
   });
 
@@ -230,6 +345,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     await isSeen(100_000);
     assert.ok((await size()) <= 3000);
     const { page: still } = await look(t, other, { javaScriptEnabled: false });
+    assert.ok((await still.locator('*').count()) <= 3000);
     await still.getByRole('link', { name: 'Show earlier' }).click();
     assert.equal(await still.getByText('call 100000', { exact: true }).count(), 0);
     await still.getByRole('link', { name: 'Newest' }).click();
