@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { traceability } from '../lib/host/traceability/traceability.ts';
 import { route } from '../lib/http/route.ts';
 import { Traceability } from '../store/records/traceability.ts';
@@ -7,7 +8,16 @@ export const traceabilityRoutes = [
     summary: 'Read how issues, Work items, sessions, pull requests and proofs are linked',
     description:
       'Of this workspace, from its files alone: no host is asked. `dangling` has the links that lead nowhere, and records that cannot be read.',
+    query: Type.Object({
+      case_id: Type.Optional(
+        Type.String({
+          format: 'uuid',
+          description: 'Only what hangs together with this Work item',
+        }),
+      ),
+    }),
     response: Traceability,
-    handler: (_input, { store }) => traceability(store),
+    errors: ['not_found'],
+    handler: ({ query: { case_id } }, { store }) => traceability(store, case_id),
   }),
 ];

@@ -131,6 +131,51 @@ describe(`GET ${PATH}`, () => {
     assert.deepEqual([counts.issues, counts.cases, counts.edges], [1, 2, 4]);
   });
 
+  it('of one Work item has what hangs together with it, and nothing else', async (t) => {
+    const running = await startForTest(t);
+    writeItems(running.workspace, 3);
+    const at = (n: number) => `${running.workspace}/cases/2026-0${1 + n}/item-${n}`;
+    write(`${at(0)}/link.md`, '---\nissue: {repository: acme/app, number: 12}\n---\n');
+    const link =
+      '---\nissue: {repository: acme/app, number: 99, status: linked, state: open}\n---\n';
+    write(`${at(1)}/link.md`, link);
+    const text = pullText(
+      'work/a',
+      '2026-01-01T00:00:00.000Z',
+      'Closes #12, fixes #99, #7 and closes #8.\n',
+    );
+    write(`${at(0)}/pr/pr.md`, text);
+    await running.restart();
+    const { body: items } = await running.call<{ id: string; path: string }[]>('GET', '/cases');
+    const [first, second] = [0, 1].map((n) => items.find(({ path }) => at(n).endsWith(path))?.id);
+    const of = (id: string | undefined) =>
+      running.call<Traceability>('GET', `${PATH}?case_id=${id}`);
+    const { body: graph } = await of(first);
+    const kinds = new Set(['case', 'issue', 'pr']);
+    const nodes = graph.nodes.filter(({ kind }) => kinds.has(kind)).map(({ id }) => id);
+    assert.deepEqual(nodes.toSorted(), [
+      `case:${first}`,
+      'issue:github.com/acme/app#12',
+      'issue:github.com/acme/app#99',
+      'pr:github.com/acme/app#3',
+    ]);
+    const edges = edgesOf(graph).filter((kind) => !kind.includes('proof'));
+    assert.deepEqual(edges, [
+      'issue-imported_as-case',
+      'case-has-pr',
+      'pr-closes-issue',
+      'pr-closes-issue',
+    ]);
+    assert.deepEqual(
+      graph.dangling.map(({ to }) => to),
+      ['issue:github.com/acme/app#8'],
+    );
+    assert.equal((await of(second)).body.counts.cases, 1);
+    const nobody = await running.call<{ code: string }>('GET', `${PATH}?case_id=${randomUUID()}`);
+    assert.deepEqual([nobody.status, nobody.body.code], [404, 'not_found']);
+    assert.equal((await running.call('GET', `${PATH}?case_id=x`)).status, 400);
+  });
+
   it('lets other requests through while it looks at many Work items', async (t) => {
     const running = await startForTest(t);
     writeItems(running.workspace, 400);

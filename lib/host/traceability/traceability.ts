@@ -2,8 +2,9 @@ import { messageOf } from '../../../base/message-of.ts';
 import { inSlices } from '../../../base/slices.ts';
 import { type Item, proofsOf, recordOf } from '../../../store/item/item.ts';
 import { allItems } from '../../../store/items/items.ts';
-import { type IssueName, issueKey } from '../../../store/links/link-index.ts';
-import { linkOf } from '../../../store/links/links.ts';
+import { type IssueName, issueKey, linkedTo } from '../../../store/links/link-index.ts';
+import { linkOf, readLink } from '../../../store/links/links.ts';
+import { itemWithProofs } from '../../../store/proofs.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
@@ -18,13 +19,33 @@ import type {
 } from '../../../store/records/traceability.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
+import { orNotFound } from '../../errors.ts';
 
-/** How all records of the workspace are linked, as its files are now. It asks no host, and gives way to requests. */
-export const traceability = async (store: Store): Promise<Traceability> => {
+/**
+ * How all records of the workspace are linked, or those of one Work item, as its files are now. It asks no host, and gives
+ * way to requests. Throws 404.
+ */
+export const traceability = async (store: Store, caseId?: string): Promise<Traceability> => {
   const graph = createGraph();
   const generated_at = store.clock().toISOString();
-  await inSlices(allItems(store), (item) => graph.add(tracedOf(store, item)));
+  if (caseId === undefined)
+    await inSlices(allItems(store), (item) => graph.add(tracedOf(store, item)));
+  else await addOne(graph, store, caseId);
   return { workspace: store.layout.root, generated_at, ...graph.end() };
+};
+
+const addOne = async (graph: Graph, store: Store, id: string): Promise<void> => {
+  const item = orNotFound(await itemWithProofs(store, id), 'Work item', id);
+  const traced = tracedOf(store, item);
+  graph.add(traced);
+  const { matter, body = '' } = traced.pull ?? {};
+  if (matter === undefined) return;
+  // What its pull request closes may be linked to another Work item: then it leads somewhere.
+  for (const closed of closedBy(body, matter.repository)) {
+    const [other] = await linkedTo(store, { host: matter.host, ...closed });
+    const link = other === undefined ? undefined : await readLink(store, other);
+    if (link?.issue !== undefined) graph.meet(link.issue);
+  }
 };
 
 const tracedOf = (store: Store, item: Item): Traced => {
@@ -62,13 +83,19 @@ interface Traced {
 /** The links among the issues, sessions, pull requests and proofs of all Work items; nodes that two share are one. */
 interface Graph {
   add(traced: Traced): void;
+  /** An issue of another Work item. */
+  meet(issue: IssueLinkMatter): void;
   /** With what leads nowhere, which is known when all are there. */
   end(): Pick<Traceability, 'counts' | 'nodes' | 'edges' | 'dangling'>;
 }
 
 const createGraph = (): Graph => {
   const graph: Growing = { nodes: new Map(), edges: [], wanted: [], dangling: [] };
-  return { add: (traced) => grow(graph, traced), end: () => ended(graph) };
+  return {
+    add: (traced) => grow(graph, traced),
+    meet: (issue) => putIssue(graph, issue),
+    end: () => ended(graph),
+  };
 };
 
 interface Growing {
@@ -96,17 +123,22 @@ const put = ({ nodes }: Growing, node: TraceNode): void => {
 
 const issueId = (issue: IssueName): string => `issue:${issueKey(issue)}`;
 
-const addIssue = (graph: Growing, to: string, issue: IssueLinkMatter): void => {
+const putIssue = (graph: Growing, issue: IssueLinkMatter): void => {
   const { repository, number, url, status = 'stale', state } = issue;
-  const id = issueId(issue);
   put(graph, {
-    id,
+    id: issueId(issue),
     kind: 'issue',
     label: `${repository}#${number}`,
     state: state ?? 'unknown',
     ...(url !== undefined && { url }),
     ...(status !== 'linked' && { stale: true }),
   });
+};
+
+const addIssue = (graph: Growing, to: string, issue: IssueLinkMatter): void => {
+  const { status } = issue;
+  const id = issueId(issue);
+  putIssue(graph, issue);
   graph.edges.push({ from: id, to, kind: 'issue-imported_as-case' });
   if (status !== 'moved' && status !== 'missing') return;
   const reason =

@@ -1,4 +1,5 @@
-import type { Proof, TraceEdge, TraceNode } from '../../../lib/client/client.ts';
+import type { Case, Proof, TraceEdge, TraceNode } from '../../../lib/client/client.ts';
+import { STATES } from './item.tsx';
 
 export const COLUMNS = [
   { kind: 'issue', name: 'Issue' },
@@ -72,15 +73,18 @@ const commitCard = (commit: string, session: string | null, id: string): TraceCa
 });
 
 const cardOf = (node: TraceNode, id: string): TraceCard => {
-  const { kind, label, state } = node;
-  return { ...{ id: node.id, kind, label, state }, href: placeOf(node, id) };
+  const { kind, label } = node;
+  return { ...{ id: node.id, kind, label, state: wordOf(node) }, href: placeOf(node, id) };
 };
+
+const wordOf = ({ kind, state }: TraceNode): string =>
+  kind === 'case' ? STATES[state as Case['state']] : state.replaceAll('_', ' ');
 
 const placeOf = ({ kind, id: node, url }: TraceNode, id: string): string | undefined => {
   const own = node.slice(node.indexOf(':') + 1);
   if (kind === 'case') return `/dashboard/cases/${own}`;
   if (kind === 'session') return `/dashboard/cases/${id}/sessions/${own}`;
-  if (kind === 'proof') return `/dashboard/cases/${id}/proof`;
+  if (kind === 'proof') return `/dashboard/cases/${id}/proof#proof-${own}`;
   if (kind === 'pr') return `/dashboard/cases/${id}/pr`;
   return url !== undefined && /^https?:\/\//i.test(url) ? url : undefined;
 };

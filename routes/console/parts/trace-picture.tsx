@@ -1,11 +1,13 @@
 import { visible } from '../../../base/visible.ts';
 import { COLUMNS, type TraceCard, type TraceLine } from './trace-columns.ts';
 
-const [COLUMN, WIDTH, ROW, HEIGHT, TOP] = [170, 146, 60, 46, 34] as const;
-/** More of a kind is in the list alone. */
-const MOST = 40;
+/** As trace.css has it: a column is a hundred wide, of which a card takes most; heights are sixteenths of a rem. */
+const [COLUMN, WIDTH, ROW, HEIGHT, TOP] = [100, 86, 64, 50, 34] as const;
+/** Of a kind; the oldest are left out, and are where its kind is listed. */
+const MOST = 50;
 
-interface Placed extends TraceCard {
+interface Placed {
+  card: TraceCard;
   x: number;
   y: number;
 }
@@ -15,39 +17,53 @@ interface PictureProps {
   lines: readonly TraceLine[];
 }
 
-/** The cards in fixed columns with lines between them. */
+/** The cards as lists in fixed columns, with lines between them; on a narrow screen the lists alone, one below the other. */
 export const TracePicture = ({ cards, lines }: PictureProps) => {
   const placed = placedOf(cards);
-  const rows = Math.max(1, ...[...placed.values()].map(({ y }) => (y - TOP) / ROW + 1));
-  const size = `0 0 ${COLUMN * COLUMNS.length} ${TOP + rows * ROW}`;
+  const height = Math.max(0, ...[...placed.values()].map(({ y }) => y)) + ROW;
   return (
-    <svg class="trace" viewBox={size}>
-      <title>What came from what</title>
-      {COLUMNS.map(({ kind, name }, at) => (
-        <text key={kind} class="column" x={at * COLUMN} y={16}>
-          {name}
-        </text>
+    <div class="trace">
+      <svg
+        class="ties"
+        aria-hidden="true"
+        preserveAspectRatio="none"
+        viewBox={`0 0 ${COLUMN * COLUMNS.length} ${height}`}
+        height={`${height / 16}rem`}
+      >
+        {lines.map(({ from, to }) => (
+          <Line key={`${from} ${to}`} from={placed.get(from)} to={placed.get(to)} />
+        ))}
+      </svg>
+      {COLUMNS.map(({ kind, name }) => (
+        <Column
+          key={kind}
+          name={name}
+          own={ofKind(cards, kind)}
+          before={(id) => namesBefore(id, { cards, lines })}
+        />
       ))}
-      {lines.map(({ from, to }) => (
-        <Line key={`${from} ${to}`} from={placed.get(from)} to={placed.get(to)} />
-      ))}
-      {[...placed.values()].map((card) => (
-        <Card key={card.id} {...card} />
-      ))}
-    </svg>
+    </div>
   );
 };
 
-const placedOf = (cards: readonly TraceCard[]): Map<string, Placed> => {
-  const placed = new Map<string, Placed>();
-  for (const [at, { kind }] of COLUMNS.entries())
-    for (const [row, card] of cards
-      .filter((one) => one.kind === kind)
-      .slice(0, MOST)
-      .entries())
-      placed.set(card.id, { ...card, x: at * COLUMN, y: TOP + row * ROW });
-  return placed;
-};
+const ofKind = (cards: readonly TraceCard[], wanted: TraceCard['kind']): readonly TraceCard[] =>
+  cards.filter(({ kind }) => kind === wanted).toReversed();
+
+const placedOf = (cards: readonly TraceCard[]): Map<string, Placed> =>
+  new Map(
+    COLUMNS.flatMap(({ kind }, at) =>
+      ofKind(cards, kind)
+        .slice(0, MOST)
+        .map((card, row) => [card.id, { card, x: at * COLUMN, y: TOP + row * ROW }] as const),
+    ),
+  );
+
+// What a line says to who sees it.
+const namesBefore = (id: string, { cards, lines }: PictureProps): string =>
+  lines
+    .filter(({ to }) => to === id)
+    .flatMap(({ from }) => cards.find((card) => card.id === from)?.label ?? [])
+    .join(', ');
 
 const Line = ({ from, to }: { from: Placed | undefined; to: Placed | undefined }) => {
   if (from === undefined || to === undefined) return null;
@@ -55,34 +71,44 @@ const Line = ({ from, to }: { from: Placed | undefined; to: Placed | undefined }
   const [x, y] = [left.x + WIDTH, left.y + HEIGHT / 2];
   const end = right.y + HEIGHT / 2;
   const half = (x + right.x) / 2;
-  return <path class="tie" d={`M${x} ${y}C${half} ${y} ${half} ${end} ${right.x} ${end}`} />;
+  return <path d={`M${x} ${y}C${half} ${y} ${half} ${end} ${right.x} ${end}`} />;
 };
 
-const Card = (card: Placed) => {
-  const { x, y, kind, label, state, href } = card;
+interface ColumnProps {
+  name: string;
+  own: readonly TraceCard[];
+  /** The names of what a card came from. */
+  before: (id: string) => string;
+}
+
+const Column = ({ name, own, before }: ColumnProps) => (
+  <section aria-label={name} class={own.length === 0 ? 'none' : ''}>
+    <h2>{name}</h2>
+    {own.length === 0 && <p class="quiet">None</p>}
+    <ol>
+      {own.slice(0, MOST).map((card) => (
+        <li key={card.id}>
+          <Card {...card} before={before(card.id)} />
+        </li>
+      ))}
+    </ol>
+    {own.length > MOST && <p class="quiet">{`${own.length - MOST} older ones are not shown.`}</p>}
+  </section>
+);
+
+const Card = ({ id, kind, label, state, href, before }: TraceCard & { before: string }) => {
   const inside = (
     <>
-      <title>{`${visible(label)} ${visible(state)}`.trim()}</title>
-      <rect class={`card ${kind}`} x={x} y={y} width={WIDTH} height={HEIGHT} rx={6} />
-      <text class="label" x={x + 10} y={y + 20}>
-        {short(visible(label))}
-      </text>
-      <text class="state" x={x + 10} y={y + 36}>
-        {short(visible(state))}
-      </text>
+      <span class="label">{visible(label)}</span>
+      <span class="state">{visible(state)}</span>
+      {before !== '' && <span class="unseen">{`, of ${visible(before)}`}</span>}
     </>
   );
-  if (href === undefined) return <g>{inside}</g>;
+  const name = { class: `trace-card ${kind}`, title: visible(label) };
+  if (href === undefined) return <span {...name}>{inside}</span>;
   return (
-    <a href={href} data-row={card.id}>
+    <a {...name} href={href} data-row={id}>
       {inside}
     </a>
   );
-};
-
-const LETTERS = 16;
-
-const short = (text: string): string => {
-  const letters = [...text];
-  return letters.length <= LETTERS ? text : `${letters.slice(0, LETTERS - 1).join('')}…`;
 };

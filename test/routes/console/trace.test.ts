@@ -31,24 +31,27 @@ const start = async (t: TestContext) => {
   for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at))
     if (event === 'plan_ready') break;
   const body = { type: 'tests', content: 'green', session_id: made.id };
-  await dossier.call('POST /cases/{id}/proof', { id, body });
-  return { id, session: made.id, url: `${daemon.url}/dashboard/cases/${id}/trace` };
+  const { id: proof } = await dossier.call('POST /cases/{id}/proof', { id, body });
+  return { id, proof, session: made.id, url: `${daemon.url}/dashboard/cases/${id}/trace` };
 };
 
 describe('the trace of a Work item', { skip: noBrowser }, () => {
   it('is a picture in columns, whose cards lead on', async (t) => {
-    const { url, id, session } = await start(t);
+    const { url, id, session, proof } = await start(t);
     const { page, complaints } = await look(t, url);
-    const cards = page.locator('svg.trace a');
+    const cards = page.locator('.trace a');
     const to = await cards.evaluateAll((all) => all.map((one) => one.getAttribute('href')));
     assert.deepEqual(to.toSorted(), [
       `/dashboard/cases/${id}`,
-      `/dashboard/cases/${id}/proof`,
+      `/dashboard/cases/${id}/proof#proof-${proof}`,
       `/dashboard/cases/${id}/sessions/${session}`,
       'https://github.com/acme/app/issues/12',
     ]);
-    assert.equal(await page.locator('svg.trace .tie').count(), 3);
+    assert.equal(await page.locator('.trace .ties path').count(), 3);
     await assertAccessible(page);
+    // Each says what it came from, too, to who sees no line.
+    const of = await page.getByRole('link', { name: /^implementing/ }).textContent();
+    assert.match(of ?? '', /of Saving/);
     await page.keyboard.press('j');
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
@@ -59,11 +62,16 @@ describe('the trace of a Work item', { skip: noBrowser }, () => {
   it('is a list on a narrow screen, without scripts too', async (t) => {
     const { url, id } = await start(t);
     const { page } = await look(t, url, { javaScriptEnabled: false, size: 'narrow' });
-    assert.equal(await page.locator('svg.trace').isVisible(), false);
+    assert.equal(await page.locator('.trace .ties').isVisible(), false);
+    const own = page.getByRole('region', { name: 'Sessions' }).getByRole('listitem');
+    assert.match(
+      (await own.textContent()) ?? '',
+      /implementing.*plan ready.*of Saving <\/text><script>/,
+    );
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, String(wide));
     await page.getByRole('link', { name: 'tests' }).click();
-    await page.waitForURL(`**/dashboard/cases/${id}/proof`);
+    await page.waitForURL(`**/dashboard/cases/${id}/proof#proof-*`);
   });
 });
 
