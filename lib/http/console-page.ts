@@ -11,7 +11,7 @@ export interface ConsoleCall {
   method: string;
   path: string;
   headers: Record<string, string>;
-  body?: string;
+  body?: string | Buffer;
 }
 
 /** What the API answered to it. */
@@ -28,6 +28,8 @@ export interface Asked {
   url: URL;
   /** Of a POST; it came from a form of ours. */
   form: URLSearchParams;
+  /** What the form has for a file. */
+  file?: File | undefined;
   /** What every form of the page sends back as `form_key`. */
   form_key: string;
   /** Asks the API, within this process, with the word of who looks at the page. */
@@ -190,9 +192,10 @@ const answerOf = async (
   { asked, service }: { asked: Asked; service: Service },
 ): Promise<Went> => {
   try {
-    const form = page.method === 'GET' ? asked.form : await formOf(request);
-    if (page.method === 'POST') checkForm(form, request.raw.req.headers.cookie, asked.form_key);
-    return await page.handler({ ...asked, form }, service);
+    if (page.method === 'GET') return await page.handler(asked, service);
+    const sent = await formOf(request);
+    checkForm(sent.form, request.raw.req.headers.cookie, asked.form_key);
+    return await page.handler({ ...asked, ...sent }, service);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return page.refused(error, asked, service);
@@ -201,10 +204,38 @@ const answerOf = async (
 
 const LARGEST_FORM = 1024 * 1024;
 
-const formOf = async ({ raw: { req } }: Request): Promise<URLSearchParams> => {
+const formOf = async ({ raw: { req } }: Request): Promise<Pick<Asked, 'form' | 'file'>> => {
   const declared = Number(req.headers['content-length'] ?? 0);
-  const bytes = await readBytes(req, declared, { maxBytes: LARGEST_FORM, patienceMs: 10_000 });
-  const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
-  if (type === 'application/x-www-form-urlencoded') return new URLSearchParams(bytes.toString());
-  throw new ServiceError('unsupported_media_type', 'Send the form as a browser does.');
+  const limits = { maxBytes: LARGEST_FORM, patienceMs: 10_000 };
+  const bytes = await readBytes(req, declared, limits).catch(orTooLarge);
+  const sentAs = req.headers['content-type'] ?? '';
+  const type = sentAs.split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/x-www-form-urlencoded')
+    return { form: new URLSearchParams(bytes.toString()) };
+  if (type === 'multipart/form-data') return partsOf(bytes, sentAs);
+  throw notOfBrowser();
 };
+
+const orTooLarge = (error: unknown): never => {
+  if (!(error instanceof ServiceError) || error.code !== 'too_large') throw error;
+  throw new ServiceError(
+    'too_large',
+    'Without scripts a form takes 1 MB, and nothing of this one was kept. Go back and let scripts run, or send it to the API.',
+  );
+};
+
+const partsOf = async (bytes: Buffer, type: string): Promise<Pick<Asked, 'form' | 'file'>> => {
+  const sent = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } });
+  const parts = await sent.formData().catch(() => {
+    throw notOfBrowser();
+  });
+  const form = new URLSearchParams();
+  let file: File | undefined;
+  for (const [name, value] of parts)
+    if (typeof value === 'string') form.append(name, value);
+    else if (value.name !== '') file = value;
+  return { form, file };
+};
+
+const notOfBrowser = () =>
+  new ServiceError('unsupported_media_type', 'Send the form as a browser does.');

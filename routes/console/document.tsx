@@ -10,7 +10,7 @@ interface DocumentProps {
   page: Page;
   /** By which of style/ it is drawn. */
   style: string;
-  shown: object;
+  shown: object | undefined;
   assets: Assets;
 }
 

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { render } from 'preact-render-to-string';
-import { connect, type Dossier, type Fetch, Problem } from '../../lib/client/client.ts';
-import { type ErrorCode, ServiceError } from '../../lib/errors.ts';
+import { connect, type Dossier, type Fetch } from '../../lib/client/client.ts';
+import { ServiceError } from '../../lib/errors.ts';
 import type { Asked, Shown } from '../../lib/http/console-page.ts';
 import { assets } from './assets.ts';
-import type { At, Frame, Page } from './common/page.ts';
+import { loadNow } from './common/load.ts';
+import type { Frame } from './common/page.ts';
 import { sendForm } from './common/send-form.ts';
 import { Document } from './document.tsx';
 import { PAGES, pageAt } from './pages/index.ts';
@@ -23,36 +24,28 @@ export const showPage = async (asked: Asked, ended: Ended = {}): Promise<Shown> 
   const at = { params: found.params, query: Object.fromEntries(url.searchParams) };
   const { style, open } = PAGES[found.name] as (typeof PAGES)[string];
   const page = await open();
-  const { shown, waiting } = await loaded(page, asked, at).catch(refuse);
+  const api = apiFor(asked);
+  const [{ shown, missing, faults = [] }, { length: waiting }] = await Promise.all([
+    loadNow(page, api, at),
+    api.call('GET /attention'),
+  ]);
   const frame: Frame = {
     ...{ form_key, showing: randomUUID(), path: url.pathname + url.search, waiting },
-    ...ended,
+    ...{ missing, faults, ...ended },
   };
   const document = <Document {...{ frame, name: found.name, at, page, style, shown, assets }} />;
-  const status = ended.problem?.status || 200;
+  const status = ended.problem?.status || missing?.status || 200;
   return { html: `<!doctype html>${render(document)}`, runs: true, status };
 };
 
 /** What the last form came to, where that is shown. */
 type Ended = Pick<Frame, 'problem' | 'once' | 'sent'>;
 
-const loaded = async (page: Page, asked: Asked, at: At) => {
-  const api = apiFor(asked);
-  const [shown, waiting] = await Promise.all([page.load(api, at), api.call('GET /attention')]);
-  return { shown, waiting: waiting.length };
-};
-
-// What the page is about is not there, or cannot be read.
-const refuse = (error: unknown): never => {
-  if (!(error instanceof Problem)) throw error;
-  throw new ServiceError(error.code as ErrorCode, error.detail ?? error.message);
-};
-
 /** Makes the call of the API that a form stands for, and leads on; shows the form's page again with why it was refused. */
 export const doForm = async (asked: Asked): Promise<Shown | string> => {
-  const { form, url } = asked;
+  const { form, file, url } = asked;
   const back = pathOf(form.get('_back'), url);
-  const end = await sendForm(apiFor(asked), form, form.get('_showing') ?? '');
+  const end = await sendForm(apiFor(asked), form, form.get('_showing') ?? '', file);
   const on = end.on === undefined ? back : pathOf(end.on, url);
   const sent = form.get('_markdown')?.replaceAll('\r\n', '\n');
   if ('told' in end) return showPage({ ...asked, url: on }, { problem: end.told, sent });
@@ -67,6 +60,7 @@ const apiFor = ({ call }: Asked): Dossier => {
     const { status, ...answer } = await call({
       ...{ method, path, headers: headers as Record<string, string> },
       ...(typeof body === 'string' && { body }),
+      ...(body instanceof Blob && (await sentAs(body, headers as Record<string, string>))),
     });
     // No body may be given where none can be.
     return new Response(status === 204 || status === 304 ? null : new Uint8Array(answer.body), {
@@ -76,6 +70,11 @@ const apiFor = ({ call }: Asked): Dossier => {
   };
   return connect({ url: '', fetch: within as Fetch });
 };
+
+const sentAs = async (file: Blob, headers: Record<string, string>) => ({
+  body: Buffer.from(await file.arrayBuffer()),
+  headers: { ...(file.type !== '' && { 'content-type': file.type }), ...headers },
+});
 
 // Of the console: a form leads nowhere else.
 const pathOf = (path: string | null, base: URL): URL => {

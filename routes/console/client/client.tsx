@@ -9,7 +9,7 @@ interface Begin {
   frame: Frame;
   name: string;
   at: At;
-  shown: object;
+  shown?: object;
   worker: string;
 }
 

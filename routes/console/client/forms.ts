@@ -13,7 +13,8 @@ export const listenForForms = (
     event.preventDefault();
     if (form.ariaBusy === 'true') return;
     form.ariaBusy = 'true';
-    void sendForm(api, textsOf(new FormData(form, event.submitter)), showing()).then((end) => {
+    const data = [...new FormData(form, event.submitter)];
+    void sendForm(api, textsOf(data), showing(), fileIn(data)).then((end) => {
       form.ariaBusy = null;
       if (!('told' in end)) form.reset();
       ended(end);
@@ -22,5 +23,10 @@ export const listenForForms = (
   document.addEventListener('submit', onSubmit);
 };
 
-const textsOf = (data: FormData): [string, string][] =>
-  [...data].filter((field): field is [string, string] => typeof field[1] === 'string');
+type Fields = [string, FormDataEntryValue][];
+
+const textsOf = (data: Fields): [string, string][] =>
+  data.filter((field): field is [string, string] => typeof field[1] === 'string');
+
+const fileIn = (data: Fields): File | undefined =>
+  data.flatMap(([, value]) => (typeof value === 'string' || value.name === '' ? [] : [value]))[0];

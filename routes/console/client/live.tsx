@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../lib/client/client.ts';
-import { type At, type Frame, type Page, titleOf } from '../common/page.ts';
-import { toldOf } from '../common/send-form.ts';
+import { loadNow } from '../common/load.ts';
+import { type At, type Frame, type Page, titleOf, type WorkspaceEvent } from '../common/page.ts';
 import { InReach } from '../parts/do.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { follow } from './follow.ts';
@@ -11,7 +11,7 @@ import { markIcon, notify } from './notices.ts';
 interface LiveProps {
   frame: Frame;
   at: At;
-  shown: object;
+  shown?: object;
   page: Page;
   worker: string;
 }
@@ -21,7 +21,7 @@ const api = connect({ url: '' });
 /** The page as it is now: what it shows is asked for anew when an event may have changed it, or a form did. */
 export const Live = (props: LiveProps) => {
   const { page } = props;
-  const [now, setNow] = useState({ frame: props.frame, shown: props.shown });
+  const [now, setNow] = useState<Now>({ frame: props.frame, shown: props.shown });
   const told = useRef(now);
   told.current = now;
   useEffect(() => {
@@ -29,7 +29,7 @@ export const Live = (props: LiveProps) => {
       told.current = { frame: { ...told.current.frame, ...frame }, shown };
       setNow(told.current);
     };
-    keepUp(props, () => told.current.frame, put);
+    keepUp(props, () => told.current, put);
   }, []);
   useEffect(() => {
     document.title = titleOf(page, now.shown, now.frame);
@@ -42,17 +42,28 @@ export const Live = (props: LiveProps) => {
   );
 };
 
+interface Now {
+  frame: Frame;
+  shown: object | undefined;
+}
+
 type Put = (frame: Partial<Frame>, shown?: object) => void;
 
 /** Follows what changes the page, as long as it is open. */
-const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): void => {
+const keepUp = ({ page, at, worker }: LiveProps, now: () => Now, put: Put): void => {
+  const frame = () => now().frame;
   const { follows = () => true } = page;
-  const refresh = oneAtATime(async () => {
-    if (follows === false || isGoing()) return;
+  const { refresh, hear } = refreshing(async (since) => {
+    if (follows === false || isGoing()) return true;
+    const { shown } = now();
     try {
-      put({}, await page.load(api, at));
-    } catch (error) {
-      put({ problem: toldOf(error) });
+      const found = await loadNow(page, api, at, shown && since && { shown, since });
+      const { missing, faults = frame().faults ?? [] } = found;
+      put({ missing, faults, ...(frame().problem === UNREACHED && ANSWERS) }, found.shown);
+      return missing === undefined;
+    } catch {
+      put({ problem: UNREACHED });
+      return false;
     }
   });
   listenForForms(
@@ -81,7 +92,7 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
         put({ waiting: Number(payload.count) });
         void notify(api).catch(() => undefined);
       }
-      if (follows !== false && follows(event, at)) refresh();
+      if (follows !== false && follows(event, at)) hear(event);
     },
     lost: () => put({ problem: UNREACHED }),
     back: () => {
@@ -104,6 +115,27 @@ const isGoing = (): boolean =>
   document.querySelector(
     '[data-leaving], form[aria-busy=true] > input[name=_call][value^="DELETE /cases/"]',
   ) !== null;
+
+const ANSWERS = { problem: undefined };
+
+/** Loads anew, with the events since the last time where nothing else can have changed what is shown. */
+const refreshing = (load: (since: WorkspaceEvent[] | undefined) => Promise<boolean>) => {
+  let since: WorkspaceEvent[] | undefined;
+  const wake = oneAtATime(async () => {
+    const events = since;
+    since = [];
+    if (!(await load(events))) since = undefined;
+  });
+  const refresh = (): void => {
+    since = undefined;
+    wake();
+  };
+  const hear = (event: WorkspaceEvent): void => {
+    since?.push(event);
+    wake();
+  };
+  return { refresh, hear };
+};
 
 /** How long several events that come together are waited for, in milliseconds. */
 const TOGETHER_MS = 50;

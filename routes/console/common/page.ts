@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import type { Dossier } from '../../../lib/client/client.ts';
+import type { Dossier, FileProblem } from '../../../lib/client/client.ts';
 
 /** What a page asks of the API: on the server without a network, in the browser with `fetch`. */
 export type Api = Pick<Dossier, 'call' | 'request'>;
@@ -10,6 +10,16 @@ export interface Told {
   title: string;
   detail: string;
 }
+
+/** Why what a page is about cannot be shown as it is now. */
+export interface Missing extends Told {
+  /** What to do next. */
+  next?: string;
+  on?: { href: string; name: string };
+}
+
+/** What is wrong with a file. */
+export type Fault = FileProblem;
 
 /** Where the browser is. */
 export interface At {
@@ -27,6 +37,10 @@ export interface Frame {
   path: string;
   /** How many things need the operator. */
   waiting: number;
+  /** What is wrong with files of the Work item that the page is about. */
+  faults?: readonly Fault[];
+  /** What is shown is not how it is now, or there is nothing to show. */
+  missing?: Missing | undefined;
   /** What was refused of the last form. */
   problem?: Told | undefined;
   /** What the last form was answered that is shown this once. */
@@ -39,18 +53,31 @@ export interface Frame {
 export interface Page<P extends object = object> {
   /** What the browser's title says. */
   title: (shown: P) => string;
-  load: (api: Api, at: At) => Promise<P>;
+  /** `known` is what is shown by now, where only these events happened since: what none of them can change need not be asked for. */
+  load: (api: Api, at: At, known?: Known<P>) => Promise<P>;
   View: ComponentType<P>;
   /** Whether an event of the workspace can change what is shown. Default: each of them. False: nothing can. */
   follows?: false | ((event: WorkspaceEvent, at: At) => boolean);
+}
+
+/** What a page shows, and what has happened since. */
+export interface Known<P> {
+  shown: P;
+  since: readonly WorkspaceEvent[];
 }
 
 /** The identity: it ties what is loaded to what is shown, and lets all pages stand in one list. */
 export const page = <P extends object>(spec: Page<P>): Page => spec as unknown as Page;
 
 /** What the browser's title and its tab say: how much waits, first. */
-export const titleOf = ({ title }: Page, shown: object, { waiting }: Frame): string =>
-  `${waiting > 0 ? `(${waiting}) ` : ''}${title(shown as never)} · Dossier`;
+export const titleOf = (
+  { title }: Page,
+  shown: object | undefined,
+  { waiting, missing }: Frame,
+): string => {
+  const words = shown === undefined ? (missing?.title ?? '') : title(shown as never);
+  return `${waiting > 0 ? `(${waiting}) ` : ''}${words} · Dossier`;
+};
 
 /** What the daemon tells of what happened. */
 export interface WorkspaceEvent {

@@ -19,16 +19,17 @@ export type FormEnd =
  * null where it is empty, `name[]` one of several, too, `a.b` a
  * member of a member, the last of them `{name}` for what the field `_name` says. `_next` is a call that follows, with
  * `{id}` too, and `_next.name` a member of its body. `showing` is of this showing of the page: what is sent twice from it
- * is made once.
+ * is made once. A form that has a file sends that, and what else is said of it in the query.
  */
 export const sendForm = async (
   { request }: Pick<Dossier, 'request'>,
   fields: Iterable<[string, string]>,
   showing: string,
+  file?: File,
 ): Promise<FormEnd> => {
   const { said, members, nextMembers } = sorted(fields);
   const [call, next] = [said.get('_call') ?? '', said.get('_next')];
-  const input = inputOf(said, members);
+  const input = file === undefined ? inputOf(said, members) : fileInput(file, members);
   const then = inputOf(new Map(), nextMembers);
   const isWell = [call, next ?? call].every((one) => CHANGING.test(one));
   if (!isWell || input === undefined || then === undefined) return { told: MALFORMED };
@@ -102,6 +103,11 @@ const inputOf = (said: ReadonlyMap<string, string>, members: readonly [string, s
     return undefined;
   }
 };
+
+const fileInput = (file: File, members: readonly [string, string][]) => ({
+  body: file,
+  query: { ...Object.fromEntries(members), name: file.name.slice(-255) },
+});
 
 const bodyOf = (said: ReadonlyMap<string, string>, members: readonly [string, string][]) => {
   const base = said.get('_body');

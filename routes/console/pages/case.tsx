@@ -8,8 +8,8 @@ import type {
   SessionLock,
 } from '../../../lib/client/client.ts';
 import { orTold } from '../common/or-told.ts';
-import { type Api, page } from '../common/page.ts';
-import { Delete, Export, Facts, Problems } from '../parts/case-about.tsx';
+import { type Api, type Known, page } from '../common/page.ts';
+import { Delete, Export, Facts } from '../parts/case-about.tsx';
 import { EditItem } from '../parts/case-edit.tsx';
 import { Issue } from '../parts/case-issue.tsx';
 import { History, Memory } from '../parts/case-kept.tsx';
@@ -42,7 +42,6 @@ interface Overview {
 const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest }: Overview) => (
   <Item of={item} tab="Overview">
     <Next {...rest.way} {...{ id: item.id, state: item.state, sessions, waits: rest.waits }} />
-    <Problems of={item} />
     <div class="overview">
       <div>
         {item.description.trim() === '' ? (
@@ -71,6 +70,13 @@ const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest 
 /** How much of its history is shown. */
 const COMMITS = 10;
 
+/** What can have changed the worktree, or the files that the history is of: git is asked after these alone. */
+const MOVES_WORKTREE = /^(?:session_|agent_completed|case_state_changed)/;
+const MOVES_FILES = /^(?:case_|proof_|checklist_|problem_)/;
+
+const happened = (known: Known<Overview> | undefined, what: RegExp): boolean =>
+  known === undefined || known.since.some(({ event_type }) => what.test(event_type));
+
 const worktreeOf = async ({ call }: Api, case_id: string): Promise<WorktreeStatus | undefined> => {
   const { exists } = await call('GET /api/worktrees/{case_id}/health', { case_id });
   if (!exists) return undefined;
@@ -92,10 +98,14 @@ const wayOf = async ({ call }: Api, id: string) => {
   };
 };
 
+// A workspace whose history cannot be read has all else.
+const historyOf = ({ call }: Api, id: string): Promise<HistoryEntry[]> =>
+  call('GET /cases/{id}/history', { id, query: { limit: COMMITS } }).catch(() => []);
+
 /** What a Work item is, and the attempts at it. */
 export const overview = page<Overview>({
   title: ({ item }) => item.title,
-  load: async (api, { params: { id = '' } }) => {
+  load: async (api, { params: { id = '' } }, known) => {
     const { call, request } = api;
     const [read, sessions, usage, memory, history, worktree, providers, ...more] =
       await Promise.all([
@@ -103,9 +113,8 @@ export const overview = page<Overview>({
         call('GET /cases/{id}/sessions', { id }),
         call('GET /cases/{id}/usage', { id }),
         call('GET /cases/{id}/memory', { id }),
-        // A workspace whose history cannot be read has all else.
-        call('GET /cases/{id}/history', { id, query: { limit: COMMITS } }).catch(() => []),
-        worktreeOf(api, id),
+        happened(known, MOVES_FILES) ? historyOf(api, id) : known?.shown.history,
+        happened(known, MOVES_WORKTREE) ? worktreeOf(api, id) : known?.shown.worktree,
         providersOf(api),
         waitsOf(api, id),
         wayOf(api, id),
@@ -113,7 +122,7 @@ export const overview = page<Overview>({
       ]);
     const [waits, { issue, ...way }, lock] = more;
     const { data, etag } = read;
-    const kept = { sessions: sessions.toReversed(), usage, memory, history };
+    const kept = { sessions: sessions.toReversed(), usage, memory, history: history ?? [] };
     return { item: data as Case, etag, ...kept, worktree, providers, waits, way, issue, lock };
   },
   View,

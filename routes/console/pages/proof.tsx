@@ -11,6 +11,8 @@ interface Proofs {
   item: Case;
   gate: ProofGate;
   checklist: ChecklistItem[];
+  /** Of the checklist. */
+  etag: string | undefined;
   proofs: ProofShown[];
   /** How many there are. */
   count: number;
@@ -20,10 +22,10 @@ interface Proofs {
 
 const ON_A_PAGE = 10;
 
-const View = ({ item, gate, checklist, proofs, count, from }: Proofs) => (
+const View = ({ item, gate, checklist, etag, proofs, count, from }: Proofs) => (
   <Item of={item} tab="Proof">
     <ProofGateLine gate={gate} state={item.state} count={count} />
-    <Checklist id={item.id} items={checklist} />
+    <Checklist id={item.id} items={checklist} etag={etag} />
     <h2>{count === 0 ? 'Proofs' : `Proofs (${count})`}</h2>
     {count === 0 ? <p class="quiet">Nothing is proven yet. Add what shows that it works.</p> : null}
     <ol class="rows proofs">
@@ -88,16 +90,17 @@ const beginOf = async (
 export const proof = page<Proofs>({
   title: ({ item }) => `Proof of ${item.title}`,
   load: async (api, { params: { id = '' }, query }) => {
-    const [item, gate, checklist, all] = await Promise.all([
+    const [item, gate, listed, all] = await Promise.all([
       api.call('GET /cases/{id}', { id }),
       api.call('GET /cases/{id}/proof/gate', { id }),
-      api.call('GET /cases/{id}/proof/checklist', { id }),
+      api.request('GET /cases/{id}/proof/checklist', { id }),
       api.call('GET /cases/{id}/proof', { id }),
     ]);
     const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
     const here = all.toReversed().slice(from, from + ON_A_PAGE);
     const proofs = (await Promise.all(here.map((one) => shownOf(api, one)))).flat();
-    return { item, gate, checklist, proofs, count: all.length, from };
+    const { data: checklist, etag } = listed;
+    return { item, gate, checklist: checklist ?? [], etag, proofs, count: all.length, from };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,

@@ -32,18 +32,6 @@ export const Facts = ({ of: item, usage }: { of: Case; usage: CaseUsage }) => (
   </dl>
 );
 
-/** What is wrong with its files, and where. */
-export const Problems = ({ of: { problems = [] } }: { of: Case }) => (
-  <>
-    {problems.map(({ file, code, message, line }) => (
-      <div key={`${file} ${code} ${message}`} class="box warn">
-        <p>{visible(message)}</p>
-        <code class="quiet">{visible(line === undefined ? file : `${file}:${line}`)}</code>
-      </div>
-    ))}
-  </>
-);
-
 /** All its files, to be kept elsewhere. */
 export const Export = ({ id }: { id: string }) => (
   <p>

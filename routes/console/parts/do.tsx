@@ -21,6 +21,8 @@ interface DoProps {
   /** What the fields showed: what of it is still so is not sent. */
   was?: unknown;
   class?: string;
+  /** One of its fields is a file. */
+  encType?: 'multipart/form-data';
   children?: ComponentChildren;
 }
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Case } from '../../../lib/client/client.ts';
+import { Faults } from './faults.tsx';
 import { Tabs } from './tabs.tsx';
 
 const TABS = [
@@ -30,6 +31,7 @@ export const Item = ({ of: { id, title, state, type }, tab, children }: ItemProp
       </p>
     </div>
     <Tabs label="Of this Work item" base={`/dashboard/cases/${id}`} tabs={TABS} here={tab} />
+    <Faults />
     {children}
   </article>
 );

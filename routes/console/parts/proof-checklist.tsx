@@ -6,10 +6,12 @@ interface ChecklistProps {
   /** Of the Work item. */
   id: string;
   items: readonly ChecklistItem[];
+  /** Of the list as it was read. */
+  etag: string | undefined;
 }
 
 /** What has to be proven, to be ticked and added to. */
-export const Checklist = ({ id, items }: ChecklistProps) => (
+export const Checklist = ({ id, items, etag }: ChecklistProps) => (
   <>
     <h2>Checklist</h2>
     {items.length === 0 ? (
@@ -17,7 +19,7 @@ export const Checklist = ({ id, items }: ChecklistProps) => (
     ) : (
       <ul class="rows checklist">
         {items.map((item) => (
-          <Entry key={item.id} id={id} item={item} />
+          <Entry key={item.id} {...{ id, item, etag }} isAlone={isAlone(item, items)} />
         ))}
       </ul>
     )}
@@ -52,9 +54,21 @@ export const Checklist = ({ id, items }: ChecklistProps) => (
   </>
 );
 
-const Entry = ({ id, item }: { id: string; item: ChecklistItem }) => {
+// A line is known by its words: of two with the same ones the list that was read says which is meant.
+const isAlone = ({ description }: ChecklistItem, items: readonly ChecklistItem[]): boolean =>
+  items.filter((other) => other.description === description).length === 1;
+
+interface EntryProps {
+  id: string;
+  item: ChecklistItem;
+  etag: string | undefined;
+  isAlone: boolean;
+}
+
+const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
   const { task, done, satisfied, required, type } = item;
   const description = visible(item.description);
+  const at = `/cases/${id}/proof/checklist/${item.id}`;
   return (
     <li class="row" data-row={item.id} tabIndex={-1}>
       <div class="head">
@@ -62,7 +76,7 @@ const Entry = ({ id, item }: { id: string; item: ChecklistItem }) => {
         <span class="title">{description}</span>
         {!required && <span class="quiet">optional</span>}
         {task ? (
-          <Do call={`PATCH /cases/${id}/proof/checklist/${item.id}`} body={{ done: !done }}>
+          <Do call={`PATCH ${at}`} body={{ done: !done }} if_match={isAlone ? undefined : etag}>
             <button type="submit" data-key="x" aria-label={nameOf(done, description)}>
               {done ? 'Untick' : 'Tick'}
             </button>
@@ -72,6 +86,16 @@ const Entry = ({ id, item }: { id: string; item: ChecklistItem }) => {
             by a proof of type <code>{type}</code>
           </span>
         )}
+        <details class="ask">
+          <summary class="button" data-key="d" aria-label={`Remove: ${description}`}>
+            Remove…
+          </summary>
+          <Do call={`DELETE ${at}`} if_match={etag}>
+            <button type="submit" class="danger" aria-label={`Ask no more for: ${description}`}>
+              Ask no more for this
+            </button>
+          </Do>
+        </details>
       </div>
     </li>
   );

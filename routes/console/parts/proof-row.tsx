@@ -20,7 +20,7 @@ export const ProofRow = (shown: ProofShown & { isStale: boolean }) => {
   const { id, case_id, type, verified, content, created_at } = proof;
   const at = `/cases/${case_id}/proof/${id}`;
   return (
-    <li class="row proof" data-row={id} tabIndex={-1}>
+    <li id={`proof-${id}`} class="row proof" data-row={id} tabIndex={-1}>
       <div class="head">
         <span class={verified ? 'tag verified' : 'tag'}>
           {verified ? 'Verified' : 'Not verified'}

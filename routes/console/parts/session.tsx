@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Case, Session } from '../../../lib/client/client.ts';
+import { Faults } from './faults.tsx';
 import { Since } from './since.tsx';
 import { Tabs } from './tabs.tsx';
 
@@ -35,6 +36,7 @@ export const SessionPage = ({ item, of: session, tab, children }: SessionProps) 
         <Since at={created_at} />
       </p>
       <Tabs label="Of this session" base={`${above}/sessions/${id}`} tabs={TABS} here={tab} />
+      <Faults />
       {children}
     </article>
   );

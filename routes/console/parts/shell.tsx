@@ -1,5 +1,6 @@
 import type { ComponentType } from 'preact';
-import type { Frame, Page, Told } from '../common/page.ts';
+import { visible } from '../../../base/visible.ts';
+import type { Frame, Missing, Page, Told } from '../common/page.ts';
 import { InFrame } from './do.tsx';
 
 const PLACES = [
@@ -12,7 +13,8 @@ const PLACES = [
 interface ShellProps {
   frame: Frame;
   page: Pick<Page, 'View'>;
-  shown: object;
+  /** Undefined: there is nothing to show, for what is missing. */
+  shown: object | undefined;
 }
 
 /** What is around every page: where one is, where one can go, and what was refused. */
@@ -38,7 +40,8 @@ export const Shell = ({ frame, page, shown }: ShellProps) => {
       </header>
       <main id="main" tabIndex={-1}>
         {frame.problem && <Refused {...frame.problem} />}
-        <View {...shown} />
+        {frame.missing && <NotThere {...frame.missing} isAll={shown === undefined} />}
+        {shown !== undefined && <View {...shown} />}
       </main>
     </InFrame.Provider>
   );
@@ -69,6 +72,17 @@ const Place = ({ href, name, keys, also, frame }: PlaceProps) => {
     </a>
   );
 };
+
+const NotThere = ({ title, detail, next, on, isAll }: Missing & { isAll: boolean }) => (
+  <div class="box error" role="alert">
+    {isAll ? <h1>{title}</h1> : <strong>{title}.</strong>}
+    <p>
+      {visible(detail)} {next}
+    </p>
+    {on !== undefined && <a href={on.href}>{on.name}</a>}
+    {!isAll && <p class="quiet">What is shown below is as it was last.</p>}
+  </div>
+);
 
 const Refused = ({ title, detail, status }: Told) => (
   <div class="box error" role="alert" data-status={status}>

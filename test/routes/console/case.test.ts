@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
-import { eventually } from '../../helpers/eventually.ts';
+import { eventually, until } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext, description = 'As it *was*.\n') => {
@@ -47,6 +47,24 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Copy path' }).waitFor();
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
+  });
+
+  it('asks git only after what can have changed its answer', async (t) => {
+    const { url, byHand, begin, dossier, id } = await start(t);
+    const { page } = await look(t, url);
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const [, what] = /\/(history|health|status)(?:\?|$)/.exec(request.url()) ?? [];
+      if (what !== undefined) asked.push(what);
+    });
+    await page.getByText('None yet').or(page.getByText('There are none yet')).first().waitFor();
+    await dossier.call('PUT /cases/{id}', { id, body: { title: 'By the API' } });
+    await page.getByRole('heading', { name: 'By the API' }).waitFor();
+    byHand('By the API', 'By hand');
+    await page.getByRole('heading', { name: 'By hand' }).waitFor();
+    assert.deepEqual(new Set(asked), new Set(['history']));
+    await begin('manual');
+    await until(async () => asked.includes('health'));
   });
 
   it('is edited in place by keyboard, over nothing that was not seen', async (t) => {

@@ -98,6 +98,53 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     assert.equal(await done(), false);
   });
 
+  it('has a line taken off the list by keyboard and without scripts, over no hand edit', async (t) => {
+    const { url, write, dossier, id } = await start(t);
+    write('Ours.\n- [ ] One\n- [ ] Two\n- [ ] Two\n');
+    const list = async () =>
+      (await dossier.call('GET /cases/{id}/proof/checklist', { id })).map((one) => one.description);
+    const { page, browser, complaints } = await look(t, url);
+    await page.keyboard.press('j');
+    await page.keyboard.press('d');
+    await page.getByRole('button', { name: 'Ask no more for: One' }).press('Enter');
+    await page.locator('summary[aria-label="Remove: One"]').waitFor({ state: 'detached' });
+    assert.deepEqual(await list(), ['Two', 'Two']);
+    await assertAccessible(page);
+    const { page: plain } = await openTab(browser, url, {
+      javaScriptEnabled: false,
+      size: 'narrow',
+    });
+    // Of two lines with the same words the first was taken away by hand: what is sent was of the other list.
+    write('Mine.\n- [ ] Two\n');
+    await plain.getByRole('button', { name: 'Tick: Two' }).first().click();
+    await plain.getByRole('alert').waitFor();
+    assert.equal((await dossier.call('GET /cases/{id}/proof/checklist', { id }))[0]?.done, false);
+    await page.locator('.checklist .row').nth(1).waitFor({ state: 'detached' });
+    await plain.locator('.checklist summary').click();
+    write('Mine.\n- [ ] Two\n- [ ] Three\n');
+    await plain.getByRole('button', { name: 'Ask no more for: Two' }).click();
+    await plain.getByRole('alert').waitFor();
+    assert.deepEqual(await list(), ['Two', 'Three']);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('takes a small file without scripts, and says where a larger one can go', async (t) => {
+    const { url, proofs } = await start(t);
+    const { page } = await look(t, url, { javaScriptEnabled: false });
+    const send = async (name: string, buffer: Buffer) => {
+      const file = { name, mimeType: 'image/png', buffer };
+      await page.getByLabel('A file').setInputFiles(file);
+      await page.getByRole('button', { name: 'Add this file' }).click();
+    };
+    await send('é "shot".png', PICTURE);
+    await page.getByRole('img', { name: 'What proves tests' }).waitFor();
+    const [made] = await proofs();
+    assert.deepEqual([made?.type, made?.file?.slice(-4)], ['tests', '.png']);
+    await send('large.png', Buffer.alloc(3 * 1024 * 1024));
+    await page.getByText('Without scripts a form takes 1 MB').waitFor();
+    assert.equal((await proofs()).length, 1);
+  });
+
   it('shows pictures and texts, and runs nothing of any file', async (t) => {
     const { url, upload } = await start(t);
     await upload('shot.png', PICTURE);
