@@ -18,7 +18,16 @@ const start = async (t: TestContext) => {
   commit(gitIn(path), path, { 'a.txt': 'branch <script>alert(1)</script> \u202e\n' });
   const read = (name: string) => readFileSync(join(path, name), 'utf8');
   const state = async () => (await dossier.call('GET /cases/{id}', { id })).state;
-  return { dossier, id, read, state, url: `${daemon.url}/dashboard/cases/${id}/conflicts` };
+  return {
+    root,
+    git,
+    worktree: path,
+    dossier,
+    id,
+    read,
+    state,
+    url: `${daemon.url}/dashboard/cases/${id}/conflicts`,
+  };
 };
 
 describe('the conflicts of a Work item', { skip: noBrowser }, () => {
@@ -57,6 +66,44 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Save the file' }).click();
     await page.getByRole('alert').waitFor();
     assert.equal(read('a.txt'), 'theirs\n');
+  });
+
+  it('are of a file that one side deleted: it is deleted there, and the branch pushed after', async (t) => {
+    const { url, dossier, id, root, git, worktree } = await start(t);
+    const remote = makeRepository(t, { bare: true });
+    git('remote', 'add', 'origin', remote.root);
+    git('push', '--quiet', '--force', 'origin', 'main');
+    commit(git, root, { 'b.txt': 'base\n' });
+    commit(gitIn(worktree), worktree, { 'b.txt': null });
+    gitIn(worktree)('push', '--quiet', 'origin', 'HEAD');
+    await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
+    const { page, complaints } = await look(t, url);
+    await page.getByLabel('a.txt as it is to be').fill('both\n');
+    await page.getByRole('button', { name: 'Save the file' }).click();
+    await page.getByText('No marks are left in it.').waitFor();
+    await page.getByRole('button', { name: 'Stage the files and go on' }).click();
+    await page.getByText('deleted in the branch').first().waitFor();
+    await page.getByRole('button', { name: 'Delete this file' }).click();
+    await page.getByRole('button', { name: 'Delete this file' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Stage the files and go on' }).click();
+    await page.getByRole('button', { name: 'Push the rebased branch' }).click();
+    await page.getByText('pushed', { exact: true }).waitFor();
+    assert.equal(remote.git('log', '--format=%s', '-1', '--all').trim(), 'change b.txt');
+    // That the file is there no more is how the page knows it.
+    assert.deepEqual(
+      complaints.filter((said) => !said.includes('404')),
+      [],
+    );
+  });
+
+  it('are given to a session, by keyboard', async (t) => {
+    const { url, dossier, id } = await start(t);
+    await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
+    const { page } = await look(t, url);
+    await page.keyboard.press('s');
+    await page.waitForURL(/\/sessions\//);
+    const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
+    assert.equal(session?.type, 'conflict');
   });
 
   it('are taken back without scripts, on a narrow screen, after a question', async (t) => {
