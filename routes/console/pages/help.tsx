@@ -1,6 +1,7 @@
 import type { GuideEntry } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
 import { Help } from '../parts/help-frame.tsx';
+import { Markdown } from '../parts/markdown.tsx';
 
 interface HelpShown {
   guides: GuideEntry[];
@@ -34,7 +35,7 @@ const Row = ({ topic, title, summary }: GuideEntry) => (
     <a class="title" href={`/dashboard/help/${topic}`} data-key="o">
       {title}
     </a>
-    <p class="message quiet">{summary}</p>
+    <Markdown text={summary} />
   </li>
 );
 

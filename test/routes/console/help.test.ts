@@ -20,10 +20,11 @@ describe('the help', { skip: noBrowser }, () => {
     await page.keyboard.press('g');
     await page.keyboard.press('h');
     await page.waitForURL(help);
-    const shown = await page.locator('.row .message').allTextContents();
+    const shown = await page.locator('.row .markdown').allTextContents();
     const told = spawnSync(process.execPath, [DOSSIER, 'help'], { encoding: 'utf8' }).stdout;
     assert.ok(shown.length >= 18);
-    for (const summary of shown) assert.ok(told.includes(`  ${summary}\n`), summary);
+    for (const summary of shown)
+      assert.ok(told.replaceAll('`', '').includes(`  ${summary}\n`), summary);
     await page.locator('html[data-live]').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('o');
