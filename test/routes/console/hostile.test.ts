@@ -70,7 +70,10 @@ describe('Markdown that anybody may have written', () => {
   });
 
   it('shows lists, tasks, tables and links', () => {
-    assert.match(html('- [x] done\n- [ ] open'), /<input type="checkbox" checked disabled\/>/);
+    assert.match(
+      html('- [x] done\n- [ ] open'),
+      /<input type="checkbox" checked disabled aria-label="Done"\/>/,
+    );
     assert.match(html('3. three'), /<ol start="3">/);
     assert.match(html('|a|b|\n|-|-|\n|1|2|'), /<th scope="col">a<\/th>.*<td>2<\/td>/s);
     assert.match(
