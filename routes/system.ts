@@ -28,7 +28,12 @@ export const systemRoutes = [
     summary: 'Show that this is the daemon that the workspace names',
     description:
       'The answer is the HMAC-SHA256 of the challenge, in hexadecimal digits, by the token in `.dossier/owner.json`: another program that listens at its address has not got that.',
-    body: Type.Object({ challenge: Type.String({ pattern: '^[0-9a-f]{32,128}$' }) }),
+    body: Type.Object({
+      challenge: Type.String({
+        pattern: '^[0-9a-f]{32,128}$',
+        examples: ['00112233445566778899aabbccddeeff'],
+      }),
+    }),
     response: Type.Object({ answer: Type.String() }),
     handler: ({ body }, { prove }) => ({ answer: prove(body.challenge) }),
   }),

@@ -35,8 +35,9 @@ const makeItem = async (page: Page, hands: Hands): Promise<void> => {
   await hands.press(button(page, 'Create'));
   await arrive(page, at(''));
   await page.getByText('plan ready').waitFor();
-  await hands.reach(page.locator('[data-row]', { hasText: 'plan ready' }));
-  await hands.press(page.locator('[data-row] a.title'), 'o');
+  const session = page.locator('[data-row]', { hasText: 'plan ready' });
+  await hands.reach(session);
+  await hands.press(session.locator('a.title'), 'o');
   await arrive(page, at('/sessions/[^/]+'));
   await hands.press(link(page, 'Read the plan').first(), 'v');
   await arrive(page, at('/sessions/[^/]+/plan'));
