@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { visible } from '../../../base/visible.ts';
-import { clipboard } from './diff-files.tsx';
+import { Copy } from './copy.tsx';
 import { type Comment, feedbackOf } from './diff-kept.ts';
 import { oneLine } from './diff-rows.ts';
 import { Do } from './do.tsx';
@@ -91,17 +91,10 @@ type FeedbackProps = Pick<CommentsProps, 'waiting' | 'onRemove'> & { text: strin
 const MOST = 20_000;
 
 const Feedback = ({ text, waiting, onRemove }: FeedbackProps) => {
-  const [isCopied, setCopied] = useState(false);
-  const copy = () =>
-    void clipboard()
-      ?.writeText(text)
-      .then(() => setCopied(true));
   return (
     <>
       <div class="line">
-        <button type="button" onClick={copy}>
-          {isCopied ? 'Copied' : 'Copy as text'}
-        </button>
+        <Copy text={text} label="Copy as text" />
         <button type="button" onClick={() => onRemove(undefined)}>
           Remove all
         </button>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { Copy, OpenInEditor } from './copy.tsx';
 import { NAMED_RULE } from './diff-named.ts';
 import { oneLine } from './diff-rows.ts';
 
@@ -123,7 +124,6 @@ interface ActsProps extends Pick<FileProps, 'at' | 'root'> {
 }
 
 const Acts = ({ at, path, kind, name, root, marks, isViewed }: ActsProps) => {
-  const link = root === undefined || kind === 'deleted' ? undefined : editorLink(root, path);
   return (
     <span class="line acts">
       <label>
@@ -136,33 +136,10 @@ const Acts = ({ at, path, kind, name, root, marks, isViewed }: ActsProps) => {
         />{' '}
         Viewed<span class="unseen"> {name}</span>
       </label>
-      {link !== undefined && (
-        <a href={link} aria-label={`Open ${name} in my editor`}>
-          Open in my editor
-        </a>
+      {root !== undefined && kind !== 'deleted' && (
+        <OpenInEditor root={root} path={path} name={name} />
       )}
-      <button
-        type="button"
-        class="name"
-        aria-label={`Copy path of ${name}`}
-        onClick={() => void clipboard()?.writeText(path)}
-      >
-        Copy path
-      </button>
+      <Copy class="name" text={path} label="Copy path" name={name} />
     </span>
   );
 };
-
-/** Where an editor opens a file of the worktree; undefined for a path that leads out of it. */
-export const editorLink = (root: string, path: string, line = 1): string | undefined => {
-  if (!root.startsWith('/') || path.startsWith('/')) return undefined;
-  const parts = path.split('/');
-  if (parts.some((part) => part === '..' || part === '.' || part === '')) return undefined;
-  const place = [...root.split('/'), ...parts].map(encodeURIComponent).join('/');
-  return `vscode://file${place}:${line}`;
-};
-
-// Only at an address that the browser trusts.
-export const clipboard = () =>
-  (globalThis as { navigator?: { clipboard?: { writeText: (text: string) => Promise<void> } } })
-    .navigator?.clipboard;

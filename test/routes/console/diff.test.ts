@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
-import { editorLink } from '../../../routes/console/parts/diff-files.tsx';
+import { editorLink } from '../../../routes/console/parts/copy.tsx';
 import { feedbackOf } from '../../../routes/console/parts/diff-kept.ts';
 import { listedOf } from '../../../routes/console/parts/diff-list.ts';
 import { isNamed } from '../../../routes/console/parts/diff-named.ts';
@@ -123,7 +123,9 @@ describe('a patch', () => {
 describe('what leads out of the page', () => {
   it('opens files of the worktree alone', () => {
     assert.equal(editorLink('/w/t', 'a b/c#.ts', 3), 'vscode://file/w/t/a%20b/c%23.ts:3');
-    for (const path of ['../x', 'a/../../x', '/etc/passwd', 'a//b', './a'])
+    assert.equal(editorLink('/w/t'), 'vscode://file/w/t');
+    assert.equal(editorLink('/w/t/a.md:3:1'), 'vscode://file/w/t/a.md:3:1');
+    for (const path of ['../x', 'a/../../x', '/etc/passwd', 'a//b', './a', 'a\u202eb', 'a\nb', ''])
       assert.equal(editorLink('/w/t', path), undefined);
   });
 
