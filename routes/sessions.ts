@@ -44,6 +44,14 @@ export const sessionRoutes = [
     body: Type.Object({
       type: Word,
       ...ProviderChoice,
+      comment: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 20_000,
+          pattern: '\\S',
+          description: 'What the operator says to it: feedback on what a former session did, say',
+        }),
+      ),
     }),
     response: Session,
     status: 201,
@@ -204,12 +212,14 @@ export const sessionRoutes = [
   }),
   route('GET /cases/{id}/sessions/{sid}/diff', {
     summary: 'Read what the session changed, as a patch',
-    description: 'diff.patch as it was kept when the work was over, or was stopped; 404 before.',
+    description:
+      'diff.patch as it was kept when the work was over, or was stopped; 404 before. With `since=approval` only what changed since the plan was approved: without what stood in the worktree then, of another session or by hand.',
+    query: Type.Object({ since: Type.Optional(Type.Enum(['base', 'approval'])) }),
     response: Type.String(),
     produces: 'text/x-diff',
     errors: ['unreadable_record'],
-    handler: async ({ params }, service) =>
-      patchAnswer(await getDiff(service, params.id, params.sid)),
+    handler: async ({ params, query }, service) =>
+      patchAnswer(await getDiff(service, params.id, params.sid, query.since)),
   }),
   route('GET /cases/{id}/sessions/{sid}/stream', {
     summary: "Follow a session's execution events; the stream ends after `complete`",

@@ -122,3 +122,5 @@ export const commentsFile = (dir: string): string => join(dir, 'comments.md');
 export const approvedFile = (dir: string): string => join(dir, 'approved.md');
 export const eventsFile = (dir: string): string => join(dir, 'events.ndjson');
 export const diffFile = (dir: string): string => join(dir, 'diff.patch');
+
+export const sinceApprovalFile = (dir: string): string => join(dir, 'since-approval.patch');

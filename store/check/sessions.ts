@@ -49,7 +49,9 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
     ...['plan.md', 'approved.md', 'comments.md'].flatMap((name) =>
       checkText(root, `${dir}/${name}`),
     ),
-    ...['events.ndjson', 'diff.patch'].flatMap((name) => checkPlain(root, `${dir}/${name}`)),
+    ...['events.ndjson', 'diff.patch', 'since-approval.patch'].flatMap((name) =>
+      checkPlain(root, `${dir}/${name}`),
+    ),
   ];
 };
 

@@ -3,7 +3,7 @@ import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFile } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
-import { diffFile } from '../layout.ts';
+import { diffFile, sinceApprovalFile } from '../layout.ts';
 import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
@@ -81,7 +81,11 @@ export const awaitPlan = async (
 export const readDiff = ({ layout }: Store, dir: string): Buffer | undefined =>
   readRegularFile(layout.root, diffFile(dir));
 
-/** diff.patch, beside session.md. */
+/** What changed since the plan was approved; undefined where the work began from the base itself. */
+export const readSinceApproval = ({ layout }: Store, dir: string): Buffer | undefined =>
+  readRegularFile(layout.root, sinceApprovalFile(dir));
+
+/** diff.patch and the like, beside session.md. */
 export const writeSessionFile = async (
   { layout }: Store,
   dir: string,

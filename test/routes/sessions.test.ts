@@ -8,6 +8,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { newestSession, type Running, startForTest } from '../helpers/service.ts';
 import type { Problem } from '../helpers/sessions.ts';
+import { assertProblem } from '../helpers/work-item.ts';
 
 const PLAN = 'Make the file:\n\n```sh\nprintf "hello\\n" > hello.txt\n```\n';
 
@@ -337,5 +338,60 @@ describe('GET /cases/{id}/sessions/{sid}/diff', () => {
     const { bytes } = await call('GET', `${at}/sessions/${id}/diff`);
     assert.ok(bytes.includes(Buffer.from('+caf\xe9\n', 'latin1')));
     assert.deepEqual(bytes, readFileSync(join(newestSession(running, item), 'diff.patch')));
+  });
+
+  it('is told since the approval, without what stood in the worktree then', async (t) => {
+    const text = '```sh\necho more >> hand.txt\necho x > new.txt\n```\n';
+    const { at, start, until, call, running, item } = await withCase(t, text);
+    const { id } = await start();
+    await until(id, 'plan_ready');
+    const diff = `${at}/sessions/${id}/diff`;
+    assertProblem(await call('GET', `${diff}?since=approval`), 404, 'not_found');
+    const { body } = await call<{ path: string }>('GET', `/api/worktrees/${item.id}/status`);
+    writeFileSync(join(body.path, 'hand.txt'), 'by hand\n');
+    writeFileSync(join(body.path, 'other.txt'), 'other\n');
+    await call('POST', `${at}/sessions/${id}/approve`);
+    await until(id, 'completed');
+    const since = await call('GET', `${diff}?since=approval`);
+    assert.match(since.text, / by hand\n\+more\n/);
+    assert.match(since.text, /new\.txt/);
+    assert.doesNotMatch(since.text, /other|\+by hand/);
+    const base = await call('GET', `${diff}?since=base`);
+    assert.match(base.text, /\+by hand\n\+more\n/);
+    assert.equal(base.text, (await call('GET', diff)).text);
+    const kept = readFileSync(join(newestSession(running, item), 'since-approval.patch'), 'utf8');
+    assert.equal(kept, since.text);
+    assertProblem(await call('GET', `${diff}?since=yesterday`), 400, 'bad_request');
+  });
+
+  it('is the same since the approval where nothing stood in the worktree then', async (t) => {
+    const { at, start, until, call } = await withCase(t, '```sh\necho x > new.txt\n```\n');
+    const { id } = await start();
+    await until(id, 'plan_ready');
+    await call('POST', `${at}/sessions/${id}/approve`);
+    await until(id, 'completed');
+    const diff = `${at}/sessions/${id}/diff`;
+    const { text } = await call('GET', `${diff}?since=approval`);
+    assert.match(text, /new\.txt/);
+    assert.equal(text, (await call('GET', diff)).text);
+  });
+});
+
+describe('POST /cases/{id}/sessions with a comment', () => {
+  it('is made with what the operator says, which its first plan shows', async (t) => {
+    const { at, until, call } = await withCase(t, '```sh\necho x > new.txt\n```\n');
+    const made = { type: 'implementing', comment: 'src/add.js:3\n\n> +x\n\nWhy?' };
+    const { body } = await call<{ id: string }>('POST', `${at}/sessions`, made);
+    await until(body.id, 'plan_ready');
+    const { text } = await call('GET', `${at}/sessions/${body.id}/plan`);
+    assert.match(text, /src\/add\.js:3\n\n> \+x\n\nWhy\?/);
+  });
+
+  it('refuses one that says nothing, or that no file can hold', async (t) => {
+    const { at, call } = await withCase(t, 'Nothing.');
+    for (const comment of ['', ' \n', 'x'.repeat(20_001), 'a\ud800b']) {
+      const body = { type: 'implementing', comment };
+      assertProblem(await call('POST', `${at}/sessions`, body), 400, 'bad_request');
+    }
   });
 });

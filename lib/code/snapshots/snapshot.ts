@@ -171,7 +171,7 @@ const PATCH_BYTES = 512 * 1024 * 1024;
 /** What a patch from the first picture's files to the second's says, byte for byte. */
 export const patchBetween = async (
   git: GitAt<GitWorktree>,
-  { before, after }: Pair,
+  { before, after }: Record<'before' | 'after', Pick<Picture, 'files'>>,
 ): Promise<Buffer> => {
   const args = ['diff-tree', '-r', ...PATCH, before.files, after.files, '--'];
   return textAsText(git, (plain) => plain.read(args, { max_bytes: PATCH_BYTES }));

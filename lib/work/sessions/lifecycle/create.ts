@@ -20,6 +20,7 @@ import { defaultBase } from '../../../tools/git/read/repository.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';
+import { checkTexts } from '../../cases/text.ts';
 import { needSessionTrust } from '../guards/trust.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { begin } from './launch.ts';
@@ -44,6 +45,7 @@ export const createSession = async (
   caseId: string,
   { type, provider, id = newId(), comment, reopen = false, ...choice }: NewSession,
 ): Promise<Session> => {
+  checkTexts({ comment });
   const item = await getItem(service.store, caseId);
   const known = readSession(service.store, caseId, id);
   if (known !== undefined) return known.session;

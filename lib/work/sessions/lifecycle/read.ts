@@ -6,7 +6,12 @@ import { byAge, isEnded, type Session, type Usage } from '../../../../store/reco
 import { readApproved } from '../../../../store/sessions/approved.ts';
 import { editComments, readCommentsFile } from '../../../../store/sessions/comments.ts';
 import { readSentBack } from '../../../../store/sessions/sent-back.ts';
-import { readDiff, readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
+import {
+  readDiff,
+  readPlan,
+  readSinceApproval,
+  writePlan,
+} from '../../../../store/sessions/session-texts.ts';
 import {
   sessionsOf as keptSessions,
   newestSession,
@@ -124,17 +129,18 @@ const noPlanNow = ({ status, provider }: Session): ServiceError =>
       : `The session is ${status}: its plan is no longer written. Create a new session for another plan.`,
   );
 
-/** What the session changed, as a patch, once Work mode has ended or is paused. */
+/** What the session changed, as a patch, once Work mode has ended or is paused: since its base, or since its approval. */
 export const getDiff = async (
   service: EngineNeeds,
   caseId: string,
   id: string,
+  since: 'base' | 'approval' = 'base',
 ): Promise<Buffer> => {
   const { dir, session } = await keptSession(service, caseId, id);
   // One that was paused before has left a patch, which is behind what is there now.
   const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
   if (patch === undefined) throw notFound('diff of session', id);
-  return patch;
+  return since === 'base' ? patch : (readSinceApproval(service.store, dir) ?? patch);
 };
 
 /** The session's events: those so far, and as they come. */

@@ -2,7 +2,6 @@ import { visible } from '../../../../base/visible.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
-import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import { noteCommentsSent } from '../guards/comments-sent.ts';
@@ -53,20 +52,24 @@ const propose = async (
   await noteCommentsSent(service.store, kept);
   const about = await aboutOf(service, kept, worktree);
   const prompt = await promptFor(service.store, case_id, {
-    ...revisionOf(service.store, kept),
+    ...wishesOf(service, kept),
     ...about,
   });
   return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });
 };
 
-// A plan that was sent back: what the operator said of it, and how it stood.
-const revisionOf = (
-  store: Store,
+// A plan that was sent back: what the operator said of it, and how it stood. Before there is one, what the session was made with.
+const wishesOf = (
+  { store, engine }: EngineNeeds,
   kept: StoredSession,
 ): Pick<PromptParts, 'feedback' | 'proposed'> => {
-  const { feedback } = kept.matter;
-  if (feedback === undefined || feedback === null) return {};
-  return { feedback, proposed: readPlan(store, whereIs(store, kept))?.content ?? '' };
+  const { feedback, comment, type } = kept.matter;
+  if (feedback !== undefined && feedback !== null)
+    return { feedback, proposed: readPlan(store, whereIs(store, kept))?.content ?? '' };
+  // Some types have words of their own, with the comment in them.
+  return comment === undefined || comment === null || engine.words.has(type)
+    ? {}
+    : { feedback: comment };
 };
 
 const keepPlan = async (

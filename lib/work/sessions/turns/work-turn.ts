@@ -17,7 +17,7 @@ import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { aboutOf } from './prompt-subject.ts';
 import { runTurn, type SessionTurn } from './run.ts';
-import { wholeDiffOf, wrapUpCompleted } from './wrap-up.ts';
+import { noteWorkStart, wholeDiffOf, wrapUpCompleted } from './wrap-up.ts';
 
 export interface WorkTurn {
   /** A run before this one was stopped in the middle. */
@@ -40,6 +40,7 @@ export const workTurn = async (
   const given = { plan, ...(partial !== undefined && { partial }), ...about };
   const prompt = await promptFor(service.store, case_id, given);
   const before = await wholeDiffOf(service, kept);
+  if (!goesOn) await noteWorkStart(service, kept, before);
   const ended = await runAndUnstage(service, { kept, worktree, prompt });
   if (stopped(service.engine, ended)) return;
   const idle = !goesOn && before.patch.equals((await wholeDiffOf(service, kept)).patch);

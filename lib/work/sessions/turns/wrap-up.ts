@@ -3,9 +3,14 @@ import { someOf } from '../../../../base/some-of.ts';
 import { visible } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { imageName } from '../../../../store/links/images.ts';
-import { readPlan, writeSessionFile } from '../../../../store/sessions/session-texts.ts';
+import {
+  readPlan,
+  readSinceApproval,
+  writeSessionFile,
+} from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
+import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/look/diff.ts';
 import { checkState } from '../../../code/worktrees/look/state.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
@@ -77,8 +82,34 @@ const imagesOf = (store: Store, caseId: string, description: string): string[] =
 const keepDiff = async (service: TurnNeeds, kept: StoredSession): Promise<WorktreeChanges> => {
   const { patch, changed, left_out, ...counts } = await wholeDiffOf(service, kept);
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
+  await keepSinceApproval(service, kept);
   service.engine.transcript(kept).append('diff', { ...counts });
   return { files: changed, left_out };
+};
+
+const SINCE = 'since-approval.patch';
+
+/**
+ * Notes what the worktree holds as approved work begins. Where that is the base itself there is nothing to note: all of
+ * diff.patch came since. An empty patch says that the other is to be told apart from it.
+ */
+export const noteWorkStart = async (
+  service: TurnNeeds,
+  kept: StoredSession,
+  { patch }: WorktreeDiff,
+): Promise<void> => {
+  if (patch.length === 0) return;
+  const { store, git } = service;
+  const { case_id } = kept.session;
+  await keepWorkStart(git, getWorktree(store, case_id));
+  await writeSessionFile(store, whereIs(store, kept), SINCE, Buffer.alloc(0));
+};
+
+const keepSinceApproval = async ({ store, git }: TurnNeeds, kept: StoredSession): Promise<void> => {
+  const dir = whereIs(store, kept);
+  if (readSinceApproval(store, dir) === undefined) return;
+  const patch = await patchSinceStart(git, getWorktree(store, kept.session.case_id));
+  await writeSessionFile(store, dir, SINCE, patch);
 };
 
 /** What the worktree holds now against the base of the session. Throws where there is none any more. */

@@ -1,0 +1,26 @@
+import { ServiceError } from '../../errors.ts';
+import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
+import { takePicture } from './picture.ts';
+import { patchBetween } from './snapshot.ts';
+
+/** Keeps the files of a worktree as work begins from them, untracked ones too, until work begins in it again. */
+export const keepWorkStart = (git: Git, worktree: GitWorktree): Promise<void> =>
+  git.turn(worktree, async (now) => {
+    const { files } = await takePicture(now);
+    await now.run(['update-ref', refOf(now), files]);
+  });
+
+/** What changed since. Throws `git_failed` where what was kept is gone. */
+export const patchSinceStart = (git: Git, worktree: GitWorktree): Promise<Buffer> =>
+  git.turn(worktree, async (now) => {
+    const files = await now.find(['rev-parse', '--verify', '--quiet', refOf(now)]);
+    if (files === undefined) throw new ServiceError('git_failed', GONE);
+    return patchBetween(now, { before: { files }, after: await takePicture(now) });
+  });
+
+const GONE =
+  'What stood in the worktree when the plan was approved is not kept any more: its ref below refs/dossier/approved was removed.';
+
+// One session works in a worktree at a time.
+const refOf = ({ place }: GitAt<GitWorktree>): string =>
+  `refs/dossier/approved/${place.case_id ?? 'work'}`;
