@@ -1,7 +1,8 @@
 import { type Case, Problem, type Session } from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
-import type { ListedFile } from '../parts/diff-files.tsx';
+import type { Since } from '../parts/diff-kept.ts';
 import { listedOf } from '../parts/diff-list.ts';
+import type { ListedFile } from '../parts/diff-tree.ts';
 import { DiffView } from '../parts/diff-view.tsx';
 import { SessionPage } from '../parts/session.tsx';
 
@@ -14,30 +15,55 @@ interface Diff {
   patch: { files: ListedFile[]; text: string; isCut: boolean } | undefined;
   /** The worktree, and what is not committed in it. */
   worktree: { path: string; files: { path: string; code: string }[] } | undefined;
+  since: Since;
 }
 
-const View = ({ item, session, waiting, patch, worktree }: Diff) => {
-  const { base_commit, approved_at } = session;
+const View = ({ item, session, waiting, patch, worktree, since }: Diff) => (
+  <SessionPage item={item} of={session} tab="Diff">
+    {patch !== undefined && <When session={session} since={since} />}
+    {patch === undefined || patch.text === '' ? (
+      <None session={session} isEmpty={patch !== undefined} worktree={worktree} />
+    ) : (
+      <DiffView
+        {...{ id: item.id, sid: session.id, type: session.type, since }}
+        {...{ waiting, root: worktree?.path, ...patch }}
+        key={since}
+      />
+    )}
+  </SessionPage>
+);
+
+const WHEN = [
+  { since: 'base', name: 'Since the base', at: '' },
+  { since: 'approval', name: 'Since the approval', at: '?since=approval' },
+] as const;
+
+const When = ({ session, since }: Pick<Diff, 'session' | 'since'>) => {
+  const { id, case_id, base_commit, approved_at, status } = session;
   return (
-    <SessionPage item={item} of={session} tab="Diff">
-      {patch === undefined || patch.text === '' ? (
-        <None session={session} isEmpty={patch !== undefined} worktree={worktree} />
+    <div class="line diff-when">
+      {approved_at === null ? (
+        'All changes since the base. No plan was approved.'
       ) : (
-        <>
-          <p class="quiet">
-            {'All changes since the base'}
-            {base_commit !== null && <code>{` ${base_commit.slice(0, 12)}`}</code>}
-            {approved_at === null
-              ? '. No plan was approved.'
-              : ', with the plan that was approved.'}
-            {session.status === 'paused' && ' As it was when the session was paused.'}
-          </p>
-          <DiffView
-            {...{ id: item.id, sid: session.id, waiting, root: worktree?.path, ...patch }}
-          />
-        </>
+        <nav aria-label="Since when">
+          {WHEN.map((one) => (
+            <a
+              key={one.since}
+              class="button"
+              href={`/dashboard/cases/${case_id}/sessions/${id}/diff${one.at}`}
+              {...(one.since === since && { 'aria-current': 'page' as const })}
+            >
+              {one.name}
+            </a>
+          ))}
+        </nav>
       )}
-    </SessionPage>
+      <span class="quiet">
+        {since === 'approval' ? 'Without what stood in the worktree at the approval.' : 'Base '}
+        {since === 'base' && base_commit !== null && <code>{base_commit.slice(0, 12)}</code>}
+        {status === 'paused' && ' As it was when the session was paused.'}
+      </span>
+    </div>
   );
 };
 
@@ -78,9 +104,9 @@ const orNone = <T,>(answer: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-const patchOf = async ({ call }: Api, at: { id: string; sid: string }) => {
+const patchOf = async ({ call }: Api, at: { id: string; sid: string }, since: Since) => {
   const [text, plan] = await Promise.all([
-    orNone(call('GET /cases/{id}/sessions/{sid}/diff', at)),
+    orNone(call('GET /cases/{id}/sessions/{sid}/diff', { ...at, query: { since } })),
     orNone(call('GET /cases/{id}/sessions/{sid}/plan', { ...at, query: { which: 'approved' } })),
   ]);
   if (text === undefined) return undefined;
@@ -98,16 +124,17 @@ const worktreeOf = async ({ call }: Api, case_id: string): Promise<Diff['worktre
 /** What a session changed. */
 export const diff = page<Diff>({
   title: ({ item }) => `Diff · ${item.title}`,
-  load: async (api, { params: { id = '', sid = '' } }) => {
+  load: async (api, { params: { id = '', sid = '' }, query }) => {
+    const since = query.since === 'approval' ? 'approval' : 'base';
     const [item, session, all, patch, worktree] = await Promise.all([
       api.call('GET /cases/{id}', { id }),
       api.call('GET /cases/{id}/sessions/{sid}', { id, sid }),
       api.call('GET /cases/{id}/sessions', { id }),
-      patchOf(api, { id, sid }),
+      patchOf(api, { id, sid }, since),
       worktreeOf(api, id),
     ]);
     const waiting = all.findLast(({ status }) => status === 'plan_ready')?.id;
-    return { item, session, waiting, patch, worktree };
+    return { item, session, waiting, patch, worktree, since };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FilePatch } from './diff-patch.ts';
 import { type Range, spoken, stretch } from './diff-range.ts';
-import { DiffRow } from './diff-row.tsx';
+import { DiffRow, type Place } from './diff-row.tsx';
 import { type Layout, type Row, rowsOf } from './diff-rows.ts';
 import { useHighlights } from './diff-shades.ts';
 import { ROW, type Scroller, useVirtual } from './diff-virtual.ts';
@@ -19,11 +19,13 @@ export interface BodyProps {
   wanted: Wanted | undefined;
   toggle: () => void;
   onComment: (range: Range) => void;
+  /** Where its files are. */
+  place: Place;
 }
 
 /** All files of a diff, one below the other: however long it is, only rows that are seen are there. */
 export const DiffBody = (props: BodyProps) => {
-  const { files, layout, folded, wanted } = props;
+  const { files, layout, folded, wanted, place } = props;
   const box = useRef<Scroller | null>(null);
   const rows = useMemo(() => allRows(files, layout, folded), [files, layout, folded]);
   const virtual = useVirtual(rows.length, box);
@@ -39,7 +41,7 @@ export const DiffBody = (props: BodyProps) => {
         {range && spoken(rows, range, files)}
       </p>
       <div {...{ ...LINES, class: `diff-scroll ${layout}`, onKeyDown: step }} ref={box as never}>
-        <Seen {...{ files, rows, virtual, range, take }} />
+        <Seen {...{ files, rows, virtual, range, take, place }} />
       </div>
     </section>
   );
@@ -55,10 +57,12 @@ type Virtual = ReturnType<typeof useVirtual>;
 
 /** The lines that are taken for a comment: by mouse, by the arrows, by going to a change. */
 const useTaken = (rows: readonly Row[], virtual: Virtual) => {
-  const [range, setRange] = useState<Range>();
-  useEffect(() => setRange(undefined), [rows]);
+  const [taken, setTaken] = useState<{ of: readonly Row[]; range: Range }>();
+  // Of other rows than these it says nothing.
+  const range = taken?.of === rows ? taken.range : undefined;
   const from = range?.to ?? Math.floor((virtual.scrollOffset ?? 0) / ROW) - 1;
-  const take = (to: number, isLonger: boolean) => setRange(stretch(rows, range, to, isLonger));
+  const take = (to: number, isLonger: boolean) =>
+    setTaken({ of: rows, range: stretch(rows, range, to, isLonger) });
   const move = (to: number | undefined, isLonger: boolean): void => {
     if (to === undefined) return;
     take(to, isLonger);
@@ -100,14 +104,14 @@ const Tools = ({ layout, toggle, onComment, range, jump }: ToolsProps) => (
   </div>
 );
 
-interface SeenProps extends Pick<BodyProps, 'files'> {
+interface SeenProps extends Pick<BodyProps, 'files' | 'place'> {
   rows: readonly Row[];
   virtual: Virtual;
   range: Range | undefined;
   take: (to: number, isLonger: boolean) => void;
 }
 
-const Seen = ({ files, rows, virtual, range, take }: SeenProps) => {
+const Seen = ({ files, rows, virtual, range, take, place }: SeenProps) => {
   const seen = virtual.getVirtualItems().filter(({ index }) => index < rows.length);
   const places = seen.map(({ index }) => index);
   const shades = useHighlights(files, rows, places);
@@ -120,6 +124,7 @@ const Seen = ({ files, rows, virtual, range, take }: SeenProps) => {
             <DiffRow
               key={at}
               row={row}
+              place={place}
               patch={files[row.file] as FilePatch}
               isTaken={range !== undefined && isWithin(range, at)}
               shades={shades}

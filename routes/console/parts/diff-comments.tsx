@@ -52,13 +52,17 @@ export const WriteComment = ({ about, onDone }: WriteProps) => {
 
 interface CommentsProps {
   comments: readonly Comment[];
+  /** The Work item. */
+  id: string;
+  /** Of the session that is commented on. */
+  type: string;
   /** The session of the Work item whose plan waits, to which comments can be sent. */
-  waiting: { id: string; sid: string } | undefined;
+  waiting: string | undefined;
   onRemove: (at: number | undefined) => void;
 }
 
 /** What is to be told to the agent: kept in this browser until it is removed. */
-export const DiffComments = ({ comments, waiting, onRemove }: CommentsProps) => {
+export const DiffComments = ({ comments, onRemove, ...rest }: CommentsProps) => {
   if (comments.length === 0) return null;
   return (
     <section class="diff-comments">
@@ -80,17 +84,18 @@ export const DiffComments = ({ comments, waiting, onRemove }: CommentsProps) => 
           </li>
         ))}
       </ol>
-      <Feedback text={feedbackOf(comments)} {...{ waiting, onRemove }} />
+      <Feedback text={feedbackOf(comments)} onRemove={onRemove} {...rest} />
     </section>
   );
 };
 
-type FeedbackProps = Pick<CommentsProps, 'waiting' | 'onRemove'> & { text: string };
+type FeedbackProps = Omit<CommentsProps, 'comments'> & { text: string };
 
-/** The most that a plan is sent back with. */
+/** The most that is said at once. */
 const MOST = 20_000;
 
-const Feedback = ({ text, waiting, onRemove }: FeedbackProps) => {
+const Feedback = ({ text, id, type, waiting, onRemove }: FeedbackProps) => {
+  const sessions = `/cases/${id}/sessions`;
   return (
     <>
       <div class="line">
@@ -100,27 +105,39 @@ const Feedback = ({ text, waiting, onRemove }: FeedbackProps) => {
         </button>
       </div>
       {waiting === undefined ? (
-        <p class="quiet">
-          No plan of this Work item waits. Start a session: while its plan waits, these comments can
-          be sent to it from here. They are kept in this browser.
-        </p>
-      ) : (
         <Do
-          call={`POST /cases/${waiting.id}/sessions/${waiting.sid}/revise`}
-          then={`/dashboard/cases/${waiting.id}/sessions/${waiting.sid}/plan`}
+          call={`POST ${sessions}`}
+          body={{ type }}
+          then={`/dashboard${sessions}/{id}`}
           class="fields"
         >
-          <label>
-            Feedback to the plan that waits
-            <textarea key={text} class="code" name="comment" required maxLength={MOST}>
-              {text}
-            </textarea>
-          </label>
+          <Words text={text} label="Feedback for a new session, which plans anew with it" />
+          <button type="submit" class="primary">
+            Start a session with this feedback
+          </button>
+        </Do>
+      ) : (
+        <Do
+          call={`POST ${sessions}/${waiting}/revise`}
+          then={`/dashboard${sessions}/${waiting}/plan`}
+          class="fields"
+        >
+          <Words text={text} label="Feedback to the plan that waits" />
           <button type="submit" class="primary">
             Send as feedback
           </button>
         </Do>
       )}
+      <p class="quiet">The comments stay in this browser until you remove them.</p>
     </>
   );
 };
+
+const Words = ({ text, label }: { text: string; label: string }) => (
+  <label>
+    {label}
+    <textarea key={text} class="code" name="comment" required maxLength={MOST}>
+      {text}
+    </textarea>
+  </label>
+);

@@ -13,6 +13,9 @@ export interface Comment {
   text: string;
 }
 
+/** What a diff is against: the base, or what stood when the plan was approved. */
+export type Since = 'base' | 'approval';
+
 /** What this browser remembers of a diff. A mark is the hash of a file's patch: of what changed since there is none. */
 export interface Kept {
   viewed: readonly string[];
@@ -52,17 +55,21 @@ const write = (key: string, value: object): void => {
   }
 };
 
-/** What is remembered of a session's diff, and how it is changed. */
-export const useKept = (sid: string) => {
+/** What is remembered of a session's diff, and how it is changed. What was seen is so of the diff since one time alone. */
+export const useKept = (sid: string, since: Since) => {
   const key = `dossier.diff.${sid}`;
-  const [kept, setKept] = useState(() => read(key, NOTHING));
-  const keep = (change: Partial<Kept>): void => {
-    const next = { ...kept, ...change };
-    setKept(next);
+  const seenKey = since === 'base' ? key : `${key}.${since}`;
+  const [kept, setKept] = useState(() => ({
+    ...read(key, NOTHING),
+    seen: read(seenKey, NOTHING).seen,
+  }));
+  const keep = (change: Partial<Omit<Kept, 'seen'>>): void => {
+    setKept({ ...kept, ...change });
     // Another tab may have marked more since.
     write(key, { ...read(key, NOTHING), ...change });
   };
-  const keepSeen = (seen: readonly string[]): void => write(key, { ...read(key, kept), seen });
+  const keepSeen = (seen: readonly string[]): void =>
+    write(seenKey, { ...read(seenKey, NOTHING), seen });
   return { kept, keep, keepSeen };
 };
 

@@ -1,6 +1,6 @@
-import type { ListedFile } from './diff-files.tsx';
 import { isNamed } from './diff-named.ts';
 import { type FilePatch, filesOf } from './diff-patch.ts';
+import type { ListedFile } from './diff-tree.ts';
 
 /** The files of a patch as they are listed: what the approved plan does not name comes first. */
 export const listedOf = (patch: string, plan: string | undefined): ListedFile[] =>

@@ -1,12 +1,20 @@
 import { useState } from 'preact/hooks';
 import { visible } from '../../../base/visible.ts';
+import { Copy, OpenInEditor } from './copy.tsx';
 import type { Pieces } from './diff-highlight.ts';
 import type { FilePatch } from './diff-patch.ts';
 import { type Line, oneLine, type Row, type RowOfLines } from './diff-rows.ts';
 import { type Shades, shadeKey } from './diff-shades.ts';
 
+/** Where the files of a diff are: of which Work item, and in which worktree, where that is there. */
+export interface Place {
+  id: string;
+  root: string | undefined;
+}
+
 interface RowProps {
   row: Row;
+  place: Place;
   patch: FilePatch;
   /** It is among those that a comment would be on. */
   isTaken: boolean;
@@ -19,14 +27,14 @@ interface Click {
 }
 
 /** One row of a diff. */
-export const DiffRow = ({ row, patch, isTaken, shades, onTake }: RowProps) => {
-  if (row.kind === 'file') return <Head {...patch} />;
+export const DiffRow = ({ row, place, patch, isTaken, shades, onTake }: RowProps) => {
+  if (row.kind === 'file') return <Head {...patch} {...place} />;
   if (row.kind === 'line' || row.kind === 'pair')
     return <Lines {...{ row, path: patch.path, isTaken, shades, onTake }} />;
   return <div class={`diff-row ${row.kind}`}>{visible(row.text)}</div>;
 };
 
-type LinesProps = Omit<RowProps, 'row' | 'patch'> & { row: RowOfLines; path: string };
+type LinesProps = Omit<RowProps, 'row' | 'patch' | 'place'> & { row: RowOfLines; path: string };
 
 // Not by itself at hand: what holds the rows hears the keys.
 const Lines = ({ row, path, isTaken, shades, onTake }: LinesProps) => {
@@ -50,12 +58,19 @@ const Lines = ({ row, path, isTaken, shades, onTake }: LinesProps) => {
 
 const KINDS = { ' ': 'same', '+': 'come', '-': 'gone' };
 
-const Head = ({ path, kind, added, removed }: FilePatch) => (
-  <div class="diff-row file">
-    <strong>{oneLine(path)}</strong> {kind === 'changed' ? '' : kind}{' '}
-    <span class="quiet">{`+${added} −${removed}`}</span>
-  </div>
-);
+const Head = ({ path, kind, added, removed, root }: FilePatch & Place) => {
+  const name = oneLine(path);
+  return (
+    <div class="diff-row file">
+      <strong>{name}</strong> {kind === 'changed' ? '' : kind}{' '}
+      <span class="quiet">{`+${added} −${removed}`}</span>
+      <Copy text={path} label="Copy path" name={name} class="name" />
+      {root !== undefined && kind !== 'deleted' && (
+        <OpenInEditor root={root} path={path} name={name} />
+      )}
+    </div>
+  );
+};
 
 interface HalfProps {
   line: Line | undefined;

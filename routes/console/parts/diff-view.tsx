@@ -1,12 +1,15 @@
 import type { JSX } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { visible } from '../../../base/visible.ts';
+import { Aside } from './diff-aside.tsx';
 import type { BodyProps, Wanted } from './diff-body.tsx';
 import { DiffComments, WriteComment } from './diff-comments.tsx';
-import { DiffFiles, type ListedFile, type Marks } from './diff-files.tsx';
-import { type Comment, useHashes, useKept, useLayout } from './diff-kept.ts';
+import { DiffFiles } from './diff-files.tsx';
+import { type Comment, type Since, useHashes, useKept, useLayout } from './diff-kept.ts';
 import { inOrder } from './diff-list.ts';
+import type { ListedFile } from './diff-tree.ts';
 import { InReach } from './do.tsx';
+import { useLoaded } from './loaded.ts';
 
 export interface DiffShown {
   id: string;
@@ -17,55 +20,65 @@ export interface DiffShown {
   isCut: boolean;
   root: string | undefined;
   waiting: string | undefined;
+  /** The session's. */
+  type: string;
+  since: Since;
 }
 
 /** A session's patch: files at the side, and their changes; without scripts as it is written. */
 export const DiffView = (shown: DiffShown) => {
-  const Body = useBody();
-  const patch = usePatch(shown);
-  if (Body === undefined || patch === undefined) return <AsText {...shown} />;
-  return <Live {...shown} text={patch} Body={Body} />;
+  const { id, sid, since, text, isCut } = shown;
+  const api = useContext(InReach);
+  const body = useLoaded(async () => (await import('./diff-body.tsx')).DiffBody);
+  const whole = useLoaded(
+    async () =>
+      api?.call('GET /cases/{id}/sessions/{sid}/diff', { id, sid, query: { since } }) ?? text,
+    text,
+    isCut,
+  );
+  const patch = isCut ? whole.value : text;
+  if (body.value !== undefined && patch !== undefined)
+    return <Live {...shown} text={patch} Body={body.value} />;
+  return (
+    <>
+      {[body, whole].map(
+        ({ failed, again }, at) =>
+          failed && (
+            <p key={at} class="box error" role="alert">
+              {at === 0 ? 'The view of changes could not be loaded. ' : 'The patch did not come. '}
+              <button type="button" onClick={again}>
+                Try again
+              </button>
+            </p>
+          ),
+      )}
+      <AsText {...shown} />
+    </>
+  );
 };
 
 type Body = (props: BodyProps) => JSX.Element;
 
-const useBody = (): Body | undefined => {
-  const isLive = useContext(InReach) !== undefined;
-  const [body, setBody] = useState<{ Body: Body }>();
-  useEffect(() => {
-    if (isLive) void import('./diff-body.tsx').then(({ DiffBody }) => setBody({ Body: DiffBody }));
-  }, [isLive]);
-  return body?.Body;
-};
-
-const usePatch = ({ id, sid, text, isCut }: DiffShown): string | undefined => {
-  const api = useContext(InReach);
-  const [whole, setWhole] = useState<string>();
-  useEffect(() => {
-    if (isCut) void api?.call('GET /cases/{id}/sessions/{sid}/diff', { id, sid }).then(setWhole);
-  }, [text, isCut]);
-  return isCut ? whole : text;
-};
-
-const AsText = ({ id, sid, files, text, isCut, root }: DiffShown) => (
+const AsText = ({ id, sid, since, files, text, isCut }: DiffShown) => (
   <div class="diff">
-    <DiffFiles files={files} root={root} />
+    <DiffFiles files={files} />
     <div>
       <section {...{ class: 'diff-text', tabIndex: 0 }} aria-label="The patch">
         <pre>{visible(text)}</pre>
       </section>
       <p>
         {isCut && 'It goes on. '}
-        <a href={`/cases/${id}/sessions/${sid}/diff`}>The whole patch as a file</a>
+        <a href={`/cases/${id}/sessions/${sid}/diff?since=${since}`}>The whole patch as a file</a>
       </p>
     </div>
   </div>
 );
 
 const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
-  const { id, sid, text, root, waiting } = shown;
+  const { id, sid, type, since, text, root, waiting } = shown;
   const files = useMemo(() => inOrder(text, shown.files), [text]);
-  const { kept, keep, marks, folded } = useMarks(sid, files);
+  const { kept, keep, marks, folded } = useMarks({ sid, since }, files);
+  const listed = useMemo(() => files.map((file) => file.listed), [files]);
   const { layout, toggle } = useLayout();
   const [wanted, setWanted] = useState<Wanted>();
   const [about, setAbout] = useState<Omit<Comment, 'text'>>();
@@ -80,19 +93,16 @@ const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
       {about && <WriteComment about={about} onDone={said} />}
       <div class="diff">
         <Aside
-          {...{ files, root, viewed: folded.size, hasLooked: kept.seen.length > 0 }}
+          {...{ viewed: folded.size, hasLooked: kept.seen.length > 0 }}
+          files={listed}
           marks={{ ...marks, onOpen: (file) => setWanted({ file }) }}
         />
         <Body
-          {...{ files, layout, folded, wanted, toggle }}
+          {...{ files, layout, folded, wanted, toggle, place: { id, root } }}
           onComment={(range) => setAbout({ ...range.about, path: files[range.file]?.path ?? '' })}
         />
       </div>
-      <DiffComments
-        comments={kept.comments}
-        waiting={waiting === undefined ? undefined : { id, sid: waiting }}
-        onRemove={remove}
-      />
+      <DiffComments comments={kept.comments} {...{ id, type, waiting }} onRemove={remove} />
     </>
   );
 };
@@ -100,9 +110,9 @@ const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
 type Files = ReturnType<typeof inOrder>;
 
 /** Which files were viewed, and which are other ones than at the last look. */
-const useMarks = (sid: string, files: Files) => {
+const useMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: Files) => {
   const hashes = useHashes(files);
-  const { kept, keep, keepSeen } = useKept(sid);
+  const { kept, keep, keepSeen } = useKept(sid, since);
   useLeave(() => hashes.length > 0 && keepSeen(hashes), hashes);
   const viewed = (at: number) => isIn(kept.viewed, hashes[at]);
   const isNew = (at: number) =>
@@ -122,42 +132,6 @@ const useMarks = (sid: string, files: Files) => {
 
 const isIn = (hashes: readonly string[], hash: string | undefined): boolean =>
   hash !== undefined && hashes.includes(hash);
-
-interface AsideProps {
-  files: Files;
-  root: string | undefined;
-  viewed: number;
-  hasLooked: boolean;
-  marks: Marks;
-}
-
-// On a small page the list would stand in front of what one came for.
-const Aside = ({ files, root, viewed, hasLooked, marks }: AsideProps) => {
-  const [isOpen, setOpen] = useState(true);
-  const [isSince, setSince] = useState(false);
-  useEffect(() => {
-    const { innerWidth } = globalThis as unknown as { innerWidth: number };
-    if (innerWidth < NARROW) setOpen(false);
-  }, []);
-  const news = [...files.keys()].filter(marks.isNew).length;
-  return (
-    <details class="diff-aside" open={isOpen}>
-      <summary>{`Files: ${viewed} of ${files.length} viewed`}</summary>
-      {hasLooked && (
-        <label>
-          <input type="checkbox" checked={isSince} onClick={() => setSince(!isSince)} />
-          {` Changed since my last look (${news})`}
-        </label>
-      )}
-      <DiffFiles
-        {...{ files: files.map(({ listed }) => listed), root, marks }}
-        {...(isSince && { only: marks.isNew })}
-      />
-    </details>
-  );
-};
-
-const NARROW = 640;
 
 interface Page {
   addEventListener: (name: string, heard: () => void) => void;

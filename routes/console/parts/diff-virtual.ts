@@ -18,10 +18,10 @@ export const ROW = 20;
 const AROUND = 10;
 
 /** Which rows are seen: only they are there. */
-export const useVirtual = (count: number, scroller: { current: Scroller | null }) => {
+export const useVirtual = (count: number, scroller: { current: Scroller | null }, height = ROW) => {
   const [, again] = useReducer((times: number) => times + 1, 0);
   const options = {
-    ...{ count, overscan: AROUND, estimateSize: () => ROW, onChange: () => again(0) },
+    ...{ count, overscan: AROUND, estimateSize: () => height, onChange: () => again(0) },
     ...{ scrollToFn: elementScroll, observeElementRect, observeElementOffset },
     getScrollElement: () => scroller.current as never,
   };

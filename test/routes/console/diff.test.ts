@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
@@ -8,9 +10,9 @@ import { listedOf } from '../../../routes/console/parts/diff-list.ts';
 import { isNamed } from '../../../routes/console/parts/diff-named.ts';
 import { filesOf } from '../../../routes/console/parts/diff-patch.ts';
 import { linesIn, rowsOf } from '../../../routes/console/parts/diff-rows.ts';
-import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
+import { assertAccessible, look, noBrowser, openBrowser } from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
-import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
 describe('whether a plan names a file', () => {
   const cases: [plan: string, path: string, isNamed: boolean][] = [
@@ -145,11 +147,16 @@ const HOSTILE = [
   'seq -s "" 1 2000 > $(echo lo)ng.json',
 ];
 
-const start = async (t: TestContext, commands: readonly string[]) => {
+const start = async (
+  t: TestContext,
+  commands: readonly string[],
+  byHand: Record<string, string> = {},
+) => {
   const { root } = makeRepository(t, {
     files: { 'src/add.js': '1;\n', 'old.txt': 'old\n', 'run.sh': 'true\n' },
   });
-  const args = ['--workspace', temporaryDirectory(t), '--repo', root];
+  const workspace = temporaryDirectory(t);
+  const args = ['--workspace', workspace, '--repo', root];
   const { url } = await startDaemon(t, args);
   const dossier = connect({ url });
   const description = `\`\`\`sh\n${commands.join('\n')}\n\`\`\`\n`;
@@ -160,11 +167,15 @@ const start = async (t: TestContext, commands: readonly string[]) => {
   });
   const at = { id, sid: session.id };
   for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at)) {
-    if (event === 'plan_ready') await dossier.call('POST /cases/{id}/sessions/{sid}/approve', at);
+    if (event !== 'plan_ready') continue;
+    const { path } = await dossier.call('GET /api/worktrees/{case_id}/status', { case_id: id });
+    writeFiles(path, byHand);
+    await dossier.call('POST /cases/{id}/sessions/{sid}/approve', at);
   }
   const { status, error } = await dossier.call('GET /cases/{id}/sessions/{sid}', at);
   assert.equal(`${status} ${error}`, 'completed null');
-  return { dossier, at, page: `${url}/dashboard/cases/${id}/sessions/${session.id}/diff` };
+  const patch = join(workspace, session.path, 'diff.patch');
+  return { dossier, at, patch, page: `${url}/dashboard/cases/${id}/sessions/${session.id}/diff` };
 };
 
 const isDrawn = (page: Page) => page.locator('.diff-row.file').first().waitFor();
@@ -180,7 +191,7 @@ describe('the diff', { skip: noBrowser }, () => {
     for (const part of ['Renamed from old.txt', 'Mode 100644 → 100755', 'Binary: '])
       assert.ok(shown.includes(part), part);
     assert.equal(await page.getByRole('heading', { name: 'Not in the plan (' }).count(), 1);
-    assert.match((await page.locator('.diff-files section').first().textContent()) ?? '', /long/);
+    assert.match((await page.locator('.diff-file').first().textContent()) ?? '', /long/);
     await page.getByRole('button', { name: /^show \d+ more$/ }).click();
     assert.match((await page.locator('.diff-scroll').textContent()) ?? '', /19992000/);
     await page.locator('.hljs-keyword', { hasText: 'const' }).first().waitFor();
@@ -206,6 +217,7 @@ describe('the diff', { skip: noBrowser }, () => {
     await page.locator('.diff-row.two').first().waitFor();
     await page.getByText('Files: 1 of 2 viewed').waitFor();
     await page.keyboard.press('i');
+    await page.locator('.diff-row.one').first().waitFor();
     await page.keyboard.press('n');
     await page.locator('.diff-row.taken').waitFor();
     await page.locator('.diff-scroll').focus();
@@ -218,8 +230,8 @@ describe('the diff', { skip: noBrowser }, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Comments (1)' }).waitFor();
     await page.reload();
-    await page.getByText('Why these?').waitFor();
-    await page.getByText('No plan of this Work item waits.').waitFor();
+    await page.getByText('Why these?', { exact: true }).waitFor();
+    await page.getByLabel('Feedback for a new session').waitFor();
     assert.deepEqual(complaints, []);
   });
 
@@ -247,6 +259,107 @@ describe('the diff', { skip: noBrowser }, () => {
     const { comment } = (await sent).postDataJSON();
     assert.equal(comment, 'src/add.js:1-2\n\n> +a\n> +b\n\nWhy these?');
     assert.equal((await (await sent).response())?.status(), 200);
+  });
+
+  it('starts a session with the comments where no plan waits', async (t) => {
+    const { page: url, dossier, at } = await start(t, ["printf 'a\\nb\\n' > src/add.js"]);
+    const { page, complaints } = await look(t, url);
+    await isDrawn(page);
+    await page.locator('.diff-row.come').first().click();
+    await page.keyboard.press('m');
+    await page.getByLabel('Comment on src/add.js:1').fill('Why this?');
+    await page.getByRole('button', { name: 'Keep comment' }).click();
+    await page.getByRole('button', { name: 'Start a session with this feedback' }).click();
+    await page.waitForURL((to) => !to.href.includes(at.sid));
+    const sessions = await dossier.call('GET /cases/{id}/sessions', at);
+    assert.equal(sessions.length, 2);
+    const sid = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', {
+      ...{ id: at.id, sid },
+    }))
+      if (event === 'plan_ready') break;
+    const plan = await dossier.call('GET /cases/{id}/sessions/{sid}/plan', { id: at.id, sid });
+    assert.match(plan ?? '', /src\/add\.js:1\n\n> \+a\n\nWhy this\?/);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('is shown since the approval alone', async (t) => {
+    const { page: url } = await start(t, ['echo x > new.txt'], { 'hand.txt': 'by hand\n' });
+    for (const javaScriptEnabled of [true, false]) {
+      const { page, complaints } = await look(t, url, { javaScriptEnabled });
+      await page.getByText('by hand').first().waitFor();
+      await page.getByRole('link', { name: 'Since the approval' }).click();
+      await page.getByText('Without what stood in the worktree').waitFor();
+      await page.getByText('new.txt').first().waitFor();
+      assert.equal(await page.getByText('by hand').count(), 0);
+      assert.deepEqual(complaints, []);
+    }
+  });
+
+  it('has its files in folders, which are folded, filtered and few nodes', async (t) => {
+    const { page: url } = await start(t, [
+      'mkdir -p a/deep/down b; for i in $(seq 5000); do echo x > $([ $i -gt 9 ] && echo b || echo a/deep/down)/f$i; done',
+    ]);
+    const { page, complaints } = await look(t, url);
+    await page.getByText('Files: 0 of 5000 viewed').waitFor();
+    const files = page.locator('.diff-file');
+    await page.keyboard.press('j');
+    assert.match((await page.locator(':focus').textContent()) ?? '', /a\/deep\/down\/9/);
+    assert.match((await files.first().textContent()) ?? '', /^f1new/);
+    await page.keyboard.press('ArrowLeft');
+    await page
+      .locator('.diff-folder', { hasText: 'a/deep/down' })
+      .and(page.locator(':focus'))
+      .waitFor();
+    assert.match((await files.first().textContent()) ?? '', /^f10new/);
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('f');
+    await page.keyboard.press('f');
+    for (let times = 0; times < 60; times++) await page.keyboard.press('j');
+    await page.locator('.diff-file:focus').waitFor();
+    assert.ok((await page.evaluate(() => document.querySelectorAll('*').length)) <= 3000);
+    await page.keyboard.press('/');
+    await page.keyboard.type('B/F4999');
+    await page.getByText('(1)').waitFor();
+    assert.equal(await files.count(), 1);
+    await files.getByRole('checkbox').click();
+    await page.getByText('Files: 1 of 5000 viewed').waitFor();
+    await page.getByLabel('Filter files').fill('nothing of it');
+    await page.getByText('None of the files.').waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  it('tells what changed since the last look, and takes the mark of it away', async (t) => {
+    const { page: url, patch } = await start(t, ['echo a > one.txt', 'echo b > two.txt']);
+    const { page } = await look(t, url);
+    await isDrawn(page);
+    for (const path of ['one.txt', 'two.txt']) await page.getByLabel(`Viewed: ${path}`).click();
+    await page.getByText('Files: 2 of 2 viewed').waitFor();
+    await page.reload();
+    await page.getByText('Files: 2 of 2 viewed').waitFor();
+    await page.getByText('Changed since my last look (0)').waitFor();
+    writeFileSync(patch, readFileSync(patch, 'utf8').replace('+b\n', '+c\n'));
+    await page.reload();
+    await page.getByText('Files: 1 of 2 viewed').waitFor();
+    await page.getByLabel('Changed since my last look (1)').click();
+    assert.deepEqual(await page.locator('.diff-file .name').allTextContents(), ['two.txt']);
+    await page.getByLabel('Viewed: two.txt').click();
+    await page.getByText('Files: 2 of 2 viewed').waitFor();
+    await page.getByLabel('Viewed: two.txt').click();
+    await page.getByText('Files: 1 of 2 viewed').waitFor();
+  });
+
+  it('says that the patch did not come, and asks for it again', async (t) => {
+    const { page: url, at } = await start(t, ['seq 1 20000 > long.txt']);
+    const tab = await (await openBrowser(t)).newPage();
+    const asked = `**/cases/${at.id}/sessions/${at.sid}/diff?*`;
+    await tab.route(asked, (route) => route.abort());
+    await tab.goto(url);
+    await tab.getByText('The patch did not come.').waitFor();
+    await tab.unroute(asked);
+    await tab.getByRole('button', { name: 'Try again' }).click();
+    await isDrawn(tab);
+    assert.equal(await tab.getByText('The patch did not come.').count(), 0);
   });
 
   it('holds few nodes of twenty thousand lines', async (t) => {
