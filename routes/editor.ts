@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { readBaseFile } from '../lib/code/editor/base-file.ts';
 import {
   createEditorFile,
   deleteFile,
@@ -135,13 +136,15 @@ export const editorRoutes = [
     },
   }),
   route('GET /cases/{id}/editor/files', {
-    summary: 'Read a file of the worktree as it is on disk',
-    description: `As a record, so that a client is told whether it is text. The ETag is the start of the file's SHA-256. More than 4 MiB are 413. ${SAFE}`,
-    query: AtPath,
+    summary: 'Read a file of the worktree as it is on disk, or as the base has it',
+    description: `As a record, so that a client is told whether it is text. With \`which=base\` as it was in the commit that the worktree began with. The ETag is the start of the file's SHA-256. More than 4 MiB are 413. ${SAFE}`,
+    query: Type.Object({ path: Path, which: Type.Optional(Type.Enum(['current', 'base'])) }),
     response: EditorFile,
-    errors: [...READING, 'too_large', 'file_busy'],
-    handler: async ({ params, query }, { store }) => {
-      const { file, etag } = await readFile(store, params.id, query.path);
+    errors: [...READING, 'too_large', 'file_busy', ...GIT],
+    handler: async ({ params, query: { path, which } }, service) => {
+      const { file, etag } = await (which === 'base'
+        ? readBaseFile(service, params.id, path)
+        : readFile(service.store, params.id, path));
       return tagged(file, etag);
     },
   }),

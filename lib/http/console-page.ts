@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
@@ -32,6 +33,8 @@ export interface Asked {
   file?: File | undefined;
   /** What every form of the page sends back as `form_key`. */
   form_key: string;
+  /** What a sheet says that a script of ours makes: the policy of this answer takes it. */
+  nonce: string;
   /** Asks the API, within this process, with the word of who looks at the page. */
   call: (asked: ConsoleCall) => Promise<ConsoleAnswer>;
 }
@@ -113,14 +116,14 @@ const pageRoute = (page: ConsolePage, service: Service): ServerRoute => ({
     const { key, cookie } = formKey(raw.req.headers.cookie, port);
     const form = new URLSearchParams();
     const { params, url } = request;
-    const asked = { params, url, form, form_key: key, call: callerOf(request) };
+    const nonce = randomBytes(16).toString('base64');
+    const asked = { params, url, form, form_key: key, nonce, call: callerOf(request) };
     const shown = await answerOf(page, request, { asked, service });
     const answer = send(shown, h);
     if (cookie !== undefined) answer.header('set-cookie', cookie, { append: true });
     if (isLogIn(shown))
       answer.header('set-cookie', sessionCookie(shown.session, port), { append: true });
-    const runs = typeof shown === 'object' && 'runs' in shown && shown.runs === true;
-    answer.header('content-security-policy', policyOf(runs));
+    answer.header('content-security-policy', policyOf(shown, nonce));
     for (const [name, value] of Object.entries(HEADERS)) answer.header(name, value);
     return answer;
   },
@@ -157,14 +160,12 @@ const callerOf =
   };
 
 // Nothing from elsewhere, and nothing that is written in a page: what runs is a file of ours.
-const policyOf = (runs: boolean): string =>
-  [
-    "default-src 'none'",
-    "style-src 'self'",
-    ...(runs ? RUNS : []),
-    "img-src 'self' data:",
-    ...WITHIN,
-  ].join('; ');
+const policyOf = (went: Went, nonce: string): string => {
+  const isRun = typeof went === 'object' && 'runs' in went && went.runs === true;
+  const styles = `style-src 'self'${isRun ? ` 'nonce-${nonce}'` : ''}`;
+  const runs = isRun ? RUNS : [];
+  return ["default-src 'none'", styles, ...runs, "img-src 'self' data:", ...WITHIN].join('; ');
+};
 const RUNS = ["script-src 'self'", "connect-src 'self'", "worker-src 'self'"];
 const WITHIN = ["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
 

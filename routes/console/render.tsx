@@ -17,7 +17,7 @@ import { Bare, plainDocument } from './plain.tsx';
 
 /** Shows the page at the address that was asked for, after a form perhaps. Throws `route_not_found`. */
 export const showPage = async (asked: Asked, ended: Ended = {}): Promise<Shown> => {
-  const { url, form_key } = asked;
+  const { url, form_key, nonce } = asked;
   const found = pageAt(url.pathname);
   if (found === undefined)
     throw new ServiceError('route_not_found', `The console has no page at ${url.pathname}.`);
@@ -30,7 +30,7 @@ export const showPage = async (asked: Asked, ended: Ended = {}): Promise<Shown> 
     api.call('GET /attention'),
   ]);
   const frame: Frame = {
-    ...{ form_key, showing: randomUUID(), path: url.pathname + url.search, waiting },
+    ...{ form_key, nonce, showing: randomUUID(), path: url.pathname + url.search, waiting },
     ...{ missing, faults, ...ended },
   };
   const document = <Document {...{ frame, name: found.name, at, page, style, shown, assets }} />;
@@ -98,7 +98,13 @@ export const showRefusal = ({ status, message }: ServiceError): Shown => ({
 /** Of these pages the daemon knows what no call of the API tells; no script runs in them. */
 export const showKeys = async (asked: Asked, shown: KeysShown, status = 200): Promise<Shown> => {
   const { length: waiting } = await apiFor(asked).call('GET /attention');
-  const frame: Frame = { form_key: shown.form_key, showing: '', path: asked.url.pathname, waiting };
+  const frame: Frame = {
+    form_key: shown.form_key,
+    nonce: '',
+    showing: '',
+    path: asked.url.pathname,
+    waiting,
+  };
   const page = { View: () => <Keys {...shown} /> };
   const html = plainDocument('API keys', <Shell frame={frame} page={page} shown={{}} />);
   return { status, html };

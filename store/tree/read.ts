@@ -77,7 +77,8 @@ const wrongKind = (stats: Stats): string | undefined => {
   return undefined;
 };
 
-const tooLarge = (path: string, size: number): StoreError =>
+/** The refusal of what is larger than `LARGEST_FILE`. */
+export const tooLarge = (path: string, size: number): StoreError =>
   new StoreError(
     'too_large',
     `${path} has ${size} bytes; files of up to ${LARGEST_FILE} are read and written here. Open it in the worktree itself`,

@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -89,6 +90,35 @@ describe('GET /cases/{id}/editor/files', () => {
     writeFileSync(it.file('large.txt'), Buffer.alloc(4 * 1_048_576 + 1, 'a'));
     const answer = await it.call('GET', it.files('large.txt'));
     assert.match(assertProblem(answer, 413, 'too_large').detail, /4194305/);
+  });
+
+  it('reads it as the base has it, whatever became of it', async (t) => {
+    const it = await start(t);
+    rmSync(it.file('README.md'));
+    const base = (path: string) => it.call<EditorFile>('GET', `${it.files(path)}&which=base`);
+    const { status: code, body, headers } = await base('README.md');
+    assert.deepEqual([code, body.content, headers.etag], [200, '# Sample\n', tagFor('# Sample\n')]);
+    writeFileSync(it.file('new.txt'), 'new');
+    for (const path of ['new.txt', 'src', 'src/none.ts', ':(top)README.md', '*.md'])
+      assertProblem(await base(path), 404, 'not_found');
+    assertProblem(await base('../README.md'), 400, 'bad_request');
+    assertProblem(await it.call('GET', `${it.files('README.md')}&which=x`), 400, 'bad_request');
+  });
+
+  it('follows no link of the base, and serves nothing too large of it', async (t) => {
+    const { link, large } = { link: 'link.md', large: 'large.txt' };
+    const it = await start(t);
+    symlinkSync('README.md', it.file(link));
+    writeFileSync(it.file(large), Buffer.alloc(4 * 1_048_576 + 1, 'a'));
+    gitIn(it.root)('add', '.');
+    gitIn(it.root)('commit', '-qm', 'more');
+    const other = await it.call<{ id: string }>('POST', '/cases', { title: 'Other', type: 'bug' });
+    const case_id = other.body.id;
+    const base = gitIn(it.root)('rev-parse', 'HEAD').trim();
+    await it.call('POST', '/api/worktrees', { case_id, base });
+    const at = (path: string) => `/cases/${case_id}/editor/files?which=base&path=${path}`;
+    assertProblem(await it.call('GET', at(link)), 404, 'not_found');
+    assertProblem(await it.call('GET', at(large)), 413, 'too_large');
   });
 
   it('answers 404 for what is not there, as without a worktree', async (t) => {

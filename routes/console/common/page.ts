@@ -33,6 +33,8 @@ export interface Frame {
   form_key: string;
   /** Of this showing of the page: what one of its forms makes is made once. */
   showing: string;
+  /** What the sheets that a script makes say, so that the page's policy takes them. */
+  nonce: string;
   /** Path and query: where a form comes back to. */
   path: string;
   /** How many things need the operator. */

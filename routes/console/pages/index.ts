@@ -109,6 +109,11 @@ export const PAGES: Readonly<Record<string, Place>> = {
     style: 'diff',
     open: async () => (await import('./diff.tsx')).diff,
   },
+  file: {
+    path: '/dashboard/cases/{id}/files',
+    style: 'diff file',
+    open: async () => (await import('./file.tsx')).file,
+  },
   help: {
     path: '/dashboard/help',
     style: 'help',

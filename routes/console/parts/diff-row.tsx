@@ -58,7 +58,7 @@ const Lines = ({ row, path, isTaken, shades, onTake }: LinesProps) => {
 
 const KINDS = { ' ': 'same', '+': 'come', '-': 'gone' };
 
-const Head = ({ path, kind, added, removed, root }: FilePatch & Place) => {
+const Head = ({ path, kind, added, removed, id, root }: FilePatch & Place) => {
   const name = oneLine(path);
   return (
     <div class="diff-row file">
@@ -66,7 +66,15 @@ const Head = ({ path, kind, added, removed, root }: FilePatch & Place) => {
       <span class="quiet">{`+${added} −${removed}`}</span>
       <Copy text={path} label="Copy path" name={name} class="name" />
       {root !== undefined && kind !== 'deleted' && (
-        <OpenInEditor root={root} path={path} name={name} />
+        <>
+          <a
+            href={`/dashboard/cases/${id}/files?path=${encodeURIComponent(path)}`}
+            aria-label={`Edit ${name}`}
+          >
+            Edit
+          </a>
+          <OpenInEditor root={root} path={path} name={name} />
+        </>
       )}
     </div>
   );

@@ -3,7 +3,9 @@ import { useContext } from 'preact/hooks';
 import type { Api, Frame } from '../common/page.ts';
 
 /** What the page is shown with. */
-export const InFrame = createContext<Frame>({ form_key: '', showing: '', path: '', waiting: 0 });
+export const InFrame = createContext<Frame>({
+  ...{ form_key: '', showing: '', nonce: '', path: '', waiting: 0 },
+});
 
 /** What a part asks more of, once it is looked at in a browser; undefined on the server. */
 export const InReach = createContext<Api | undefined>(undefined);

@@ -9,6 +9,7 @@ const TABS = [
   { name: 'Proof', at: '/proof', keys: 't p' },
   { name: 'Pull request', at: '/pr', keys: 't r' },
   { name: 'Conflicts', at: '/conflicts', keys: 't c' },
+  { name: 'Files', at: '/files', keys: 't f' },
   { name: 'Trace', at: '/trace', keys: 't t' },
 ] as const;
 

@@ -186,7 +186,7 @@ describe('a page of the console', () => {
     const policy = String(headers['content-security-policy']);
     assert.match(
       policy,
-      /^default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'/,
+      /^default-src 'none'; style-src 'self' 'nonce-[\w+/]{22}=='; script-src 'self'; connect-src 'self'/,
     );
     assert.doesNotMatch(policy, /unsafe|https?:|\*/);
     assert.doesNotMatch(text, / style=| on\w+=/);

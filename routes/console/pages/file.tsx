@@ -1,0 +1,182 @@
+import { Fragment } from 'preact';
+import { useRef } from 'preact/hooks';
+import { visible } from '../../../base/visible.ts';
+import type { Case, Data, Session } from '../../../lib/client/client.ts';
+import { orTold } from '../common/or-told.ts';
+import { type Api, page, type Told } from '../common/page.ts';
+import type { OnDisk } from '../editor/disk.ts';
+import type { EditorProps } from '../editor/editor.tsx';
+import { Copy, OpenInEditor } from '../parts/copy.tsx';
+import { oneLine } from '../parts/diff-rows.ts';
+import { Folder } from '../parts/file-list.tsx';
+import { Item } from '../parts/item.tsx';
+import { useLoaded } from '../parts/loaded.ts';
+
+type Entry = Data<'GET /cases/{id}/editor/directories'>[number];
+
+interface TextFile extends OnDisk {
+  size: number;
+  binary: boolean;
+  /** The document holds how it begins; the browser has it whole. */
+  isCut: boolean;
+}
+
+interface FileShown {
+  item: Case;
+  root: string | undefined;
+  /** The file; undefined where a folder is looked at. */
+  path: string | undefined;
+  folder: string;
+  entries: Entry[];
+  file: TextFile | undefined;
+  /** Why it cannot be shown. */
+  told: Told | undefined;
+  /** The session that may write here, too. */
+  writer: Session | undefined;
+}
+
+const View = (shown: FileShown) => {
+  const { item, path, folder, entries, told, writer } = shown;
+  const at = `/dashboard/cases/${item.id}/files`;
+  return (
+    <Item of={item} tab="Files">
+      <div class="line file-head">
+        <Way at={at} path={path ?? folder} isFile={path !== undefined} />
+        <Elsewhere {...shown} />
+      </div>
+      {writer !== undefined && path !== undefined && <Writer of={writer} />}
+      {told !== undefined && (
+        <div class="box warn" role="note">
+          <strong>{told.title}.</strong> {visible(told.detail)}
+        </div>
+      )}
+      {path !== undefined && <File {...shown} path={path} key={path} />}
+      {path === undefined && told === undefined && <Folder {...{ at, folder, entries }} />}
+    </Item>
+  );
+};
+
+const Elsewhere = ({ root, path, folder }: FileShown) => {
+  if (root === undefined) return null;
+  const below = path ?? folder;
+  return (
+    <>
+      <Copy text={below === '' ? root : below} label="Copy path" keys="y" />
+      <OpenInEditor root={root} {...(below !== '' && { path: below })} class="button" />
+    </>
+  );
+};
+
+interface WayProps {
+  at: string;
+  path: string;
+  isFile: boolean;
+}
+
+const Way = ({ at, path, isFile }: WayProps) => {
+  const names = path === '' ? [] : path.split('/');
+  return (
+    <nav class="file-way" aria-label="Where the file is">
+      <a href={at} data-key="u">
+        Worktree
+      </a>
+      {names.map((name, place) => (
+        <Fragment key={place}>
+          {' / '}
+          {isFile && place === names.length - 1 ? (
+            <strong>{oneLine(name)}</strong>
+          ) : (
+            <a href={`${at}?folder=${encodeURIComponent(names.slice(0, place + 1).join('/'))}`}>
+              {oneLine(name)}
+            </a>
+          )}
+        </Fragment>
+      ))}
+    </nav>
+  );
+};
+
+const Writer = ({ of: { id, case_id, provider, status } }: { of: Session }) => (
+  <p class="box warn" role="note">
+    {status === 'planning'
+      ? `A session (${provider}) reads here: nothing can be saved until it has ended. What you type is kept in this browser. `
+      : `A session (${provider}) is at work in this worktree, and may write this file, too. `}
+    <a href={`/dashboard/cases/${case_id}/sessions/${id}`}>See what it does</a>
+  </p>
+);
+
+const File = (shown: FileShown & { path: string }) => {
+  const { item, path, root } = shown;
+  // What was open stays open where it is gone on disk: text that is not saved may be in it.
+  const before = useRef<TextFile | undefined>(undefined);
+  const file = shown.file ?? before.current;
+  before.current = file;
+  const {
+    value: Editor,
+    failed,
+    again,
+  } = useLoaded<(props: EditorProps) => preact.JSX.Element>(
+    async () => (await import('../editor/editor.tsx')).FileEditor,
+  );
+  if (file === undefined) return null;
+  if (file.binary)
+    return <p class="empty">{`This is no text (${file.size} bytes), and is not edited here.`}</p>;
+  if (Editor !== undefined && root !== undefined && !file.isCut)
+    return <Editor {...{ id: item.id, path, root, file, etag: shown.file?.etag }} />;
+  return (
+    <>
+      {failed && (
+        <p class="box error" role="alert">
+          The editor could not be loaded.{' '}
+          <button type="button" onClick={again}>
+            Try again
+          </button>
+        </p>
+      )}
+      <section {...{ class: 'diff-text', tabIndex: 0 }} aria-label="The text">
+        <pre>{visible(file.content)}</pre>
+      </section>
+      {file.isCut && <p class="quiet">It goes on: open it in your editor to read all of it.</p>}
+    </>
+  );
+};
+
+/** How much of a file the document holds. In characters. */
+const MOST = 60_000;
+
+const fileOf = async ({ request }: Api, id: string, path: string) => {
+  const { value, told } = await orTold(
+    request('GET /cases/{id}/editor/files', { id, query: { path } }),
+  );
+  if (value?.data === undefined) return { file: undefined, told };
+  const { content, binary, size } = value.data;
+  const isCut = content.length > MOST && !('document' in globalThis);
+  const text = isCut ? content.slice(0, MOST) : content;
+  return { file: { content: binary ? '' : text, size, binary, etag: value.etag, isCut }, told };
+};
+
+const folderOf = async ({ call }: Api, id: string, path: string, after: string | undefined) => {
+  const query = { path, ...(after !== undefined && { after }) };
+  const { value, told } = await orTold(call('GET /cases/{id}/editor/directories', { id, query }));
+  return { entries: value ?? [], told };
+};
+
+/** A file of the worktree, to be read and edited, or what is in a folder of it. */
+export const file = page<FileShown>({
+  title: ({ path, folder, item }) => `${oneLine(path ?? folder) || 'Files'} · ${item.title}`,
+  load: async (api, { params: { id = '' }, query: { path, folder = '', after } }) => {
+    const { call } = api;
+    const [item, sessions, worktree, looked] = await Promise.all([
+      call('GET /cases/{id}', { id }),
+      call('GET /cases/{id}/sessions', { id }),
+      orTold(call('GET /api/worktrees/{case_id}/status', { case_id: id })),
+      path === undefined ? folderOf(api, id, folder, after) : fileOf(api, id, path),
+    ]);
+    const writer = sessions.find(({ status }) => status === 'working' || status === 'planning');
+    const { entries = [], file = undefined } = { ...looked } as Partial<FileShown>;
+    const root = worktree.value?.path;
+    return { item, root, path, folder, entries, file, told: looked.told, writer };
+  },
+  View,
+  follows: ({ payload }, { params }) => payload.case_id === params.id,
+});

@@ -1,0 +1,57 @@
+import type { Data } from '../../../lib/client/client.ts';
+import { oneLine } from './diff-rows.ts';
+
+type Entry = Data<'GET /cases/{id}/editor/directories'>[number];
+
+interface FolderProps {
+  /** The page of files. */
+  at: string;
+  folder: string;
+  entries: readonly Entry[];
+}
+
+/** How many entries the API tells at once. */
+const PAGE = 1000;
+
+/** What is in a folder of the worktree. */
+export const Folder = ({ at, folder, entries }: FolderProps) => {
+  if (entries.length === 0) return <p class="empty">Nothing is in this folder.</p>;
+  const last = entries.at(-1)?.name ?? '';
+  return (
+    <>
+      <ul class="file-list">
+        {inOrder(entries).map((entry) => (
+          <li key={entry.path} data-row={entry.path} tabIndex={-1}>
+            <Name at={at} of={entry} />
+            {entry.ignored === true && <span class="tag">ignored</span>}
+          </li>
+        ))}
+      </ul>
+      {entries.length === PAGE && (
+        <a href={`${at}?${new URLSearchParams({ folder, after: last })}`}>Further files</a>
+      )}
+    </>
+  );
+};
+
+const inOrder = (entries: readonly Entry[]): Entry[] => [
+  ...entries.filter(({ kind }) => kind === 'directory'),
+  ...entries.filter(({ kind }) => kind !== 'directory'),
+];
+
+const Name = ({ at, of: { name, path, kind } }: { at: string; of: Entry }) => {
+  const field = { directory: 'folder', file: 'path' }[kind as string];
+  if (field === undefined)
+    return (
+      <>
+        {oneLine(name)}{' '}
+        <span class="quiet">{kind === 'link' ? 'a link, not followed' : 'not opened here'}</span>
+      </>
+    );
+  return (
+    <a href={`${at}?${field}=${encodeURIComponent(path)}`} data-key="o">
+      {oneLine(name)}
+      {kind === 'directory' && '/'}
+    </a>
+  );
+};
