@@ -15,8 +15,8 @@ import { makeRepository, temporaryDirectory, writeFiles } from '../helpers/repos
 const OPEN = [
   'GET /health',
   'GET /version',
-  'POST /api/daemon/challenge',
   'POST /api/codehost/webhook',
+  'POST /api/daemon/challenge',
 ];
 const OTHER = 65_533;
 const routes = sections.flatMap((section) => section.routes);
