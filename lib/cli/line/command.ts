@@ -27,5 +27,5 @@ export interface Command {
   readonly open: () => Promise<Run>;
 }
 
-export const GROUPS = ['Work items', 'Daemon', 'Workspace', 'Help'] as const;
+export const GROUPS = ['Work items', 'Plans', 'Sessions', 'Daemon', 'Workspace', 'Help'] as const;
 export type Group = (typeof GROUPS)[number];

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { visible } from '../../../base/visible.ts';
+import { showByPager } from '../../tools/process/pager.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -11,6 +12,8 @@ export interface Out {
   /** Somebody looks at it: columns stand below each other. */
   readonly isTerminal: boolean;
   say(...words: Words[]): void;
+  /** A long text: by the pager, where somebody looks. */
+  read(text: string): Promise<void>;
   /** One value for programs: the API's own answer. */
   json(value: unknown): void;
   /** At a terminal in columns; else with tabs between, for cut and awk. */
@@ -20,8 +23,9 @@ export interface Out {
 /** As https://no-color.org asks; to what is no terminal no escape is ever written. */
 export const outTo = (
   stream: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
-  { NO_COLOR = '', TERM }: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv,
 ): Out => {
+  const { NO_COLOR = '', TERM } = env;
   const isTerminal = stream.isTTY === true;
   const coloured = isTerminal && NO_COLOR === '' && TERM !== 'dumb';
   const line = (text: string): void => void stream.write(`${text}\n`);
@@ -32,6 +36,10 @@ export const outTo = (
   return {
     isTerminal,
     say: (...words) => line(words.map((each) => shown(each)).join('')),
+    read: async (text) => {
+      const told = visible(text);
+      if (!(isTerminal && (await showByPager(`${told}\n`, env)))) line(told);
+    },
     json: (value) => line(JSON.stringify(value, null, 2)),
     table: (rows) => {
       const widths = isTerminal ? widthsOf(rows) : [];

@@ -9,15 +9,18 @@ export const toStandardOutput: Say = (line) => process.stdout.write(`${line}\n`)
 export const isTerminal = (): boolean =>
   process.stdin.isTTY === true && process.stdout.isTTY === true;
 
-/** Asks until there is an answer; anything but yes is no, and so is the end of the input, or of `signal`. */
-export const askYesNo = async (question: string, signal?: AbortSignal): Promise<boolean> => {
+/** Asks for a line. What ends the input, or `signal`, is an empty answer. */
+export const ask = async (question: string, signal?: AbortSignal): Promise<string> => {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  const asked = lines.question(`${question} [y/N] `, signal === undefined ? {} : { signal });
+  const asked = lines.question(question, signal === undefined ? {} : { signal });
   try {
-    const answer = await Promise.race([asked.catch(() => ''), closed]);
-    return /^y(es)?$/i.test(answer.trim());
+    return (await Promise.race([asked.catch(() => ''), closed])).trim();
   } finally {
     lines.close();
   }
 };
+
+/** Anything but yes is no. */
+export const askYesNo = async (question: string, signal?: AbortSignal): Promise<boolean> =>
+  /^y(es)?$/i.test(await ask(`${question} [y/N] `, signal));

@@ -1,0 +1,23 @@
+import type { Dossier, Session } from '../../client/client.ts';
+import { Refusal } from '../line/refusal.ts';
+
+const ALL = 1000;
+
+/**
+ * The session of a Work item that is meant: the newest, or the one whose id begins with `word`. Throws a Refusal where
+ * there is none, or several begin with it.
+ */
+export const sessionOf = async (dossier: Dossier, id: string, word = ''): Promise<Session> => {
+  const sessions = await dossier.call('GET /cases/{id}/sessions', { id, query: { limit: ALL } });
+  const meant = word.toLowerCase();
+  const found = sessions.filter((session) => session.id.startsWith(meant));
+  if (word !== '' && found.length > 1)
+    throw new Refusal(`The ids of ${found.length} sessions begin with ${word}. Say more of it`);
+  const newest = found.at(-1);
+  if (newest !== undefined) return newest;
+  throw new Refusal(
+    word === ''
+      ? `It has no session yet. Begin one: dossier start ${id.slice(0, 8)}`
+      : `It has no session whose id begins with ${word}: dossier show ${id.slice(0, 8)} lists them`,
+  );
+};

@@ -1,0 +1,16 @@
+import { itemOf } from '../reach/item.ts';
+import { sessionOf } from '../reach/session.ts';
+import { readPlan } from './read-plan.ts';
+import { verb } from './verb.ts';
+
+/** `dossier plan ITEM`: the plan of its session. */
+export const plan = verb(async ({ dossier, words: [word = ''], values, out }) => {
+  const id = await itemOf(dossier, word);
+  const { text, sha256, session } = await readPlan(
+    dossier,
+    await sessionOf(dossier, id, values.session),
+  );
+  if (values.json === true) out.json({ session, plan_sha256: sha256, plan: text });
+  else await out.read(text);
+  return undefined;
+});

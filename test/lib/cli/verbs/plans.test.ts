@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { describe, it, type TestContext } from 'node:test';
+import { sha256 } from '../../../../base/sha256.ts';
+import { assertSentence, dossier } from '../../../helpers/command.ts';
+import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
+import { withPlan } from '../../../helpers/with-plan.ts';
+
+const planned = async (t: TestContext, options: Parameters<typeof withPlan>[1] = {}) => {
+  const shown = await withPlan(t, { settings: 'sandbox: off', ...options });
+  const { at, workspace } = shown;
+  const said = (verb: string, ...more: string[]) =>
+    dossier(t, verb, at.id.slice(0, 8), '--workspace', workspace, ...more);
+  const session = () => shown.dossier.call('GET /cases/{id}/sessions/{sid}', at);
+  const hash = (await session()).plan_sha256 ?? '';
+  const asked = (...answers: [RegExp, string | (() => unknown)][]) =>
+    atTerminal(t, ['approve', 'make', '--workspace', workspace], answers);
+  return { ...shown, said, asked, session, hash };
+};
+
+const QUESTION = /letters\): /;
+
+describe('dossier plan', () => {
+  it('says the plan, and for programs its hash and session with it', async (t) => {
+    const { said, hash, at } = await planned(t);
+    const plain = await said('plan');
+    assert.match(plain.stdout, /echo one > one\.txt/);
+    const { session, plan_sha256, plan } = JSON.parse((await said('plan', '--json')).stdout);
+    assert.deepEqual([session.id, plan_sha256, `${plan}\n`], [at.sid, hash, plain.stdout]);
+  });
+});
+
+describe('dossier approve', { skip: noTerminal }, () => {
+  it('shows who works within what, then the plan, and approves it at the first letters of its hash', async (t) => {
+    const { asked, session, hash } = await planned(t);
+    const { code, text } = await asked([QUESTION, `${hash.slice(0, 4)}\r`]);
+    const { base_commit, approved_at } = await session();
+    const head = text.slice(0, text.indexOf('echo one > one.txt'));
+    assert.match(head, /^Plan of Make files$/m);
+    assert.match(head, /^By +runbook$/m);
+    assert.match(head, /^Sandbox +none$/m);
+    assert.match(head, /^Network +open, with all that is on this machine$/m);
+    assert.match(head, /^Unasked +the blocks of the plan, one by one, and nothing else$/m);
+    assert.match(head, new RegExp(`^From +${base_commit}$`, 'm'));
+    assert.match(head, /^Cost +not told$/m);
+    assert.match(head, new RegExp(`^Hash +${hash}$`, 'm'));
+    assert.match(head, /^Not isolated: what runs can do whatever your user can/m);
+    assert.match(text, /\nApproved; session [0-9a-f]{8} is working\n$/);
+    assert.deepEqual([code, approved_at === null], [0, false]);
+  });
+
+  it('approves nothing at anything else, at three letters, or at Ctrl-C, with 1', async (t) => {
+    const { asked, session, hash } = await planned(t);
+    for (const typed of ['\r', 'yes\r', `${hash.slice(0, 3)}\r`, `${hash}\r`, '\u0003']) {
+      const { code, text } = await asked([QUESTION, typed]);
+      assert.match(text, /Nothing was approved\.\n$/);
+      assert.equal(code, 1);
+    }
+    assert.equal((await session()).status, 'plan_ready');
+  });
+
+  it('is refused where the plan became another one while it was read', async (t) => {
+    const { asked, session, hash, fileOf } = await planned(t);
+    const file = await fileOf('plan.md');
+    const { code, text } = await asked([
+      QUESTION,
+      () => {
+        writeFileSync(file, 'Another.\n\n```sh\nrm -rf .\n```\n');
+        return `${hash.slice(0, 4)}\r`;
+      },
+    ]);
+    assert.match(text, /dossier: The plan .*changed/);
+    const { status, approved_at } = await session();
+    assert.deepEqual([code, status, approved_at], [1, 'plan_ready', null]);
+  });
+
+  it('says what a reader would not see, above the plan and again at the question', async (t) => {
+    const { asked, at, dossier: api } = await planned(t);
+    const body = 'Do\u202e it\u001b[8m:\n\n```sh\ntrue\n```\n';
+    await api.call('PUT /cases/{id}/sessions/{sid}/plan', { ...at, body });
+    const { text } = await asked([QUESTION, '\r']);
+    const warnings = text.match(/^What one does not see.*line \d+, column \d+: bidi, .*$/gm) ?? [];
+    assert.equal(warnings.length, 2, text);
+    assert.match(text, /⟦U\+202E⟧ it␛\[8m/);
+    assert.ok(!text.includes('\u202e'));
+  });
+
+  it('takes the whole hash where nobody can be asked, and only that', async (t) => {
+    const { said, session, hash } = await planned(t);
+    for (const more of [
+      [],
+      ['--hash', hash.slice(0, 63)],
+      ['--hash', hash.slice(0, 4)],
+      ['--yes'],
+    ]) {
+      const ended = await said('approve', ...more);
+      assert.equal(ended.code, 2);
+      assert.match(ended.stderr, /--hash|--yes/);
+    }
+    const other = await said('approve', '--hash', sha256('another'));
+    assert.equal(other.code, 1);
+    assertSentence(other, /plan/);
+    assert.equal((await session()).status, 'plan_ready');
+    const ended = await said('approve', '--hash', hash.toUpperCase(), '--json');
+    assert.equal(ended.code, 0);
+    assert.equal(JSON.parse(ended.stdout).approved_sha256, hash);
+    const again = await said('approve', '--hash', hash);
+    assert.equal(again.code, 1);
+    assertSentence(again, /No plan waits: session [0-9a-f]{8} is /);
+  });
+});
+
+describe('dossier revise', () => {
+  it('sends the plan back with what is said, and tells that it did', async (t) => {
+    const { said, session } = await planned(t);
+    const ended = await said('revise', 'Smaller,', 'please');
+    assert.match(ended.stdout, /^The plan was sent back; session [0-9a-f]{8} is \w+\n$/);
+    assert.deepEqual([ended.code, (await session()).sent_back], [0, true]);
+    assert.equal((await said('revise', '--session', 'ffff')).code, 1);
+  });
+});
+
+describe('dossier pause, resume and abort', () => {
+  it('steer the session that was looked up, and say how it is now', async (t) => {
+    const { said, session, hash } = await planned(t, {
+      description: 'Wait:\n\n```sh\nuntil [ -e go ]; do sleep 0.05; done\n```\n',
+    });
+    await said('approve', '--hash', hash);
+    const paused = await said('pause');
+    assert.deepEqual([paused.code, paused.stderr], [0, '']);
+    assert.match(paused.stdout, /^Session [0-9a-f]{8} is paused\n$/);
+    const wrong = await said('resume', '--from', 'nowhere');
+    assert.equal(wrong.code, 1);
+    assert.match((await said('resume', '--from', 'again')).stdout, / is working\n$/);
+    assert.equal(JSON.parse((await said('abort', '--json')).stdout).status, 'aborted');
+    assert.equal((await session()).status, 'aborted');
+    const again = await said('abort');
+    assert.equal(again.code, 1);
+    assertSentence(again, /session/i);
+  });
+});
