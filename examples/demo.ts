@@ -242,7 +242,9 @@ const showHow = (): void => {
   heading('To look further');
   say('npm run demo -- --keep     the same, but the daemon and the files stay to be looked at');
   say('examples/workspace/        the files that a run like this one makes');
-  say('npm start -- --workspace DIR --repo DIR     a workspace of yours, on a repository of yours');
+  say(
+    'npm start -- serve --workspace DIR --repo DIR     a workspace of yours, on a repository of yours',
+  );
 };
 
 const { values } = parseArgs({

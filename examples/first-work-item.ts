@@ -3,7 +3,7 @@
  *
  *   node dist/examples/first-work-item.js [http://127.0.0.1:4870]
  *
- * The daemon has to know a repository (npm start -- --workspace DIR --repo DIR). Its embedded provider runs the shell
+ * The daemon has to know a repository (npm start -- serve --workspace DIR --repo DIR). Its embedded provider runs the shell
  * blocks of the plan in a worktree of that repository, so no agent is needed. The plan is shown first, and nothing runs
  * before you answer `y`.
  */

@@ -15,7 +15,7 @@ const main = async (): Promise<number> => {
   let config: Config | undefined;
   try {
     const { env, argv } = process;
-    const { command, call } = readLine(COMMANDS, argv.slice(2), { env, bare: 'serve' });
+    const { command, call } = readLine(COMMANDS, argv.slice(2), { env, bare: 'up' });
     config = call.config;
     if (!ANY_FORMAT.includes(command.name)) refuseNewer(layoutOf(config.workspace));
     const run = await command.open();

@@ -14,6 +14,10 @@ export interface Layout {
   readonly dossier: string;
   readonly lock: string;
   readonly owner: string;
+  /** What a daemon says that was begun without a terminal. */
+  readonly log: string;
+  /** The port that the daemon found free. */
+  readonly port: string;
   readonly machine: string;
   readonly journal: string;
   readonly secrets: string;
@@ -58,6 +62,8 @@ export const layoutOf = (root: string): Layout => {
     dossier,
     lock: join(dossier, 'daemon'),
     owner: join(dossier, 'owner.json'),
+    log: join(dossier, 'daemon.log'),
+    port: join(dossier, 'port'),
     machine: join(dossier, 'machine'),
     journal: join(dossier, 'journal'),
     secrets: join(dossier, 'secrets'),

@@ -109,7 +109,7 @@ const startDaemon = async (
   const path = join(root, 'daemon.log');
   const log = openSync(path, 'a');
   const how = ['--host', '127.0.0.1', '--port', '0', '--trust'];
-  const child = spawn(process.execPath, [DOSSIER, ...how, ...args], {
+  const child = spawn(process.execPath, [DOSSIER, 'serve', ...how, ...args], {
     cwd: root,
     detached: true,
     stdio: ['ignore', log, log],

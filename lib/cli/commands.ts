@@ -4,6 +4,16 @@ const JSON_TOO = 'Say it for programs: what the API answers';
 
 const SESSION = 'Another one than its newest session, by the beginning of its id';
 
+/** How a daemon is started. */
+const SERVING = {
+  host: 'A loopback address to listen on (DOSSIER_HOST; default: 127.0.0.1)',
+  port: '0 takes any free one (DOSSIER_PORT; default: 4870, or the next that is free)',
+  dev: 'Also serve the provider endpoints (DOSSIER_DEV=1)',
+  trust: 'What stands in the files holds as it stands, now and later (DOSSIER_TRUST=1)',
+  'log-level':
+    'trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)',
+};
+
 /** Everything that dossier can be told to do, in the order of its help. */
 export const COMMANDS: readonly Command[] = [
   {
@@ -80,18 +90,25 @@ export const COMMANDS: readonly Command[] = [
     open: async () => (await import('./verbs/pause.ts')).abort,
   },
   {
+    name: 'up',
+    group: 'Daemon',
+    words: '',
+    summary: 'Find the daemon or begin one in the background, for the repository of this directory',
+    options: {
+      repo: 'The git repository that is meant, instead of the one of this directory (DOSSIER_REPO)',
+      'no-open': 'Open no browser; it opens one at a terminal with a display',
+      ...SERVING,
+    },
+    open: async () => (await import('./up.ts')).up,
+  },
+  {
     name: 'serve',
     group: 'Daemon',
     words: '',
     summary: 'Run the daemon in this terminal, until Ctrl-C',
     options: {
       repo: 'The git repository that is worked on (DOSSIER_REPO)',
-      host: 'A loopback address to listen on (DOSSIER_HOST; default: 127.0.0.1)',
-      port: '0 takes any free one (DOSSIER_PORT; default: 4870)',
-      dev: 'Also serve the provider endpoints (DOSSIER_DEV=1)',
-      trust: 'What stands in the files holds as it stands, now and later (DOSSIER_TRUST=1)',
-      'log-level':
-        'trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)',
+      ...SERVING,
     },
     open: async () => (await import('./serve.ts')).serve,
   },

@@ -2,6 +2,7 @@ import type { Server } from '@hapi/hapi';
 import { settlesWithin } from '../../base/within.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
+import { hasCode } from '../../store/disk/durable.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { type Config, keepScratchIn } from '../config.ts';
@@ -15,6 +16,8 @@ import { keyCheck } from '../mcp/key-check.ts';
 import { lookAtGround } from '../sandbox/ground.ts';
 import type { Call } from './line/command.ts';
 import { checkHost, checkPort, checkRepository, needWorkspace, whyNotListening } from './places.ts';
+import { portsToTry, rememberPort } from './ports.ts';
+import { keepLogSmall } from './reach/daemon-log.ts';
 import { askedToStop, outliveLimits } from './signals.ts';
 import { askAboutTrust } from './trust-question.ts';
 
@@ -25,18 +28,20 @@ const CRASH_MS = 5000;
  * Runs the daemon until SIGTERM or SIGINT. Says in one line on standard output where it listens, once the store is
  * read and the API answers. Throws a Refusal where it cannot start.
  */
-export const serve = async ({ config }: Call): Promise<number> => {
+export const serve = async ({ config, values }: Call): Promise<number> => {
   const asked = askedToStop();
   outliveLimits();
   const log = await createLog(config.log_level);
   // Nothing is made where it is refused to start.
   checkHost(config);
   await checkRepository(config);
-  await checkPort(config);
+  const isPortGiven = (values.port ?? config.env.DOSSIER_PORT) !== undefined;
+  if (isPortGiven) await checkPort(config);
   needWorkspace(config);
+  keepLogSmall(layoutOf(config.workspace));
   const running = await start(config, log);
   endOnCrash(log, running);
-  const server = await listen(config, log, running);
+  const server = await listen(config, isPortGiven, running);
   const url = urlOf(config, server);
   running.service.address.url = url;
   running.open.lock.tell(url);
@@ -80,20 +85,31 @@ const endOnCrash = (log: Log, running: Running): void => {
   });
 };
 
-const listen = async (config: Config, log: Log, running: Running): Promise<Server> => {
-  const { host, port } = config;
-  const { service } = running;
+const listen = async (config: Config, isPortGiven: boolean, running: Running): Promise<Server> => {
+  const layout = layoutOf(config.workspace);
+  const ports = isPortGiven ? [config.port] : portsToTry(layout, config);
+  for (const port of ports) {
+    try {
+      const server = await listenAt({ ...config, port }, running);
+      if (!isPortGiven) rememberPort(layout, Number(server.info.port));
+      return server;
+    } catch (error) {
+      if (hasCode(error, 'EADDRINUSE') && port !== ports.at(-1)) continue;
+      await running.close();
+      throw whyNotListening(error, { ...config, port });
+    }
+  }
+  throw new Error('There is a port to try');
+};
+
+const listenAt = async ({ host, port }: Config, { service }: Running): Promise<Server> => {
   const checkKey = keyCheck(service);
   const console = operatorConsole;
+  const { log } = service;
   const options = { sections, console, events: EVENTS, service, log, host, port, checkKey };
-  try {
-    const server = createServer(options);
-    await server.start();
-    return server;
-  } catch (error) {
-    await running.close();
-    throw whyNotListening(error, config);
-  }
+  const server = createServer(options);
+  await server.start();
+  return server;
 };
 
 const urlOf = ({ host }: Config, { info }: Server): string =>

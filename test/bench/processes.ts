@@ -18,8 +18,11 @@ export const BARE = fileURLToPath(new URL('./bare.js', import.meta.url));
 
 /** Starts a program that prints a line with its URL. */
 export const startServer = async (script: string, args: string[]): Promise<ServerProcess> => {
+  const command = script === DOSSIER ? ['serve'] : [];
   const from = performance.now();
-  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [script, ...command, ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   const url = await urlOf(child);
   return {
     url,

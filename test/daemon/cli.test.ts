@@ -96,7 +96,7 @@ describe('dossier', () => {
   it('refuses a workspace that another daemon has, and names its process', async (t) => {
     const workspace = temporaryDirectory(t);
     const first = await startDaemon(t, ['--workspace', workspace]);
-    const second = await dossier(t, '--workspace', workspace, '--port', '0');
+    const second = await dossier(t, 'serve', '--workspace', workspace, '--port', '0');
     assert.equal(second.code, 1);
     assertSentence(second, new RegExp(`process ${first.process.pid} .*${first.url}`));
     assert.deepEqual(await health(first.url), { status: 'ok' });
@@ -140,7 +140,7 @@ describe('dossier', () => {
       [[...space, '--repo', dir], /is not a git repository/],
       [[...space, '--repo', join(dir, 'nowhere')], /is not a git repository/],
     ] as const) {
-      const ended = await dossier(t, ...args, '--log-level', 'silent');
+      const ended = await dossier(t, 'serve', ...args, '--log-level', 'silent');
       assert.equal(ended.code, 1, args.join(' '));
       assertSentence(ended, pattern);
     }
@@ -155,8 +155,8 @@ describe('dossier', () => {
       [['fly'], /no command fly/],
       [['serve', 'more'], /no further words/],
       [['import'], /import needs PATH: dossier import PATH/],
-      [['check', '--port', '1'], /check takes no --port: that belongs to serve/],
-      [['--log-level', 'loud'], /log level/],
+      [['check', '--port', '1'], /check takes no --port: that belongs to up, serve/],
+      [['serve', '--log-level', 'loud'], /log level/],
     ] as const) {
       const ended = await dossier(t, ...space, ...args);
       assert.equal(ended.code, 2, args.join(' '));
@@ -181,7 +181,7 @@ describe('dossier', () => {
 
   it('leaves no process behind when npm start is ended', async (t) => {
     const workspace = temporaryDirectory(t);
-    const args = ['start', '--silent', '--', '--workspace', workspace, '--port', '0'];
+    const args = ['start', '--silent', '--', 'serve', '--workspace', workspace, '--port', '0'];
     const npm = spawn('npm', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
     killAtEnd(t, npm);
     npm.stderr.resume();

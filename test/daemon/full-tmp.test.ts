@@ -29,7 +29,7 @@ const startIn = async (t: TestContext, script: string, args: readonly string[]) 
   const command = `${script}; exec "$0" "$@"`;
   const child = spawn(
     'unshare',
-    ['--mount', 'sh', '-ec', command, process.execPath, DOSSIER, ...args],
+    ['--mount', 'sh', '-ec', command, process.execPath, DOSSIER, 'serve', ...args],
     { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, DOSSIER_TRUST: '1' } },
   );
   killAtEnd(t, child);

@@ -73,7 +73,7 @@ describe('a workspace that wants more than the system gives', () => {
     if (!mayRun(t)) return;
     const root = temporaryDirectory(t);
     writeItems(root, COUNT);
-    const args = [DOSSIER, '--workspace', root, '--port', '0'];
+    const args = [DOSSIER, 'serve', '--workspace', root, '--port', '0'];
     const { lines } = limited(t, ['max_inotify_watches', 50], args);
     const isWarning = (line: string): boolean => line.includes('"level":"warn"');
     await eventually(() => assert.ok(lines.some(isWarning)));

@@ -62,7 +62,7 @@ describe('a workspace that is a symbolic link', () => {
     mkdirSync(join(dir, 'real'));
     symlinkSync('real', join(dir, 'link'));
     await startDaemon(t, ['--workspace', join(dir, 'real')]);
-    const second = await dossier(t, '--workspace', join(dir, 'link'), '--port', '0');
+    const second = await dossier(t, 'serve', '--workspace', join(dir, 'link'), '--port', '0');
     assert.equal(second.code, 1);
     assert.match(second.stderr, new RegExp(`${join(dir, 'real')} is held by process`));
   });
@@ -71,7 +71,14 @@ describe('a workspace that is a symbolic link', () => {
     const dir = temporaryDirectory(t);
     symlinkSync('two', join(dir, 'one'));
     symlinkSync('one', join(dir, 'two'));
-    const { code, stderr } = await dossier(t, '--workspace', join(dir, 'one'), '--port', '0');
+    const { code, stderr } = await dossier(
+      t,
+      'serve',
+      '--workspace',
+      join(dir, 'one'),
+      '--port',
+      '0',
+    );
     assert.equal(code, 1);
     assert.match(stderr, /^dossier: .*one is a link that leads in a circle\..*\n$/);
   });
@@ -92,7 +99,7 @@ describe('a start that is refused', () => {
       ['--repo', dir, '--port', '0'],
       ['--log-level', 'loud'],
     ]) {
-      const { code, stderr } = await dossier(t, ...space, ...args);
+      const { code, stderr } = await dossier(t, 'serve', ...space, ...args);
       assert.notEqual(code, 0, stderr);
       assert.deepEqual(readdirSync(dir), [], args.join(' '));
     }
@@ -137,7 +144,16 @@ describe('a start that is refused', () => {
       await (await startDaemon(t, ['--workspace', root])).end('SIGTERM');
       spoil(root);
       const before = [filesOf(root), readdirSync(root), readdirSync(join(root, '..'))];
-      const ended = await dossier(t, '--workspace', root, '--port', '0', '--log-level', 'silent');
+      const ended = await dossier(
+        t,
+        'serve',
+        '--workspace',
+        root,
+        '--port',
+        '0',
+        '--log-level',
+        'silent',
+      );
       assert.equal(ended.code, 1);
       assertSentence(ended, pattern);
       assert.deepEqual([filesOf(root), readdirSync(root), readdirSync(join(root, '..'))], before);
@@ -148,7 +164,16 @@ describe('a start that is refused', () => {
     const disk = tinyDisk(t, 256);
     if (disk === undefined) return;
     disk.leave(0);
-    const ended = await dossier(t, '--workspace', disk.dir, '--port', '0', '--log-level', 'silent');
+    const ended = await dossier(
+      t,
+      'serve',
+      '--workspace',
+      disk.dir,
+      '--port',
+      '0',
+      '--log-level',
+      'silent',
+    );
     assert.equal(ended.code, 1);
     assertSentence(ended, /is on a disk that is full/);
   });
@@ -162,7 +187,13 @@ describe('a start that is refused', () => {
       chownSync(join(root, name), OTHER.uid, OTHER.gid);
     chownSync(root, OTHER.uid, OTHER.gid);
     for (const name of readdirSync(journal)) chownSync(join(journal, name), 0, 0);
-    const ended = await dossierIn(t, { user: OTHER }, ['--workspace', root, '--port', '0']);
+    const ended = await dossierIn(t, { user: OTHER }, [
+      'serve',
+      '--workspace',
+      root,
+      '--port',
+      '0',
+    ]);
     assert.equal(ended.code, 1);
     assertSentence(ended, /cannot be read and written by this user/);
   });

@@ -70,7 +70,7 @@ export const startUnder = async (
 };
 
 const commandOf = (args: string[]): string[] => [
-  ...[process.execPath, DOSSIER, '--port', '0', '--log-level', 'silent'],
+  ...[process.execPath, DOSSIER, 'serve', '--port', '0', '--log-level', 'silent'],
   ...args,
 ];
 

@@ -84,7 +84,7 @@ describe('the package', () => {
       const { place } = install(t);
       const { workspace, repo, env } = settle(t, uid);
       const bin = join(place, 'node_modules/.bin/dossier');
-      const args = ['--workspace', workspace, '--repo', repo, '--port', '0'];
+      const args = ['serve', '--workspace', workspace, '--repo', repo, '--port', '0'];
       const as = { cwd: place, env, uid, gid: uid };
       const daemon = spawn(process.execPath, [bin, ...args], {
         ...as,

@@ -11,6 +11,7 @@ export const OPTIONS = {
   'keep-existing': { type: 'boolean' },
   fix: { type: 'boolean' },
   json: { type: 'boolean' },
+  'no-open': { type: 'boolean' },
   session: { type: 'string', value: 'ID' },
   hash: { type: 'string', value: 'HASH' },
   from: { type: 'string', value: 'WHERE' },

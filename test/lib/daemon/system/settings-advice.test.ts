@@ -122,7 +122,7 @@ describe('a workspace in the repository that is worked on', () => {
 
   it('is refused at start where both are one directory, and nothing is made there', async (t) => {
     const { root, git } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
-    const ended = await dossier(t, '--workspace', root, '--repo', root, '--port', '0');
+    const ended = await dossier(t, 'serve', '--workspace', root, '--repo', root, '--port', '0');
     assert.equal(ended.code, 1);
     assertSentence(ended, /cannot be both the workspace and the repository/);
     assert.equal(git('status', '--porcelain'), '');

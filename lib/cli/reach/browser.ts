@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Config } from '../../config.ts';
+import { findProgram } from '../../tools/process/find-program.ts';
+
+/** The program that shows an address to whoever sits at this terminal; undefined without a terminal or a display. */
+export const browserOpener = (
+  env: Config['env'],
+  isTerminal: boolean,
+  platform = process.platform,
+): string | undefined => {
+  if (!isTerminal) return undefined;
+  const from = { PATH: env.PATH ?? '' };
+  if (platform === 'darwin') return env.SSH_CONNECTION ? undefined : findProgram('open', from);
+  return env.DISPLAY || env.WAYLAND_DISPLAY ? findProgram('xdg-open', from) : undefined;
+};
+
+/** Starts it, and waits for nothing but its start. */
+export const openWith = async (opener: string, url: string): Promise<void> => {
+  const child = spawn(opener, [url], { detached: true, stdio: 'ignore' });
+  await once(child, 'spawn').catch(() => undefined);
+  child.unref();
+};

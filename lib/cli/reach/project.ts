@@ -1,0 +1,99 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { type Dossier, Problem } from '../../client/client.ts';
+import type { Config } from '../../config.ts';
+import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
+import { createGit } from '../../tools/git/run/create-git.ts';
+import type { GitSource } from '../../tools/git/run/git.ts';
+import { cleanEnvironment } from '../../tools/process/environment.ts';
+
+export interface ProjectHere {
+  name: string;
+  /** Of its repository. */
+  path: string;
+  /** By this call. */
+  added: boolean;
+}
+
+/**
+ * The project whose repository a directory lies in, be that a worktree of it; undefined where it lies in none, or in the
+ * workspace's own. With `add`, a repository that is no project yet becomes one under its folder's name, by the API; no
+ * name that is taken is given another repository.
+ */
+export const projectHere = async (
+  { env, workspace }: Config,
+  { dossier, directory, add }: { dossier: Dossier; directory: string; add: boolean },
+): Promise<ProjectHere | undefined> => {
+  const git = createGit({ env: cleanEnvironment(env) });
+  const repository = await findRepository(git, directory);
+  if (repository === undefined || repository.root === workspace) return undefined;
+  const known = { git, dossier, repository };
+  for (;;) {
+    const { projects, etag } = await settingsOf(dossier);
+    const name = await nameAmong(known, projects);
+    const path = mainOf(repository);
+    if (name !== undefined) return { name, path, added: false };
+    if (!add) return undefined;
+    const free = freeName(path, projects);
+    if (await put(dossier, { [free]: path }, etag)) return { name: free, path, added: true };
+  }
+};
+
+const settingsOf = async (dossier: Dossier) => {
+  const { data, etag } = await dossier.request('GET /settings');
+  return { projects: data?.projects ?? [], etag };
+};
+
+interface Known {
+  git: GitSource;
+  dossier: Dossier;
+  repository: Repository;
+}
+
+type Named = { name: string; place: string };
+
+const nameAmong = async (
+  { git, repository }: Known,
+  projects: readonly Named[],
+): Promise<string | undefined> => {
+  const wanted = realpathSync(repository.common_dir);
+  for (const { name, place } of projects) {
+    const found = await findRepository(git, place).catch(() => undefined);
+    if (found !== undefined && realpathSync(found.common_dir) === wanted) return name;
+  }
+  return undefined;
+};
+
+// A linked worktree may go: what stays is the main one, or the git directory where there is none.
+const mainOf = ({ root, git_dir, common_dir }: Repository): string => {
+  if (git_dir === common_dir) return root;
+  return basename(common_dir) === '.git' ? dirname(common_dir) : common_dir;
+};
+
+// `default` is what Work items have that name no project: it is the operator's own to give.
+const freeName = (path: string, projects: readonly Named[]): string => {
+  const plain = basename(path, '.git').replace(/[^A-Za-z0-9._-]+/g, '-');
+  const name = plain.replace(/^[^A-Za-z0-9]+/, '').slice(0, LONGEST) || 'repository';
+  const taken = ['default', ...projects.map((each) => each.name)];
+  for (let count = 1; ; count += 1) {
+    const free = count === 1 ? name : `${name}-${count}`;
+    if (!taken.includes(free)) return free;
+  }
+};
+
+const LONGEST = 90;
+const CHANGED_MEANWHILE = 412;
+
+const put = async (
+  dossier: Dossier,
+  projects: Record<string, string>,
+  ifMatch: string | undefined,
+): Promise<boolean> => {
+  try {
+    await dossier.call('PUT /settings', { body: { projects }, ifMatch });
+    return true;
+  } catch (error) {
+    if (error instanceof Problem && error.status === CHANGED_MEANWHILE) return false;
+    throw error;
+  }
+};
