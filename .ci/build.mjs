@@ -49,7 +49,7 @@ const daemon = await build({
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
   splitting: true,
-  alias: { 'js-yaml': './.ci/no-js-yaml.cjs' },
+  alias: { 'js-yaml': './.ci/no-js-yaml.cjs', 'mime-db/db.json': './.ci/mime-db.json' },
   // A text and no object: that would be a file of its own, which the first one loads.
   define: { DOSSIER_BUILD: JSON.stringify(JSON.stringify(info)) },
   banner: {

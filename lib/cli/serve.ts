@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi';
+import { startIsOver } from '../../base/lean.ts';
 import { settlesWithin } from '../../base/within.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
@@ -23,6 +24,8 @@ import { askAboutTrust } from './trust-question.ts';
 
 const DRAIN_MS = 2000;
 const CRASH_MS = 5000;
+// What the start left to do is done by then.
+const SETTLED_MS = 3000;
 
 /**
  * Runs the daemon until SIGTERM or SIGINT. Says in one line on standard output where it listens, once the store is
@@ -47,6 +50,7 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   running.open.lock.tell(url);
   process.stdout.write(`Dossier is ready: ${url}/dashboard (workspace ${config.workspace})\n`);
   tellUnheld(running, log);
+  void running.watching.finally(() => setTimeout(startIsOver, SETTLED_MS).unref());
   const stopping = new AbortController();
   askAboutTrust(running.service, stopping.signal).catch((error: unknown) =>
     log.error({ err: error }, 'What waits to be trusted could not be asked about'),

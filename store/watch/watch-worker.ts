@@ -1,5 +1,6 @@
 /** The thread that watches: see watch.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { giveBack } from '../../base/lean.ts';
 import type { WatchOrder, WatchReport, WatchTask } from './watch.ts';
 import { watchPlaces } from './watch-places.ts';
 
@@ -30,3 +31,5 @@ parentPort?.on('message', (orders: WatchOrder[]) => {
 });
 await places.ready;
 send({ ready: true });
+// Thousands of watches leave much behind.
+giveBack();
