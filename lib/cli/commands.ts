@@ -166,8 +166,7 @@ export const COMMANDS: readonly Command[] = [
     name: 'import',
     group: 'Workspace',
     words: 'PATH',
-    summary:
-      'Bring in an export, FILE.zip or where it was unpacked, or the tasks of a Backlog.md project',
+    summary: 'Bring in an export, FILE.zip or where it was unpacked, or the tasks of another tool',
     options: {
       'dry-run': 'Say what would be done, and write nothing',
       'keep-existing': 'Leave what is here with other content as it is, and bring in the rest',

@@ -1,9 +1,9 @@
 import { counted } from '../../base/counted.ts';
-import type { BacklogProject } from '../../store/archive/backlog-files.ts';
 import { STATES } from '../../store/records/case.ts';
 import type { BroughtIn, ImportOptions } from '../out/import/bring-in.ts';
-import type { BacklogImport } from '../out/import/import-backlog.ts';
+import type { TaskImport } from '../out/import/import-tasks.ts';
 import type { ImportConflict } from '../out/import/plan.ts';
+import type { TaskSource } from '../out/import/task-source.ts';
 
 const SHOWN = 20;
 
@@ -68,10 +68,10 @@ export const aboutConflicts = (conflicts: readonly ImportConflict[]): string[] =
   ];
 };
 
-/** What the import of a Backlog.md project did, or would do. */
-export const aboutBacklog = (
-  { name, dir, tasks, problems: unread }: BacklogProject,
-  { plan, isDone, states, already, editedHere, changedThere, problems }: BacklogImport,
+/** What the import of another tool's tasks did, or would do. */
+export const aboutTasks = (
+  { tool, name, at, tasks, problems: unread, left: stay }: TaskSource,
+  { plan, isDone, states, already, editedHere, changedThere, problems }: TaskImport,
   { workspace, dryRun }: ImportOptions,
 ): string[] => {
   const came = plan.items.length;
@@ -80,11 +80,11 @@ export const aboutBacklog = (
   );
   const inStates = by.length === 0 ? '' : `: ${by.join(', ')}`;
   return [
-    `Backlog.md project ${name} in ${dir}: ${counted(tasks.length + unread.length, 'task')}`,
+    `${tool} project ${name} in ${at}: ${counted(tasks.length + unread.length, 'task')}`,
     `${dryRun ? 'Would import' : 'Imported'} ${counted(came, 'Work item')} into ${workspace}${inStates}`,
     ...(already > 0 ? [`Here already: ${counted(already, 'Work item')}`] : []),
     ...group('Here already, and changed here since; left as they are:', editedHere),
-    ...group('Here already, and changed in Backlog.md since; left as they are:', changedThere),
+    ...group(`Here already, and changed in ${tool} since; left as they are:`, changedThere),
     ...left(plan.conflicts, isDone),
     ...group(
       'Cannot be read, and did not come in; mend them and import again:',
@@ -92,6 +92,7 @@ export const aboutBacklog = (
         line === undefined ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`,
       ),
     ),
+    ...(stay.length > 0 ? [`Stays where it is: ${stay.join(', ')}`] : []),
     ...next(isDone, workspace),
   ];
 };

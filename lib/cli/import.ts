@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { visible } from '../../base/visible.ts';
 import { type Archive, ArchiveError } from '../../store/archive/archive.ts';
-import { type BacklogPlace, findBacklog, readBacklog } from '../../store/archive/backlog-files.ts';
 import { sourceKindOf } from '../../store/archive/import-source.ts';
 import { openUnpacked } from '../../store/archive/unpacked.ts';
 import { openZip } from '../../store/archive/zip-file.ts';
@@ -16,9 +15,10 @@ import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { type BroughtIn, type ImportOptions, isRefused } from '../out/import/bring-in.ts';
+import { type FoundTasks, findTasks } from '../out/import/find-tasks.ts';
 import { importArchive } from '../out/import/import-archive.ts';
-import { importBacklog } from '../out/import/import-backlog.ts';
-import { aboutArchive, aboutBacklog, aboutConflicts } from './import-words.ts';
+import { importTasks } from '../out/import/import-tasks.ts';
+import { aboutArchive, aboutConflicts, aboutTasks } from './import-words.ts';
 import type { Call } from './line/command.ts';
 import { Refusal } from './line/refusal.ts';
 import { needWorkspace } from './places.ts';
@@ -41,7 +41,7 @@ export const importCommand = (call: Call): Promise<number> => {
 };
 
 /**
- * Brings an export, or the tasks of a Backlog.md project, into the workspace. Answers 1 when some tasks could not be
+ * Brings an export, or the tasks of another tool, into the workspace. Answers 1 when some tasks could not be
  * read and the others came in. Throws a Refusal when it is not to be done; nothing was written then.
  */
 export const importInto = async (call: Call, say: Say, signal?: AbortSignal): Promise<number> => {
@@ -71,9 +71,9 @@ const bring = async (call: Call, signal: AbortSignal | undefined): Promise<Told>
   if (kind === 'absent')
     throw new Refusal(`${source} is not there. Name a zip file or a directory.`);
   if (kind === 'other') throw new Refusal(`${source} is neither a file nor a directory.`);
+  const found = findTasks(source);
+  if (found.length > 0) return fromTasks(call, found, signal);
   if (kind === 'file') return fromArchive(call, await openZip(source), signal);
-  const place = findBacklog(source);
-  if (place !== undefined) return fromBacklog(call, place, signal);
   if (kind === 'export') return fromArchive(call, openUnpacked(source), signal);
   throw new Refusal(`${source} ${kind === 'workspace' ? WORKSPACE : STRANGE}`);
 };
@@ -83,7 +83,7 @@ const WORKSPACE =
   'export it (GET /api/export of its daemon) and import that.';
 const STRANGE =
   'holds nothing that can be imported. Name the zip file of an export, a directory that one was unpacked to, or the ' +
-  'directory of a Backlog.md project (with backlog/config.yml).';
+  'tasks of Backlog.md, beads, veritas-kanban, Cline Kanban or vibe-kanban (dossier help export).';
 
 const fromArchive = async (
   call: Call,
@@ -99,17 +99,22 @@ const fromArchive = async (
   }
 };
 
-const fromBacklog = async (
+const fromTasks = async (
   call: Call,
-  place: BacklogPlace,
+  found: readonly FoundTasks[],
   signal: AbortSignal | undefined,
 ): Promise<Told> => {
-  const project = readBacklog(place);
+  const [first, ...others] = found;
+  if (first === undefined || others.length > 0) throw new Refusal(several(found));
+  const source = await first.read(call.config.env);
   const options = ready(call, signal);
-  const done = await importBacklog(project, options);
+  const done = await importTasks(source, options);
   const code = done.problems.length > 0 ? 1 : codeOf(done, options);
-  return { lines: aboutBacklog(project, done, options), code };
+  return { lines: aboutTasks(source, done, options), code };
 };
+
+const several = (found: readonly FoundTasks[]): string =>
+  `There are tasks of more than one tool here. Name one: ${found.map(({ tool, path }) => `${path} (${tool})`).join(', ')}.`;
 
 // Before anything is made: of what is only tried, nothing is.
 const ready = ({ config, values }: Call, signal: AbortSignal | undefined): ImportOptions => {
@@ -133,7 +138,7 @@ const asRefusal = (error: unknown, { workspace }: Config): unknown => {
   if (error instanceof WorkspaceHeldError)
     return new Refusal(`${error.message} Nothing was imported.`);
   if (error instanceof Problem)
-    return new Refusal(`The settings of the project cannot be read: ${error.message}.`);
+    return new Refusal(`What is to be imported cannot be read: ${error.message}.`);
   if (hasCode(error, 'ENOSPC', 'EDQUOT'))
     return new Refusal(`The disk of ${workspace} is full. Make room, and run the import again.`);
   if (hasCode(error, 'EACCES', 'EPERM', 'EROFS'))

@@ -15,14 +15,17 @@ export interface BacklogPlace {
 }
 
 /** A task file, taken apart. */
-export interface BacklogFile {
+export interface TaskFile {
   /** Relative to the project's folder, with slashes. */
   file: string;
-  folder: BacklogFolder;
   sha256: string;
   mtime: Date;
   data: Record<string, unknown>;
   body: string;
+}
+
+export interface BacklogFile extends TaskFile {
+  folder: BacklogFolder;
 }
 
 export interface BacklogProject {
@@ -64,7 +67,11 @@ const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
 export const readBacklog = ({ dir, config }: BacklogPlace): BacklogProject => {
   const { project_name, projectName, statuses } = configOf(config);
   const name = project_name ?? projectName ?? basename(dirname(dir));
-  const read = FOLDERS.flatMap((folder) => readFolder(dir, folder));
+  const read = FOLDERS.flatMap((folder) =>
+    readTaskFiles(dir, folder, TASK_NAME).map((each) =>
+      'data' in each ? { ...each, folder } : each,
+    ),
+  );
   return {
     dir,
     name: String(name),
@@ -77,20 +84,25 @@ export const readBacklog = ({ dir, config }: BacklogPlace): BacklogProject => {
 const configOf = (path: string): Record<string, unknown> =>
   parseFrontMatter(`---\n${decodeText(readFileSync(path))}\n---\n`).data;
 
-const readFolder = (dir: string, folder: BacklogFolder): (BacklogFile | FileProblem)[] => {
+// `back-12.1 - Title.md`; a readme and what else lies there is none.
+const TASK_NAME = /^[a-z][\w]*-\d+(?:\.\d+)*\b.*\.md$/i;
+
+/** The task files of a folder, those that cannot be read as problems. None where there is no folder, or a link. */
+export const readTaskFiles = (
+  dir: string,
+  folder: string,
+  named: RegExp,
+): (TaskFile | FileProblem)[] => {
   if (!isDirectoryItself(join(dir, folder))) return [];
   return readdirSync(join(dir, folder))
-    .filter((name) => TASK_NAME.test(name))
+    .filter((name) => named.test(name))
     .toSorted(byNumber)
     .map((name) => readTask(dir, folder, name));
 };
 
-// `back-12.1 - Title.md`; a readme and what else lies there is none.
-const TASK_NAME = /^[a-z][\w]*-\d+(?:\.\d+)*\b.*\.md$/i;
-
 const byNumber = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
 
-const readTask = (dir: string, folder: BacklogFolder, name: string): BacklogFile | FileProblem => {
+const readTask = (dir: string, folder: string, name: string): TaskFile | FileProblem => {
   const file = `${folder}/${name}`;
   try {
     const path = join(dir, folder, name);
@@ -98,14 +110,7 @@ const readTask = (dir: string, folder: BacklogFolder, name: string): BacklogFile
     const bytes = readFileSync(path);
     const source = parseFrontMatter(withQuotedNames(decodeText(bytes)));
     const { data } = source;
-    return {
-      file,
-      folder,
-      sha256: sha256(bytes),
-      mtime: stats.mtime,
-      data,
-      body: textOfBody(source),
-    };
+    return { file, sha256: sha256(bytes), mtime: stats.mtime, data, body: textOfBody(source) };
   } catch (error) {
     if (error instanceof Problem) return fileProblem(file, error);
     if (hasCode(error, 'EACCES')) return fileProblem(file, NO_PERMISSION);

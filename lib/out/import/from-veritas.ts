@@ -1,0 +1,44 @@
+import { basename, dirname, resolve } from 'node:path';
+import { readTaskFiles, type TaskFile } from '../../../store/archive/backlog-files.ts';
+import type { Fate, SourceTask, TaskSource } from './task-source.ts';
+import { GIVEN_UP, listOf, mapOf, textOf, timeOf } from './task-values.ts';
+
+const FOLDERS = ['active', 'backlog', 'archive'];
+const ARCHIVE = 'archive/';
+
+/** The tasks of veritas-kanban that are Markdown files: on the board, in its backlog, in its archive. */
+export const readTasks = (path: string): TaskSource => {
+  const read = FOLDERS.flatMap((folder) => readTaskFiles(path, folder, /^task_.*\.md$/i));
+  return {
+    ...{ tool: 'veritas-kanban', key: 'veritas', name: basename(dirname(resolve(path))), at: path },
+    tasks: read.flatMap((each) => ('data' in each ? [taskOf(each)] : [])),
+    problems: read.flatMap((each) => ('data' in each ? [] : [each])),
+    left: [],
+  };
+};
+
+const taskOf = ({ data, file, sha256, mtime, body }: TaskFile): SourceTask => {
+  const own = basename(file);
+  const id = textOf(data.id) || own.replace(/-.*|\.md$/, '');
+  const { depends_on, blocks } = mapOf(data.dependencies);
+  const named = [data.blockedBy, depends_on, blocks].flatMap(listOf);
+  return {
+    ...{ key: id, identity: `veritas-kanban\n${id}\n${textOf(data.created)}` },
+    // An old file of a task that was renamed can stay beside the new one.
+    spare: `veritas-kanban\n${file}`,
+    ...{ file, sha256, title: textOf(data.title) || own.replace(/\.md$/, '') },
+    ...{ type: textOf(data.type), labels: [], fate: fateOf(data, file) },
+    ...{ created: timeOf(data.created) ?? mtime, updated: timeOf(data.updated) },
+    body,
+    names: new Map(named.map((name) => [name, name])),
+    raw: { task: data },
+  };
+};
+
+const fateOf = ({ status, deletedAt }: TaskFile['data'], file: string): Fate => {
+  const state = textOf(status).trim().toLowerCase();
+  if (GIVEN_UP.test(state) || textOf(deletedAt) !== '') return 'dropped';
+  if (state === 'done') return 'done';
+  if (file.startsWith(ARCHIVE)) return 'dropped';
+  return state === 'blocked' ? 'blocked' : 'open';
+};
