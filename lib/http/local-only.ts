@@ -19,12 +19,13 @@ export type CheckKey = (token: string, path: string) => Promise<Credential | und
 /**
  * Why a request or upgrade with these headers is refused, or undefined. Only this machine reaches a loopback
  * port, but a web page in the operator's browser is on this machine too: Host defeats DNS rebinding, Origin and
- * Sec-Fetch-Site calls across sites.
+ * Sec-Fetch-Site calls across sites and from what else listens here. By `ssh -L` the browser knows another port than this
+ * one, so it is Host that an Origin has to equal.
  */
 export const notLocal = (headers: IncomingHttpHeaders, port: number): ServiceError | undefined => {
   const { host = '', origin } = headers;
-  if (!isOurs(host, port)) return refused(`Host is ${quoted(host)}`, port);
-  if (origin !== undefined && !isOurOrigin(origin, port)) {
+  if (!isLoopback(host)) return refused(`Host is ${quoted(host)}`, port);
+  if (origin !== undefined && origin.toLowerCase() !== `http://${plain(host)}`) {
     return refused(`Origin is ${quoted(origin)}`, port);
   }
   if (headers['sec-fetch-site'] === 'cross-site') return refused('Another site sent this', port);
@@ -42,13 +43,11 @@ export const isLoopbackAddress = (host: string): boolean =>
 const isLoopbackName = (name: string): boolean =>
   name === 'localhost' || name === '[::1]' || (name.startsWith('127.') && isIPv4(name));
 
-const isOurs = (authority: string, port: number): boolean => {
-  const [, name = '', sent = '80'] = /^(.*?)(?::(\d+))?$/.exec(authority.toLowerCase()) ?? [];
-  return isLoopbackName(name) && Number(sent) === port;
-};
+const isLoopback = (authority: string): boolean =>
+  isLoopbackName(authority.toLowerCase().replace(/:\d{1,5}$/, ''));
 
-const isOurOrigin = (origin: string, port: number): boolean =>
-  origin.startsWith('http://') && isOurs(origin.slice('http://'.length), port);
+// As browsers write it in Origin.
+const plain = (authority: string): string => authority.toLowerCase().replace(/:80$/, '');
 
 const refused = (why: string, port: number): ServiceError =>
   new ServiceError('not_local', `${why}. Call http://127.0.0.1:${port} from this machine.`);

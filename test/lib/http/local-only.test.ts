@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { isLoopbackAddress, notLocal } from '../../../lib/http/local-only.ts';
 import { route } from '../../../lib/http/route.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { json, listen, sendRaw, serverOf } from './serve.ts';
 
 const PORT = 4321;
@@ -22,9 +25,11 @@ describe('notLocal', () => {
 
   const FOREIGN = [
     '',
-    'localhost',
-    'localhost:80',
-    'localhost:43210',
+    ':4321',
+    'localhost:',
+    'localhost:x',
+    'localhost:1:4321',
+    'localhost:432100',
     'evil.example:4321',
     'localhost.evil.example:4321',
     '127.0.0.1.evil.example:4321',
@@ -45,6 +50,20 @@ describe('notLocal', () => {
       assert.equal(notLocal(headers, PORT)?.code, 'not_local');
     });
   }
+
+  it('takes a loopback Host with any port, as ssh -L sends it, and no Origin but that one', () => {
+    for (const host of ['localhost:8080', '127.0.0.1:1', '[::1]:65535', 'localhost']) {
+      assert.equal(notLocal({ host }, PORT), undefined);
+      assert.equal(notLocal({ host, origin: `http://${host}` }, PORT), undefined);
+      for (const other of ['localhost:3000', 'localhost:4321', '127.0.0.1:4321', '127.0.0.2:1'])
+        assert.equal(notLocal({ host, origin: `http://${other}` }, PORT)?.code, 'not_local');
+    }
+  });
+
+  it('refuses a page of another port or name of this machine', () => {
+    for (const origin of ['http://localhost', 'http://localhost:3000', 'http://127.0.0.1:4321'])
+      assert.equal(notLocal({ host: 'localhost:4321', origin }, PORT)?.code, 'not_local');
+  });
 
   for (const origin of [
     'null',
@@ -68,8 +87,9 @@ describe('notLocal', () => {
   });
 
   it('takes the port of a Host that names none as 80', () => {
-    assert.equal(notLocal({ host: 'localhost' }, 80), undefined);
-    assert.equal(notLocal({ host: '[::1]' }, 80), undefined);
+    const origin = 'http://localhost';
+    for (const host of ['localhost', 'localhost:80'])
+      assert.equal(notLocal({ host, origin }, 80), undefined);
   });
 });
 
@@ -113,14 +133,21 @@ describe('the guard', () => {
     assert.deepEqual(calls, []);
   });
 
-  it('knows the port that it listens on', async (t) => {
-    const { port, url } = await listen(t, [touch]);
-    assert.equal((await fetch(`${url}/touch`, { method: 'POST' })).status, 204);
-    const other = await sendRaw(
-      port,
-      `POST /touch HTTP/1.1\r\nHost: localhost:${port + 1}\r\n\r\n`,
-    );
-    assert.match(other, /^HTTP\/1\.1 403 /);
+  it('takes a page that came by a forwarded port, and refuses one of another port', async (t) => {
+    const { port } = await listen(t, [touch]);
+    const forward = createServer((from) => void from.pipe(connect(port, '127.0.0.1')).pipe(from));
+    forward.listen(0, '127.0.0.1');
+    await once(forward, 'listening');
+    atEnd(t, () => forward.close());
+    const { port: near } = forward.address() as AddressInfo;
+    const post = (origin: string): Promise<string> =>
+      sendRaw(
+        near,
+        `POST /touch HTTP/1.1\r\nHost: localhost:${near}\r\nOrigin: ${origin}\r\nConnection: close\r\n\r\n`,
+      );
+    assert.match(await post(`http://localhost:${near}`), /^HTTP\/1\.1 204 /);
+    for (const other of [port, 3000])
+      assert.match(await post(`http://localhost:${other}`), /^HTTP\/1\.1 403 /);
   });
 
   it('refuses an upgrade as it does a request, and takes an unwanted one as a request', async (t) => {
