@@ -113,6 +113,18 @@ export const COMMANDS: readonly Command[] = [
     open: async () => (await import('./serve.ts')).serve,
   },
   {
+    name: 'service',
+    group: 'Daemon',
+    words: 'install|status|uninstall',
+    summary: 'Make the daemon a service of this user (systemd; for launchd its file is printed)',
+    options: {
+      repo: 'As dossier serve takes it, and written down (DOSSIER_REPO)',
+      host: 'The same (DOSSIER_HOST)',
+      port: 'The same (DOSSIER_PORT)',
+    },
+    open: async () => (await import('./service.ts')).service,
+  },
+  {
     name: 'init',
     group: 'Workspace',
     words: '',

@@ -1,0 +1,143 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, sep } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
+import { type Config, UsageError } from '../config.ts';
+import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
+import { type Execution, execute } from '../tools/process/execute.ts';
+import type { Call, Run } from './line/command.ts';
+import { Refusal } from './line/refusal.ts';
+import { daemonOf } from './reach/daemon.ts';
+import { commandOf, launchdList, MADE_HERE, systemdUnit, type Unit } from './service-unit.ts';
+import { toStandardOutput as say } from './show/terminal.ts';
+
+/** `dossier service install|status|uninstall`: the daemon as a service of this user, begun with the machine. */
+export const service = async (call: Call): Promise<number> => {
+  const [action = ''] = call.words;
+  const act = ACTIONS[action];
+  if (act === undefined)
+    throw new UsageError(`service takes install, status or uninstall, not ${action}`);
+  if (process.platform === 'linux') return act(call);
+  if (process.platform !== 'darwin' || action !== 'install')
+    throw new Refusal(
+      'There is no systemd here. On macOS dossier service install prints a file for launchd, and launchctl does the rest',
+    );
+  process.stdout.write(launchdList(unitOf(call)));
+  process.stderr.write(
+    'Write this to ~/Library/LaunchAgents/NAME.plist, then: launchctl load -w ~/Library/LaunchAgents/NAME.plist\n',
+  );
+  return 0;
+};
+
+const install: Run = async (call) => {
+  const unit = unitOf(call);
+  const path = placeOf(call.config, unit.name);
+  refuseForeign(path);
+  const again = existsSync(path);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.tmp`, systemdUnit(unit));
+  renameSync(`${path}.tmp`, path);
+  say(`Wrote ${path}: Node is ${unit.node}, the PATH of agents is that of this shell.`);
+  if (!isRunning(call.config)) say(NOT_RUNNING);
+  const verb = again ? 'restart' : 'enable --now';
+  say(
+    `Begin it:             systemctl --user daemon-reload && systemctl --user ${verb} ${unit.name}`,
+  );
+  say(`See what it says:     journalctl --user -u ${unit.name}`);
+  say('Also while logged out: loginctl enable-linger');
+  return 0;
+};
+
+const NOT_RUNNING = 'systemd does not run here for this user: the file is for when it does.';
+
+const status: Run = async ({ config }) => {
+  const name = nameOf(config);
+  const path = placeOf(config, name);
+  const isThere = existsSync(path);
+  say(isThere ? `Unit: ${path}` : `There is no ${path}: dossier service install writes it.`);
+  const state = isRunning(config) ? (await systemctl(config, 'is-active', name)).stdout : undefined;
+  say(state === undefined ? NOT_RUNNING : `systemd: ${state.toString().trim()}`);
+  const found = await daemonOf(config);
+  say(found === undefined ? 'No daemon runs.' : `Daemon: ${found.url}, process ${found.pid}`);
+  return isThere ? 0 : 1;
+};
+
+const uninstall: Run = async ({ config }) => {
+  const name = nameOf(config);
+  const path = placeOf(config, name);
+  if (!existsSync(path)) throw new Refusal(`There is no ${path}, so nothing is to be removed`);
+  refuseForeign(path);
+  if (isRunning(config)) {
+    const { code, stderr } = await systemctl(config, 'disable', '--now', name);
+    if (code !== 0)
+      throw new Refusal(`systemctl --user disable --now ${name} failed: ${stderr.trim()}`);
+  }
+  rmSync(path);
+  say(`Removed ${path}. The workspace stays as it is.`);
+  return 0;
+};
+
+const ACTIONS: Readonly<Record<string, Run>> = { install, status, uninstall };
+
+/** What is written down of this call. Throws a Refusal for a program that will not be there the next time. */
+const unitOf = ({ config, values }: Call): Unit => {
+  const { env, workspace, repo } = config;
+  const program = realpathSync(process.argv[1] ?? '');
+  if (program.split(sep).includes('_npx'))
+    throw new Refusal(
+      `${program} is in the cache of npx, which is cleared at times: npm install -g dossierd, then dossier service install`,
+    );
+  const port = values.port ?? env.DOSSIER_PORT;
+  const host = values.host ?? env.DOSSIER_HOST;
+  const unit = {
+    name: nameOf(config),
+    node: realpathSync(process.execPath),
+    ...{ program, workspace },
+    flags: [
+      ...(repo === undefined ? [] : ['--repo', repo]),
+      ...(host === undefined ? [] : ['--host', host]),
+      ...(port === undefined ? [] : ['--port', port]),
+    ],
+    path: cleanEnvironment(env).PATH ?? '',
+  };
+  if (/\p{Cc}/u.test([unit.path, ...commandOf(unit)].join('')))
+    throw new Refusal('A path has a control character in it, which no unit can hold');
+  return unit;
+};
+
+/** Each workspace has its own. */
+const nameOf = ({ workspace, env }: Config): string =>
+  workspace === join(homeOf(env), 'dossier')
+    ? 'dossier'
+    : `dossier-${workspace.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')}`;
+
+const homeOf = ({ HOME }: Config['env']): string => HOME ?? homedir();
+
+const placeOf = ({ env }: Config, name: string): string => {
+  const { XDG_CONFIG_HOME: given = '' } = env;
+  const base = isAbsolute(given) ? given : join(homeOf(env), '.config');
+  return join(base, 'systemd/user', `${name}.service`);
+};
+
+const refuseForeign = (path: string): void => {
+  const text = orElse(() => readFileSync(path, 'utf8'), undefined, 'ENOENT');
+  if (text === undefined || text.includes(MADE_HERE)) return;
+  throw new Refusal(`${path} was made by somebody else: move it away first`);
+};
+
+const isRunning = ({ env }: Config): boolean =>
+  env.XDG_RUNTIME_DIR !== undefined && existsSync(join(env.XDG_RUNTIME_DIR, 'systemd/private'));
+
+const systemctl = ({ env }: Config, ...args: string[]): Promise<Execution> =>
+  execute(['systemctl', '--user', ...args], {
+    ...{ cwd: '/', timeout_ms: 60_000, max_bytes: 65_536 },
+    env: cleanEnvironment(env, loginEnvironment(env)),
+  });
