@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { formatOf, type Step } from '../../store/format.ts';
 import { holdWorkspace } from '../../store/hold.ts';
 import { layoutOf } from '../../store/layout.ts';
@@ -12,6 +12,7 @@ import type { Session } from '../../store/records/session.ts';
 import { FORMAT } from '../../store/records/settings.ts';
 import { SETTINGS_TEXT } from '../../store/settings/settings-text.ts';
 import type { FileProblem } from '../../store/text/problem.ts';
+import { PROJECT } from '../examples/run.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { assertSentence, dossier } from '../helpers/command.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -20,11 +21,17 @@ import { startForTest } from '../helpers/service.ts';
 import { filesOf } from '../helpers/workspace.ts';
 
 /** Workspaces as releases left them, each named after its release. */
-const KEPT = fileURLToPath(new URL('../../../test/store/kept-workspaces', import.meta.url));
+const KEPT = join(PROJECT, 'test/store/kept-workspaces');
 
 const keptOf = (t: TestContext, release: string): string => {
   const root = temporaryDirectory(t);
   cpSync(join(KEPT, release), root, { recursive: true });
+  return root;
+};
+
+const keptNow = (t: TestContext): string => {
+  const root = join(temporaryDirectory(t), 'kept');
+  execFileSync(process.execPath, ['.ci/keep-workspace.mjs', root], { cwd: PROJECT });
   return root;
 };
 
@@ -49,11 +56,18 @@ const release = (version: string): string =>
   `---\n# mine\nformat: ${version}\nprovider: manual\n---\n\nNotes.\n`;
 
 describe('a workspace of an older release', () => {
-  it('is kept for each release', () => assert.deepEqual(readdirSync(KEPT), ['0.1.0']));
+  it('is kept for each release', () => {
+    const changes = readFileSync(join(PROJECT, 'CHANGELOG.md'), 'utf8');
+    const releases = [...changes.matchAll(/^## (\d+\.\d+\.\d+)/gm)].map(([, version]) => version);
+    assert.deepEqual(readdirSync(KEPT).toSorted(), releases.toSorted());
+  });
 
-  for (const name of readdirSync(KEPT))
+  const kept = readdirSync(KEPT).map(
+    (name) => [name, (t: TestContext) => keptOf(t, name)] as const,
+  );
+  for (const [name, from] of [...kept, ['the one to keep of this version', keptNow] as const])
     it(`is opened, read and changed: ${name}`, async (t) => {
-      const workspace = keptOf(t, name);
+      const workspace = from(t);
       const before = filesOf(workspace);
       const { call } = await startForTest(t, { workspace });
       assert.deepEqual((await call('GET', '/api/diagnostics')).body, []);
