@@ -61,4 +61,18 @@ const names = Object.entries(ENTRIES).map(([name, entry]) => [
   name,
   basename(made.find(([, { entryPoint }]) => entryPoint === entry)[0]),
 ]);
-writeFileSync('dist/console/manifest.json', JSON.stringify(Object.fromEntries(names)));
+const parts = made.flatMap(([path, { entryPoint = '' }]) => {
+  const [, page] = /\/pages\/([\w-]+)\.tsx$/.exec(entryPoint) ?? [];
+  return page === undefined ? [] : [[page, loadedWith(path)]];
+});
+const manifest = { ...Object.fromEntries(names), parts: Object.fromEntries(parts) };
+writeFileSync('dist/console/manifest.json', JSON.stringify(manifest));
+
+// A file and what it cannot run without.
+function loadedWith(first) {
+  const found = new Set([first]);
+  for (const path of found)
+    for (const { kind, path: next } of metafile.outputs[path].imports)
+      if (kind === 'import-statement') found.add(next);
+  return [...found].map((path) => basename(path));
+}

@@ -6,6 +6,8 @@ export interface Assets {
   style: string;
   script: string;
   worker: string;
+  /** Of each file of pages/, the files that it cannot run without. */
+  parts: Readonly<Record<string, readonly string[]>>;
 }
 
 const MANIFEST = 'manifest.json';

@@ -18,6 +18,9 @@ interface DocumentProps {
 export const Document = ({ frame, name, at, page, style, shown, assets }: DocumentProps) => (
   <html lang="en">
     <Head title={titleOf(page, shown, frame)} assets={assets}>
+      {partsOf(name, assets).map((part) => (
+        <link rel="modulepreload" href={`/dashboard/assets/${part}`} />
+      ))}
       <script type="module" src={`/dashboard/assets/${assets.script}`} />
       <script
         type="application/json"
@@ -35,6 +38,10 @@ export const Document = ({ frame, name, at, page, style, shown, assets }: Docume
     </body>
   </html>
 );
+
+// At once: the browser would hear of each when the one before it has come. settingsTrust is of settings-trust.tsx.
+const partsOf = (name: string, { parts }: Assets): readonly string[] =>
+  parts[name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)] ?? [];
 
 const begin = (value: object): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 

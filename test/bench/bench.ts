@@ -3,6 +3,7 @@
  * machine that does other work makes single figures wrong, the ratios much less so.
  */
 import { benchBurst } from './burst.ts';
+import { benchConsole } from './console.ts';
 import { benchEdits } from './edits.ts';
 import { benchExport } from './export.ts';
 import { benchLsp } from './lsp.ts';
@@ -21,6 +22,7 @@ const PARTS: Record<string, () => Promise<Row[]>> = {
   edits: benchEdits,
   burst: benchBurst,
   memory: benchMemory,
+  console: benchConsole,
   export: benchExport,
   worktrees: benchWorktrees,
   readers: benchReaders,

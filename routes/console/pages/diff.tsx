@@ -94,7 +94,7 @@ const None = ({ session: { status }, isEmpty, worktree }: NoneProps) => (
 );
 
 /** How much of a patch the document holds; the browser asks for the rest. In characters. */
-const MOST = 60_000;
+const MOST = 16_384;
 /** How many files of a worktree at work are listed. */
 const SOME = 200;
 

@@ -79,6 +79,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     const id = await plan('The first');
     const { page } = await look(t, inbox);
     await page.getByText('Read the plan').click();
+    await page.getByText('echo done > done.txt').waitFor();
     await page.keyboard.press('r');
     await page.keyboard.type('Write two files.');
     const told = page.waitForResponse((answer) => answer.url().endsWith('/revise'));
