@@ -1,8 +1,7 @@
+import { WORK } from './commands-work.ts';
 import type { Command } from './line/command.ts';
 
 const JSON_TOO = 'Say it for programs: what the API answers';
-
-const SESSION = 'Another one than its newest session, by the beginning of its id';
 
 /** How a daemon is started. */
 const SERVING = {
@@ -16,79 +15,7 @@ const SERVING = {
 
 /** Everything that dossier can be told to do, in the order of its help. */
 export const COMMANDS: readonly Command[] = [
-  {
-    name: 'ls',
-    group: 'Work items',
-    words: '[WORD...]',
-    summary: 'List Work items, newest first; with words: those that have all of them',
-    options: { state: 'In this state alone: open, planning, …', json: JSON_TOO },
-    open: async () => (await import('./verbs/ls.ts')).ls,
-  },
-  {
-    name: 'show',
-    group: 'Work items',
-    words: 'ITEM',
-    summary: 'Show a Work item and its sessions',
-    options: { json: JSON_TOO },
-    open: async () => (await import('./verbs/show.ts')).show,
-  },
-  {
-    name: 'plan',
-    group: 'Plans',
-    words: 'ITEM',
-    summary: 'Show the plan of its session',
-    options: { session: SESSION, json: JSON_TOO },
-    open: async () => (await import('./verbs/plan.ts')).plan,
-  },
-  {
-    name: 'approve',
-    group: 'Plans',
-    words: 'ITEM',
-    summary: 'Show the plan, ask, and approve just this text; then the work begins',
-    options: {
-      hash: 'All 64 digits of the hash of the plan that was read, where nobody can be asked',
-      session: SESSION,
-      json: JSON_TOO,
-    },
-    open: async () => (await import('./verbs/approve.ts')).approve,
-  },
-  {
-    name: 'revise',
-    group: 'Plans',
-    words: 'ITEM [COMMENT...]',
-    summary:
-      'Send the plan back, with a comment, or with what comments.md says that was not sent yet',
-    options: { session: SESSION, json: JSON_TOO },
-    open: async () => (await import('./verbs/revise.ts')).revise,
-  },
-  {
-    name: 'pause',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary: 'Stop its session, so that it can go on later',
-    options: { session: SESSION, json: JSON_TOO },
-    open: async () => (await import('./verbs/pause.ts')).pause,
-  },
-  {
-    name: 'resume',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary: 'Go on with its paused session',
-    options: {
-      from: 'After a kill inside a block: again, or next',
-      session: SESSION,
-      json: JSON_TOO,
-    },
-    open: async () => (await import('./verbs/pause.ts')).resume,
-  },
-  {
-    name: 'abort',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary: 'End its session for good',
-    options: { session: SESSION, json: JSON_TOO },
-    open: async () => (await import('./verbs/pause.ts')).abort,
-  },
+  ...WORK,
   {
     name: 'up',
     group: 'Daemon',
@@ -123,6 +50,31 @@ export const COMMANDS: readonly Command[] = [
       port: 'The same (DOSSIER_PORT)',
     },
     open: async () => (await import('./service.ts')).service,
+  },
+  {
+    name: 'open',
+    group: 'Daemon',
+    words: '[ITEM]',
+    summary:
+      'Show the page of a Work item, or the inbox, in a browser; without a display: its address',
+    options: { json: JSON_TOO },
+    open: async () => (await import('./verbs/open.ts')).open,
+  },
+  {
+    name: 'status',
+    group: 'Daemon',
+    words: '',
+    summary: 'Say which daemon has the workspace, and how much waits for you',
+    options: { json: JSON_TOO },
+    open: async () => (await import('./verbs/status.ts')).status,
+  },
+  {
+    name: 'stop',
+    group: 'Daemon',
+    words: '',
+    summary: 'End the daemon of the workspace',
+    options: { json: JSON_TOO },
+    open: async () => (await import('./verbs/stop.ts')).stop,
   },
   {
     name: 'init',

@@ -24,11 +24,12 @@ export const atTerminal = async (
   t: TestContext,
   args: readonly string[],
   answers: readonly (readonly [RegExp, string | (() => unknown)])[] = [],
-  env: Record<string, string> = {},
+  { env, cwd }: { env?: Record<string, string>; cwd?: string } = {},
 ): Promise<Shown> => {
   const child = spawn('python3', ['-c', PTY, process.execPath, DOSSIER, ...args], {
     env: { ...process.env, TERM: 'xterm', PAGER: 'cat', NO_COLOR: '1', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
+    ...(cwd !== undefined && { cwd }),
   });
   killAtEnd(t, child);
   const left = [...answers];

@@ -15,6 +15,21 @@ export const OPTIONS = {
   session: { type: 'string', value: 'ID' },
   hash: { type: 'string', value: 'HASH' },
   from: { type: 'string', value: 'WHERE' },
+  file: { type: 'string', value: 'FILE' },
+  issue: { type: 'string', value: 'N' },
+  project: { type: 'string', value: 'NAME' },
+  type: { type: 'string', value: 'TYPE' },
+  provider: { type: 'string', value: 'NAME' },
+  model: { type: 'string', value: 'NAME' },
+  effort: { type: 'string', value: 'NAME' },
+  lines: { type: 'string', short: 'n', value: 'N' },
+  on: { type: 'string', value: 'TEXT' },
+  option: { type: 'string', value: 'ID' },
+  field: { type: 'string', multiple: true, value: 'NAME=VALUE' },
+  request: { type: 'string', value: 'ID' },
+  stat: { type: 'boolean' },
+  create: { type: 'boolean' },
+  draft: { type: 'boolean' },
   state: { type: 'string', value: 'STATE' },
   list: { type: 'boolean' },
   revoke: { type: 'string', value: 'ID' },
@@ -26,6 +41,8 @@ export const OPTIONS = {
 interface Option {
   type: 'string' | 'boolean';
   short?: string;
+  /** It may be given more than once. */
+  multiple?: true;
   /** What stands for its value in the help. */
   value?: string;
 }
@@ -33,9 +50,13 @@ interface Option {
 export type OptionName = keyof typeof OPTIONS;
 
 /** What was given, by the option's name. */
-export type Values = {
-  readonly [K in OptionName]?: (typeof OPTIONS)[K]['type'] extends 'string' ? string : boolean;
-};
+export type Values = { readonly [K in OptionName]?: ValueOf<(typeof OPTIONS)[K]> };
+
+type ValueOf<O extends Option> = O extends { multiple: true }
+  ? string[]
+  : O['type'] extends 'string'
+    ? string
+    : boolean;
 
 /** `--port N`, `-h, --help`. */
 export const writtenAs = (name: OptionName): string => {

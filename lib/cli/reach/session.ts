@@ -2,9 +2,16 @@ import type { Dossier, Session } from '../../client/client.ts';
 import { Refusal } from '../line/refusal.ts';
 
 const ALL = 1000;
+// Of those that wait behind it, or ended before, nobody speaks.
+const GOES_ON: ReadonlySet<Session['status']> = new Set([
+  'planning',
+  'plan_ready',
+  'working',
+  'paused',
+]);
 
 /**
- * The session of a Work item that is meant: the newest, or the one whose id begins with `word`. Throws a Refusal where
+ * The session of a Work item that is meant: the one that goes on, else the newest, or the one whose id begins with `word`. Throws a Refusal where
  * there is none, or several begin with it.
  */
 export const sessionOf = async (dossier: Dossier, id: string, word = ''): Promise<Session> => {
@@ -13,7 +20,8 @@ export const sessionOf = async (dossier: Dossier, id: string, word = ''): Promis
   const found = sessions.filter((session) => session.id.startsWith(meant));
   if (word !== '' && found.length > 1)
     throw new Refusal(`The ids of ${found.length} sessions begin with ${word}. Say more of it`);
-  const newest = found.at(-1);
+  const goesOn = word === '' ? found.findLast(({ status }) => GOES_ON.has(status)) : undefined;
+  const newest = goesOn ?? found.at(-1);
   if (newest !== undefined) return newest;
   throw new Refusal(
     word === ''

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { visible } from '../../../base/visible.ts';
 import { showByPager } from '../../tools/process/pager.ts';
 
-type Style = Parameters<typeof styleText>[0];
+export type Style = Parameters<typeof styleText>[0];
 
 /** A text, or one in a style where colours are wanted. */
 export type Words = string | { style: Style; text: string };
@@ -12,13 +12,20 @@ export interface Out {
   /** Somebody looks at it: columns stand below each other. */
   readonly isTerminal: boolean;
   say(...words: Words[]): void;
-  /** A long text: by the pager, where somebody looks. */
-  read(text: string): Promise<void>;
+  /** A part of a line, or lines: what follows stands behind it. */
+  piece(words: Words): void;
+  /** A long text: by the pager, where somebody looks, and there each line in its style. */
+  read(text: string, styleOf?: (line: string) => Style | undefined): Promise<void>;
   /** One value for programs: the API's own answer. */
   json(value: unknown): void;
+  /** The same, of many values: each in one line. */
+  jsonLine(value: unknown): void;
   /** At a terminal in columns; else with tabs between, for cut and awk. */
   table(rows: readonly (readonly Words[])[]): void;
 }
+
+// Whether colours are wanted is decided here.
+const PLAIN = { validateStream: false };
 
 /** As https://no-color.org asks; to what is no terminal no escape is ever written. */
 export const outTo = (
@@ -31,16 +38,25 @@ export const outTo = (
   const line = (text: string): void => void stream.write(`${text}\n`);
   const shown = (words: Words, width = 0): string => {
     const text = textOf(words).padEnd(width);
-    return coloured && typeof words !== 'string' ? styleText(words.style, text) : text;
+    return coloured && typeof words !== 'string' ? styleText(words.style, text, PLAIN) : text;
   };
   return {
     isTerminal,
     say: (...words) => line(words.map((each) => shown(each)).join('')),
-    read: async (text) => {
-      const told = visible(text);
+    piece: (words) => void stream.write(shown(words)),
+    read: async (text, styleOf = () => undefined) => {
+      const styled = (line: string): Words => {
+        const style = styleOf(line);
+        return style === undefined ? line : { style, text: line };
+      };
+      const told = text
+        .split('\n')
+        .map((each) => shown(styled(each)))
+        .join('\n');
       if (!(isTerminal && (await showByPager(`${told}\n`, env)))) line(told);
     },
     json: (value) => line(JSON.stringify(value, null, 2)),
+    jsonLine: (value) => line(JSON.stringify(value)),
     table: (rows) => {
       const widths = isTerminal ? widthsOf(rows) : [];
       for (const cells of rows)

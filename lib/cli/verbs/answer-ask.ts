@@ -1,0 +1,109 @@
+import type { AttentionItem, QuestionField } from '../../client/client.ts';
+import { UsageError } from '../../config.ts';
+import type { Values } from '../line/options.ts';
+import type { Out } from '../show/out.ts';
+import { ask } from '../show/terminal.ts';
+
+type Value = string | number | boolean | string[];
+
+interface Filled {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: Record<string, Value>;
+}
+
+/** What the call takes. */
+export type Body = { option_id: string } | Filled;
+
+const ACTIONS = ['accept', 'decline', 'cancel'] as const;
+
+/** What is given on the line. Throws UsageError where it fits nothing that is asked. */
+export const fieldsGiven = (
+  { kind, options = [], fields = [] }: AttentionItem,
+  values: Values,
+): Body => {
+  const { option, field = [] } = values;
+  if (kind === 'permission') {
+    if (option !== undefined && options.some(({ option_id }) => option_id === option))
+      return { option_id: option };
+    throw new UsageError(
+      `It is answered with --option ${options.map(({ option_id }) => option_id).join(' or ')}`,
+    );
+  }
+  const action = ACTIONS.find((each) => each === (option ?? 'accept'));
+  if (action === undefined) throw new UsageError(`--option takes ${ACTIONS.join(' or ')} here`);
+  if (action !== 'accept') return { action };
+  const content = Object.fromEntries(
+    field.map((given): [string, Value] => {
+      const [, name = '', text = ''] = /^([^=]+)=([\s\S]*)$/.exec(given) ?? [];
+      const known = fields.find((each) => each.name === name);
+      if (known !== undefined) return [name, typedOf(known, text)];
+      throw new UsageError(
+        `--field takes NAME=VALUE, of ${fields.map((each) => each.name).join(', ') || 'no field here'}`,
+      );
+    }),
+  );
+  return { action, content };
+};
+
+/** One of the options of a permission, by its number; undefined for none. */
+export const askOption = async (
+  out: Out,
+  { options = [] }: AttentionItem,
+): Promise<Body | undefined> => {
+  for (const [at, { name, kind }] of options.entries())
+    out.say(`  ${at + 1}  ${name} (${kind.replaceAll('_', ' ')})`);
+  const said = await ask('Which number? ');
+  const chosen = /^\d+$/.test(said) ? options[Number(said) - 1] : undefined;
+  return chosen && { option_id: chosen.option_id };
+};
+
+/** What a question asks for, field by field; undefined where one that is needed was left out. */
+export const askFields = async (
+  out: Out,
+  { fields = [] }: AttentionItem,
+): Promise<Body | undefined> => {
+  const content: Record<string, Value> = {};
+  for (const field of fields) {
+    const value = await askField(out, field);
+    if (value === undefined && field.required) return undefined;
+    if (value !== undefined) content[field.name] = value;
+  }
+  if (fields.length > 0) return { action: 'accept', content };
+  const said = (await ask(`${ACTIONS.join(', ')}? `)).toLowerCase();
+  const action = ACTIONS.find((each) => each === said);
+  return action && { action };
+};
+
+const askField = async (out: Out, field: QuestionField): Promise<Value | undefined> => {
+  out.say(aboutOf(field));
+  for (const { value, title, description } of field.options ?? [])
+    out.say(`  ${[value, title, description].filter(Boolean).join('  ')}`);
+  const said = await ask('> ');
+  return said === '' ? field.default : typedOf(field, said);
+};
+
+const aboutOf = ({
+  name,
+  title,
+  description,
+  required,
+  type,
+  default: usual,
+}: QuestionField): string =>
+  [
+    title ?? name,
+    ...(description === undefined ? [] : [description]),
+    `(${[type === 'array' ? 'any, with commas' : type, ...(required ? [] : ['may be left out'])].join(', ')}${
+      usual === undefined ? '' : `; default: ${usual}`
+    })`,
+  ].join(' ');
+
+// What fits no type is sent as it is: the daemon says what is wrong with it.
+const typedOf = ({ type }: QuestionField, text: string): Value => {
+  if (type === 'number' || type === 'integer')
+    return Number.isNaN(Number(text)) ? text : Number(text);
+  if (type === 'array') return text.split(',').map((part) => part.trim());
+  if (type !== 'boolean') return text;
+  if (/^(y|yes|true)$/i.test(text)) return true;
+  return /^(n|no|false)$/i.test(text) ? false : text;
+};

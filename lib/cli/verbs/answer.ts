@@ -1,0 +1,81 @@
+import type { AttentionItem, Dossier, Session } from '../../client/client.ts';
+import { UsageError } from '../../config.ts';
+import { Refusal } from '../line/refusal.ts';
+import { itemOf } from '../reach/item.ts';
+import { isTerminal } from '../show/terminal.ts';
+import { askFields, askOption, type Body, fieldsGiven } from './answer-ask.ts';
+import { type Verb, verb } from './verb.ts';
+
+/**
+ * `dossier answer ITEM`: what its agent asks, the oldest first. At a terminal it is shown and asked; elsewhere the answer is
+ * given, and where several wait to which: none is given to what nobody read.
+ */
+export const answer = verb(async (given) => {
+  const {
+    dossier,
+    words: [word = ''],
+    values,
+    out,
+  } = given;
+  const asked = await oneOf(given, await itemOf(dossier, word));
+  const { message } = asked;
+  const isGiven = values.option !== undefined || values.field !== undefined;
+  if (!isGiven && !isTerminal())
+    throw new UsageError(`Nobody can be asked here. Say it with ${howTo(asked)}`);
+  if (!isGiven) out.say({ style: 'bold', text: message });
+  const body = isGiven ? fieldsGiven(asked, values) : await ask(given, asked);
+  if (body === undefined) {
+    out.say('Nothing was answered.');
+    return 1;
+  }
+  const session = await send(dossier, asked, body);
+  if (values.json === true) out.json(session);
+  else out.say(`Answered with ${'option_id' in body ? body.option_id : body.action}: ${message}`);
+  return undefined;
+});
+
+const ask = ({ out }: Verb, asked: AttentionItem) =>
+  asked.kind === 'permission' ? askOption(out, asked) : askFields(out, asked);
+
+const send = ({ call }: Dossier, asked: AttentionItem, body: Body): Promise<Session> => {
+  const { session_id: sid = '', case_id: id = '' } = asked;
+  const which = requestOf(asked);
+  return 'option_id' in body
+    ? call('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', {
+        ...{ id, sid, body, request_id: which },
+      })
+    : call('POST /cases/{id}/sessions/{sid}/questions/{question_id}', {
+        ...{ id, sid, body, question_id: which },
+      });
+};
+
+const requestOf = ({ answer: { path } }: AttentionItem): string =>
+  decodeURIComponent(path.split('/').at(-1) ?? '');
+
+const oneOf = async ({ dossier, values }: Verb, id: string): Promise<AttentionItem> => {
+  const { request = '' } = values;
+  const all = ((await dossier.call('GET /attention')) ?? [])
+    .filter(({ kind, case_id }) => case_id === id && (kind === 'permission' || kind === 'question'))
+    .toSorted((a, b) => (a.since < b.since ? -1 : 1));
+  const found = all.filter((item) => requestOf(item).startsWith(request));
+  const [first] = found;
+  if (first === undefined)
+    throw new Refusal(
+      all.length === 0
+        ? 'Its agent asks nothing. dossier inbox has all that waits for you'
+        : `Nothing that it asks has an id that begins with ${request}: ${listed(all)}`,
+    );
+  if (found.length > 1 && !isTerminal())
+    throw new Refusal(`It asks several things; say which with --request ID: ${listed(all)}`);
+  return first;
+};
+
+const listed = (all: readonly AttentionItem[]): string =>
+  all.map((item) => `\n  ${requestOf(item).slice(0, 8)}  ${item.message}`).join('');
+
+const howTo = ({ options, fields = [] }: AttentionItem): string => {
+  if (options !== undefined)
+    return `--option ${options.map(({ option_id }) => option_id).join(' or ')}`;
+  const named = fields.map(({ name }) => `--field ${name}=…`);
+  return [...named, '--option decline'].join(' ');
+};

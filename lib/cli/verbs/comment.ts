@@ -1,0 +1,77 @@
+import { withComment } from '../../../base/comments.ts';
+import { type Dossier, Problem, type Session } from '../../client/client.ts';
+import { UsageError } from '../../config.ts';
+import { Refusal } from '../line/refusal.ts';
+import { itemOf } from '../reach/item.ts';
+import { sessionOf } from '../reach/session.ts';
+import { edited } from '../show/editor.ts';
+import { isTerminal } from '../show/terminal.ts';
+import { readPlan } from './read-plan.ts';
+import { type Verb, verb } from './verb.ts';
+
+const TRIES = 5;
+
+/** `dossier comment ITEM [TEXT...]`: a comment more in comments.md, or the file in an editor. No agent is told before `revise`. */
+export const comment = verb(async (given) => {
+  const { dossier, values, out } = given;
+  const [word = '', ...said] = given.words;
+  if (said.length === 0 && (values.on !== undefined || !isTerminal()))
+    throw new UsageError('comment needs what you say, where no editor can be opened');
+  const id = await itemOf(dossier, word);
+  const session = await sessionOf(dossier, id, values.session);
+  if (said.length === 0) await byHand(given, session);
+  else {
+    const quote = values.on === undefined ? '' : await blockWith(dossier, session, values.on);
+    await add(dossier, session, (file) => withComment(file, quote, said.join(' ')));
+  }
+  out.say(`Noted; dossier revise ${id.slice(0, 8)} sends the plan back with it`);
+  return undefined;
+});
+
+const readFile = ({ request }: Dossier, { case_id: id, id: sid }: Session) =>
+  request('GET /cases/{id}/sessions/{sid}/comments', { id, sid });
+
+const write = (
+  { call }: Dossier,
+  { case_id: id, id: sid }: Session,
+  file: { body: string; ifMatch: string | undefined },
+) => call('PUT /cases/{id}/sessions/{sid}/comments', { id, sid, ...file });
+
+// Who writes there at the same time loses nothing: this comment comes below theirs.
+const add = async (
+  dossier: Dossier,
+  session: Session,
+  rule: (file: string) => string,
+): Promise<void> => {
+  for (let left = TRIES; ; left -= 1) {
+    const { data = '', etag } = await readFile(dossier, session);
+    try {
+      await write(dossier, session, { body: rule(data), ifMatch: etag });
+      return;
+    } catch (error) {
+      if (!(error instanceof Problem && error.status === 412) || left === 1) throw error;
+    }
+  }
+};
+
+const byHand = async ({ dossier, config }: Verb, session: Session): Promise<void> => {
+  const { data = '', etag } = await readFile(dossier, session);
+  await edited({ text: data, name: 'comments.md', env: config.env }, async (text) => {
+    if (text !== data) await write(dossier, session, { body: text, ifMatch: etag });
+  });
+};
+
+const blockWith = async (dossier: Dossier, session: Session, words: string): Promise<string> => {
+  const { text } = await readPlan(dossier, session);
+  const [found, ...more] = blocksOf(text).filter((block) => block.includes(words));
+  if (found !== undefined && more.length === 0) return found;
+  throw new Refusal(
+    `${found === undefined ? 'No' : 'More than one'} part of the plan has ${JSON.stringify(words)}. Quote it as dossier plan shows it`,
+  );
+};
+
+// Parts between empty lines; a fenced one is whole.
+const blocksOf = (text: string): string[] =>
+  [
+    ...text.matchAll(/^(`{3,}|~{3,})[\s\S]*?^\1.*$|^(?:.*\S.*\n?)(?:(?!`{3}|~{3}).*\S.*\n?)*/gm),
+  ].map(([block]) => block.trimEnd());

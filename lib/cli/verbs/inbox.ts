@@ -1,0 +1,39 @@
+import type { AttentionItem } from '../../client/client.ts';
+import { verb } from './verb.ts';
+
+/** `dossier inbox`: what waits for the operator, oldest first, each with the command that answers it. */
+export const inbox = verb(async ({ dossier, values, out }) => {
+  const waiting = ((await dossier.call('GET /attention')) ?? []).toSorted((a, b) =>
+    a.since < b.since ? -1 : 1,
+  );
+  if (values.json === true) return void out.json(waiting);
+  out.table(
+    waiting.map((item) => [
+      since(item),
+      item.kind,
+      { style: 'bold', text: commandFor(item) },
+      item.title,
+      item.message,
+    ]),
+  );
+  if (out.isTerminal && waiting.length === 0) out.say('Nothing waits for you.');
+  return undefined;
+});
+
+const since = ({ since: at }: AttentionItem): string => at.slice(0, 16).replace('T', ' ');
+
+const COMMANDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
+  plan: 'approve',
+  permission: 'answer',
+  question: 'answer',
+  failed: 'start',
+  paused: 'resume',
+};
+
+const commandFor = ({ kind, case_id }: AttentionItem): string => {
+  if (kind === 'trust' || kind === 'held') return 'dossier trust';
+  if (kind === 'file') return 'dossier check';
+  // What has no command of its own is answered on its page.
+  const command = COMMANDS[kind] ?? 'open';
+  return case_id === undefined ? 'dossier open' : `dossier ${command} ${case_id.slice(0, 8)}`;
+};

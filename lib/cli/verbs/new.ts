@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { text as textOf } from 'node:stream/consumers';
+import { UsageError } from '../../config.ts';
+import { projectHere } from '../reach/project.ts';
+import { daemonOrStart } from '../reach/start.ts';
+import { edited } from '../show/editor.ts';
+import { isTerminal } from '../show/terminal.ts';
+import { type Verb, verb } from './verb.ts';
+
+const TEMPLATE = `
+
+<!-- The first line is the title, and what stands below it is described in Markdown. Without a title nothing is made. -->
+`;
+
+/** `dossier new [TITLE...]`: a Work item, from words, a file, an issue, or what is written in an editor. */
+export const newItem = verb(async (given) => {
+  const { values, out } = given;
+  const made = values.issue === undefined ? await written(given) : await imported(given);
+  if (made === undefined) {
+    out.say('Without a title nothing is made.');
+    return 1;
+  }
+  const { notes = [], ...item } = { ...made } as typeof made & { notes?: string[] };
+  if (values.json === true) return void out.json(made);
+  for (const note of notes) out.say({ style: 'yellow', text: note });
+  out.say(`${item.id.slice(0, 8)}  ${item.title}`);
+  return undefined;
+}, daemonOrStart);
+
+const imported = async (given: Verb) => {
+  const { dossier, values, words } = given;
+  const number = Number(values.issue);
+  if (!/^[1-9]\d*$/.test(values.issue ?? '')) throw new UsageError('--issue takes its number');
+  if (words.length > 0 || values.file !== undefined)
+    throw new UsageError('What is made of an issue has its title and its text');
+  const body = { number, project: await projectOf(given), type: values.type };
+  return dossier.call('POST /api/codehost/issues/import-case', { body });
+};
+
+const written = async (given: Verb) => {
+  const { words, values, config } = given;
+  const title = words.join(' ').trim();
+  if (values.file !== undefined) {
+    const text = await readGiven(values.file);
+    return create(given, title === '' ? partsOf(text) : { title, description: text });
+  }
+  if (title !== '') return create(given, { title, description: '' });
+  if (!isTerminal())
+    throw new UsageError('new needs a title, --file FILE (- is standard input), or --issue N');
+  return edited({ text: TEMPLATE, name: 'work-item.md', env: config.env }, (text) =>
+    create(given, partsOf(text.replace(/<!--.*?-->\n?/gs, ''))),
+  );
+};
+
+const readGiven = async (file: string): Promise<string> => {
+  if (file === '-') return textOf(process.stdin);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`--file cannot be read: ${(error as Error).message}`);
+  }
+};
+
+interface Parts {
+  title: string;
+  description: string;
+}
+
+// The first line, whether it is a heading or not.
+const partsOf = (text: string): Parts => {
+  const [first = '', ...rest] = text.trim().split(/\r?\n/);
+  return { title: first.replace(/^#+\s+/, '').trim(), description: rest.join('\n').trim() };
+};
+
+// Work is meant for the repository that one stands in.
+const projectOf = async ({ dossier, config, values }: Verb): Promise<string | undefined> =>
+  values.project ??
+  (await projectHere(config, { dossier, directory: process.cwd(), add: true }))?.name;
+
+const create = async (given: Verb, { title, description }: Parts) => {
+  if (title === '') return undefined;
+  const { type = 'task' } = given.values;
+  const project = await projectOf(given);
+  const body = { title, type, project, ...(description.trim() !== '' && { description }) };
+  return given.dossier.call('POST /cases', { body });
+};

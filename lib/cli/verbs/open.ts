@@ -1,0 +1,14 @@
+import { browserOpener, openWith } from '../reach/browser.ts';
+import { itemOf } from '../reach/item.ts';
+import { verb } from './verb.ts';
+
+/** `dossier open [ITEM]`: its page in a browser, where there is a display; else its address is told. */
+export const open = verb(async ({ dossier, url, config, words: [word], values, out }) => {
+  const place = word === undefined ? '' : `/cases/${await itemOf(dossier, word)}`;
+  const address = `${url}/dashboard${place}`;
+  if (values.json === true) return void out.json({ url: address });
+  out.say(address);
+  const opener = browserOpener(config.env, out.isTerminal);
+  if (opener !== undefined) await openWith(opener, address);
+  return undefined;
+});

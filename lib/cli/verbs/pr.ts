@@ -1,0 +1,40 @@
+import { UsageError } from '../../config.ts';
+import { itemOf } from '../reach/item.ts';
+import { type Verb, verb } from './verb.ts';
+
+/** `dossier pr ITEM`: how its pull request stands; `--create` makes it. */
+export const pr = verb(async (given) => {
+  const { dossier, words, values, out } = given;
+  if (values.draft === true && values.create !== true)
+    throw new UsageError('--draft belongs to --create');
+  const id = await itemOf(dossier, words[0] ?? '');
+  if (values.create === true) return create(given, id);
+  const status = await dossier.call('GET /api/cases/{id}/pr/status', { id });
+  if (values.json === true) return void out.json(status);
+  const { number, state, url, head_ref, base_ref, checks, review_decision, mergeable } = status;
+  out.say({ style: 'bold', text: `#${number} ${state} ${url ?? ''}` });
+  out.table([
+    ['Branches', `${head_ref} into ${base_ref}`],
+    ['Checks', checks ?? 'none'],
+    ['Reviews', review_decision?.replaceAll('_', ' ') ?? 'none'],
+    ['Mergeable', MERGEABLE[String(mergeable)] ?? ''],
+  ]);
+  for (const note of status.notes) out.say({ style: 'yellow', text: note });
+  return undefined;
+});
+
+const MERGEABLE: Readonly<Record<string, string>> = {
+  true: 'yes',
+  false: 'no',
+  null: 'not known yet',
+};
+
+const create = async ({ dossier, values, out }: Verb, id: string): Promise<undefined> => {
+  const made = await dossier.call('POST /api/cases/{id}/pr/create', {
+    id,
+    body: { draft: values.draft === true },
+  });
+  if (values.json === true) return void out.json(made);
+  out.say(`#${made.number} ${made.state} ${made.url ?? ''}`);
+  return undefined;
+};

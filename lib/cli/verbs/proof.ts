@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { UsageError } from '../../config.ts';
+import { Refusal } from '../line/refusal.ts';
+import { itemOf } from '../reach/item.ts';
+import { type Verb, verb } from './verb.ts';
+
+/** `dossier proof ITEM`: its proof, and what its gate misses. `dossier proof add ITEM FILE`: a file more. */
+export const proof = verb((given) => {
+  const [first = '', word, file] = given.words;
+  if (first === 'add' && word !== undefined && file !== undefined) return add(given, word, file);
+  if (word === undefined) return list(given, first);
+  throw new UsageError('proof takes ITEM, or add ITEM FILE');
+});
+
+const list = async ({ dossier, values, out }: Verb, word: string): Promise<undefined> => {
+  const id = await itemOf(dossier, word);
+  const [proofs, gate] = await Promise.all([
+    dossier.call('GET /cases/{id}/proof', { id }),
+    dossier.call('GET /cases/{id}/proof/gate', { id }),
+  ]);
+  if (values.json === true) return void out.json({ proofs, gate });
+  out.table(
+    proofs.map((each) => [
+      each.id.slice(0, 8),
+      each.verified ? 'verified' : 'not verified',
+      gate.stale.includes(each.id) ? 'of other work' : '',
+      each.type,
+      each.file ?? each.content,
+    ]),
+  );
+  if (!out.isTerminal) return;
+  out.say(gate.satisfied ? 'The gate is open.' : 'The gate is closed; it misses:');
+  for (const { type, description } of gate.missing)
+    out.say(`  ${[type, description].filter(Boolean).join(': ')}`);
+};
+
+const add = async (
+  { dossier, values, out }: Verb,
+  word: string,
+  file: string,
+): Promise<undefined> => {
+  const id = await itemOf(dossier, word);
+  const { type = 'file' } = values;
+  const made = await dossier.call('POST /cases/{id}/proof/files', {
+    ...{
+      id,
+      query: { type, name: basename(file) },
+      body: new Blob([new Uint8Array(bytesOf(file))]),
+    },
+  });
+  if (values.json === true) return void out.json(made);
+  out.say(
+    `Proof ${made.id.slice(0, 8)}: ${made.file}; dossier verify ${id.slice(0, 8)} ${made.id.slice(0, 8)} says that it holds`,
+  );
+};
+
+const bytesOf = (file: string): Buffer => {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Refusal(`The file cannot be read: ${(error as Error).message}`);
+  }
+};
+
+/** `dossier verify ITEM PROOF`: the operator's word that it holds. */
+export const verify = verb(async ({ dossier, words: [word = '', named = ''], values, out }) => {
+  const id = await itemOf(dossier, word);
+  const found = (await dossier.call('GET /cases/{id}/proof', { id })).filter((each) =>
+    each.id.startsWith(named.toLowerCase()),
+  );
+  const [only] = found;
+  if (only === undefined || found.length > 1)
+    throw new Refusal(
+      `${only === undefined ? 'No proof has' : 'Several proofs have'} an id that begins with ${named}: dossier proof ${id.slice(0, 8)} lists them`,
+    );
+  const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
+  if (values.json === true) out.json(held);
+  else out.say(`Verified ${held.type} ${held.id.slice(0, 8)}: ${held.file ?? held.content}`);
+  return undefined;
+});

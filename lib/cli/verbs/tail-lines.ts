@@ -1,0 +1,102 @@
+import { counted } from '../../../base/counted.ts';
+import type { SessionEvent } from '../../client/client.ts';
+import type { Out, Words } from '../show/out.ts';
+
+type Data = { [E in SessionEvent as E['event']]: E['data'] };
+type Lines = { [E in keyof Data]?: (data: Data[E]) => readonly Words[] };
+
+/** Tells each event of a session to people. Text that comes in pieces is one text. */
+export const tellerOf = (out: Out, item: string): ((event: SessionEvent) => void) => {
+  const lines = linesFor(item);
+  const { piece, close } = textTo(out);
+  const streamed = new Set<string>();
+  const told = ({ event, data }: SessionEvent): void => {
+    const words = (lines[event] as ((data: unknown) => readonly Words[]) | undefined)?.(data);
+    if (words === undefined) return;
+    close();
+    for (const each of words) out.say(each);
+  };
+  return (event) => {
+    if (event.event === 'message' || event.event === 'thought')
+      return piece(event.event, event.data.text);
+    if (event.event === 'tool_output') {
+      streamed.add(event.data.tool_call_id);
+      return piece(event.data.tool_call_id, event.data.text);
+    }
+    told(event);
+    if (event.event !== 'tool_call' || streamed.has(event.data.tool_call_id)) return;
+    piece(event.data.tool_call_id, event.data.output ?? '');
+    close();
+  };
+};
+
+// A line may stand open, until something of another kind comes.
+const textTo = (out: Out) => {
+  let [kind, isOpen] = ['', false];
+  const close = (): void => {
+    if (isOpen) out.say('');
+    [kind, isOpen] = ['', false];
+  };
+  const piece = (of: string, text: string): void => {
+    if (text === '') return;
+    if (kind !== of) close();
+    out.piece(of === 'message' ? text : { style: 'dim', text });
+    [kind, isOpen] = [of, !text.endsWith('\n')];
+  };
+  return { piece, close };
+};
+
+const marked = (text: string): Words => ({ style: 'cyan', text });
+const alarm = (text: string): Words => ({ style: 'yellow', text });
+const strong = (text: string): Words => ({ style: 'bold', text });
+
+const linesFor = (item: string): Lines => ({
+  ...askedFor(item),
+  tool_call: toolLines(),
+  plan: ({ entries }) => entries.map(({ content, status }) => `  ${status}: ${content}`),
+  gap: ({ message }) => [alarm(message)],
+  network: ({ host, port, allowed, reason = '' }) =>
+    allowed ? [] : [alarm(`Not reached: ${host}:${port}. ${reason}`)],
+  waiting: ({ message }) => [alarm(`Waits: ${message}`)],
+  status: ({ status, message = '' }) => [strong(`-- ${status}${after(message)}`)],
+  block_skipped: ({ title }) => [`Left as it is: ${title}`],
+  operator_edit: ({ action, path }) => [`You: ${action} ${path}`],
+  diff: ({ files, additions, deletions }) => [
+    `Changed: ${counted(files, 'file')}, +${additions} -${deletions}; dossier diff ${item} shows it`,
+  ],
+  error: ({ message, code }) => [alarm(message ?? code ?? 'It failed')],
+  log_continued: ({ message }) => [message],
+  complete: ({ status, error }) => [strong(`-- ended: ${status}${after(error ?? '')}`)],
+});
+
+const after = (text: string): string => (text === '' ? '' : `: ${text}`);
+
+const askedFor = (item: string): Lines => ({
+  permission_request: ({ title, command }) => [
+    alarm(`? ${command ?? title}`),
+    `  dossier answer ${item}`,
+  ],
+  permission_resolved: ({ title, option_id, by }) => [
+    `  ${title}: ${option_id ?? 'cancelled'} (${by})`,
+  ],
+  question_request: ({ message }) => [alarm(`? ${message}`), `  dossier answer ${item}`],
+  question_resolved: ({ message, action, by }) => [`  ${message}: ${action} (${by})`],
+  plan_ready: () => [alarm(`The plan waits: dossier approve ${item}`)],
+  approved: ({ approved_by }) => [`Approved by ${approved_by ?? 'operator'}`],
+});
+
+const UNDER_WAY = ['pending', 'in_progress'];
+const BAD = ['failed', 'killed'];
+
+// A call is told as it begins and once it is over: with its output, where that was not told meanwhile.
+const toolLines = (): NonNullable<Lines['tool_call']> => {
+  const begun = new Set<string>();
+  return ({ tool_call_id, title, kind, status, locations = [] }) => {
+    const isOver = !UNDER_WAY.includes(status);
+    if (!isOver && begun.has(tool_call_id)) return [];
+    begun.add(tool_call_id);
+    const files = locations.length === 0 ? '' : ` (${locations.join(', ')})`;
+    const text = `* ${kind}: ${title}${files}${isOver ? ` ${status}` : ''}`;
+    return [BAD.includes(status) ? alarm(text) : marked(text)];
+  };
+};

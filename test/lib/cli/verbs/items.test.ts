@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../../lib/client/client.ts';
+import { startCodeHost } from '../../../codehost/code-host.ts';
+import { atEnd } from '../../../helpers/at-end.ts';
+import { assertSentence, dossierIn } from '../../../helpers/command.ts';
+import { DOSSIER, startDaemon } from '../../../helpers/daemon.ts';
+import { eventually } from '../../../helpers/eventually.ts';
+import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
+import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
+
+const withDaemon = async (t: TestContext) => {
+  const workspace = temporaryDirectory(t);
+  const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const api = connect({ url: daemon.url });
+  const said = (...words: string[]) =>
+    dossierIn(t, { cwd: root }, [...words, '--workspace', workspace]);
+  const all = async () =>
+    (await api.call('GET /cases')) as { title: string; description: string }[];
+  const make = async (title = 'Say hello') =>
+    (await api.call('POST /cases', { body: { title, type: 'bug' } })).id;
+  return { workspace, root, daemon, api, said, all, make };
+};
+
+describe('dossier new', () => {
+  it('makes a Work item of words, and says the beginning of its id', async (t) => {
+    const { said, all } = await withDaemon(t);
+    const { code, stdout } = await said('new', 'Say', 'it\u202e', '--type', 'feature');
+    assert.equal(code, 1, stdout);
+    const ended = await said('new', 'Say', 'it', '--type', 'feature');
+    assert.match(ended.stdout, /^[0-9a-f]{8} {2}Say it\n$/);
+    const item = JSON.parse((await said('new', 'Another', '--json')).stdout);
+    assert.deepEqual([item.title, item.type], ['Another', 'task']);
+    assert.deepEqual((await all()).map(({ title }) => title).toSorted(), ['Another', 'Say it']);
+  });
+
+  it('takes its title and its description from a file, or from standard input', async (t) => {
+    const { said, all, workspace } = await withDaemon(t);
+    const file = join(temporaryDirectory(t), 'item.md');
+    writeFileSync(file, '\n# From a file\n\nWhat it is.\n\n## More\n');
+    assert.equal((await said('new', '--file', file)).code, 0);
+    const args = [DOSSIER, 'new', 'Titled', '--file', '-', '--workspace', workspace];
+    spawnSync(process.execPath, args, { input: '# No title\n' });
+    const made = (await all()).map(({ title, description }) => [title, description]);
+    assert.deepEqual(made.toSorted(), [
+      ['From a file', 'What it is.\n\n## More'],
+      ['Titled', '# No title\n'],
+    ]);
+    const missing = await said('new', '--file', `${file}.gone`);
+    assert.deepEqual([missing.code, missing.stdout], [2, '']);
+    assert.match(missing.stderr, /--file cannot be read: .*item\.md\.gone/);
+  });
+
+  it('makes nothing without a title, and says how where nobody can be asked', async (t) => {
+    const { said, all } = await withDaemon(t);
+    const file = join(temporaryDirectory(t), 'item.md');
+    writeFileSync(file, '\n\n');
+    assert.equal((await said('new', '--file', file)).code, 1);
+    const without = await said('new');
+    assert.equal(without.code, 2);
+    assert.match(without.stderr, /--file FILE .*--issue N/);
+    assert.deepEqual(await all(), []);
+  });
+
+  it('opens an editor at a terminal; a text that is not taken is kept', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { all, workspace, root } = await withDaemon(t);
+    const script = join(temporaryDirectory(t), 'editor.sh');
+    const edited = async (body: string) => {
+      writeFileSync(script, body);
+      return atTerminal(t, ['new', '--workspace', workspace], [], {
+        cwd: root,
+        env: { VISUAL: '', EDITOR: `sh ${script}` },
+      });
+    };
+    const unchanged = await edited('exit 0');
+    assert.deepEqual([unchanged.code, unchanged.text], [1, 'Without a title nothing is made.\n']);
+    assert.equal(
+      (await edited(`{ printf 'Written\\n\\nBelow it.\\n'; cat "$1"; } > x; mv x "$1"`)).code,
+      0,
+    );
+    const [item] = await all();
+    assert.deepEqual([item?.title, item?.description], ['Written', 'Below it.']);
+    const refused = await edited(`printf 'Not \\033 taken\\n' > "$1"`);
+    const [, kept = ''] = /What you wrote is kept in (\S+work-item\.md)/.exec(refused.text) ?? [];
+    assert.equal(readFileSync(kept, 'utf8'), 'Not \u001b taken\n');
+    const failed = await edited('exit 3');
+    assert.match(failed.text, /The editor .* ended with 3\. What you wrote is kept in/);
+    assert.deepEqual([refused.code, failed.code, (await all()).length], [1, 1, 1]);
+  });
+
+  it('makes it of an issue, and says how its pull request stands', async (t) => {
+    const host = await startCodeHost(t);
+    const { number } = await host.issues.add({ title: 'Say it' });
+    const workspace = temporaryDirectory(t);
+    const { root } = host.repositories.clone();
+    const args = ['--workspace', workspace, '--repo', root];
+    const env = { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '' };
+    const { url } = await startDaemon(t, args, env);
+    const said = (...words: string[]) =>
+      dossierIn(t, { cwd: root }, [...words, '--workspace', workspace]);
+    const ended = await said('new', '--issue', String(number));
+    assert.match(ended.stdout, /^[0-9a-f]{8} {2}Say it\n$/);
+    assert.equal((await said('new', '--issue', 'one')).code, 2);
+    assert.equal((await said('new', 'Other', '--issue', '1')).code, 2);
+    const none = await said('pr', 'say');
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /no pull request yet/);
+    assert.equal((await said('pr', 'say', '--draft')).code, 2);
+    const api = connect({ url });
+    const [item] = await api.call('GET /cases');
+    const { path } = await api.call('POST /api/worktrees', { body: { case_id: item?.id ?? '' } });
+    writeFileSync(join(path, 'said.txt'), 'it\n');
+    for (const given of [
+      ['add', '--all'],
+      ['commit', '--quiet', '--message', 'say it'],
+    ])
+      spawnSync('git', ['-c', 'user.name=me', '-c', 'user.email=me@example.com', ...given], {
+        cwd: path,
+      });
+    const made = await said('pr', 'say', '--create', '--draft');
+    assert.match(made.stdout, /^#\d+ draft http/, made.stderr);
+    const { stdout } = await said('pr', 'say');
+    assert.match(stdout, /^#\d+ draft http\S*\nBranches\t\S+ into \S+\nChecks\t\w+\nReviews\t/);
+    assert.equal(JSON.parse((await said('pr', 'say', '--json')).stdout).draft, true);
+  });
+});
+
+describe('dossier path', () => {
+  it('prints where the worktree is and nothing else', async (t) => {
+    const { said, api, make } = await withDaemon(t);
+    const id = await make();
+    const none = await said('path', 'hello');
+    assert.deepEqual([none.code, none.stdout], [1, '']);
+    const { path } = await api.call('POST /api/worktrees', { body: { case_id: id } });
+    const ended = await said('path', id.slice(0, 6));
+    assert.deepEqual([ended.stdout, ended.stderr], [`${path}\n`, '']);
+    assert.ok(existsSync(path));
+  });
+});
+
+describe('dossier proof and verify', () => {
+  it('attach a file, list it with its gate, and say that it holds', async (t) => {
+    const { said, make, workspace } = await withDaemon(t);
+    const id = await make();
+    const file = join(temporaryDirectory(t), 'log.txt');
+    writeFileSync(file, 'All is well.\n');
+    const added = await said('proof', 'add', 'hello', file, '--type', 'test-log');
+    const [, pid = ''] = /^Proof ([0-9a-f]{8}): \S+\.txt; dossier verify/.exec(added.stdout) ?? [];
+    assert.match(
+      (await said('proof', 'hello')).stdout,
+      new RegExp(`^${pid}\tnot verified\t\ttest-log\t\\S+\n$`),
+    );
+    assert.match(
+      (await said('verify', 'hello', pid)).stdout,
+      new RegExp(`^Verified test-log ${pid}: `),
+    );
+    const { proofs, gate } = JSON.parse((await said('proof', 'hello', '--json')).stdout);
+    assert.deepEqual([proofs[0].verified, gate.satisfied], [true, true]);
+    assert.equal((await said('verify', 'hello', 'ffff')).code, 1);
+    assert.equal((await said('proof', 'add', 'hello', `${file}.gone`)).code, 1);
+    assert.equal((await said('proof', 'hello', 'more')).code, 2);
+    if (noTerminal !== false) return;
+    const { text } = await atTerminal(t, ['proof', id, '--workspace', workspace]);
+    assert.match(text, /\nThe gate is open\.\n$/);
+  });
+});
+
+describe('dossier inbox', () => {
+  it('has what waits, oldest first, each with the command that answers it', async (t) => {
+    const { said, api, make } = await withDaemon(t);
+    assert.deepEqual([(await said('inbox')).stdout, (await said('inbox')).code], ['', 0]);
+    const ids = [];
+    for (const title of ['First', 'Second']) {
+      const id = await make(title);
+      ids.push(id);
+      const body = { type: 'implementing', provider: 'runbook' };
+      const { id: sid } = await api.call('POST /cases/{id}/sessions', { id, body });
+      for await (const { event } of api.stream('GET /cases/{id}/sessions/{sid}/stream', {
+        id,
+        sid,
+      }))
+        if (event === 'plan_ready' || event === 'complete') break;
+    }
+    const rows = (await said('inbox')).stdout
+      .trimEnd()
+      .split('\n')
+      .map((row) => row.split('\t'));
+    const waiting = JSON.parse((await said('inbox', '--json')).stdout);
+    assert.deepEqual(
+      rows.map(([, , command, title]) => [command, title]),
+      ids.map((id, at) => [
+        `dossier ${waiting[at].kind === 'plan' ? 'approve' : 'start'} ${id.slice(0, 8)}`,
+        ['First', 'Second'][at],
+      ]),
+    );
+  });
+});
+
+describe('dossier status and stop', () => {
+  it('say which daemon has the workspace, and end it', async (t) => {
+    const { said, daemon, workspace } = await withDaemon(t);
+    const { pid } = daemon.process;
+    const told = (await said('status')).stdout;
+    assert.match(
+      told,
+      new RegExp(`^Daemon\t${daemon.url}, process ${pid}\nWorkspace\t${workspace}\n`),
+    );
+    const { waiting, ...rest } = JSON.parse((await said('status', '--json')).stdout);
+    assert.deepEqual([waiting, rest.pid, rest.url], [0, pid, daemon.url]);
+    const ended = await said('stop');
+    assert.deepEqual([ended.code, ended.stdout], [0, `The daemon of ${workspace} has ended\n`]);
+    assert.ok(!existsSync(join(workspace, '.dossier/owner.json')));
+    for (const verb of ['status', 'stop']) {
+      const none = await said(verb);
+      assert.equal(none.code, 3);
+      assertSentence(none, /No daemon runs on/);
+    }
+  });
+
+  it('sends no signal to a process that is not the daemon', async (t) => {
+    const { daemon, workspace } = await withDaemon(t);
+    const path = join(workspace, '.dossier/owner.json');
+    const owner = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...owner, token: 'another' }));
+    const ended = await dossierIn(t, {}, ['stop', '--workspace', workspace]);
+    assert.equal(ended.code, 1);
+    assert.match(ended.stderr, /nothing was sent to it/);
+    assert.equal((await fetch(`${daemon.url}/health`)).status, 200);
+  });
+});
+
+describe('dossier open', () => {
+  it('says the address of a page, of the inbox without an item', async (t) => {
+    const { said, make, daemon } = await withDaemon(t);
+    const id = await make();
+    assert.equal((await said('open', 'hello')).stdout, `${daemon.url}/dashboard/cases/${id}\n`);
+    assert.equal((await said('open')).stdout, `${daemon.url}/dashboard\n`);
+  });
+
+  it('opens it in a browser at a terminal with a display', { skip: noTerminal }, async (t) => {
+    const { daemon, workspace } = await withDaemon(t);
+    const bin = temporaryDirectory(t);
+    const seen = join(bin, 'seen');
+    writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$1" > ${seen}\n`, { mode: 0o755 });
+    const env = { PATH: `${bin}:${process.env.PATH}`, DISPLAY: ':7' };
+    assert.equal((await atTerminal(t, ['open', '--workspace', workspace], [], { env })).code, 0);
+    await eventually(() => assert.equal(readFileSync(seen, 'utf8'), `${daemon.url}/dashboard\n`));
+  });
+});
+
+describe('dossier new and start', () => {
+  it('begin a daemon where none runs, and work in the repository one stands in', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+    const said = (...words: string[]) =>
+      dossierIn(t, { cwd: root, env: { ...process.env, DOSSIER_PORT: '0' } }, [
+        ...words,
+        '--workspace',
+        workspace,
+      ]);
+    atEnd(t, () => said('stop'));
+    const item = JSON.parse((await said('new', 'Say it', '--json')).stdout);
+    const status = JSON.parse((await said('status', '--json')).stdout);
+    const { projects } = await connect({ url: status.url }).call('GET /settings');
+    assert.deepEqual(
+      projects.map(({ name, place }) => [name, place]),
+      [[item.project, root]],
+    );
+    await said('stop');
+    assert.equal((await said('show', 'say')).code, 3);
+    assert.match(
+      (await said('start', 'say', '--provider', 'manual')).stdout,
+      /of manual is planning/,
+    );
+  });
+});

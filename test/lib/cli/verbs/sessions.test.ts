@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../../lib/client/client.ts';
+import { killAtEnd } from '../../../helpers/at-end.ts';
+import { assertSentence, dossier } from '../../../helpers/command.ts';
+import { DOSSIER, startDaemon } from '../../../helpers/daemon.ts';
+import { eventually } from '../../../helpers/eventually.ts';
+import { makeRepository, temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
+import { withAgent } from '../../../helpers/sessions.ts';
+import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
+import { withPlan } from '../../../helpers/with-plan.ts';
+
+const WAITS = 'Wait:\n\n```sh\necho begun\nuntil [ -e go ]; do sleep 0.05; done\n```\n';
+
+/** A daemon with a Work item, whose agent does this. */
+const withAgentAtWork = async (t: TestContext, behaviour: string, questions: object[] = []) => {
+  const { settings, env, files } = withAgent(t, behaviour);
+  const home = env?.HOME ?? '';
+  writeFiles(join(home, '.test-agent'), { 'questions.json': JSON.stringify(questions) });
+  const workspace = temporaryDirectory(t);
+  writeFileSync(join(workspace, 'workspace.md'), `---\n${settings}\n---\n`);
+  const { root } = makeRepository(t, { files: files ?? {} });
+  const { url } = await startDaemon(t, ['--workspace', workspace, '--repo', root], { HOME: home });
+  const api = connect({ url });
+  const body = { title: 'Ask me', type: 'bug', description: 'Ask.' };
+  const { id } = await api.call('POST /cases', { body });
+  const said = (verb: string, ...more: string[]) =>
+    dossier(t, verb, 'ask', '--workspace', workspace, ...more);
+  const waits = (count: number) =>
+    eventually(async () => {
+      const all = await api.call('GET /attention');
+      assert.equal(all.length, count);
+      return all;
+    });
+  const shown = (verb: string, ...answers: [RegExp, string][]) =>
+    atTerminal(t, [verb, 'ask', '--workspace', workspace], answers);
+  return { id, api, said, waits, shown };
+};
+
+const planned = async (t: TestContext, options: Parameters<typeof withPlan>[1] = {}) => {
+  const all = await withPlan(t, { settings: 'sandbox: off', ...options });
+  const said = (verb: string, ...more: string[]) =>
+    dossier(t, verb, 'make', '--workspace', all.workspace, ...more);
+  const approve = () =>
+    all.dossier.call('POST /cases/{id}/sessions/{sid}/approve', { ...all.at, body: {} });
+  return { ...all, said, approve };
+};
+
+describe('dossier start', () => {
+  it('begins a session with what is chosen and said, and names the command that shows it', async (t) => {
+    const { said, at, dossier: api } = await planned(t);
+    const more = ['Smaller', 'this time', '--provider', 'manual', '--type', 'fixing'];
+    const ended = await said('start', ...more);
+    assert.match(
+      ended.stdout,
+      /^Session [0-9a-f]{8} of manual is queued; dossier tail [0-9a-f]{8} shows it\n$/,
+    );
+    const [, second] = await api.call('GET /cases/{id}/sessions', { id: at.id });
+    assert.deepEqual([second?.type, second?.provider], ['fixing', 'manual']);
+    const wrong = await said('start', '--provider', 'nobody');
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.stderr, /nobody/);
+  });
+});
+
+describe('dossier tail', () => {
+  it('tells what a session does as it does it, and ends with it', async (t) => {
+    const { said, approve, dossier: api, at, workspace } = await planned(t, { description: WAITS });
+    await approve();
+    const args = [DOSSIER, 'tail', 'make', '--workspace', workspace];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    killAtEnd(t, child);
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    await eventually(() => assert.match(text, /^begun$/m));
+    assert.match(text, /The plan waits: dossier approve [0-9a-f]{8}\n/);
+    assert.match(text, /Approved by operator\n-- working\n\* execute: .*\n(?:.*\n)*begun\n$/);
+    const { path } = await api.call('GET /api/cases/{id}/worktree', { id: at.id });
+    writeFileSync(join(path, 'go'), '');
+    const [code] = await once(child, 'close');
+    assert.match(
+      text,
+      /Changed: 1 file, .*; dossier diff [0-9a-f]{8} shows it\n-- completed\n-- ended: completed\n$/,
+    );
+    assert.equal(code, 0);
+    const last = (await said('tail', '-n', '1')).stdout;
+    assert.equal(last, '-- ended: completed\n');
+    const lines = (await said('tail', '--json')).stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual([lines[0].event, lines.at(-1).event], ['status', 'complete']);
+    assert.equal((await said('tail', '-n', '0')).code, 2);
+  });
+
+  it('is 1 where the session failed', async (t) => {
+    const { said, approve } = await planned(t, { description: 'Fail:\n\n```sh\nfalse\n```\n' });
+    await approve();
+    const ended = await said('tail');
+    assert.equal(ended.code, 1);
+    assert.match(ended.stdout, /\n\* execute: .* failed\n(?:.*\n)*-- ended: failed: /);
+  });
+
+  it('leaves it running at Ctrl-C', { skip: noTerminal }, async (t) => {
+    const { approve, dossier: api, at, workspace } = await planned(t, { description: WAITS });
+    await approve();
+    const { code, text } = await atTerminal(
+      t,
+      ['tail', 'make', '--workspace', workspace],
+      [[/^begun\r$/m, '\u0003']],
+    );
+    assert.notEqual(code, 0);
+    assert.doesNotMatch(text, /ended/);
+    assert.equal((await api.call('GET /cases/{id}/sessions/{sid}', at)).status, 'working');
+  });
+});
+
+describe('dossier diff', () => {
+  it('is a patch that git applies, and counts its lines', async (t) => {
+    const { said, approve, until, root, workspace } = await planned(t);
+    const none = await said('diff');
+    assert.equal(none.code, 1);
+    await approve();
+    await until('complete');
+    const { stdout } = await said('diff');
+    const applied = spawnSync('git', ['apply'], { cwd: root, input: stdout, encoding: 'utf8' });
+    assert.deepEqual([applied.status, applied.stderr], [0, '']);
+    assert.equal(readFileSync(join(root, 'two.txt'), 'utf8'), 'two\n');
+    assert.equal(
+      (await said('diff', '--stat')).stdout,
+      '+1\t-0\tone.txt\n+1\t-0\tthree.txt\n+1\t-0\ttwo.txt\n',
+    );
+    if (noTerminal !== false) return;
+    const args = ['diff', 'make', '--workspace', workspace];
+    const { text } = await atTerminal(t, args, [], { env: { NO_COLOR: '' } });
+    assert.match(text, /\^\[1mdiff --git a\/one\.txt b\/one\.txt\^\[22m\n/);
+    assert.match(text, /\n\^\[32m\+one\^\[39m\n/);
+    assert.doesNotMatch((await atTerminal(t, args)).text, /\^/);
+  });
+});
+
+describe('dossier comment', () => {
+  it('notes what is said of a part of the plan, in its words', async (t) => {
+    const { said, fileOf } = await planned(t);
+    const file = await fileOf('comments.md');
+    assert.match(
+      (await said('comment', 'Good', 'so far')).stdout,
+      /^Noted; dossier revise [0-9a-f]{8} sends/,
+    );
+    await said('comment', '--on', 'echo two', 'Not two');
+    assert.match(
+      readFileSync(file, 'utf8'),
+      /Good so far\n\n> ```sh\n> echo two > two\.txt\n> ```\n\nNot two\n$/,
+    );
+    for (const [on, why] of [
+      ['echo', /More than one part/],
+      ['echo four', /No part/],
+    ] as const) {
+      const ended = await said('comment', '--on', on, 'Hm');
+      assert.equal(ended.code, 1);
+      assertSentence(ended, why);
+    }
+    assert.equal((await said('comment')).code, 2);
+    assert.match((await said('revise')).stdout, /^The plan was sent back/);
+    await eventually(() => assert.match(readFileSync(file, 'utf8'), /\*Sent /));
+  });
+
+  it('opens comments.md in an editor; who writes there meanwhile loses nothing, nor does who edits', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { fileOf, workspace, said } = await planned(t);
+    const file = await fileOf('comments.md');
+    const script = join(temporaryDirectory(t), 'editor.sh');
+    const edited = (body: string) => {
+      writeFileSync(script, body);
+      const env = { VISUAL: `sh ${script}` };
+      return atTerminal(t, ['comment', 'make', '--workspace', workspace], [], { env });
+    };
+    assert.equal((await edited(`echo 'By hand.' >> "$1"`)).code, 0);
+    assert.equal(readFileSync(file, 'utf8'), 'By hand.\n');
+    const clash = await edited(`echo 'And theirs.' >> ${file}; echo 'And mine.' >> "$1"`);
+    const [, kept = ''] = /What you wrote is kept in (\S+comments\.md)/.exec(clash.text) ?? [];
+    assert.equal(clash.code, 1);
+    assert.equal(readFileSync(kept, 'utf8'), 'By hand.\nAnd mine.\n');
+    assert.equal(readFileSync(file, 'utf8'), 'By hand.\nAnd theirs.\n');
+    assert.equal((await said('comment', 'One more')).code, 0);
+    assert.match(readFileSync(file, 'utf8'), /^By hand\.\nAnd theirs\.\n\n[\s\S]*One more\n$/);
+  });
+});
+
+describe('dossier answer', { skip: noTerminal }, () => {
+  it('gives leave, by an option or by its number at a terminal', async (t) => {
+    const { api, id, said, waits, shown } = await withAgentAtWork(t, 'terminal');
+    await said('start');
+    const [plan] = await waits(1);
+    const sid = plan?.session_id ?? '';
+    await api.call('POST /cases/{id}/sessions/{sid}/approve', { id, sid, body: {} });
+    await eventually(async () =>
+      assert.equal((await api.call('GET /attention'))[0]?.kind, 'permission'),
+    );
+    const without = await said('answer');
+    assert.equal(without.code, 2);
+    assert.match(without.stderr, /--option yes or no/);
+    assert.equal((await said('answer', '--option', 'maybe')).code, 2);
+    assert.equal((await said('answer', '--request', 'zz', '--option', 'yes')).code, 1);
+    const left = await shown('answer', [/Which number\? /, '9\r']);
+    assert.match(
+      left.text,
+      /ls␛\[8m; rm -rf ~[\s\S]* 1 {2}Yes \(allow once\)[\s\S]*Nothing was answered\.\n$/,
+    );
+    const given = await shown('answer', [/Which number\? /, '1\r']);
+    assert.match(given.text, /\nAnswered with yes: .*ls␛\[8m; rm -rf ~.*\n$/);
+    assert.deepEqual([left.code, given.code], [1, 0]);
+    assert.equal((await said('tail')).code, 0);
+    const none = await said('answer', '--option', 'yes');
+    assert.equal(none.code, 1);
+    assertSentence(none, /asks nothing/);
+  });
+
+  it('fills in what a question asks for, or declines; of several none is taken by chance', async (t) => {
+    const properties = { name: { type: 'string' }, count: { type: 'integer' } };
+    const schema = { type: 'object', properties, required: ['name'] };
+    const asked = ['One?', 'Two?', 'Three?'].map((message) => ({
+      message,
+      requestedSchema: schema,
+    }));
+    const { api, said, waits, shown } = await withAgentAtWork(t, 'asks', asked);
+    await said('start');
+    const waiting = await waits(3);
+    const several = await said('answer', '--option', 'decline');
+    assert.equal(several.code, 1);
+    assert.match(several.stderr, /say which with --request ID: \n {2}[0-9a-f]{8} {2}One\?/);
+    const requestOf = (message: string): string =>
+      waiting
+        .find((item) => item.message.includes(message))
+        ?.answer.path.split('/')
+        .at(-1) ?? '';
+    const wrong = await said('answer', '--request', requestOf('Two?'), '--field', 'size=1');
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /NAME=VALUE, of name, count/);
+    const fields = ['--field', 'name=A=B', '--field', 'count=3'];
+    const two = await said('answer', '--request', requestOf('Two?'), ...fields);
+    assert.match(two.stdout, /^Answered with accept: .*Two\?/, two.stderr);
+    const one = await shown('answer', [/name[\s\S]*> /, 'Me\r'], [/count[\s\S]*> /, '\r']);
+    assert.match(one.text, /Answered with accept: .*One\?/);
+    assert.equal((await said('answer', '--option', 'decline')).code, 0);
+    await eventually(async () => assert.equal((await api.call('GET /attention'))[0]?.kind, 'plan'));
+    const plan = (await said('plan')).stdout;
+    assert.match(plan, /"content":\{"name":"Me"\}[\s\S]*"content":\{"name":"A=B","count":3\}/);
+    assert.match(plan, /"action":"decline"/);
+  });
+});
