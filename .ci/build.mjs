@@ -1,5 +1,6 @@
 // The daemon as it ships: dist/dossier.js and, beside it, what is loaded only when it is needed.
 import './client-build.mjs';
+import './manual.mjs';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';

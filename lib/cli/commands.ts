@@ -146,6 +146,14 @@ export const COMMANDS: readonly Command[] = [
     open: async () => (await import('./help.ts')).help,
   },
   {
+    name: 'completion',
+    group: 'Help',
+    words: 'SHELL',
+    summary: 'Print what makes bash, zsh or fish complete commands, options and ids of Work items',
+    options: {},
+    open: async () => (await import('./completion.ts')).completion,
+  },
+  {
     name: 'version',
     group: 'Help',
     words: '',
