@@ -129,6 +129,17 @@ describe('README.md and the guides', () => {
     assert.match(stdout, /RESOLVED\n$/);
   });
 
+  it('have a script of the command line that ends with a plan', async (t) => {
+    const { home, type } = machineIn(t, temporaryDirectory(t), 'me');
+    const there = join(home, 'code/my-repository');
+    writeFileSync(join(there, 'note.md'), 'Write it:\n\n```sh\necho Hello > note.txt\n```\n');
+    atEnd(t, () => type('dossier stop'));
+    const said = await type(`cd ${there}\n${block('sh', 'id=$(dossier new')}`);
+    assert.match(said, /^Session [0-9a-f]{8} of runbook is planning; dossier tail/m);
+    assert.match(said, /\tdossier approve [0-9a-f]{8}\tLeave a note\t/);
+    assert.match(said, /echo Hello > note\.txt/);
+  });
+
   it('have a flow in curl from an issue to its pull request', { skip: noCurl }, async (t) => {
     const host = await startCodeHost(t);
     await host.issues.add({ title: 'Say it' });
