@@ -7,6 +7,7 @@ const JSON_TOO = 'Say it for programs: what the API answers';
 const SERVING = {
   host: 'A loopback address to listen on (DOSSIER_HOST; default: 127.0.0.1)',
   port: '0 takes any free one (DOSSIER_PORT; default: 4870, or the next that is free)',
+  socket: 'A socket to listen on besides, alone in a directory below /run or /tmp (DOSSIER_SOCKET)',
   dev: 'Also serve the provider endpoints (DOSSIER_DEV=1)',
   trust: 'What stands in the files holds as it stands, now and later (DOSSIER_TRUST=1)',
   'log-level':
@@ -48,6 +49,7 @@ export const COMMANDS: readonly Command[] = [
       repo: 'As dossier serve takes it, and written down (DOSSIER_REPO)',
       host: 'The same (DOSSIER_HOST)',
       port: 'The same (DOSSIER_PORT)',
+      socket: 'The same (DOSSIER_SOCKET)',
     },
     open: async () => (await import('./service.ts')).service,
   },

@@ -20,6 +20,7 @@ import { checkHost, checkPort, checkRepository, needWorkspace, whyNotListening }
 import { portsToTry, rememberPort } from './ports.ts';
 import { keepLogSmall } from './reach/daemon-log.ts';
 import { askedToStop, outliveLimits } from './signals.ts';
+import { checkSocketPlace, serveSocket } from './socket.ts';
 import { askAboutTrust } from './trust-question.ts';
 
 const DRAIN_MS = 2000;
@@ -40,11 +41,14 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   await checkRepository(config);
   const isPortGiven = (values.port ?? config.env.DOSSIER_PORT) !== undefined;
   if (isPortGiven) await checkPort(config);
+  const socket = values.socket ?? config.env.DOSSIER_SOCKET;
+  if (socket !== undefined) checkSocketPlace(socket);
   needWorkspace(config);
   keepLogSmall(layoutOf(config.workspace));
   const running = await start(config, log);
   endOnCrash(log, running);
   const server = await listen(config, isPortGiven, running);
+  const closeSocket = await listenBesides(socket, server, running);
   const url = urlOf(config, server);
   running.service.address.url = url;
   running.open.lock.tell(url);
@@ -57,6 +61,7 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   );
   log.info({ signal: await asked }, 'Stopping');
   stopping.abort();
+  closeSocket();
   await server.stop({ timeout: DRAIN_MS });
   await running.close();
   return 0;
@@ -104,6 +109,22 @@ const listen = async (config: Config, isPortGiven: boolean, running: Running): P
     }
   }
   throw new Error('There is a port to try');
+};
+
+const listenBesides = async (
+  path: string | undefined,
+  server: Server,
+  running: Running,
+): Promise<() => void> => {
+  if (path === undefined) return () => undefined;
+  try {
+    const socket = await serveSocket(path, server.listener);
+    return () => void socket.close();
+  } catch (error) {
+    await server.stop();
+    await running.close();
+    throw error;
+  }
 };
 
 const listenAt = async ({ host, port }: Config, { service }: Running): Promise<Server> => {

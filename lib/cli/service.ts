@@ -14,6 +14,7 @@ import { type Config, UsageError } from '../config.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
 import { type Execution, execute } from '../tools/process/execute.ts';
 import type { Call, Run } from './line/command.ts';
+import type { OptionName } from './line/options.ts';
 import { Refusal } from './line/refusal.ts';
 import { daemonOf } from './reach/daemon.ts';
 import { commandOf, launchdList, MADE_HERE, systemdUnit, type Unit } from './service-unit.ts';
@@ -95,16 +96,15 @@ const unitOf = ({ config, values }: Call): Unit => {
     throw new Refusal(
       `${program} is in the cache of npx, which is cleared at times: npm install -g dossierd, then dossier service install`,
     );
-  const port = values.port ?? env.DOSSIER_PORT;
-  const host = values.host ?? env.DOSSIER_HOST;
   const unit = {
     name: nameOf(config),
     node: realpathSync(process.execPath),
     ...{ program, workspace },
     flags: [
       ...(repo === undefined ? [] : ['--repo', repo]),
-      ...(host === undefined ? [] : ['--host', host]),
-      ...(port === undefined ? [] : ['--port', port]),
+      ...given('host', values.host ?? env.DOSSIER_HOST),
+      ...given('port', values.port ?? env.DOSSIER_PORT),
+      ...given('socket', values.socket ?? env.DOSSIER_SOCKET),
     ],
     path: cleanEnvironment(env).PATH ?? '',
   };
@@ -112,6 +112,9 @@ const unitOf = ({ config, values }: Call): Unit => {
     throw new Refusal('A path has a control character in it, which no unit can hold');
   return unit;
 };
+
+const given = (name: OptionName, value: string | undefined): string[] =>
+  value === undefined ? [] : [`--${name}`, value];
 
 /** Each workspace has its own. */
 const nameOf = ({ workspace, env }: Config): string =>

@@ -22,7 +22,7 @@ export const up = async ({ config, values }: Call): Promise<number> => {
   return 0;
 };
 
-const OF_THE_START = ['host', 'port', 'dev', 'trust', 'log-level'] as const;
+const OF_THE_START = ['host', 'port', 'socket', 'dev', 'trust', 'log-level'] as const;
 
 const flagsOf = (values: Values): string[] =>
   OF_THE_START.flatMap((name: OptionName) => {

@@ -4,6 +4,7 @@ export const OPTIONS = {
   repo: { type: 'string', value: 'DIR' },
   host: { type: 'string', value: 'ADDRESS' },
   port: { type: 'string', value: 'N' },
+  socket: { type: 'string', value: 'PATH' },
   dev: { type: 'boolean' },
   trust: { type: 'boolean' },
   'log-level': { type: 'string', value: 'LEVEL' },

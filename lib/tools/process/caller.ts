@@ -35,16 +35,29 @@ export interface Suspicion {
   own_limit: number;
 }
 
+const byPath = new WeakSet<Connection>();
+
+/**
+ * Of a connection by a socket with a path that this user and root alone can open, and no sandbox shows. Nobody can tell
+ * which process has its other end.
+ */
+export const cameByPath = (connection: Connection): void => void byPath.add(connection);
+
 /** Tells who calls. The user is looked up once for each connection, and /proc is read only while there is need. */
 export const createCallers = (runs: Runs, own_mark?: string): Callers => {
   const clients = new WeakMap<Connection, Promise<SocketPeer>>();
   const cleared = new WeakSet<Connection>();
+  const attributeByTable = async (connection: Connection): Promise<Caller> => {
+    const client = clients.get(connection) ?? peerOf(connection);
+    clients.set(connection, client);
+    return attribute(await client, runs, own_mark);
+  };
   return {
     callerOf: async (connection) => {
       if (cleared.has(connection)) return 'operator';
-      const client = clients.get(connection) ?? peerOf(connection);
-      clients.set(connection, client);
-      const caller = await attribute(await client, runs, own_mark);
+      const caller = byPath.has(connection)
+        ? await attributeByPath(runs, own_mark)
+        : await attributeByTable(connection);
       // No run that starts later has made this connection.
       if (caller === 'operator') cleared.add(connection);
       return caller;
@@ -57,6 +70,14 @@ const attribute = async (client: SocketPeer, runs: Runs, own_mark?: string): Pro
   if (client === 'unknown') return keeperOf(runs) === undefined ? 'operator' : 'unseen';
   if (client.uid !== OWN_UID) return client.uid === ROOT ? 'operator' : 'other_user';
   return judge(client.inode, await suspicionOf(runs, own_mark));
+};
+
+// Without a sandbox an agent can open it, too.
+const attributeByPath = async (runs: Runs, own_mark?: string): Promise<Caller> => {
+  const suspicion = await suspicionOf(runs, own_mark);
+  if (suspicion.keepers.length === 0) return 'operator';
+  const suspected = withoutForebears(await readProcesses(), suspicion);
+  return suspected.keepers.length === 0 ? 'operator' : 'untold';
 };
 
 // Root can do all that the daemon can.

@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs';
+import type { Server as HttpServer } from 'node:http';
+import { connect, createServer, type Server } from 'node:net';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { isAtOrBelow } from '../../base/at-or-below.ts';
+import { cameByPath } from '../tools/process/caller.ts';
+import { Refusal } from './line/refusal.ts';
+
+/** Node cuts a longer one without a word. */
+const LONGEST_PATH = 107;
+
+// Of these every sandbox has its own, or none: what is made there later is not seen by a run that has begun, either.
+const HIDDEN_FROM_RUNS = ['/run', '/tmp'];
+
+/**
+ * Makes the directory of the socket if need be, which this user alone can enter. Throws a Refusal for a place that
+ * another user could open, or that a sandbox may show.
+ */
+export const checkSocketPlace = (path: string): void => {
+  if (!isAbsolute(path) || Buffer.byteLength(path) > LONGEST_PATH)
+    throw new Refusal(
+      `${path} cannot be a socket: give an absolute path of at most ${LONGEST_PATH} bytes with --socket`,
+    );
+  const dir = dirname(path);
+  if (!existsSync(dirname(dir))) throw new Refusal(`There is no ${dirname(dir)} to make ${dir} in`);
+  const place = join(realpathSync(dirname(dir)), basename(dir));
+  if (!HIDDEN_FROM_RUNS.some((root) => place !== root && isAtOrBelow(place, root)))
+    throw new Refusal(
+      `${path} may be seen from a sandbox: give --socket a directory below /run or /tmp, such as /run/user/${process.getuid?.()}/dossier/socket`,
+    );
+  if (isInRepository(place))
+    throw new Refusal(`${path} is in a git repository, which sandboxes show. Give another place`);
+  if (!existsSync(place)) mkdirSync(place, { mode: 0o700 });
+  const found = lstatSync(place);
+  const isOurs = found.isDirectory() && found.uid === process.getuid?.();
+  if (!isOurs || (found.mode & 0o077) !== 0)
+    throw new Refusal(
+      `${dir} has to be a directory of yours that nobody else can enter: chmod 700`,
+    );
+  const others = readdirSync(place).filter((name) => name !== basename(path));
+  if (others.length > 0)
+    throw new Refusal(
+      `${dir} has to hold the socket alone, and has ${others[0]}. Give another place`,
+    );
+};
+
+const isInRepository = (place: string): boolean =>
+  !HIDDEN_FROM_RUNS.includes(place) &&
+  (existsSync(join(place, '.git')) || isInRepository(dirname(place)));
+
+/** Serves what connects to the socket as what connects to the port. Throws a Refusal where another program listens. */
+export const serveSocket = async (path: string, http: HttpServer): Promise<Server> => {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    cameByPath(socket);
+    http.emit('connection', socket);
+  });
+  await leaveRoom(path);
+  server.listen(path);
+  await once(server, 'listening');
+  chmodSync(path, 0o600);
+  return server;
+};
+
+const leaveRoom = async (path: string): Promise<void> => {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isSocket()) throw new Refusal(`${path} is there, and is no socket`);
+  const socket = connect(path);
+  const answers = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  if (answers) throw new Refusal(`Another program listens on ${path}. Give another with --socket`);
+  rmSync(path);
+};
