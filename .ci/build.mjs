@@ -2,7 +2,8 @@
 import './client-build.mjs';
 import './manual.mjs';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { build } from 'esbuild';
 import { metafile as consoleMetafile } from './console-build.mjs';
 import { writeNotices } from './notices.mjs';
@@ -39,6 +40,30 @@ const common = {
   logLevel: 'warning',
 };
 
+// What the browser alone runs, once it is opened, is an empty module to the daemon, which draws the same pages.
+const browserOnly = {
+  name: 'browser-only',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/routes\/console\/(?:editor\/[\w-]+|parts\/diff.lowlight)\.tsx?$/ }, () => ({
+      contents: '',
+    })),
+};
+
+// Of packages that would come whole: as what is taken of them alone.
+const IN_PART = {
+  undici: '.ci/undici.cjs',
+  'isomorphic-git': 'node_modules/isomorphic-git/index.js',
+};
+const inPart = {
+  name: 'in-part',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^(?:undici|isomorphic-git)$/ }, ({ path }) => ({
+      path: resolve(IN_PART[path]),
+      sideEffects: false,
+    })),
+};
+
+rmSync('dist/chunks', { recursive: true, force: true });
 const daemon = await build({
   ...common,
   // The file of a thread, or of a process, has to lie beside the chunk that starts it.
@@ -50,7 +75,11 @@ const daemon = await build({
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
   splitting: true,
-  alias: { 'js-yaml': './.ci/no-js-yaml.cjs', 'mime-db/db.json': './.ci/mime-db.json' },
+  plugins: [browserOnly, inPart],
+  alias: {
+    'js-yaml': './.ci/no-js-yaml.cjs',
+    'mime-db/db.json': './.ci/mime-db.json',
+  },
   // A text and no object: that would be a file of its own, which the first one loads.
   define: { DOSSIER_BUILD: JSON.stringify(JSON.stringify(info)) },
   banner: {

@@ -55,14 +55,25 @@ export const writeNotices = (metafiles, { name, version, license }) => {
   writeFileSync('dist/sbom.cdx.json', `${JSON.stringify(sbom, null, 2)}\n`);
 };
 
-const licencesOf = (notices) =>
-  [
+// One text for all that are under the very same.
+const licencesOf = (notices) => {
+  const byText = grouped(notices);
+  const parts = [...byText].map(([text, under]) => {
+    const names = under.map(({ name, version, license }) => `${name} ${version} (${license})\n`);
+    return `${'='.repeat(72)}\n${names.join('')}${'='.repeat(72)}\n\n${text}\n`;
+  });
+  return [
     'Dossier carries code of the packages below. Each is its authors’, under the licence that follows its name.\n',
-    ...notices.map(
-      ({ name, version, license, text }) =>
-        `${'='.repeat(72)}\n${name} ${version} (${license})\n${'='.repeat(72)}\n\n${text}\n`,
-    ),
+    ...parts,
   ].join('\n');
+};
+
+const grouped = (notices) => {
+  const byText = new Map();
+  for (const notice of notices)
+    byText.set(notice.text, [...(byText.get(notice.text) ?? []), notice]);
+  return byText;
+};
 
 const identity = ({ name, version, license }) => {
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;

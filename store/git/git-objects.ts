@@ -27,7 +27,7 @@ export interface GitReader {
 export const openGitReader = async (directory: string): Promise<GitReader | undefined> => {
   const found = findGitDir(directory);
   if (found === undefined) return undefined;
-  const { default: git } = await import('isomorphic-git');
+  const git = await import('./git-package.ts');
   const { head_dir, gitdir, top } = found;
   const shallow = new Set(gitFileLines(join(gitdir, 'shallow')));
   const base = { fs, gitdir, cache: {} };
