@@ -44,9 +44,12 @@ const common = {
 const browserOnly = {
   name: 'browser-only',
   setup: ({ onLoad }) =>
-    onLoad({ filter: /\/routes\/console\/(?:editor\/[\w-]+|parts\/diff.lowlight)\.tsx?$/ }, () => ({
-      contents: '',
-    })),
+    onLoad(
+      { filter: /\/routes\/console\/(?:editor\/[\w-]+|parts\/diff\/lowlight)\.tsx?$/ },
+      () => ({
+        contents: '',
+      }),
+    ),
 };
 
 // Of packages that would come whole: as what is taken of them alone.

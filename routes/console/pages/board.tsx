@@ -6,13 +6,13 @@ import {
   marksOf,
   type State,
   wantedOf,
-} from '../parts/board-cards.ts';
-import { Column } from '../parts/board-column.tsx';
-import { addressOf, Filters, type Looking } from '../parts/board-filters.tsx';
-import { useArrows, useKeptAtHand } from '../parts/board-keys.ts';
-import { type Moving, movingOf, useMoving } from '../parts/board-move.tsx';
-import { NewHere } from '../parts/board-new.tsx';
-import { Table } from '../parts/board-table.tsx';
+} from '../parts/board/cards.ts';
+import { Column } from '../parts/board/column.tsx';
+import { addressOf, Filters, type Looking } from '../parts/board/filters.tsx';
+import { useArrows, useKeptAtHand } from '../parts/board/keys.ts';
+import { type Moving, movingOf, useMoving } from '../parts/board/move.tsx';
+import { NewHere } from '../parts/board/new.tsx';
+import { Table } from '../parts/board/table.tsx';
 import { STATES } from '../parts/item.tsx';
 
 interface Board {

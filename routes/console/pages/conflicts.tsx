@@ -1,11 +1,11 @@
 import type { Case, Conflict, ConflictFile, Data } from '../../../lib/client/client.ts';
 import { orTold } from '../common/or-told.ts';
 import { type Api, page, type Told } from '../common/page.ts';
-import { type ConflictedText, ConflictFileShown } from '../parts/conflict-file.tsx';
-import { ConflictFiles } from '../parts/conflict-files.tsx';
-import { ConflictHistory } from '../parts/conflict-history.tsx';
-import { NewRebase } from '../parts/conflict-start.tsx';
-import { RebaseUnderWay } from '../parts/conflict-under-way.tsx';
+import { type ConflictedText, ConflictFileShown } from '../parts/conflicts/file.tsx';
+import { ConflictFiles } from '../parts/conflicts/files.tsx';
+import { ConflictHistory } from '../parts/conflicts/history.tsx';
+import { NewRebase } from '../parts/conflicts/start.tsx';
+import { RebaseUnderWay } from '../parts/conflicts/under-way.tsx';
 import { Item } from '../parts/item.tsx';
 
 interface Conflicts {

@@ -1,9 +1,9 @@
 import { type Case, Problem, type Session } from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
-import type { Since } from '../parts/diff-kept.ts';
-import { listedOf } from '../parts/diff-list.ts';
-import type { ListedFile } from '../parts/diff-tree.ts';
-import { DiffView } from '../parts/diff-view.tsx';
+import type { Since } from '../parts/diff/kept.ts';
+import { listedOf } from '../parts/diff/list.ts';
+import type { ListedFile } from '../parts/diff/tree.ts';
+import { DiffView } from '../parts/diff/view.tsx';
 import { SessionPage } from '../parts/session.tsx';
 
 interface Diff {

@@ -7,7 +7,7 @@ import { type Api, page, type Told } from '../common/page.ts';
 import type { OnDisk } from '../editor/disk.ts';
 import type { EditorProps } from '../editor/editor.tsx';
 import { Copy, OpenInEditor } from '../parts/copy.tsx';
-import { oneLine } from '../parts/diff-rows.ts';
+import { oneLine } from '../parts/diff/rows.ts';
 import { Folder } from '../parts/file-list.tsx';
 import { Item } from '../parts/item.tsx';
 import { useLoaded } from '../parts/loaded.ts';

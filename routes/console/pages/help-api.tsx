@@ -1,7 +1,7 @@
 import { page } from '../common/page.ts';
-import type { Document } from '../parts/api-document.ts';
-import { ApiList } from '../parts/api-list.tsx';
-import { entriesOf, type OperationEntry } from '../parts/api-operation.ts';
+import type { Document } from '../parts/api/document.ts';
+import { ApiList } from '../parts/api/list.tsx';
+import { entriesOf, type OperationEntry } from '../parts/api/operation.ts';
 import { Help } from '../parts/help-frame.tsx';
 
 interface ApiShown {

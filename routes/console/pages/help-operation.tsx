@@ -1,8 +1,8 @@
 import { Problem } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import type { Document } from '../parts/api-document.ts';
-import { Fields } from '../parts/api-field-list.tsx';
-import { type OperationShown, operationOf, type Sent } from '../parts/api-operation.ts';
+import type { Document } from '../parts/api/document.ts';
+import { Fields } from '../parts/api/field-list.tsx';
+import { type OperationShown, operationOf, type Sent } from '../parts/api/operation.ts';
 import { Help } from '../parts/help-frame.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 

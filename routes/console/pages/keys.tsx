@@ -1,7 +1,7 @@
 import type { ListedKey } from '../../../lib/guard/api-keys/keys.ts';
 import { OneField } from '../parts/one-field.tsx';
 import { Refused } from '../parts/refused.tsx';
-import { Settings } from '../parts/settings-frame.tsx';
+import { Settings } from '../parts/settings/frame.tsx';
 import { ShownOnce } from '../parts/shown-once.tsx';
 
 const KEYS = '/dashboard/keys';

@@ -5,8 +5,8 @@ import {
   ProviderField,
   providersOf,
   TypeField,
-} from '../parts/case-start.tsx';
-import { MarkdownField } from '../parts/case-text.tsx';
+} from '../parts/case/start.tsx';
+import { MarkdownField } from '../parts/case/text.tsx';
 import { Do } from '../parts/do.tsx';
 import { FromIssue, hostOf } from '../parts/new-issue.tsx';
 import { TitleField } from '../parts/new-title.tsx';

@@ -1,14 +1,14 @@
 import { type Boundary, type Case, Problem, type Session } from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
-import { InComments } from '../parts/comments-box.tsx';
-import { type CommentsFile, commentsOrWhy, useComments } from '../parts/comments-state.ts';
-import { PlanBody } from '../parts/plan-body.tsx';
-import { Leave } from '../parts/plan-boundary.tsx';
-import { PlanCommands } from '../parts/plan-commands.tsx';
-import { Abort, Decide } from '../parts/plan-decide.tsx';
-import { PlanDiff } from '../parts/plan-diff.tsx';
-import { EditPlan, Unsaved } from '../parts/plan-edit.tsx';
-import { Hidden, PlanHead } from '../parts/plan-head.tsx';
+import { PlanBody } from '../parts/plan/body.tsx';
+import { Leave } from '../parts/plan/boundary.tsx';
+import { PlanCommands } from '../parts/plan/commands.tsx';
+import { InComments } from '../parts/plan/comments-box.tsx';
+import { type CommentsFile, commentsOrWhy, useComments } from '../parts/plan/comments-state.ts';
+import { Abort, Decide } from '../parts/plan/decide.tsx';
+import { PlanDiff } from '../parts/plan/diff.tsx';
+import { EditPlan, Unsaved } from '../parts/plan/edit.tsx';
+import { Hidden, PlanHead } from '../parts/plan/head.tsx';
 import { SessionPage } from '../parts/session.tsx';
 
 interface PlanShown {

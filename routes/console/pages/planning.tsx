@@ -1,8 +1,8 @@
 import type { Case, PlanningGate, Readiness } from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
+import { PlanningFile, type PlanningText, STAGES } from '../parts/case/planning-file.tsx';
 import { Do } from '../parts/do.tsx';
 import { Item } from '../parts/item.tsx';
-import { PlanningFile, type PlanningText, STAGES } from '../parts/planning-file.tsx';
 import { Written } from '../parts/written.tsx';
 
 interface Planning {

@@ -1,11 +1,11 @@
 import type { Case, ChecklistItem, Proof, ProofGate } from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
 import { Item } from '../parts/item.tsx';
-import { Checklist } from '../parts/proof-checklist.tsx';
-import { ProofGateLine } from '../parts/proof-gate.tsx';
-import { NewProof } from '../parts/proof-new.tsx';
-import { ProofRow, type ProofShown } from '../parts/proof-row.tsx';
-import { isText, LONGEST } from '../parts/proof-shown.ts';
+import { Checklist } from '../parts/proof/checklist.tsx';
+import { ProofGateLine } from '../parts/proof/gate.tsx';
+import { NewProof } from '../parts/proof/new.tsx';
+import { ProofRow, type ProofShown } from '../parts/proof/row.tsx';
+import { isText, LONGEST } from '../parts/proof/shown.ts';
 
 interface Proofs {
   item: Case;

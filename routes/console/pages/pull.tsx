@@ -10,13 +10,13 @@ import type {
 import { orTold } from '../common/or-told.ts';
 import { type Api, page, type Told } from '../common/page.ts';
 import { Item } from '../parts/item.tsx';
-import { PullBody } from '../parts/pull-body.tsx';
-import { PullEdit } from '../parts/pull-edit.tsx';
-import { NoPull } from '../parts/pull-none.tsx';
-import { PullReady } from '../parts/pull-ready.tsx';
-import { PullReviews } from '../parts/pull-reviews.tsx';
-import { PullState } from '../parts/pull-state.tsx';
-import { PullTimeline } from '../parts/pull-timeline.tsx';
+import { PullBody } from '../parts/pull/body.tsx';
+import { PullEdit } from '../parts/pull/edit.tsx';
+import { NoPull } from '../parts/pull/none.tsx';
+import { PullReady } from '../parts/pull/ready.tsx';
+import { PullReviews } from '../parts/pull/reviews.tsx';
+import { PullState } from '../parts/pull/state.tsx';
+import { PullTimeline } from '../parts/pull/timeline.tsx';
 
 interface Pulls {
   item: Case;

@@ -1,11 +1,11 @@
 import type { AttentionItem, Case, Session } from '../../../lib/client/client.ts';
 import { Problem } from '../../../lib/client/client.ts';
 import { type Api, type At, page } from '../common/page.ts';
-import { type Activity, add, bounded, nothing } from '../parts/activity.ts';
-import { Controls } from '../parts/activity-controls.tsx';
-import { askEarlier, SOME, useActivity } from '../parts/activity-follow.ts';
-import { ActivityLog } from '../parts/activity-log.tsx';
-import { Asks, Places, Standing } from '../parts/activity-standing.tsx';
+import { type Activity, add, bounded, nothing } from '../parts/activity/activity.ts';
+import { Controls } from '../parts/activity/controls.tsx';
+import { askEarlier, SOME, useActivity } from '../parts/activity/follow.ts';
+import { ActivityLog } from '../parts/activity/log.tsx';
+import { Asks, Places, Standing } from '../parts/activity/standing.tsx';
 import { SessionPage } from '../parts/session.tsx';
 
 interface Shown {

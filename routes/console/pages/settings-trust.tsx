@@ -1,7 +1,7 @@
 import type { WaitingValue } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
 import { Do } from '../parts/do.tsx';
-import { Settings } from '../parts/settings-frame.tsx';
+import { Settings } from '../parts/settings/frame.tsx';
 import { Since } from '../parts/since.tsx';
 import { Waiting } from '../parts/waiting-value.tsx';
 import { Written } from '../parts/written.tsx';

@@ -1,10 +1,10 @@
 import type { Delivery, Webhook } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import { DeliveryTag } from '../parts/delivery.tsx';
-import { Settings } from '../parts/settings-frame.tsx';
+import { DeliveryTag } from '../parts/settings/delivery.tsx';
+import { Settings } from '../parts/settings/frame.tsx';
+import { DeleteWebhook, Events, WebhookState } from '../parts/settings/webhook-head.tsx';
+import { NewSecret, NewWebhook } from '../parts/settings/webhook-new.tsx';
 import { Since } from '../parts/since.tsx';
-import { DeleteWebhook, Events, WebhookState } from '../parts/webhook-head.tsx';
-import { NewSecret, NewWebhook } from '../parts/webhook-new.tsx';
 import { Written } from '../parts/written.tsx';
 
 interface Shown {

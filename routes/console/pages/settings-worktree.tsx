@@ -2,9 +2,9 @@ import type { Data, Recovery } from '../../../lib/client/client.ts';
 import { orTold } from '../common/or-told.ts';
 import { type Api, page, type Told } from '../common/page.ts';
 import { Path } from '../parts/copy.tsx';
-import { Recoveries } from '../parts/recoveries.tsx';
-import { Settings } from '../parts/settings-frame.tsx';
-import { RemoveWorktree } from '../parts/worktree-remove.tsx';
+import { Settings } from '../parts/settings/frame.tsx';
+import { Recoveries } from '../parts/settings/recoveries.tsx';
+import { RemoveWorktree } from '../parts/settings/worktree-remove.tsx';
 import { Written } from '../parts/written.tsx';
 
 type Status = Data<'GET /api/worktrees/{case_id}/status'>;

@@ -1,10 +1,10 @@
 import type { KnownWorktree, StaleWorktree, WorktreeConfig } from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
-import { Settings } from '../parts/settings-frame.tsx';
+import { Settings } from '../parts/settings/frame.tsx';
+import { Config } from '../parts/settings/worktree-config.tsx';
+import { Branch, OfItem } from '../parts/settings/worktree-row.tsx';
+import { Stale } from '../parts/settings/worktree-stale.tsx';
 import { Since } from '../parts/since.tsx';
-import { Config } from '../parts/worktree-config.tsx';
-import { Branch, OfItem } from '../parts/worktree-row.tsx';
-import { Stale } from '../parts/worktree-stale.tsx';
 import { Written } from '../parts/written.tsx';
 
 interface Shown {

@@ -2,9 +2,9 @@ import type { Provider, WorkspaceSettings } from '../../../lib/client/client.ts'
 import { page } from '../common/page.ts';
 import { Path } from '../parts/copy.tsx';
 import { Do } from '../parts/do.tsx';
-import { Settings } from '../parts/settings-frame.tsx';
-import { Projects } from '../parts/settings-projects.tsx';
-import { Providers } from '../parts/settings-providers.tsx';
+import { Settings } from '../parts/settings/frame.tsx';
+import { Projects } from '../parts/settings/projects.tsx';
+import { Providers } from '../parts/settings/providers.tsx';
 
 interface SettingsShown {
   settings: WorkspaceSettings;

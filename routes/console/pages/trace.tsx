@@ -1,8 +1,8 @@
 import type { Case } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
 import { Item } from '../parts/item.tsx';
-import { type TraceCard, type TraceLine, withCommits } from '../parts/trace-columns.ts';
-import { TracePicture } from '../parts/trace-picture.tsx';
+import { type TraceCard, type TraceLine, withCommits } from '../parts/trace/columns.ts';
+import { TracePicture } from '../parts/trace/picture.tsx';
 import { Written } from '../parts/written.tsx';
 
 interface Trace {

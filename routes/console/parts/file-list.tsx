@@ -1,5 +1,5 @@
 import type { Data } from '../../../lib/client/client.ts';
-import { oneLine } from './diff-rows.ts';
+import { oneLine } from './diff/rows.ts';
 
 type Entry = Data<'GET /cases/{id}/editor/directories'>[number];
 

@@ -4,7 +4,7 @@ import type { Api } from '../common/page.ts';
 import { Answers } from './answers.tsx';
 import { KINDS } from './kinds.ts';
 import { placeOf } from './place.ts';
-import { PlanInPlace } from './plan-in-place.tsx';
+import { PlanInPlace } from './plan/in-place.tsx';
 import { Since } from './since.tsx';
 import { Waiting } from './waiting-value.tsx';
 

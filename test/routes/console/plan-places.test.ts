@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readComments, withComment } from '../../../base/comments.ts';
 import { blocksOf } from '../../../routes/console/parts/markdown.tsx';
-import { type Place, placedIn, quoteOf } from '../../../routes/console/parts/plan-places.ts';
+import { type Place, placedIn, quoteOf } from '../../../routes/console/parts/plan/places.ts';
 
 const blocksIn = (text: string): Place[] =>
   (blocksOf(text) ?? []).filter(({ token }) => token.type !== 'space');

@@ -1,0 +1,220 @@
+import type { SessionEvent, SessionEvents } from '../../../../lib/client/client.ts';
+import { type Asked, type Called, costOf, type Entry, type Said } from './entry.ts';
+import { cutText, fileDiffs } from './lines.ts';
+import { wordsOf } from './notes.ts';
+
+/** A part of a session's events as it is shown. */
+export interface Activity {
+  entries: Entry[];
+  /** The numbers of the first and the last event that are in it. */
+  first: number;
+  last: number;
+  /** What was told last of what is not kept in entries; null: it waits no more. */
+  waiting?: SessionEvents['waiting'] | null;
+  /** Of the turn that goes on. */
+  usage?: SessionEvents['usage'] | undefined;
+  context?: SessionEvents['agent_state']['context'] | undefined;
+  isOver: boolean;
+}
+
+const OUTPUT = { head: 1500, tail: 2500 };
+/** Of the files of a call. */
+const MOST_LINES = 160;
+
+/** Nothing yet, where what comes first has this number. */
+export const nothing = (first: number): Activity => ({
+  ...{ entries: [], first, last: first - 1, isOver: false },
+});
+
+/** With the events that came after. What is there already is not added again. */
+export const add = (activity: Activity, events: readonly SessionEvent[]): Activity => {
+  const now = { ...activity, entries: [...activity.entries] };
+  for (const event of events) {
+    if (event.id <= now.last) continue;
+    now.last = event.id;
+    const put = PUT[event.event] as ((now: Activity, event: SessionEvent) => void) | undefined;
+    (put ?? note)(now, event);
+  }
+  return now;
+};
+
+type Of<E extends keyof SessionEvents> = Extract<SessionEvent, { event: E }>;
+
+const baseOf = ({ id, data }: SessionEvent) => ({ from: id, to: id, at: data.at ?? '' });
+
+const say = ({ entries }: Activity, event: Of<'message' | 'thought'>): void => {
+  const { text } = event.data;
+  const said = fitted({ ...baseOf(event), kind: event.event, text, rest: '', length: text.length });
+  const last = entries.at(-1);
+  if (last?.kind === event.event) entries[entries.length - 1] = joined(last, said);
+  else entries.push(said);
+};
+
+const joined = (one: Said, next: Said): Said =>
+  fitted({
+    ...{ ...one, to: next.to, length: one.length + next.length },
+    rest: one.rest + next.text + next.rest,
+  });
+
+/** How much is kept of each end of what is said, in characters. */
+const MOST_SAID = 4000;
+
+const fitted = (said: Said): Said => {
+  const all = said.text + said.rest;
+  return { ...said, text: all.slice(0, MOST_SAID), rest: all.slice(MOST_SAID).slice(-MOST_SAID) };
+};
+
+const call = ({ entries }: Activity, event: Of<'tool_call'>): void => {
+  const { tool_call_id, title, kind, status, output = '', locations = [] } = event.data;
+  const { diffs = [], truncated = false } = event.data;
+  const at = callAt(entries, tool_call_id);
+  const before = entries[at] as Called | undefined;
+  const shown = fileDiffs(diffs, MOST_LINES);
+  const isCut = output.length > OUTPUT.head + OUTPUT.tail || shown.some(({ more }) => more > 0);
+  const now: Called = {
+    ...{ ...baseOf(event), kind: 'call', call_id: tool_call_id, title, tool: kind, status },
+    ...{ files: locations.slice(0, 20), diffs: shown, cut: isCut || truncated },
+    output: output === '' ? (before?.output ?? '') : cutText(output, OUTPUT),
+  };
+  if (before === undefined) entries.push(now);
+  else entries[at] = { ...now, from: before.from, at: before.at };
+};
+
+const callAt = (entries: readonly Entry[], id: string): number =>
+  entries.findLastIndex((entry) => entry.kind === 'call' && entry.call_id === id);
+
+const goOn = ({ entries }: Activity, { id, data }: Of<'tool_output'>): void => {
+  const at = callAt(entries, data.tool_call_id);
+  const before = entries[at];
+  if (before?.kind !== 'call') return;
+  entries[at] = { ...before, to: id, output: (before.output + data.text).slice(-OUTPUT.tail) };
+};
+
+const askLeave = ({ entries }: Activity, event: Of<'permission_request'>): void => {
+  const { request_id, title, command } = event.data;
+  const text = `Asks for leave: ${title}`;
+  entries.push({ ...baseOf(event), kind: 'asked', request_id, text, command });
+};
+
+const ask = ({ entries }: Activity, event: Of<'question_request'>): void => {
+  const { question_id: request_id, message } = event.data;
+  entries.push({ ...baseOf(event), kind: 'asked', request_id, text: `Asks: ${message}` });
+};
+
+type Answered = Pick<Asked, 'request_id' | 'text' | 'outcome'>;
+
+const answered = ({ entries }: Activity, event: SessionEvent, said: Answered): void => {
+  const at = entries.findLastIndex(
+    (entry) => entry.kind === 'asked' && entry.request_id === said.request_id,
+  );
+  const before = entries[at] as Asked | undefined;
+  const now: Asked = { ...baseOf(event), ...said, kind: 'asked' };
+  if (before === undefined) entries.push(now);
+  else entries[at] = { ...before, to: event.id, outcome: said.outcome };
+};
+
+const leave = (activity: Activity, event: Of<'permission_resolved'>): void => {
+  const { request_id, title, option_id, by, prefix } = event.data;
+  const how = option_id === null ? 'cancelled' : `answered ${option_id}`;
+  const outcome = `${how}${prefix === undefined ? '' : ` (${prefix})`}, by ${by === 'policy' ? 'the policy' : 'you'}`;
+  answered(activity, event, { request_id, text: `Asks for leave: ${title}`, outcome });
+};
+
+const answer = (activity: Activity, event: Of<'question_resolved'>): void => {
+  const { question_id: request_id, message, action, content, by, reason } = event.data;
+  const words = [
+    action,
+    content && JSON.stringify(content),
+    `by ${by === 'operator' ? 'you' : `the ${by}`}`,
+  ];
+  const outcome = [...words, reason].filter(Boolean).join(', ');
+  answered(activity, event, { request_id, text: `Asks: ${message}`, outcome });
+};
+
+const note = ({ entries }: Activity, event: SessionEvent): void => {
+  const words = wordsOf(event);
+  if (words !== undefined) entries.push({ ...baseOf(event), kind: 'note', ...words });
+};
+
+const PUT: { [E in keyof SessionEvents]?: (now: Activity, event: Of<E>) => void } = {
+  message: say,
+  thought: say,
+  tool_call: call,
+  tool_output: goOn,
+  permission_request: askLeave,
+  permission_resolved: leave,
+  question_request: ask,
+  question_resolved: answer,
+  usage: (now, { data }) => {
+    now.usage = data;
+  },
+  waiting: (now, { data }) => {
+    now.waiting = data;
+  },
+  waiting_over: (now) => {
+    now.waiting = null;
+  },
+  // Each turn begins with one, and ends with one.
+  status: (now, event) => {
+    [now.waiting, now.usage] = [null, undefined];
+    note(now, event);
+  },
+  agent_state: (now, event) => {
+    now.context = event.data.context ?? now.context;
+    note(now, event);
+  },
+  complete: (now, event) => {
+    [now.isOver, now.waiting] = [true, null];
+    note(now, event);
+  },
+};
+
+/** With what came before it. What was told in both is one: a message that was cut apart, a call that went on. */
+export const before = (earlier: Activity, later: Activity): Activity => {
+  const known = new Set(earlier.entries.map(keyOf));
+  const newer = new Map(later.entries.map((one) => [keyOf(one), one]));
+  const entries = earlier.entries.map((one) => {
+    const { from, at } = one;
+    return { ...one, ...newer.get(keyOf(one)), from, at } as Entry;
+  });
+  const rest = later.entries.filter((one) => !known.has(keyOf(one)));
+  const [last, next] = [entries.at(-1), rest[0]];
+  if (last !== undefined && isSaid(last) && next?.kind === last.kind)
+    entries.splice(-1, 1, joined(last, rest.shift() as Said));
+  return { ...later, first: earlier.first, entries: [...entries, ...rest] };
+};
+
+/** What is told anew is the same entry. */
+export const keyOf = (entry: Entry): string => {
+  if (entry.kind === 'call') return `call ${entry.call_id}`;
+  return entry.kind === 'asked' ? `asked ${entry.request_id}` : `${entry.kind} ${entry.from}`;
+};
+
+const isSaid = (entry: Entry): entry is Said =>
+  entry.kind === 'message' || entry.kind === 'thought';
+
+/** How many elements a page has for entries. */
+export const MOST_ELEMENTS = 2400;
+
+/** As much of it as a page can show, of its end or of its beginning. */
+export const bounded = (
+  activity: Activity,
+  keep: 'end' | 'start',
+  most = MOST_ELEMENTS,
+): Activity => {
+  const { entries } = activity;
+  let left = most;
+  const fits = (entry: Entry): boolean => {
+    left -= costOf(entry);
+    return left >= 0;
+  };
+  if (keep === 'start') {
+    const end = entries.findIndex((entry) => !fits(entry));
+    return end < 1 ? activity : { ...activity, entries: entries.slice(0, end) };
+  }
+  const start = entries.findLastIndex((entry) => !fits(entry)) + 1;
+  const first = entries[start]?.from;
+  return start === 0 || first === undefined
+    ? activity
+    : { ...activity, first, entries: entries.slice(start) };
+};

@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks';
+import type { Session } from '../../../../lib/client/client.ts';
+import { Do } from '../do.tsx';
+import { SendBack } from '../send-back.tsx';
+
+/** What the operator can do about a session as it stands. */
+export const Controls = ({ of: session }: { of: Session }) => {
+  const { case_id, id, status, provider, mode, elsewhere } = session;
+  const call = `POST /api/cases/${case_id}/session`;
+  if (elsewhere === true)
+    return <p class="box">Another machine runs it: only that one goes on with it.</p>;
+  if (!ACTIVE.has(status)) return null;
+  // A page may be old by now: nothing is done to another session than it shows.
+  const meant = { session_id: id };
+  const runs = status === 'planning' || status === 'working';
+  return (
+    <div class="controls">
+      {runs && <Press call={`${call}/pause`} body={meant} word="Pause" keys="p" />}
+      {status === 'paused' && (
+        <Press call={`${call}/resume`} body={meant} word="Resume" keys="r" isFirst />
+      )}
+      {status === 'working' && provider === 'manual' && (
+        <Press
+          call={`POST /cases/${case_id}/sessions/${id}/finish`}
+          word="Finish"
+          keys="f"
+          isFirst
+        />
+      )}
+      <Abort call={`${call}/abort`} body={meant} />
+      {status === 'paused' && provider === 'runbook' && mode === 'work' && (
+        <CutOff call={`${call}/resume`} body={meant} />
+      )}
+      {status === 'plan_ready' && <PlanWaits {...session} />}
+    </div>
+  );
+};
+
+// A session that waits for its turn is not the one that these calls are about.
+const ACTIVE: ReadonlySet<string> = new Set(['planning', 'plan_ready', 'working', 'paused']);
+
+interface CallProps {
+  call: string;
+  body?: object;
+}
+
+interface PressProps extends CallProps {
+  word: string;
+  keys: string;
+  isFirst?: boolean;
+}
+
+const Press = ({ call, body, word, keys, isFirst = false }: PressProps) => (
+  <Do call={call} body={body}>
+    <button type="submit" class={isFirst ? 'primary' : ''} data-key={keys}>
+      {word}
+    </button>
+  </Do>
+);
+
+const Abort = (call: CallProps) => {
+  const [isOpen, setOpen] = useState(false);
+  const onToggle = ({ currentTarget }: { currentTarget: { open: boolean } }) =>
+    setOpen(currentTarget.open);
+  return (
+    <details class="abort" onToggle={onToggle}>
+      <summary class="button" data-key="x">
+        Abort
+      </summary>
+      <Do {...call} class="line">
+        <span>This cannot be undone. What it did stays in the worktree.</span>
+        <button type="submit" class="danger" {...(isOpen && { 'data-key': 'y' })}>
+          Abort this session
+        </button>
+      </Do>
+    </details>
+  );
+};
+
+const CutOff = (call: CallProps) => (
+  <details>
+    <summary>It was cut off inside a block?</summary>
+    <Do {...call} class="line">
+      <span>Part of the block was done, and nobody knows which.</span>
+      <button type="submit" name="from" value="again">
+        Run the block again
+      </button>
+      <button type="submit" name="from" value="next">
+        Go on with the next
+      </button>
+    </Do>
+  </details>
+);
+
+const PlanWaits = ({ case_id, id }: Session) => {
+  const at = `/cases/${case_id}/sessions/${id}`;
+  return (
+    <div class="send-back">
+      <a href={`/dashboard${at}/plan`} class="button primary" data-key="v">
+        Read the plan
+      </a>
+      <SendBack at={at} keys="w" />
+    </div>
+  );
+};

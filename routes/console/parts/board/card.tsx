@@ -1,0 +1,50 @@
+import { visible } from '../../../../base/visible.ts';
+import { KINDS } from '../kinds.ts';
+import { StatusTag } from '../session.tsx';
+import { Since } from '../since.tsx';
+import type { Card } from './cards.ts';
+import { MoveForm, MoveLink, type Moving } from './move.tsx';
+
+export interface CardProps {
+  of: Card;
+  /** The one that is about to be moved. */
+  moving: Moving | undefined;
+  /** The operator takes it to be moved; undefined: leaves it where it is. */
+  move: (id: string | undefined) => void;
+}
+
+/** What is going on with a Work item, in tags. */
+export const Tags = ({ of: { status, waits = [] } }: { of: Card }) => (
+  <>
+    {status !== undefined && !waits.some((kind) => kind === 'plan' || kind === status) && (
+      <StatusTag status={status} />
+    )}
+    {waits.map((kind) => (
+      <span key={kind} class={`tag ${kind}`}>
+        {KINDS[kind]}
+      </span>
+    ))}
+  </>
+);
+
+export const TitleLink = ({ of: { id, title } }: { of: Card }) => (
+  <a class="title" href={`/dashboard/cases/${id}`} data-key="o" draggable={false}>
+    {visible(title)}
+  </a>
+);
+
+/** A Work item on the board. */
+export const CardInside = ({ of: card, moving, move }: CardProps) => (
+  <>
+    <TitleLink of={card} />
+    <p class="line">
+      <Tags of={card} />
+      <span class="quiet">
+        {card.project === 'default' ? card.type : `${card.type}, ${visible(card.project)}`}
+      </span>
+      <Since at={card.created_at} />
+      <MoveLink of={card} move={move} />
+    </p>
+    {moving?.id === card.id && <MoveForm {...moving} move={move} />}
+  </>
+);

@@ -1,0 +1,80 @@
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { connect } from '../../../../lib/client/client.ts';
+import { type Card, type Cards, cardsOf, marksOf, type Wanted } from './cards.ts';
+import { useRows } from './rows.ts';
+
+/** As many as `cardsOf` asks about at once. */
+const STEP = 100;
+
+/** A list that is scrolled: the cards of it that there are now, and what brings more as one comes near its end. */
+export const useList = (first: Cards, wanted: Wanted, size: { height: number; gap: number }) => {
+  const { cards, isMore, more } = useMore(first, wanted);
+  const box = useRef<HTMLDivElement>(null);
+  const end = useRef<HTMLAnchorElement>(null);
+  const { from, to, ...room } = useRows({ count: cards.length, box, ...size });
+  useNear(end, more);
+  const shown = cards.slice(from, to).map((card, at) => ({ card, index: from + at }));
+  return { shown, isEmpty: cards.length === 0, isMore, box, end, ...room };
+};
+
+/** What more there is of a list is fetched, and kept as new as its first page. */
+const useMore = (first: Cards, wanted: Wanted) => {
+  const [rest, setRest] = useState<Cards>();
+  const now = useRef({ first, rest });
+  now.current = { first, rest };
+  const isBusy = useRef(false);
+  // One that is no longer in the list is none to go on after: what is there is then asked for from its beginning.
+  const fetchMore = async (known: readonly Card[], count: number): Promise<void> => {
+    if (isBusy.current) return;
+    isBusy.current = true;
+    const after = known.at(-1)?.id ?? now.current.first.cards.at(-1)?.id;
+    const more = await pages(wanted, after, count).catch(() => undefined);
+    isBusy.current = false;
+    setRest(more && { ...more, cards: [...known, ...more.cards] });
+  };
+  useEffect(() => {
+    const count = now.current.rest?.cards.length ?? 0;
+    if (count > 0) void fetchMore([], count);
+  }, [first]);
+  const isFirst = new Set(first.cards.map(({ id }) => id));
+  const others = rest?.cards.filter(({ id, state }) => !isFirst.has(id) && fits(state, wanted));
+  return {
+    cards: [...first.cards, ...(others ?? [])],
+    isMore: rest?.isMore ?? first.isMore,
+    more: () => void fetchMore(now.current.rest?.cards ?? [], STEP),
+  };
+};
+
+const fits = (state: Card['state'], wanted: Wanted): boolean =>
+  wanted.state === undefined || wanted.state === state;
+
+const pages = async (wanted: Wanted, after: string | undefined, count: number): Promise<Cards> => {
+  const api = connect({ url: '' });
+  const marks = await marksOf(api);
+  const found: Cards = { cards: [], total: 0, isMore: true };
+  while (found.isMore && found.cards.length < count) {
+    const limit = Math.min(count - found.cards.length, STEP);
+    const last = found.cards.at(-1)?.id ?? after;
+    const { cards, ...of } = await cardsOf(api, wanted, { limit, after: last }, marks);
+    Object.assign(found, of);
+    found.cards.push(...cards);
+  }
+  return found;
+};
+
+/** Calls when an element comes near to what is seen. */
+const useNear = (end: RefObject<HTMLElement | null>, near: () => void): void => {
+  const now = useRef(near);
+  now.current = near;
+  useEffect(() => {
+    const element = end.current;
+    if (element === null) return;
+    const observer = new IntersectionObserver(
+      ([entry]) => entry?.isIntersecting === true && now.current(),
+      { root: element.parentElement?.closest('.scroll') ?? null, rootMargin: '600px' },
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  });
+};

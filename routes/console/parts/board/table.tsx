@@ -1,0 +1,106 @@
+import { visible } from '../../../../base/visible.ts';
+import { STATES } from '../item.tsx';
+import { Since } from '../since.tsx';
+import { type CardProps, Tags, TitleLink } from './card.tsx';
+import type { Card, Cards, Wanted } from './cards.ts';
+import { useList } from './more.ts';
+import { MoveForm, MoveLink } from './move.tsx';
+
+interface TableProps extends Pick<CardProps, 'moving' | 'move'> {
+  of: Cards;
+  wanted: Wanted;
+  /** The same with the other order. */
+  turned: string;
+  /** The page after this one, where no script fetches it. */
+  next: string;
+}
+
+const COLUMNS = 6;
+
+/** Work items in a dense list. */
+export const Table = ({ of: first, wanted, turned, next, ...how }: TableProps) => {
+  const list = useList(first, wanted, { height: 37, gap: 0 });
+  return (
+    <div class="scroll list" ref={list.box}>
+      <table>
+        <caption class="unseen">Work items</caption>
+        <Head wanted={wanted} turned={turned} />
+        <tbody>
+          <Room height={list.before} />
+          {list.shown.map(({ card, index }) => (
+            <tr
+              key={card.id}
+              ref={list.measure}
+              data-index={index}
+              data-row={card.id}
+              tabIndex={-1}
+            >
+              <Cells of={card} {...how} />
+            </tr>
+          ))}
+          <Room height={list.after} />
+        </tbody>
+      </table>
+      {list.isMore && (
+        <a class="more" ref={list.end} href={next}>
+          Next page
+        </a>
+      )}
+    </div>
+  );
+};
+
+const Head = ({ wanted, turned }: Pick<TableProps, 'wanted' | 'turned'>) => (
+  <thead>
+    <tr>
+      <th scope="col">Title</th>
+      <th scope="col">State</th>
+      <th scope="col" class="spare">
+        Type
+      </th>
+      <th scope="col" class="spare">
+        Project
+      </th>
+      <th
+        scope="col"
+        class="spare"
+        aria-sort={wanted.order === 'oldest' ? 'ascending' : 'descending'}
+      >
+        <a href={turned}>Age</a>
+      </th>
+      <th scope="col">
+        <span class="unseen">Move</span>
+      </th>
+    </tr>
+  </thead>
+);
+
+const Cells = ({ of: card, moving, move }: CardProps & { of: Card }) => (
+  <>
+    <th scope="row">
+      <TitleLink of={card} /> <Tags of={card} />
+    </th>
+    <td>
+      {moving?.id === card.id ? (
+        <MoveForm {...moving} move={move} />
+      ) : (
+        <span class={`tag ${card.state}`}>{STATES[card.state]}</span>
+      )}
+    </td>
+    <td class="spare">{card.type}</td>
+    <td class="spare">{visible(card.project)}</td>
+    <td class="spare">
+      <Since at={card.created_at} />
+    </td>
+    <td>
+      <MoveLink of={card} move={move} />
+    </td>
+  </>
+);
+
+const Room = ({ height }: { height: number }) =>
+  height === 0 ? null : (
+    <tr class="room">
+      <td colSpan={COLUMNS} style={{ height: `${height}px` }} />
+    </tr>
+  );

@@ -1,0 +1,62 @@
+import { visible } from '../../../../base/visible.ts';
+import type { Session } from '../../../../lib/client/client.ts';
+import { Do } from '../do.tsx';
+import { StatusTag } from '../session.tsx';
+import { Since } from '../since.tsx';
+import { type Choice, ModelFields, ProviderField, TypeField } from './start.tsx';
+
+interface SessionsProps {
+  case_id: string;
+  sessions: readonly Session[];
+  providers: readonly Choice[];
+}
+
+/** The attempts at a Work item, newest first, and a further one. */
+export const Sessions = ({ case_id, sessions, providers }: SessionsProps) => (
+  <section aria-labelledby="sessions">
+    <h2 id="sessions">Sessions</h2>
+    {sessions.length === 0 ? (
+      <p class="quiet">
+        There are none yet. Start one: it plans first, and nothing of the plan is done before you
+        approve it.
+      </p>
+    ) : (
+      <ol class="rows">
+        {sessions.map((session) => (
+          <Row key={session.id} {...session} />
+        ))}
+      </ol>
+    )}
+    <details class="edit" open={sessions.length === 0}>
+      <summary data-key="n">{sessions.length === 0 ? 'Start a session' : 'Start another'}</summary>
+      <Do
+        call={`POST /cases/${case_id}/sessions`}
+        then={`/dashboard/cases/${case_id}/sessions/{id}`}
+        class="fields start"
+      >
+        <TypeField id="session-type" known={TYPES} value="implementing" />
+        <ProviderField providers={providers} />
+        <ModelFields providers={providers} />
+        <button type="submit" class="primary">
+          Start
+        </button>
+        <small class="quiet">It waits for its turn while another session of it works.</small>
+      </Do>
+    </details>
+  </section>
+);
+
+const TYPES = ['implementing', 'investigating', 'verifying'];
+
+const Row = ({ id, case_id, type, provider, model, status, created_at, error }: Session) => (
+  <li class="row" data-row={id} tabIndex={-1}>
+    <div class="head">
+      <StatusTag status={status} />
+      <a class="title" href={`/dashboard/cases/${case_id}/sessions/${id}`} data-key="o">
+        {`${type}, ${model === undefined ? provider : `${provider} ${model}`}`}
+      </a>
+      <Since at={created_at} />
+    </div>
+    {error !== null && <p class="message">{visible(error)}</p>}
+  </li>
+);

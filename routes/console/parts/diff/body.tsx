@@ -1,0 +1,180 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { FilePatch } from './patch.ts';
+import { type Range, spoken, stretch } from './range.ts';
+import { DiffRow, type Place } from './row.tsx';
+import { type Layout, type Row, rowsOf } from './rows.ts';
+import { useHighlights } from './shades.ts';
+import { ROW, type Scroller, useVirtual } from './virtual.ts';
+
+/** A wish to see a file: a new one each time. */
+export interface Wanted {
+  file: number;
+}
+
+export interface BodyProps {
+  files: readonly FilePatch[];
+  layout: Layout;
+  /** These are shown by their head alone. */
+  folded: ReadonlySet<number>;
+  wanted: Wanted | undefined;
+  toggle: () => void;
+  onComment: (range: Range) => void;
+  /** Where its files are. */
+  place: Place;
+}
+
+/** All files of a diff, one below the other: however long it is, only rows that are seen are there. */
+export const DiffBody = (props: BodyProps) => {
+  const { files, layout, folded, wanted, place } = props;
+  const box = useRef<Scroller | null>(null);
+  const rows = useMemo(() => allRows(files, layout, folded), [files, layout, folded]);
+  const virtual = useVirtual(rows.length, box);
+  const { range, take, step, jump } = useTaken(rows, virtual);
+  useEffect(() => {
+    const at = rows.findIndex(({ file, kind }) => kind === 'file' && file === wanted?.file);
+    if (at >= 0) virtual.scrollToIndex(at, { align: 'start' });
+  }, [wanted]);
+  return (
+    <section class="diff-body" aria-label="Changes">
+      <Tools {...props} {...{ range, jump }} />
+      <p class="unseen" role="status">
+        {range && spoken(rows, range, files)}
+      </p>
+      <div {...{ ...LINES, class: `diff-scroll ${layout}`, onKeyDown: step }} ref={box as never}>
+        <Seen {...{ files, rows, virtual, range, take, place }} />
+      </div>
+    </section>
+  );
+};
+
+// What scrolls is at hand by keyboard, and the arrows go through it.
+const LINES = {
+  ...{ role: 'group' as const, tabIndex: 0 },
+  'aria-label': 'Lines; arrows go through them, with shift several are taken',
+};
+
+type Virtual = ReturnType<typeof useVirtual>;
+
+/** The lines that are taken for a comment: by mouse, by the arrows, by going to a change. */
+const useTaken = (rows: readonly Row[], virtual: Virtual) => {
+  const [taken, setTaken] = useState<{ of: readonly Row[]; range: Range }>();
+  // Of other rows than these it says nothing.
+  const range = taken?.of === rows ? taken.range : undefined;
+  const from = range?.to ?? Math.floor((virtual.scrollOffset ?? 0) / ROW) - 1;
+  const take = (to: number, isLonger: boolean) =>
+    setTaken({ of: rows, range: stretch(rows, range, to, isLonger) });
+  const move = (to: number | undefined, isLonger: boolean): void => {
+    if (to === undefined) return;
+    take(to, isLonger);
+    virtual.scrollToIndex(to, { align: 'auto' });
+  };
+  const step = (event: KeyPress): void => {
+    const by = STEPS[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    move(nextLine(rows, from, by), event.shiftKey);
+  };
+  return { range, take, step, jump: (by: number) => move(nextChange(rows, from, by), false) };
+};
+
+type ToolsProps = Pick<BodyProps, 'layout' | 'toggle' | 'onComment'> & {
+  range: Range | undefined;
+  jump: (by: number) => void;
+};
+
+const Tools = ({ layout, toggle, onComment, range, jump }: ToolsProps) => (
+  <div class="line diff-tools">
+    <button type="button" data-key="n" onClick={() => jump(1)}>
+      Next change
+    </button>
+    <button type="button" data-key="p" onClick={() => jump(-1)}>
+      Previous change
+    </button>
+    <button type="button" data-key="i" aria-pressed={layout === 'side'} onClick={toggle}>
+      Side by side
+    </button>
+    <button
+      type="button"
+      data-key="m"
+      disabled={range === undefined}
+      onClick={() => range && onComment(range)}
+    >
+      Comment on lines
+    </button>
+  </div>
+);
+
+interface SeenProps extends Pick<BodyProps, 'files' | 'place'> {
+  rows: readonly Row[];
+  virtual: Virtual;
+  range: Range | undefined;
+  take: (to: number, isLonger: boolean) => void;
+}
+
+const Seen = ({ files, rows, virtual, range, take, place }: SeenProps) => {
+  const seen = virtual.getVirtualItems().filter(({ index }) => index < rows.length);
+  const places = seen.map(({ index }) => index);
+  const shades = useHighlights(files, rows, places);
+  return (
+    <div class="diff-whole" style={{ height: `${virtual.getTotalSize()}px` }}>
+      <div class="diff-seen" style={{ transform: `translateY(${seen[0]?.start ?? 0}px)` }}>
+        {places.map((at) => {
+          const row = rows[at] as Row;
+          return (
+            <DiffRow
+              key={at}
+              row={row}
+              place={place}
+              patch={files[row.file] as FilePatch}
+              isTaken={range !== undefined && isWithin(range, at)}
+              shades={shades}
+              onTake={(isLonger) => take(at, isLonger)}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+};
+
+interface KeyPress {
+  key: string;
+  shiftKey: boolean;
+  preventDefault: () => void;
+}
+
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+
+const allRows = (
+  files: readonly FilePatch[],
+  layout: Layout,
+  folded: ReadonlySet<number>,
+): readonly Row[] => {
+  // Not by spreading each file's: a long one has more rows than a call takes.
+  const all: Row[][] = files.map((patch, file) => [
+    { file, kind: 'file' },
+    ...(folded.has(file) ? [] : rowsOf(patch, file, layout)),
+  ]);
+  return all.flat();
+};
+
+const isWithin = ({ from, to }: Range, at: number): boolean =>
+  at >= Math.min(from, to) && at <= Math.max(from, to);
+
+const isLine = (row: Row | undefined): boolean => row?.kind === 'line' || row?.kind === 'pair';
+
+const nextLine = (rows: readonly Row[], from: number, by: number): number | undefined => {
+  for (let at = from + by; rows[at] !== undefined; at += by) if (isLine(rows[at])) return at;
+  return undefined;
+};
+
+const isChange = (row: Row | undefined): boolean =>
+  (row?.kind === 'line' && row.line.sign !== ' ') ||
+  (row?.kind === 'pair' && row.left !== row.right);
+
+// A change is a run of changed lines: its first one is gone to.
+const nextChange = (rows: readonly Row[], from: number, by: number): number | undefined => {
+  for (let at = from + by; rows[at] !== undefined; at += by)
+    if (isChange(rows[at]) && !isChange(rows[at - 1])) return at;
+  return undefined;
+};

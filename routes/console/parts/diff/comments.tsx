@@ -1,0 +1,143 @@
+import { useState } from 'preact/hooks';
+import { visible } from '../../../../base/visible.ts';
+import { Copy } from '../copy.tsx';
+import { Do } from '../do.tsx';
+import { type Comment, feedbackOf } from './kept.ts';
+import { oneLine } from './rows.ts';
+
+interface WriteProps {
+  about: Omit<Comment, 'text'>;
+  onDone: (comment: Comment | undefined) => void;
+}
+
+interface Typed {
+  preventDefault: () => void;
+  currentTarget: unknown;
+}
+
+const placeOf = ({ path, from, to, isOld }: Omit<Comment, 'text'>): string =>
+  `${oneLine(path)}:${from === to ? from : `${from}-${to}`}${isOld ? ', as it was before' : ''}`;
+
+/** Where a comment on some lines is written. */
+export const WriteComment = ({ about, onDone }: WriteProps) => {
+  const [text, setText] = useState('');
+  const onSubmit = (event: Typed): void => {
+    event.preventDefault();
+    if (text.trim() !== '') onDone({ ...about, text });
+  };
+  const onInput = ({ currentTarget }: Typed) => setText((currentTarget as { value: string }).value);
+  return (
+    <form class="box diff-write" onSubmit={onSubmit}>
+      <label>
+        {`Comment on ${placeOf(about)}`}
+        <textarea
+          required
+          maxLength={4000}
+          value={text}
+          onInput={onInput}
+          ref={(field) => (field as { focus: () => void } | null)?.focus()}
+        />
+      </label>
+      <div class="line">
+        <button type="submit" class="primary">
+          Keep comment
+        </button>
+        <button type="button" onClick={() => onDone(undefined)}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+};
+
+interface CommentsProps {
+  comments: readonly Comment[];
+  /** The Work item. */
+  id: string;
+  /** Of the session that is commented on. */
+  type: string;
+  /** The session of the Work item whose plan waits, to which comments can be sent. */
+  waiting: string | undefined;
+  onRemove: (at: number | undefined) => void;
+}
+
+/** What is to be told to the agent: kept in this browser until it is removed. */
+export const DiffComments = ({ comments, onRemove, ...rest }: CommentsProps) => {
+  if (comments.length === 0) return null;
+  return (
+    <section class="diff-comments">
+      <h2>{`Comments (${comments.length})`}</h2>
+      <ol>
+        {comments.map((comment, at) => (
+          <li key={`${at} ${placeOf(comment)}`}>
+            <div class="line">
+              <code>{placeOf(comment)}</code>
+              <button
+                type="button"
+                aria-label={`Remove the comment on ${placeOf(comment)}`}
+                onClick={() => onRemove(at)}
+              >
+                Remove
+              </button>
+            </div>
+            <p class="as-written">{visible(comment.text)}</p>
+          </li>
+        ))}
+      </ol>
+      <Feedback text={feedbackOf(comments)} onRemove={onRemove} {...rest} />
+    </section>
+  );
+};
+
+type FeedbackProps = Omit<CommentsProps, 'comments'> & { text: string };
+
+/** The most that is said at once. */
+const MOST = 20_000;
+
+const Feedback = ({ text, id, type, waiting, onRemove }: FeedbackProps) => {
+  const sessions = `/cases/${id}/sessions`;
+  return (
+    <>
+      <div class="line">
+        <Copy text={text} label="Copy as text" />
+        <button type="button" onClick={() => onRemove(undefined)}>
+          Remove all
+        </button>
+      </div>
+      {waiting === undefined ? (
+        <Do
+          call={`POST ${sessions}`}
+          body={{ type }}
+          then={`/dashboard${sessions}/{id}`}
+          class="fields"
+        >
+          <Words text={text} label="Feedback for a new session, which plans anew with it" />
+          <button type="submit" class="primary">
+            Start a session with this feedback
+          </button>
+        </Do>
+      ) : (
+        <Do
+          call={`POST ${sessions}/${waiting}/revise`}
+          then={`/dashboard${sessions}/${waiting}/plan`}
+          class="fields"
+        >
+          <Words text={text} label="Feedback to the plan that waits" />
+          <button type="submit" class="primary">
+            Send as feedback
+          </button>
+        </Do>
+      )}
+      <p class="quiet">The comments stay in this browser until you remove them.</p>
+    </>
+  );
+};
+
+const Words = ({ text, label }: { text: string; label: string }) => (
+  <label>
+    {label}
+    <textarea key={text} class="code" name="comment" required maxLength={MOST}>
+      {text}
+    </textarea>
+  </label>
+);

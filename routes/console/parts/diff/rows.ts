@@ -1,0 +1,126 @@
+import { parse } from 'diff2html/lib/diff-parser.js';
+import { visible } from '../../../../base/visible.ts';
+import type { FilePatch } from './patch.ts';
+
+/** A line of a file, on its old or its new side, or on both. */
+export interface Line {
+  sign: ' ' | '+' | '-';
+  before: number | undefined;
+  after: number | undefined;
+  text: string;
+  /** No newline ends it. */
+  isOpen: boolean;
+}
+
+/** One line, or what was beside what is. */
+export type RowOfLines = { file: number } & (
+  | { kind: 'line'; line: Line }
+  | { kind: 'pair'; left: Line | undefined; right: Line | undefined }
+);
+
+/** A row of the page, of the file with this place in the list. */
+export type Row =
+  | RowOfLines
+  | { file: number; kind: 'file' }
+  | { file: number; kind: 'hunk' | 'note'; text: string };
+
+/** The lines that a row shows. */
+export const linesIn = (row: Row): Line[] => {
+  if (row.kind === 'line') return [row.line];
+  if (row.kind !== 'pair') return [];
+  const { left, right } = row;
+  return [left, right === left ? undefined : right].filter((line) => line !== undefined);
+};
+
+export type Layout = 'inline' | 'side';
+
+/** What is shown of a file's patch below its head. */
+export const rowsOf = (patch: FilePatch, file: number, layout: Layout): Row[] => {
+  const notes = notesOf(patch).map((text): Row => ({ file, kind: 'note', text }));
+  if (patch.isBinary) return notes;
+  return [
+    ...notes,
+    ...blocksOf(patch.text).flatMap(({ header, lines }): Row[] => [
+      { file, kind: 'hunk', text: header },
+      ...(layout === 'side'
+        ? pairsOf(lines).map((pair): Row => ({ file, kind: 'pair', ...pair }))
+        : lines.map((line): Row => ({ file, kind: 'line', line }))),
+    ]),
+  ];
+};
+
+const notesOf = ({ isBinary, modes, from, added, removed, kind }: FilePatch): string[] => {
+  const notes: string[] = [];
+  if (from !== undefined)
+    notes.push(`${kind === 'copied' ? 'Copied' : 'Renamed'} from ${oneLine(from)}`);
+  if (modes !== undefined) notes.push(`Mode ${modes}`);
+  if (isBinary) notes.push('Binary: its content is not shown');
+  return notes.length === 0 && added + removed === 0 ? ['Empty'] : notes;
+};
+
+/** A name, in one line and all of it to be seen. */
+export const oneLine = (name: string): string =>
+  visible(name).replaceAll('\n', '␊').replaceAll('\t', '␉');
+
+const OPEN = '\\ No newline at end of file';
+// Nobody writes this sign: a line that says what git says of a missing newline is told from git's own by it.
+const KEEPS = '\uE0F1';
+const KEPT = `\\${KEEPS} No newline at end of file`;
+
+const blocksOf = (text: string) => {
+  const { clean, open } = prepared(text);
+  let ordinal = 0;
+  return parse(clean)
+    .flatMap(({ blocks }) => blocks)
+    .filter(({ header }) => header.startsWith('@@'))
+    .map(({ header, lines }) => ({
+      header,
+      lines: lines.map(
+        ({ content, oldNumber, newNumber }): Line => ({
+          sign: (content[0] ?? ' ') as Line['sign'],
+          before: oldNumber,
+          after: newNumber,
+          text: content.slice(1).replaceAll(KEPT, OPEN),
+          isOpen: open.has(ordinal++),
+        }),
+      ),
+    }));
+};
+
+// The parser takes a carriage return for a line's end, and drops what stands behind it: nothing may be hidden so.
+const prepared = (text: string) => {
+  const lines = text.replaceAll('\r', '␍').split('\n');
+  const body = lines.findIndex((line) => line.startsWith('@@ '));
+  const kept = lines.slice(0, body < 0 ? undefined : body);
+  const open = new Set<number>();
+  let ordinal = 0;
+  for (const line of body < 0 ? [] : lines.slice(body)) {
+    if (line.startsWith('\\')) open.add(ordinal - 1);
+    else kept.push(line.replaceAll(OPEN, KEPT));
+    if (/^[ +-]/.test(line)) ordinal += 1;
+  }
+  return { clean: kept.join('\n'), open };
+};
+
+const pairsOf = (lines: readonly Line[]) => {
+  const pairs: { left: Line | undefined; right: Line | undefined }[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const gone = runOf(lines, at, '-');
+    const come = runOf(lines, at + gone.length, '+');
+    for (let one = 0; one < Math.max(gone.length, come.length); one++)
+      pairs.push({ left: gone[one], right: come[one] });
+    at += gone.length + come.length;
+    const same = lines[at];
+    if (same?.sign === ' ') {
+      pairs.push({ left: same, right: same });
+      at += 1;
+    }
+  }
+  return pairs;
+};
+
+const runOf = (lines: readonly Line[], from: number, sign: Line['sign']): Line[] => {
+  let to = from;
+  while (lines[to]?.sign === sign) to += 1;
+  return lines.slice(from, to);
+};

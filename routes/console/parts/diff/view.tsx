@@ -1,0 +1,147 @@
+import type { JSX } from 'preact';
+import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { visible } from '../../../../base/visible.ts';
+import { InReach } from '../do.tsx';
+import { useLoaded } from '../loaded.ts';
+import { Aside } from './aside.tsx';
+import type { BodyProps, Wanted } from './body.tsx';
+import { DiffComments, WriteComment } from './comments.tsx';
+import { DiffFiles } from './files.tsx';
+import { type Comment, type Since, useHashes, useKept, useLayout } from './kept.ts';
+import { inOrder } from './list.ts';
+import type { ListedFile } from './tree.ts';
+
+export interface DiffShown {
+  id: string;
+  sid: string;
+  files: readonly ListedFile[];
+  /** The patch, or how it begins. */
+  text: string;
+  isCut: boolean;
+  root: string | undefined;
+  waiting: string | undefined;
+  /** The session's. */
+  type: string;
+  since: Since;
+}
+
+/** A session's patch: files at the side, and their changes; without scripts as it is written. */
+export const DiffView = (shown: DiffShown) => {
+  const { id, sid, since, text, isCut } = shown;
+  const api = useContext(InReach);
+  const body = useLoaded(async () => (await import('./body.tsx')).DiffBody);
+  const whole = useLoaded(
+    async () =>
+      api?.call('GET /cases/{id}/sessions/{sid}/diff', { id, sid, query: { since } }) ?? text,
+    text,
+    isCut,
+  );
+  const patch = isCut ? whole.value : text;
+  if (body.value !== undefined && patch !== undefined)
+    return <Live {...shown} text={patch} Body={body.value} />;
+  return (
+    <>
+      {[body, whole].map(
+        ({ failed, again }, at) =>
+          failed && (
+            <p key={at} class="box error" role="alert">
+              {at === 0 ? 'The view of changes could not be loaded. ' : 'The patch did not come. '}
+              <button type="button" onClick={again}>
+                Try again
+              </button>
+            </p>
+          ),
+      )}
+      <AsText {...shown} />
+    </>
+  );
+};
+
+type Body = (props: BodyProps) => JSX.Element;
+
+const AsText = ({ id, sid, since, files, text, isCut }: DiffShown) => (
+  <div class="diff">
+    <DiffFiles files={files} />
+    <div>
+      <section {...{ class: 'diff-text', tabIndex: 0 }} aria-label="The patch">
+        <pre>{visible(text)}</pre>
+      </section>
+      <p>
+        {isCut && 'It goes on. '}
+        <a href={`/cases/${id}/sessions/${sid}/diff?since=${since}`}>The whole patch as a file</a>
+      </p>
+    </div>
+  </div>
+);
+
+const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
+  const { id, sid, type, since, text, root, waiting } = shown;
+  const files = useMemo(() => inOrder(text, shown.files), [text]);
+  const { kept, keep, marks, folded } = useMarks({ sid, since }, files);
+  const listed = useMemo(() => files.map((file) => file.listed), [files]);
+  const { layout, toggle } = useLayout();
+  const [wanted, setWanted] = useState<Wanted>();
+  const [about, setAbout] = useState<Omit<Comment, 'text'>>();
+  const said = (comment: Comment | undefined): void => {
+    setAbout(undefined);
+    if (comment) keep({ comments: [...kept.comments, comment] });
+  };
+  const remove = (gone: number | undefined) =>
+    keep({ comments: kept.comments.filter((_, at) => gone !== undefined && at !== gone) });
+  return (
+    <>
+      {about && <WriteComment about={about} onDone={said} />}
+      <div class="diff">
+        <Aside
+          {...{ viewed: folded.size, hasLooked: kept.seen.length > 0 }}
+          files={listed}
+          marks={{ ...marks, onOpen: (file) => setWanted({ file }) }}
+        />
+        <Body
+          {...{ files, layout, folded, wanted, toggle, place: { id, root } }}
+          onComment={(range) => setAbout({ ...range.about, path: files[range.file]?.path ?? '' })}
+        />
+      </div>
+      <DiffComments comments={kept.comments} {...{ id, type, waiting }} onRemove={remove} />
+    </>
+  );
+};
+
+type Files = ReturnType<typeof inOrder>;
+
+/** Which files were viewed, and which are other ones than at the last look. */
+const useMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: Files) => {
+  const hashes = useHashes(files);
+  const { kept, keep, keepSeen } = useKept(sid, since);
+  useLeave(() => hashes.length > 0 && keepSeen(hashes), hashes);
+  const viewed = (at: number) => isIn(kept.viewed, hashes[at]);
+  const isNew = (at: number) =>
+    kept.seen.length > 0 && hashes[at] !== undefined && !isIn(kept.seen, hashes[at]);
+  const folded = useMemo(
+    () => new Set([...files.keys()].filter(viewed)),
+    [files, hashes, kept.viewed],
+  );
+  const onView = (at: number): void => {
+    const hash = hashes[at];
+    if (hash === undefined) return;
+    const others = kept.viewed.filter((one) => one !== hash);
+    keep({ viewed: viewed(at) ? others : [...others, hash] });
+  };
+  return { kept, keep, marks: { viewed, isNew, onView }, folded };
+};
+
+const isIn = (hashes: readonly string[], hash: string | undefined): boolean =>
+  hash !== undefined && hashes.includes(hash);
+
+interface Page {
+  addEventListener: (name: string, heard: () => void) => void;
+  removeEventListener: (name: string, heard: () => void) => void;
+}
+
+/** Done when the page is left. */
+const useLeave = (done: () => void, on: unknown): void =>
+  useEffect(() => {
+    const page = globalThis as unknown as Page;
+    page.addEventListener('pagehide', done);
+    return () => page.removeEventListener('pagehide', done);
+  }, [on]);

@@ -1,0 +1,213 @@
+import type { ComponentChildren } from 'preact';
+import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
+import { type PlanComment, readComments } from '../../../../base/comments.ts';
+import { visible } from '../../../../base/visible.ts';
+import { blocksOf, MarkdownToken, sizeOf } from '../markdown.tsx';
+import { Earlier, InComments, NewComment, Quote, Unsent } from './comments-box.tsx';
+import { draftsOf } from './comments-state.ts';
+import { type Place, type Placed, placedIn, quoteOf } from './places.ts';
+import { Sheets, sheetAt, sheetsOf } from './sheets.tsx';
+
+interface BodyProps {
+  text: string;
+  /** As it is written, line by line. */
+  asSource: boolean;
+  /** Whether comments can be written to this text. */
+  takes: boolean;
+  /** The line that the part begins with that is shown. */
+  from: number;
+  /** The page's own path. */
+  at: string;
+}
+
+/** A plan with its comments below what they are about: of a long one a part. */
+export const PlanBody = ({ text, asSource, takes, from, at: path }: BodyProps) => {
+  const { text: file } = useContext(InComments);
+  const parts = useMemo(() => partsOf(text, asSource), [text, asSource]);
+  const twins = useMemo(() => twinsIn(parts), [parts]);
+  const [now, before, bare] = useMemo(() => {
+    const { rounds, unsent, bare: quotes } = readComments(file);
+    return [placedIn(parts, unsent), placedIn(parts, rounds.at(-1)?.comments ?? []), quotes];
+  }, [parts, file]);
+  const sheets = useMemo(() => sheetsOf(parts), [parts]);
+  const here = sheetAt(sheets, parts, from);
+  const { start, end } = here;
+  const nav = <Sheets {...{ sheets, here, parts, now, before, path }} />;
+  return (
+    <div class={asSource ? 'plan source' : 'plan markdown'}>
+      <Bare of={bare} />
+      <Elsewhere now={now} before={before} parts={parts} text={text} />
+      {nav}
+      {parts.slice(start, end).map((part, at) => (
+        <Part key={`${part.line} ${part.raw}`} part={part} twins={twins} takes={takes}>
+          <Said at={start + at} now={now} before={before} />
+        </Part>
+      ))}
+      {nav}
+    </div>
+  );
+};
+
+/** What is kept in comments.md, and is no comment: the operator may have meant one. */
+const Bare = ({ of }: { of: readonly string[] }) =>
+  of.length === 0 ? null : (
+    <div class="box warn" role="note">
+      <p>comments.md quotes this, and says nothing of it. It stays there, and is not sent:</p>
+      {of.slice(0, 20).map((quote, at) => (
+        <Quote key={at} text={quote} />
+      ))}
+    </div>
+  );
+
+interface Shown extends Place {
+  shown: () => ComponentChildren;
+  /** About how many elements it has. */
+  weight: number;
+}
+
+/** A part that has more is shown as it is written. */
+const HEAVIEST = 1500;
+
+const partsOf = (text: string, asSource: boolean): Shown[] => {
+  const blocks = asSource ? undefined : blocksOf(text);
+  if (blocks === undefined)
+    return text
+      .replace(/\n$/, '')
+      .split('\n')
+      .map((raw, at) => ({
+        ...{ raw, line: at + 1, weight: 5 },
+        shown: () => <Line line={at + 1} text={raw} />,
+      }));
+  return blocks
+    .filter(({ token }) => token.type !== 'space')
+    .map(({ raw, line, token }) => {
+      const weight = 3 + sizeOf(token);
+      const isHeavy = weight > HEAVIEST;
+      return {
+        ...{ raw, line, weight: isHeavy ? 4 : weight },
+        shown: () =>
+          isHeavy ? <pre class="as-written">{visible(raw)}</pre> : <MarkdownToken token={token} />,
+      };
+    });
+};
+
+const twinsIn = (parts: readonly Shown[]): ReadonlyMap<string, readonly number[]> => {
+  const twins = new Map<string, number[]>();
+  for (const part of parts) {
+    const quote = quoteOf(part);
+    const lines = twins.get(quote);
+    if (lines === undefined) twins.set(quote, [part.line]);
+    else lines.push(part.line);
+  }
+  return twins;
+};
+
+const Line = ({ line, text }: { line: number; text: string }) => (
+  <code class="written">
+    <span class="number">{line}</span>
+    {visible(text)}
+  </code>
+);
+
+interface PartProps {
+  part: Shown;
+  /** The lines that have the same wording. */
+  twins: ReadonlyMap<string, readonly number[]>;
+  takes: boolean;
+  children: ComponentChildren;
+}
+
+const Part = ({ part, twins, takes, children }: PartProps) => {
+  const { sid, isOpen } = useContext(InComments);
+  const [writes, setWrites] = useState(false);
+  const quote = quoteOf(part);
+  const lines = twins.get(quote) ?? [];
+  const which =
+    lines.length < 2
+      ? undefined
+      : `line ${part.line}, ${lines.indexOf(part.line) + 1} of ${lines.length}`;
+  useEffect(() => {
+    if (lines[0] === part.line && draftsOf(sid)[quote] !== undefined) setWrites(true);
+  }, []);
+  const can = takes && isOpen && quote !== '';
+  return (
+    <section class="part" data-row={part.line} tabIndex={-1} aria-label={`Line ${part.line}`}>
+      {part.shown()}
+      {can && (
+        <button
+          type="button"
+          class="add"
+          data-key="m"
+          aria-label={`Comment on line ${part.line}`}
+          title="Comment on this"
+          onClick={() => setWrites(true)}
+        >
+          +
+        </button>
+      )}
+      {children}
+      {writes && takes && (
+        <NewComment
+          quote={quote}
+          {...(which !== undefined && { which })}
+          close={() => setWrites(false)}
+        />
+      )}
+    </section>
+  );
+};
+
+interface SaidProps {
+  now: Placed;
+  before: Placed;
+  at: number;
+}
+
+const Said = ({ at, now, before }: SaidProps) => (
+  <>
+    {before.get(at)?.map(({ comment, wasOther }) => (
+      <Earlier key={keyOf(comment)} comment={comment} wasOther={wasOther} />
+    ))}
+    {now.get(at)?.map(({ comment, wasOther }) => (
+      <div key={keyOf(comment)}>
+        {wasOther && comment.quote !== '' && <Quote text={comment.quote} />}
+        <Unsent comment={comment} />
+      </div>
+    ))}
+  </>
+);
+
+const keyOf = ({ quote, text }: PlanComment): string => `${quote}\n\n${text}`;
+
+interface ElsewhereProps extends Omit<SaidProps, 'at'> {
+  parts: readonly Shown[];
+  text: string;
+}
+
+/** What is of no part of this version any more, and what is of the whole. */
+const Elsewhere = ({ now, before, parts, text }: ElsewhereProps) => {
+  const { sid } = useContext(InComments);
+  const [drafts, setDrafts] = useState<string[]>([]);
+  useEffect(() => {
+    const known = new Set(parts.map(quoteOf));
+    for (const map of [now, before])
+      for (const { comment } of [...map.values()].flat()) known.add(keyOf(comment));
+    setDrafts(Object.keys(draftsOf(sid)).filter((place) => !known.has(place)));
+  }, [text]);
+  if (!now.has(-1) && !before.has(-1) && drafts.length === 0) return null;
+  return (
+    <section class="elsewhere" aria-label="Comments on no part of this version">
+      <p class="quiet">Of the whole, or of wording that this version has no more:</p>
+      <Said at={-1} now={now} before={before} />
+      {drafts.map((quote) => (
+        <div key={quote}>
+          <Quote text={quote} />
+          <NewComment
+            quote={quote}
+            close={() => setDrafts(drafts.filter((one) => one !== quote))}
+          />
+        </div>
+      ))}
+    </section>
+  );
+};

@@ -1,0 +1,83 @@
+import { visible } from '../../../../base/visible.ts';
+import type { Boundary } from '../../../../lib/client/client.ts';
+
+/** What shuts in what would run, in the words of the head: sandbox and network. */
+export const boundaryFacts = (boundary: Boundary): readonly (readonly [string, string])[] => {
+  const { sandbox, network, local = [] } = boundary;
+  if (sandbox === undefined || network === undefined) return [];
+  const here = local.length === 0 ? '' : `, and here ${local.join(', ')}`;
+  return [
+    ['Sandbox', SANDBOXES[sandbox]],
+    ['Network', `${networkWords(network)}${here}`],
+  ];
+};
+
+const SANDBOXES = {
+  bubblewrap: 'bubblewrap',
+  seatbelt: 'Seatbelt, which nobody has tried',
+  none: 'none',
+} as const;
+
+const networkWords = (network: NonNullable<Boundary['network']>): string => {
+  if (network === 'host') return 'open, with all that is on this machine';
+  if (network === 'proxy') return 'open, but for this machine';
+  return network.allow.length === 0 ? 'closed' : `only ${network.allow.join(', ')}`;
+};
+
+/** What of it has to be seen before one approves. */
+export const Unshut = ({ sandbox, network, reason, missing }: Boundary) => (
+  <>
+    {missing !== undefined && (
+      <div class="box warn" role="note">
+        <strong>It cannot be started now.</strong> {visible(missing)}
+      </div>
+    )}
+    {sandbox !== undefined && sandbox !== 'bubblewrap' && (
+      <div class="box error plan-unshut" role="note">
+        <strong>Not isolated.</strong> What runs can read, change and reach whatever your user can.{' '}
+        {visible(reason ?? '')}
+      </div>
+    )}
+    {sandbox === 'bubblewrap' && network === 'host' && (
+      <div class="box error plan-unshut" role="note">
+        <strong>Its network is not isolated.</strong> It reaches every service of this machine, and
+        so has a way around its sandbox.
+      </div>
+    )}
+  </>
+);
+
+/** What is done unasked once the plan is approved. */
+export const Leave = ({ kind, permissions }: Boundary) => (
+  <section class="plan-leave" aria-labelledby="leave">
+    <h2 id="leave">Permissions</h2>
+    {permissions === undefined ? (
+      <p>{UNASKED[kind]}</p>
+    ) : (
+      <dl class="facts">
+        <dt>Edits in its worktree</dt>
+        <dd>unasked</dd>
+        <dt>Commands</dt>
+        <dd>{commandWords(permissions)}</dd>
+        <dt>Requests to the network</dt>
+        <dd>{permissions.fetch === 'allow' ? 'unasked' : 'you are asked for each'}</dd>
+      </dl>
+    )}
+  </section>
+);
+
+const UNASKED: Readonly<Record<Boundary['kind'], string>> = {
+  runbook:
+    'These blocks are run one by one in the worktree, and nothing else. Nothing is asked; the first that fails ends it.',
+  manual: 'Nothing is run: the work is yours.',
+  command: 'It asks nothing: it does what its own settings and its sandbox let it.',
+  acp: 'Not known: its settings make no provider.',
+};
+
+const commandWords = ({ execute, prefixes }: NonNullable<Boundary['permissions']>): string => {
+  if (execute === 'allow') return 'all unasked';
+  const listed = [...(execute === 'ask' ? [] : execute), ...prefixes];
+  const all = listed.map((prefix) => visible(prefix)).join(', ');
+  const rest = 'you are asked; some agents run what only reads unasked';
+  return listed.length === 0 ? rest : `unasked those that begin with ${all}; for others ${rest}`;
+};

@@ -1,0 +1,80 @@
+import { visible } from '../../../../base/visible.ts';
+import type { Boundary, Session } from '../../../../lib/client/client.ts';
+import { Copy } from '../copy.tsx';
+import { boundaryFacts, Unshut } from './boundary.tsx';
+
+interface HeadProps {
+  session: Session;
+  /** What shuts in what would run; undefined where that cannot be told, or nothing runs any more. */
+  boundary: Boundary | undefined;
+  /** By how many commits the base branch has moved since, where that can be told. */
+  behind: number | null;
+}
+
+/** Who made a plan, where and from what. */
+export const PlanHead = ({ session, boundary, behind }: HeadProps) => {
+  const { provider, model, effort, base_commit, usage } = session;
+  const hash = session.approved_sha256 ?? session.plan_sha256;
+  const cost = usage?.cost_usd;
+  return (
+    <>
+      {boundary && <Unshut {...boundary} />}
+      <dl class="facts plan-facts">
+        <Fact name="By" text={[provider, model, effort].filter(Boolean).join(', ')} />
+        {base_commit !== null && (
+          <Fact name="From" text={`${base_commit.slice(0, 10)}${movedBy(behind)}`} />
+        )}
+        {boundary &&
+          boundaryFacts(boundary).map(([name, text]) => (
+            <Fact key={name} name={name} text={text} />
+          ))}
+        {hash !== null && (
+          <>
+            <dt>{session.approved_sha256 === null ? 'Hash' : 'Approved'}</dt>
+            <dd>
+              <Hash of={hash} />
+            </dd>
+          </>
+        )}
+        <Fact name="Cost" text={typeof cost === 'number' ? `$${cost.toFixed(2)}` : 'not told'} />
+      </dl>
+    </>
+  );
+};
+
+const movedBy = (behind: number | null): string => {
+  if (behind === null) return '';
+  if (behind === 0) return ', and the base is there still';
+  return behind === 1
+    ? ', since then the base has one commit more'
+    : `, since then the base has ${behind} commits more`;
+};
+
+const Fact = ({ name, text }: { name: string; text: string }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>{visible(text)}</dd>
+  </>
+);
+
+const Hash = ({ of: hash }: { of: string }) => (
+  <>
+    <code title={hash}>{hash.slice(0, 12)}</code> <Copy class="small" name="the hash" text={hash} />
+  </>
+);
+
+/** What a reader of the plan would not see, or take for something else. */
+export const Hidden = ({ of: warnings = [] }: { of: Session['warnings'] }) =>
+  warnings.length === 0 ? null : (
+    <div class="box warn plan-hidden" role="note">
+      <strong>This plan holds what one does not see, or takes for something else.</strong>
+      <ul>
+        {warnings.map(({ kind, line, text }) => (
+          <li key={`${line} ${kind}`}>
+            {`Line ${line}: ${kind.replaceAll('_', ' ')}, `}
+            <code>{visible(text)}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );

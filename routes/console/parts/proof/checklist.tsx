@@ -1,0 +1,112 @@
+import { visible } from '../../../../base/visible.ts';
+import type { ChecklistItem } from '../../../../lib/client/client.ts';
+import { Do } from '../do.tsx';
+
+interface ChecklistProps {
+  /** Of the Work item. */
+  id: string;
+  items: readonly ChecklistItem[];
+  /** Of the list as it was read. */
+  etag: string | undefined;
+}
+
+/** What has to be proven, to be ticked and added to. */
+export const Checklist = ({ id, items, etag }: ChecklistProps) => (
+  <>
+    <h2>Checklist</h2>
+    {items.length === 0 ? (
+      <p class="quiet">Nothing is asked for yet: any verified proof is enough.</p>
+    ) : (
+      <ul class="rows checklist">
+        {items.map((item) => (
+          <Entry key={item.id} {...{ id, item, etag }} isAlone={isAlone(item, items)} />
+        ))}
+      </ul>
+    )}
+    <details class="in-place">
+      <summary data-key="l">Add to the checklist</summary>
+      <Do
+        call={`POST /cases/${id}/proof/checklist`}
+        body={{ required: false }}
+        class="fields below"
+      >
+        <label>
+          What has to be shown
+          <input name="description" required maxLength={1000} />
+        </label>
+        <label>
+          Type of the proof
+          <input
+            name="type"
+            required
+            maxLength={64}
+            pattern="[a-z][a-z0-9_\-]*"
+            title="Lower-case, such as tests or screenshot"
+            placeholder="tests"
+          />
+        </label>
+        <label class="check">
+          <input type="checkbox" name="required:json" value="true" defaultChecked /> Required
+        </label>
+        <button type="submit">Add it</button>
+      </Do>
+    </details>
+  </>
+);
+
+// A line is known by its words: of two with the same ones the list that was read says which is meant.
+const isAlone = ({ description }: ChecklistItem, items: readonly ChecklistItem[]): boolean =>
+  items.filter((other) => other.description === description).length === 1;
+
+interface EntryProps {
+  id: string;
+  item: ChecklistItem;
+  etag: string | undefined;
+  isAlone: boolean;
+}
+
+const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
+  const { task, done, satisfied, required, type } = item;
+  const description = visible(item.description);
+  const at = `/cases/${id}/proof/checklist/${item.id}`;
+  return (
+    <li class="row" data-row={item.id} tabIndex={-1}>
+      <div class="head">
+        <Mark satisfied={satisfied} />
+        <span class="title">{description}</span>
+        {!required && <span class="quiet">optional</span>}
+        {task ? (
+          <Do call={`PATCH ${at}`} body={{ done: !done }} if_match={isAlone ? undefined : etag}>
+            <button type="submit" data-key="x" aria-label={nameOf(done, description)}>
+              {done ? 'Untick' : 'Tick'}
+            </button>
+          </Do>
+        ) : (
+          <span class="quiet">
+            by a proof of type <code>{type}</code>
+          </span>
+        )}
+        <details class="ask">
+          <summary class="button" data-key="d" aria-label={`Remove: ${description}`}>
+            Remove…
+          </summary>
+          <Do call={`DELETE ${at}`} if_match={etag}>
+            <button type="submit" class="danger" aria-label={`Ask no more for: ${description}`}>
+              Ask no more for this
+            </button>
+          </Do>
+        </details>
+      </div>
+    </li>
+  );
+};
+
+const nameOf = (done: boolean, description: string): string =>
+  `${done ? 'Untick' : 'Tick'}: ${description}`;
+
+const Mark = ({ satisfied }: Pick<ChecklistItem, 'satisfied'>) => (
+  <span class={satisfied ? 'mark good' : 'mark'}>
+    <span aria-hidden="true">{satisfied ? '✓' : '○'}</span>
+    <span class="unseen">{satisfied ? 'Proven' : 'Open'}</span>
+  </span>
+);

@@ -1,0 +1,53 @@
+import { Do } from '../do.tsx';
+
+interface NewProps {
+  /** Of the Work item. */
+  id: string;
+  /** Types to choose from; others can be written. */
+  types: readonly string[];
+}
+
+/** A proof to be added: a text, or a file. */
+export const NewProof = ({ id, types }: NewProps) => (
+  <>
+    <h2>Add a proof</h2>
+    <datalist id="proof-types">
+      {types.map((type) => (
+        <option key={type} value={type} />
+      ))}
+    </datalist>
+    <div class="new-proof">
+      <Do call={`POST /cases/${id}/proof`} class="fields">
+        <Type first={types[0]} />
+        <label>
+          What it shows, as Markdown
+          <textarea name="content" required data-key="n" />
+        </label>
+        <button type="submit">Add this text</button>
+      </Do>
+      <Do call={`POST /cases/${id}/proof/files`} encType="multipart/form-data" class="fields">
+        <Type first={types[0]} />
+        <label>
+          A file: a picture, a recording, a report (25 MB at most, 1 MB where no scripts run)
+          <input type="file" name="_file" required />
+        </label>
+        <button type="submit">Add this file</button>
+      </Do>
+    </div>
+  </>
+);
+
+const Type = ({ first }: { first: string | undefined }) => (
+  <label>
+    Type
+    <input
+      name="type"
+      list="proof-types"
+      required
+      maxLength={64}
+      pattern="[a-z][a-z0-9_\-]*"
+      title="Lower-case, such as tests or screenshot"
+      defaultValue={first ?? ''}
+    />
+  </label>
+);

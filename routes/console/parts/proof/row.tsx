@@ -1,0 +1,121 @@
+import { visible } from '../../../../base/visible.ts';
+import type { Proof } from '../../../../lib/client/client.ts';
+import { Do } from '../do.tsx';
+import { Markdown } from '../markdown.tsx';
+import { Since } from '../since.tsx';
+import { isPicture, LONGEST } from './shown.ts';
+
+/** A proof, as far as it is shown. */
+export interface ProofShown {
+  proof: Proof;
+  etag: string | undefined;
+  /** Its content is longer. */
+  isCut: boolean;
+  /** How its file begins, where that is a text. */
+  text?: string;
+}
+
+export const ProofRow = (shown: ProofShown & { isStale: boolean }) => {
+  const { proof, isCut, isStale } = shown;
+  const { id, case_id, type, verified, content, created_at } = proof;
+  const at = `/cases/${case_id}/proof/${id}`;
+  return (
+    <li id={`proof-${id}`} class="row proof" data-row={id} tabIndex={-1}>
+      <div class="head">
+        <span class={verified ? 'tag verified' : 'tag'}>
+          {verified ? 'Verified' : 'Not verified'}
+        </span>
+        <h3 class="title">{type}</h3>
+        {isStale && <span class="tag held">of other work</span>}
+        <Since at={created_at} />
+      </div>
+      <OfWhat {...proof} />
+      {content.trim() !== '' && <Markdown text={content} />}
+      {isCut && (
+        <p class="quiet">
+          It is longer: <a href={at}>all of it</a>.
+        </p>
+      )}
+      {proof.file !== null && <ProofFile {...shown} file={proof.file} at={`${at}/file`} />}
+      <Decide {...shown} at={at} />
+    </li>
+  );
+};
+
+const OfWhat = ({ case_id, session_id, commit, diff_sha256, verified_at, verified_by }: Proof) => (
+  <p class="line quiet">
+    {session_id !== null && (
+      <a href={`/dashboard/cases/${case_id}/sessions/${session_id}`}>
+        Session {session_id.slice(0, 8)}
+      </a>
+    )}
+    {commit !== null && (
+      <span>
+        of commit <code title={visible(commit)}>{visible(commit).slice(0, 10)}</code>
+      </span>
+    )}
+    {diff_sha256 !== null && <span>and what was not committed then</span>}
+    {verified_at !== null && (
+      <span>
+        verified by {visible(verified_by ?? 'somebody')} <Since at={verified_at} />
+      </span>
+    )}
+  </p>
+);
+
+/** Longer texts are shown when they are opened. In characters. */
+const SHORT = 2000;
+
+interface FileProps extends ProofShown {
+  file: string;
+  /** Where it is served from. */
+  at: string;
+}
+
+const ProofFile = ({ file, at, text, proof }: FileProps) => (
+  <div class="file">
+    {isPicture(file) && (
+      <a href={at}>
+        <img src={at} alt={`What proves ${proof.type}`} loading="lazy" />
+      </a>
+    )}
+    {text !== undefined && (
+      <details class="in-place" open={text.length < SHORT}>
+        <summary data-key="p">{text.length > LONGEST ? 'How it begins' : 'What it says'}</summary>
+        <pre class="as-written">
+          <code>{visible(text)}</code>
+        </pre>
+      </details>
+    )}
+    <p>
+      <a href={at} data-key="f">
+        {visible(file)}
+      </a>
+    </p>
+  </div>
+);
+
+const Decide = ({ proof: { verified, type }, etag, at }: ProofShown & { at: string }) => (
+  <div class="answers">
+    <Do call={`${verified ? 'DELETE' : 'PUT'} ${at}/verify`} if_match={etag}>
+      <button
+        type="submit"
+        class={verified ? '' : 'primary'}
+        data-key="v"
+        aria-label={verified ? `Take the verification of ${type} back` : `Verify ${type}`}
+      >
+        {verified ? 'Take back' : 'Verify'}
+      </button>
+    </Do>
+    <details class="ask">
+      <summary class="button" data-key="d">
+        Delete…
+      </summary>
+      <Do call={`DELETE ${at}`} if_match={etag}>
+        <button type="submit" class="danger" aria-label={`Delete the proof ${type}`}>
+          Delete this proof
+        </button>
+      </Do>
+    </details>
+  </div>
+);

@@ -1,0 +1,103 @@
+import type { WorkspaceSettings } from '../../../../lib/client/client.ts';
+import { Path } from '../copy.tsx';
+import { Do } from '../do.tsx';
+import { Written } from '../written.tsx';
+
+type Project = WorkspaceSettings['projects'][number];
+
+interface ProjectsProps {
+  projects: readonly Project[];
+  /** Of what is shown: what is changed is that. */
+  etag: string;
+}
+
+/** The repositories that are worked on: add one, make one the default, take one out. */
+export const Projects = ({ projects, etag }: ProjectsProps) => (
+  <section aria-labelledby="projects">
+    <h2 id="projects">Projects</h2>
+    {projects.length === 0 ? (
+      <p class="quiet">There is none yet. A project is a git repository on this machine.</p>
+    ) : (
+      <ul class="rows" aria-label="Projects">
+        {projects.map((project) => (
+          <Row key={project.name} {...{ project, projects, etag }} />
+        ))}
+      </ul>
+    )}
+    <Add hasDefault={projects.some(({ name }) => name === 'default')} etag={etag} />
+  </section>
+);
+
+interface RowProps extends ProjectsProps {
+  project: Project;
+}
+
+const Row = ({ project, projects, etag }: RowProps) => {
+  const { name, place, of, repository } = project;
+  const standing = projects.find((one) => one.name === 'default');
+  const isDefault = name === 'default' || standing?.place === place;
+  return (
+    <li class="row" data-row={name} tabIndex={-1}>
+      <div class="head">
+        <h3 class="title">
+          <Written text={name} />
+        </h3>
+        {isDefault && <span class="tag working">Default</span>}
+      </div>
+      <p class="message">
+        <Path name={`the path of ${name}`} path={place} />
+      </p>
+      {!repository && <p class="bad">There is no git repository. Run git init there.</p>}
+      {of === 'flag' ? (
+        <p class="quiet">Named by --repo at the start of the daemon, which wins over the file.</p>
+      ) : (
+        <div class="answers">
+          {!isDefault && standing?.of !== 'flag' && (
+            <Do call="PUT /settings" body={{ projects: { default: project.path } }} if_match={etag}>
+              <button type="submit" data-key="d">
+                Make it the default
+              </button>
+            </Do>
+          )}
+          <details>
+            <summary>
+              Take out…<span class="unseen"> {name}</span>
+            </summary>
+            <Do call="PUT /settings" body={{ projects: { [name]: null } }} if_match={etag}>
+              <p class="quiet">The repository stays as it is. Its Work items find it no more.</p>
+              <button type="submit" class="danger">
+                Take out<span class="unseen"> {name}</span> now
+              </button>
+            </Do>
+          </details>
+        </div>
+      )}
+    </li>
+  );
+};
+
+const Add = ({ hasDefault, etag }: { hasDefault: boolean; etag: string }) => (
+  <Do call="PUT /settings" if_match={etag} class="line add">
+    <p>
+      <label for="project-name">Name</label>
+      <input
+        {...{ id: 'project-name', name: '_name', required: true, maxLength: 100 }}
+        {...{ pattern: '[A-Za-z0-9][A-Za-z0-9._\\-]*', defaultValue: hasDefault ? '' : 'default' }}
+        {...{ autocomplete: 'off', spellcheck: false }}
+        title="Letters, digits, dot, - and _"
+      />
+    </p>
+    <p class="wide">
+      <label for="project-path">Path of the repository</label>
+      <input
+        {...{ id: 'project-path', name: 'projects.{name}', required: true, maxLength: 4096 }}
+        {...{ autocomplete: 'off', spellcheck: false, placeholder: '/home/you/code/app' }}
+        data-key="n"
+        aria-label="Path of the repository"
+      />
+    </p>
+    <button type="submit" class={hasDefault ? '' : 'primary'}>
+      Add project
+    </button>
+  </Do>
+);
