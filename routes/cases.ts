@@ -82,7 +82,13 @@ export const caseRoutes = [
       title: Title,
       type: Word,
       description: Type.Optional(Description),
-      project: Type.Optional(Type.String({ minLength: 1 })),
+      project: Type.Optional(
+        Type.String({
+          minLength: 1,
+          description:
+            'Of the settings. Without one `default`, or where there is no such, the only one',
+        }),
+      ),
     }),
     response: Case,
     status: 201,

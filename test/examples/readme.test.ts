@@ -107,7 +107,9 @@ describe('README.md and the guides', () => {
     const machine = machineIn(t, temporaryDirectory(t), 'me');
     installAgent(machine.home, argv[0] ?? '');
     assert.match(await machine.type(setup.join('\n')), /claude/);
-    const url = await machine.serve(lines[4] ?? '');
+    atEnd(t, () => machine.type('dossier stop'));
+    const said = await machine.type(lines[4] ?? '');
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? assert.fail(said);
     const flow = block('sh', 'api=').replace('http://127.0.0.1:4870', url);
     const { stdout } = await promisify(execFile)('sh', ['-eu', '-c', flow], { timeout: 60_000 });
     assert.match(stdout, /the plan/i);

@@ -11,9 +11,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { connect } from '../../lib/client/client.ts';
 import type { Case } from '../../store/records/case.ts';
+import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { gitIn } from '../helpers/repository.ts';
+import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { type Answered, type Running, startForTest } from '../helpers/service.ts';
 import { assertProblem, tagFor, told, withCase } from '../helpers/work-item.ts';
 
@@ -92,6 +94,20 @@ Because.
     assert.equal(answer.headers.etag, tagFor(text));
     assert.deepEqual((await running.call('GET', `/cases/${id}`)).body, answer.body);
     assert.deepEqual(running.events, [], 'to make one is no event');
+  });
+
+  it('is of the only project where none is named and there is no default, and of no other', async (t) => {
+    for (const [projects, project] of [
+      ['{ shop: /tmp }', 'shop'],
+      ['{ shop: /tmp, site: /tmp }', 'default'],
+      ['{ default: /tmp }', 'default'],
+    ]) {
+      const workspace = temporaryDirectory(t);
+      writeFileSync(join(workspace, 'workspace.md'), `---\nprojects: ${projects}\n---\n`);
+      const { url } = await startDaemon(t, ['--workspace', workspace]);
+      const body = { title: 'One', type: 'task' };
+      assert.equal((await connect({ url }).call('POST /cases', { body })).project, project);
+    }
   });
 
   it('takes a project of the settings and refuses others, also names that every object has', async (t) => {

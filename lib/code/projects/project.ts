@@ -14,6 +14,13 @@ export const projectRepository = (
   return Object.hasOwn(projects, project) ? projects[project] : undefined;
 };
 
+/** Of a Work item that names none while there is no `default`: the only one there is. With several nobody is pointed at one. */
+export const projectOfNew = (service: WithConfig & WithStore): string | undefined => {
+  const [only, ...others] = Object.keys(settingsOf(service.store).projects ?? {});
+  const isChoice = others.length > 0 || service.config.repo !== undefined;
+  return isChoice || only === 'default' ? undefined : only;
+};
+
 export const checkProject = (
   service: WithConfig & WithStore,
   project: string | undefined,

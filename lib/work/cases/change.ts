@@ -8,7 +8,7 @@ import {
 import { newId } from '../../../store/new-id.ts';
 import type { Case, StateName } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { checkProject } from '../../code/projects/project.ts';
+import { checkProject, projectOfNew } from '../../code/projects/project.ts';
 import { removeForDeletedCase } from '../../code/worktrees/keep/remove.ts';
 import type { WorktreeNeeds } from '../../code/worktrees/needs.ts';
 import type { WithConfig } from '../../config.ts';
@@ -60,7 +60,7 @@ interface NewCase {
  */
 export const createCase = async (
   service: WithConfig & WithStore,
-  { title, type, description = '', project }: NewCase,
+  { title, type, description = '', project = projectOfNew(service) }: NewCase,
   files: Record<string, string> = {},
 ): Promise<Case> => {
   checkTexts({ title, description });

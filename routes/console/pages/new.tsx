@@ -1,4 +1,4 @@
-import { page } from '../common/page.ts';
+import { type Api, page } from '../common/page.ts';
 import {
   type Choice,
   ITEM_TYPES,
@@ -13,18 +13,20 @@ import { TitleField } from '../parts/new-title.tsx';
 
 interface New {
   providers: Choice[];
+  /** `default` first, where there is one. */
+  projects: string[];
   /** Where issues are taken from, as `owner/name`. */
   host: string | undefined;
 }
 
-const View = ({ providers, host }: New) => (
+const View = ({ providers, projects, host }: New) => (
   <>
     <h1>New Work item</h1>
     <Do call="POST /cases" then="/dashboard/cases/{id}" class="fields new">
       <TitleField />
       <div class="pair">
         <TypeField id="type" known={ITEM_TYPES} value="task" />
-        <Project id="project" />
+        <Project id="project" projects={projects} />
       </div>
       <MarkdownField
         name="description"
@@ -40,12 +42,25 @@ const View = ({ providers, host }: New) => (
   </>
 );
 
-const Project = ({ id }: { id: string }) => (
+const Project = ({ id, projects }: { id: string } & Pick<New, 'projects'>) => (
   <div>
     <label for={id}>Project</label>
-    <input {...{ id, name: 'project?', placeholder: 'default', autocomplete: 'off' }} />
+    <select {...{ id, name: 'project?' }}>
+      {projects.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+      {projects.length === 0 && <option value="">default</option>}
+    </select>
   </div>
 );
+
+const projectsOf = async (api: Api): Promise<string[]> => {
+  const { projects } = await api.call('GET /settings');
+  const names = projects.map(({ name }) => name);
+  return names.toSorted((a, b) => Number(b === 'default') - Number(a === 'default'));
+};
 
 const AtOnce = ({ providers }: Pick<New, 'providers'>) => (
   <fieldset class="at-once">
@@ -67,8 +82,12 @@ const AtOnce = ({ providers }: Pick<New, 'providers'>) => (
 export const newItem = page<New>({
   title: () => 'New Work item',
   load: async (api) => {
-    const [providers, host] = await Promise.all([providersOf(api), hostOf(api)]);
-    return { providers, host };
+    const [providers, projects, host] = await Promise.all([
+      providersOf(api),
+      projectsOf(api),
+      hostOf(api),
+    ]);
+    return { providers, projects, host };
   },
   View,
   follows: () => false,
