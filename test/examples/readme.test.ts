@@ -188,6 +188,10 @@ describe('README.md and the guides', () => {
     two.edit(`dossier/${item.path}/case.md`, 'Told by one', 'Told by two');
     await two.type(typed('# On either machine'));
     one.edit(`dossier/${item.path}/case.md`, 'Told by one', 'Told by one again');
+    // What was not read before the conflict is in no answer.
+    await eventually(async () =>
+      assert.equal((await client.get(`/cases/${item.id}`)).title, 'Told by one again'),
+    );
     await assert.rejects(one.type(typed('# On either machine')), (error: { stdout: string }) =>
       error.stdout.includes('CONFLICT'),
     );

@@ -1,6 +1,6 @@
 /**
  * Takes the pictures of README.md and of the console's guide, of a workspace that it makes: `npm run pictures`. Each page in
- * light and dark, at two sizes.
+ * light, in dark, and on a small screen.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,20 +12,23 @@ import { fillSample, sampleRepository } from './sample.ts';
 import { serveAlone } from './serve.ts';
 
 const OUT = join(import.meta.dirname, '../../../routes/console/pictures');
-const LIGHTS = ['light', 'dark'] as const;
-const SIZES = { '': { width: 1280, height: 800 }, '-narrow': { width: 390, height: 844 } } as const;
+const WIDE = { width: 1280, height: 800 };
+const SHOTS = {
+  light: { colorScheme: 'light', viewport: WIDE },
+  dark: { colorScheme: 'dark', viewport: WIDE },
+  narrow: { colorScheme: 'light', viewport: { width: 390, height: 844 } },
+} as const;
 
 const takeAll = async (page: Page, url: string, name: string): Promise<void> => {
-  for (const colorScheme of LIGHTS)
-    for (const [size, viewport] of Object.entries(SIZES)) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize(viewport);
-      await page.goto(url);
-      await isLive(page);
-      // What is loaded when it is looked at has come by then.
-      await page.waitForTimeout(700);
-      await page.screenshot({ path: join(OUT, `${name}-${colorScheme}${size}.png`) });
-    }
+  for (const [shot, { colorScheme, viewport }] of Object.entries(SHOTS)) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    await page.goto(url);
+    await isLive(page);
+    // What is loaded when it is looked at has come by then.
+    await page.waitForTimeout(700);
+    await page.screenshot({ path: join(OUT, `${name}-${shot}.png`) });
+  }
 };
 
 const root = mkdtempSync(join(tmpdir(), 'dossier-pictures-'));
