@@ -9,14 +9,12 @@ import { canTrace } from '../helpers/strace.ts';
 const TELLING: Record<string, string[]> = {
   'POST /cases': ['rename'],
   'POST /cases, with an Idempotency-Key': ['rename'],
-  'PUT /cases/:id/state': ['rename', 'fdatasync', 'writev'],
+  'PUT /cases/:id/state': ['rename', 'fdatasync'],
   'POST /cases/:id/proof': ['link'],
-  'PUT /cases/:id/proof/:pid/verify': ['rename'],
   'PUT /cases/:id/memory/:filename': ['rename'],
-  'DELETE /cases/:id': ['rename', 'unlink'],
+  'DELETE /cases/:id': ['rename'],
   'POST /webhooks': ['link'],
-  'POST /api/global-memory/write': ['rename'],
-  'POST /cases/:id/sessions/:sid/approve': ['fdatasync', 'link'],
+  'POST /cases/:id/sessions/:sid/approve': ['link'],
 };
 
 const killAtEach = async (t: TestContext, one: Step): Promise<void> => {
