@@ -62,7 +62,8 @@ const keepUp = ({ page, at, worker }: LiveProps, now: () => Now, put: Put): void
       put({ missing, faults, ...(frame().problem === UNREACHED && ANSWERS) }, found.shown);
       return missing === undefined;
     } catch {
-      put({ problem: UNREACHED });
+      // Why something was refused stays until one acts again.
+      put({ problem: frame().problem ?? UNREACHED });
       return false;
     }
   });

@@ -122,11 +122,14 @@ const bodyOf = (said: ReadonlyMap<string, string>, members: readonly [string, st
 
 const put = (body: Json, [name, value]: [string, string], given: string): void => {
   const [, key = '', kind = ''] = /^(.*?)(\?|:json|:lines|:null|\[\])?$/s.exec(name) ?? [];
-  if (kind !== undefined && value.trim() === '') return;
+  if (OF_WHAT_IS_SAID.has(kind) && value.trim() === '') return;
   const { inside, last: written } = placeOf(body, key);
   const last = written === '{name}' ? given.trim() : written;
   inside[last] = READ[kind]?.(value.replaceAll('\r\n', '\n'), own(inside, last));
 };
+
+// With nothing said these are no member; a text is one, and may be emptied.
+const OF_WHAT_IS_SAID: ReadonlySet<string> = new Set(['?', ':json', '[]']);
 
 /** What a field says, by how its name ends; what others of its name said before. */
 const READ: Readonly<Record<string, (text: string, before: unknown) => unknown>> = {

@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
+import { until } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext, count: number, settings = '') => {
@@ -79,7 +80,7 @@ describe('the page of worktrees', { skip: noBrowser }, () => {
     assert.doesNotMatch(text, /prefix|template|root|copy/);
     await page.getByLabel('Base branch').fill('');
     await page.getByRole('button', { name: 'Save' }).click();
-    assert.equal((await dossier.call('GET /api/worktrees/config')).base_branch, null);
+    await until(async () => (await dossier.call('GET /api/worktrees/config')).base_branch === null);
     writeFileSync(file, text.replace('1000', '2000'));
     await page.getByLabel('Base branch').fill('other');
     await page.getByRole('button', { name: 'Save' }).click();
