@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createGit } from '../../lib/tools/git/run/create-git.ts';
 import { createCase } from '../../lib/work/cases/change.ts';
 import { deleteCase } from '../../store/cases.ts';
@@ -389,6 +390,28 @@ describe('GET /api/worktrees/{case_id}/health', () => {
 describe('DELETE /api/cases/{id}/worktree', () => {
   const url = ({ item }: Fixture) => `/api/cases/${item.id}/worktree`;
   const forced = (fixture: Fixture) => `${url(fixture)}?force=true`;
+
+  it('is told apart from a fault by those who look at the worktree meanwhile', async (t) => {
+    const fixture = await startWith(t);
+    const { item, send, worktree } = fixture;
+    const files = Array.from({ length: 2000 }, (_, at) => [`many/${at}`, `${at}\n`]);
+    writeFiles(worktree.path, Object.fromEntries(files));
+    let isGone = false;
+    const removal = send('DELETE', `${url(fixture)}?force=true`).finally(() => {
+      isGone = true;
+    });
+    const seen = new Set<number>();
+    while (!isGone) {
+      for (const what of ['status', 'health'])
+        seen.add((await send('GET', `/api/worktrees/${item.id}/${what}`)).status);
+      await delay(1);
+    }
+    assert.equal((await removal).status, 204);
+    assert.ok(
+      [...seen].every((status) => status === 200 || status === 404),
+      [...seen].join(' '),
+    );
+  });
 
   it('removes a worktree without work in it; its branch stays, and a new one can be made', async (t) => {
     const fixture = await startWith(t);

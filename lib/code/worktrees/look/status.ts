@@ -2,6 +2,8 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { CurrentStatus, WorktreeHealth } from '../../../../store/records/worktree-status.ts';
 import { readLock } from '../../../../store/sessions/locks.ts';
 import type { WithStore } from '../../../../store/store.ts';
+import { inWorktreeTurn } from '../../../../store/worktrees.ts';
+import { ServiceError } from '../../../errors.ts';
 import { status, type WorktreeStatus } from '../../../tools/git/read/status.ts';
 import {
   mayHaveSubmodules,
@@ -13,7 +15,12 @@ import { checkCase, findWorktree, getWorktree, worktreeOf } from '../read.ts';
 import { adviceFor, stateOf } from './state.ts';
 
 /** The worktree's record with what is in it now. 404 without one. */
-export const worktreeStatus = async (
+export const worktreeStatus = (
+  service: WithGit & WithStore,
+  caseId: string,
+): Promise<CurrentStatus> => againOnceGone(service, caseId, () => statusNow(service, caseId));
+
+const statusNow = async (
   { store, git }: WithGit & WithStore,
   caseId: string,
 ): Promise<CurrentStatus> => {
@@ -37,7 +44,12 @@ const inSubmodules = async (
 };
 
 /** How the worktree is, and who holds the session lock. Without a worktree only that there is none. */
-export const worktreeHealth = async (
+export const worktreeHealth = (
+  service: WithGit & WithStore,
+  caseId: string,
+): Promise<WorktreeHealth> => againOnceGone(service, caseId, () => healthNow(service, caseId));
+
+const healthNow = async (
   { store, git }: WithGit & WithStore,
   caseId: string,
 ): Promise<WorktreeHealth> => {
@@ -87,4 +99,18 @@ const distanceOf = async (
   if (said === undefined) return { ahead: null, behind: null };
   const [left = 0, right = 0] = said.split('\t').map(Number);
   return { ahead: right, behind: left };
+};
+
+// Git fails in a worktree that is removed under it: what is so is known once that is done.
+const againOnceGone = async <T>(
+  { store }: WithStore,
+  caseId: string,
+  read: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    return inWorktreeTurn(store, caseId, read);
+  }
 };
