@@ -104,7 +104,7 @@ describe('dossier key', () => {
     assert.doesNotMatch(own, /--fix|--port|--all/);
     assert.equal(help('help', 'key'), own);
     assert.match(help('serve', '-h'), /--port N[\s\S]*--trust/);
-    assert.match(help('--help'), /Commands:[\s\S]*key .*[\s\S]*--port/);
+    assert.match(help('--help'), /Workspace:[\s\S]*\n {2}key .*[\s\S]*--workspace DIR/);
   });
 
   it('makes no key where no daemon ever ran, and no workspace', (t) => {

@@ -17,7 +17,15 @@ describe('a daemon in another network namespace', { skip }, () => {
   it('refuses a run without a sandbox, from inside and by the way round, and takes the operator', async (t) => {
     const [workspace, out] = [temporaryDirectory(t), temporaryDirectory(t)];
     writeFileSync(join(workspace, 'workspace.md'), '---\nsandbox: off\n---\n');
-    const args = ['--port', '0', '--workspace', workspace, '--repo', makeRepository(t).root];
+    const args = [
+      'serve',
+      '--port',
+      '0',
+      '--workspace',
+      workspace,
+      '--repo',
+      makeRepository(t).root,
+    ];
     const daemon = spawn('unshare', [...UP, process.execPath, DOSSIER, ...args], {
       env: { ...process.env, DOSSIER_TRUST: '1', HOME: temporaryDirectory(t) },
       stdio: ['ignore', 'pipe', 'ignore'],
