@@ -34,7 +34,7 @@ const flagsOf = (values: Values): string[] =>
 const refuseFlags = ({ began, pid }: Begun, workspace: string, [flag]: readonly string[]): void => {
   if (began || flag === undefined) return;
   throw new Refusal(
-    `A daemon runs on ${workspace} already (process ${pid}), and ${flag} is for one that starts. Leave it out, or stop that one first`,
+    `A daemon runs on ${workspace} already (process ${pid}), and ${flag} is for one that starts. Leave it out, or end that one first: dossier stop --workspace ${workspace}`,
   );
 };
 

@@ -26,7 +26,7 @@ export interface Looked {
 
 /** Why a test with a browser is skipped; in CI it fails instead. */
 export const noBrowser =
-  process.env.CI !== 'true' && !existsSync(CHROMIUM) && 'chromium is not installed';
+  process.env.CI !== 'true' && !existsSync(CHROMIUM) && 'chromium-headless-shell is not installed';
 
 let opened: Promise<Browser> | undefined;
 after(async () => (await opened)?.close());

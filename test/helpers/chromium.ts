@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
-/** Debian's. */
-export const CHROMIUM = '/usr/bin/chromium';
+/** Debian's, without what draws windows. */
+export const CHROMIUM = '/usr/bin/chromium-headless-shell';
 
 export const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],

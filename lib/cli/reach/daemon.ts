@@ -21,12 +21,18 @@ const PATIENCE_MS = 5000;
  * written, its process may have ended and another program may listen there. Throws a Refusal where one does.
  */
 export const daemonOf = async ({ workspace, env }: Config): Promise<Reached | undefined> => {
-  const owner = holderOf(layoutOf(workspace));
+  const layout = layoutOf(workspace);
+  const owner = holderOf(layout);
   if (owner?.url === undefined) return undefined;
   const { url, pid } = owner;
-  if (!(await isOwner(url, owner)))
+  const said = await answerOf(url, challengeOf(owner));
+  if (said === undefined)
     throw new Refusal(
-      `What listens at ${url} is not the daemon of ${workspace} (process ${pid}): nothing was sent to it. Look what it is; dossier status tells more`,
+      `The daemon of ${workspace} (process ${pid}) does not answer at ${url}. Its log may say why: ${layout.log}`,
+    );
+  if (!said)
+    throw new Refusal(
+      `What listens at ${url} is not the daemon of ${workspace} (process ${pid}): nothing was sent to it. Look what it is, and end it or process ${pid}`,
     );
   return { url, pid, dossier: connect({ url, key: env.DOSSIER_KEY || undefined }) };
 };
@@ -42,19 +48,32 @@ export const needDaemon = async (config: Config): Promise<Reached> => {
 export const startCommand = ({ workspace, env }: Config): string =>
   workspace === `${env.HOME}/dossier` ? 'dossier' : `dossier --workspace ${workspace}`;
 
-const isOwner = async (url: string, owner: Owner): Promise<boolean> => {
+interface Challenge {
+  challenge: string;
+  proof: string;
+}
+
+const challengeOf = (owner: Owner): Challenge => {
   const challenge = randomBytes(32).toString('hex');
+  return { challenge, proof: proofOf(owner, challenge) };
+};
+
+// Whether it answers as the owner does; undefined where nothing answers.
+const answerOf = async (
+  url: string,
+  { challenge, proof }: Challenge,
+): Promise<boolean | undefined> => {
   try {
     const answer = await fetch(`${url}/api/daemon/challenge`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ challenge }),
-      redirect: 'error',
+      redirect: 'manual',
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
-    const said = (await answer.json()) as { answer?: unknown };
-    return said.answer === proofOf(owner, challenge);
+    const said = (await answer.json().catch(() => undefined)) as { answer?: unknown } | undefined;
+    return said?.answer === proof;
   } catch {
-    return false;
+    return undefined;
   }
 };

@@ -70,6 +70,16 @@ describe('a command that needs the daemon', () => {
     }
   });
 
+  it('says that a daemon which runs does not answer, and where its log is', async (t) => {
+    const workspace = temporaryDirectory(t);
+    await startDaemon(t, ['--workspace', workspace]);
+    const owner = ownerIn(workspace);
+    owner.write({ ...owner.read(), url: 'http://127.0.0.1:1' });
+    const ended = await dossier(t, 'ls', '--workspace', workspace);
+    assert.equal(ended.code, 1);
+    assertSentence(ended, /does not answer at http:\/\/127\.0\.0\.1:1\. .*daemon\.log/);
+  });
+
   it('shows the key in DOSSIER_KEY to the daemon that has answered, and says what a daemon wants', async (t) => {
     const workspace = temporaryDirectory(t);
     writeFileSync(join(workspace, 'workspace.md'), '---\nrequire_key: true\n---\n');
