@@ -62,11 +62,14 @@ describe('GET /api/worktrees', () => {
     await begin();
     const refs = () => running.repository.git('for-each-ref', 'refs/dossier');
     await eventually(() => assert.match(refs(), /snapshots/));
-    const { body } = await running.call<{ kept: boolean }[]>('GET', '/api/worktrees');
-    assert.deepEqual(
-      body.map(({ kept }) => kept),
-      [false],
-    );
+    // Its ref is made before it is noted who needs it.
+    await eventually(async () => {
+      const { body } = await running.call<{ kept: boolean }[]>('GET', '/api/worktrees');
+      assert.deepEqual(
+        body.map(({ kept }) => kept),
+        [false],
+      );
+    });
   });
 
   it('knows of what is kept in the repository of a clone that was attached, and needs none of its own', async (t) => {

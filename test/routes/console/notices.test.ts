@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { chromium } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
-import { noBrowser, openBrowser } from '../../helpers/browser.ts';
-import { isLive } from '../../helpers/chromium.ts';
+import { atEnd } from '../../helpers/at-end.ts';
+import { noBrowser } from '../../helpers/browser.ts';
+import { FLAGS, isLive, WHOLE_CHROMIUM } from '../../helpers/chromium.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -29,7 +31,9 @@ const start = async (t: TestContext) => {
     const { id } = await dossier.call('POST /cases', { body: { title, type: 'bug', description } });
     await dossier.call('POST /cases/{id}/sessions', { id, body: { type: 'implementing' } });
   };
-  const context = await (await openBrowser(t)).newContext();
+  const browser = await chromium.launch({ executablePath: WHOLE_CHROMIUM, args: FLAGS });
+  atEnd(t, () => browser.close());
+  const context = await browser.newContext();
   await context.grantPermissions(['notifications'], { origin: url });
   await context.addInitScript(RECORD);
   const page = await context.newPage();
