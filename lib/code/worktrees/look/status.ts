@@ -10,6 +10,7 @@ import {
   type SubmoduleWork,
   submoduleWork,
 } from '../../../tools/git/read/submodules.ts';
+import { GitError } from '../../../tools/git/run/error.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { checkCase, findWorktree, getWorktree, worktreeOf } from '../read.ts';
 import { adviceFor, stateOf } from './state.ts';
@@ -110,7 +111,7 @@ const againOnceGone = async <T>(
   try {
     return await read();
   } catch (error) {
-    if (error instanceof ServiceError) throw error;
+    if (error instanceof ServiceError && !(error.cause instanceof GitError)) throw error;
     return inWorktreeTurn(store, caseId, read);
   }
 };
