@@ -24,13 +24,13 @@ export const SessionPage = ({ item, of: session, tab, children }: SessionProps) 
   const above = `/dashboard/cases/${item.id}`;
   return (
     <article class="session">
-      <p class="above">
+      <h1>
         <a href={above} data-key="u">
           {item.title}
         </a>
-      </p>
-      <h1>{`${type}, ${model === undefined ? provider : `${provider} ${model}`}`}</h1>
+      </h1>
       <p class="line">
+        <span>{`${type}, ${model === undefined ? provider : `${provider} ${model}`}`}</span>
         <StatusTag status={status} />
         <span class="quiet">{mode === 'plan' ? 'Plan mode' : 'Work mode'}</span>
         <Since at={created_at} />

@@ -109,7 +109,7 @@ describe('a page whose session is gone, or cannot be read', { skip: noBrowser },
     writeFileSync(record, text);
     await tell('It is mended');
     await told.waitFor({ state: 'detached' });
-    await second.getByRole('heading', { name: /^implementing/ }).waitFor();
+    await second.getByRole('heading', { name: 'It is mended' }).waitFor();
     await eventually(async () => assert.match(await second.title(), /It is mended, implementing/));
   });
 

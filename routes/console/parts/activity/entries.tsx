@@ -162,7 +162,7 @@ const Noted = ({ of: { id, sid }, entry: { tone, text, detail, tab } }: EntryPro
     <p>
       {words}{' '}
       <a href={`/dashboard/cases/${id}/sessions/${sid}/${tab}`}>
-        {tab === 'plan' ? 'Read the plan' : 'Look at the diff'}
+        {tab === 'plan' ? 'To the plan' : 'To the diff'}
       </a>
     </p>
   );
