@@ -1,6 +1,5 @@
 import type { Command } from './line/command.ts';
-
-const JSON_TOO = 'Say it for programs: what the API answers';
+import { AS_JSON } from './line/options.ts';
 
 const SESSION = 'Another session than the one that goes on, by the beginning of its id';
 
@@ -16,7 +15,7 @@ export const WORK: readonly Command[] = [
       issue: 'Make it of the issue with this number, and link it',
       type: 'bug, feature, docs, … (default: task)',
       project: 'A project of the settings',
-      json: JSON_TOO,
+      json: AS_JSON,
     },
     open: async () => (await import('./verbs/new.ts')).newItem,
   },
@@ -25,7 +24,7 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: '[WORD...]',
     summary: 'List Work items, newest first; with words: those that have all of them',
-    options: { state: 'In this state alone: open, planning, …', json: JSON_TOO },
+    options: { state: 'In this state alone: open, planning, …', json: AS_JSON },
     open: async () => (await import('./verbs/ls.ts')).ls,
   },
   {
@@ -33,7 +32,7 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: 'ITEM',
     summary: 'Show a Work item and its sessions',
-    options: { json: JSON_TOO },
+    options: { json: AS_JSON },
     open: async () => (await import('./verbs/show.ts')).show,
   },
   {
@@ -41,7 +40,7 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: '',
     summary: 'List what waits for you, oldest first, and the command that answers it',
-    options: { json: JSON_TOO },
+    options: { json: AS_JSON },
     open: async () => (await import('./verbs/inbox.ts')).inbox,
   },
   {
@@ -49,7 +48,7 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: '[add] ITEM [FILE]',
     summary: 'List its proof and what its gate misses; with add: attach a file',
-    options: { type: 'What kind of proof it is (default: file)', json: JSON_TOO },
+    options: { type: 'What kind of proof it is (default: file)', json: AS_JSON },
     open: async () => (await import('./verbs/proof.ts')).proof,
   },
   {
@@ -57,7 +56,7 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: 'ITEM PROOF',
     summary: 'Say that a proof holds',
-    options: { json: JSON_TOO },
+    options: { json: AS_JSON },
     open: async () => (await import('./verbs/proof.ts')).verify,
   },
   {
@@ -65,7 +64,7 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: 'ITEM',
     summary: 'Show how its pull request stands, or make it',
-    options: { create: 'Push its branch and propose it', draft: 'As a draft', json: JSON_TOO },
+    options: { create: 'Push its branch and propose it', draft: 'As a draft', json: AS_JSON },
     open: async () => (await import('./verbs/pr.ts')).pr,
   },
   {
@@ -73,7 +72,7 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: 'ITEM',
     summary: 'Print where its worktree is, and nothing else',
-    options: { json: JSON_TOO },
+    options: { json: AS_JSON },
     open: async () => (await import('./verbs/path.ts')).path,
   },
   {
@@ -81,7 +80,7 @@ export const WORK: readonly Command[] = [
     group: 'Plans',
     words: 'ITEM',
     summary: 'Show the plan of its session',
-    options: { session: SESSION, json: JSON_TOO },
+    options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/plan.ts')).plan,
   },
   {
@@ -89,7 +88,7 @@ export const WORK: readonly Command[] = [
     group: 'Plans',
     words: 'ITEM [TEXT...]',
     summary: 'Comment on the plan, or edit its comments; revise sends them',
-    options: { on: 'The part of the plan that has these words', session: SESSION },
+    options: { on: 'The part of the plan that has these words', session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/comment.ts')).comment,
   },
   {
@@ -100,7 +99,7 @@ export const WORK: readonly Command[] = [
     options: {
       hash: 'All 64 digits of the hash of the plan that was read, where nobody can be asked',
       session: SESSION,
-      json: JSON_TOO,
+      json: AS_JSON,
     },
     open: async () => (await import('./verbs/approve.ts')).approve,
   },
@@ -110,7 +109,7 @@ export const WORK: readonly Command[] = [
     words: 'ITEM [COMMENT...]',
     summary:
       'Send the plan back, with a comment, or with what comments.md says that was not sent yet',
-    options: { session: SESSION, json: JSON_TOO },
+    options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/revise.ts')).revise,
   },
   {
@@ -123,7 +122,7 @@ export const WORK: readonly Command[] = [
       model: 'As the provider names it',
       effort: 'How long it thinks, as the provider names it',
       type: 'What it is for (default: implementing)',
-      json: JSON_TOO,
+      json: AS_JSON,
     },
     open: async () => (await import('./verbs/start.ts')).start,
   },
@@ -149,7 +148,7 @@ export const WORK: readonly Command[] = [
       option: 'One of the options of a permission; of a question accept, decline or cancel',
       field: 'Fill in a field of a question; as often as there are fields',
       request: 'Which, where it asks several things: the beginning of its id',
-      json: JSON_TOO,
+      json: AS_JSON,
     },
     open: async () => (await import('./verbs/answer.ts')).answer,
   },
@@ -158,7 +157,7 @@ export const WORK: readonly Command[] = [
     group: 'Sessions',
     words: 'ITEM',
     summary: 'Show what its session changed',
-    options: { stat: 'Count the lines of each file', session: SESSION },
+    options: { stat: 'Count the lines of each file', session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/diff.ts')).diff,
   },
   {
@@ -166,7 +165,7 @@ export const WORK: readonly Command[] = [
     group: 'Sessions',
     words: 'ITEM',
     summary: 'Stop its session, so that it can go on later',
-    options: { session: SESSION, json: JSON_TOO },
+    options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/pause.ts')).pause,
   },
   {
@@ -177,7 +176,7 @@ export const WORK: readonly Command[] = [
     options: {
       from: 'After a kill inside a block: again, or next',
       session: SESSION,
-      json: JSON_TOO,
+      json: AS_JSON,
     },
     open: async () => (await import('./verbs/pause.ts')).resume,
   },
@@ -186,7 +185,7 @@ export const WORK: readonly Command[] = [
     group: 'Sessions',
     words: 'ITEM',
     summary: 'End its session for good',
-    options: { session: SESSION, json: JSON_TOO },
+    options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/pause.ts')).abort,
   },
 ];

@@ -1,7 +1,6 @@
 import { WORK } from './commands-work.ts';
 import type { Command } from './line/command.ts';
-
-const JSON_TOO = 'Say it for programs: what the API answers';
+import { AS_JSON } from './line/options.ts';
 
 /** How a daemon is started. */
 const SERVING = {
@@ -26,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
       repo: 'The git repository that is meant, instead of the one of this directory (DOSSIER_REPO)',
       'no-open': 'Open no browser; it opens one at a terminal with a display',
       ...SERVING,
+      json: AS_JSON,
     },
     open: async () => (await import('./up.ts')).up,
   },
@@ -50,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
       host: 'The same (DOSSIER_HOST)',
       port: 'The same (DOSSIER_PORT)',
       socket: 'The same (DOSSIER_SOCKET)',
+      json: AS_JSON,
     },
     open: async () => (await import('./service.ts')).service,
   },
@@ -59,7 +60,7 @@ export const COMMANDS: readonly Command[] = [
     words: '[ITEM]',
     summary:
       'Show the page of a Work item, or the inbox, in a browser; without a display: its address',
-    options: { json: JSON_TOO },
+    options: { json: AS_JSON },
     open: async () => (await import('./verbs/open.ts')).open,
   },
   {
@@ -67,7 +68,7 @@ export const COMMANDS: readonly Command[] = [
     group: 'Daemon',
     words: '',
     summary: 'Say which daemon has the workspace, and how much waits for you',
-    options: { json: JSON_TOO },
+    options: { json: AS_JSON },
     open: async () => (await import('./verbs/status.ts')).status,
   },
   {
@@ -75,7 +76,7 @@ export const COMMANDS: readonly Command[] = [
     group: 'Daemon',
     words: '',
     summary: 'End the daemon of the workspace',
-    options: { json: JSON_TOO },
+    options: { json: AS_JSON },
     open: async () => (await import('./verbs/stop.ts')).stop,
   },
   {
@@ -83,7 +84,7 @@ export const COMMANDS: readonly Command[] = [
     group: 'Workspace',
     words: '',
     summary: 'Make a workspace: its settings file, its .gitignore, its git repository',
-    options: {},
+    options: { json: AS_JSON },
     open: async () => (await import('./init.ts')).init,
   },
   {
@@ -94,6 +95,7 @@ export const COMMANDS: readonly Command[] = [
     options: {
       list: 'Show what waits, and ask nothing',
       all: 'Say yes to all that is shown, where nobody can be asked',
+      json: `${AS_JSON}; with --list or --all`,
     },
     open: async () => (await import('./trust.ts')).trustCommand,
   },
@@ -102,7 +104,7 @@ export const COMMANDS: readonly Command[] = [
     group: 'Workspace',
     words: '[NAME]',
     summary: 'Make an API key, of this name if one is given, and show it once',
-    options: { list: 'List the keys', revoke: 'Revoke the one with this id' },
+    options: { list: 'List the keys', revoke: 'Revoke the one with this id', json: AS_JSON },
     open: async () => (await import('./key.ts')).key,
   },
   {
@@ -113,6 +115,7 @@ export const COMMANDS: readonly Command[] = [
     options: {
       repo: 'The git repository that is worked on (DOSSIER_REPO)',
       trust: 'Look at the settings as if all of them were trusted (DOSSIER_TRUST=1)',
+      json: AS_JSON,
     },
     open: async () => (await import('./doctor.ts')).doctor,
   },
@@ -124,7 +127,7 @@ export const COMMANDS: readonly Command[] = [
     options: {
       repo: 'The git repository that is worked on (DOSSIER_REPO)',
       fix: 'Mend what can be mended without a loss, while no daemon runs',
-      json: 'Say it for programs',
+      json: AS_JSON,
     },
     open: async () => (await import('./check.ts')).check,
   },
@@ -136,6 +139,7 @@ export const COMMANDS: readonly Command[] = [
     options: {
       'dry-run': 'Say what would be done, and write nothing',
       'keep-existing': 'Leave what is here with other content as it is, and bring in the rest',
+      json: AS_JSON,
     },
     open: async () => (await import('./import.ts')).importCommand,
   },
@@ -160,7 +164,7 @@ export const COMMANDS: readonly Command[] = [
     group: 'Help',
     words: '',
     summary: 'Show the version',
-    options: {},
+    options: { json: AS_JSON },
     open: async () => (await import('./version.ts')).version,
   },
 ];

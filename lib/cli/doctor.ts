@@ -13,13 +13,16 @@ import { providers } from './doctor-providers.ts';
 import { workspace } from './doctor-workspace.ts';
 import type { DoctorFinding, Patient } from './finding.ts';
 import type { Call } from './line/command.ts';
-import { type Say, toStandardOutput } from './show/terminal.ts';
+import { type Say, sayJson, toStandardOutput } from './show/terminal.ts';
 
 /**
  * Says what is there, what is missing and what to install. Takes no lock and leaves nothing behind, so it works beside
  * a running daemon. Answers 1 when something is missing that Dossier cannot do without.
  */
-export const doctor = async ({ config }: Call, say: Say = toStandardOutput): Promise<number> => {
+export const doctor = async (
+  { config, values }: Call,
+  say: Say = toStandardOutput,
+): Promise<number> => {
   const env = cleanEnvironment(config.env);
   const layout = layoutOf(config.workspace);
   const readable = whyNoWorkspace(layout.root) === undefined;
@@ -28,15 +31,21 @@ export const doctor = async ({ config }: Call, say: Say = toStandardOutput): Pro
   const sandbox = createSandbox(setting, env, sandbox_readable);
   const patient: Patient = { config, env, layout, settings, sandbox, git: createGit({ env }) };
   const findings: DoctorFinding[] = [];
-  for (const examine of [machine, workspace, codeHost, providers]) {
-    for await (const finding of examine(patient)) {
-      findings.push(finding);
-      say(visible(lineOf(finding)));
-    }
+  for await (const finding of examine(patient)) {
+    findings.push(finding);
+    if (values.json !== true) say(visible(lineOf(finding)));
   }
   const missing = findings.filter(({ verdict }) => verdict === 'missing').length;
-  say(missing === 0 ? 'Nothing that is needed is missing.' : `${missing} of these need your hand.`);
+  if (values.json === true) sayJson(say, { missing, findings });
+  else
+    say(
+      missing === 0 ? 'Nothing that is needed is missing.' : `${missing} of these need your hand.`,
+    );
   return missing === 0 ? 0 : 1;
+};
+
+const examine = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
+  for (const part of [machine, workspace, codeHost, providers]) yield* part(patient);
 };
 
 // What does not hold is not tried out either: a program that it names would be started.

@@ -9,6 +9,7 @@ import { hasCode } from '../../store/disk/durable.ts';
 import { StoreError } from '../../store/errors.ts';
 import { isThere } from '../../store/inspect.ts';
 import { layoutOf } from '../../store/layout.ts';
+import type { WaitingValue } from '../../store/records/trust.ts';
 import { Problem } from '../../store/text/problem.ts';
 import { lookForWaiting } from '../../store/waiting/look.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
@@ -18,16 +19,18 @@ import { type BroughtIn, type ImportOptions, isRefused } from '../out/import/bri
 import { type FoundTasks, findTasks } from '../out/import/find-tasks.ts';
 import { importArchive } from '../out/import/import-archive.ts';
 import { importTasks } from '../out/import/import-tasks.ts';
+import { broughtIn, tasksBroughtIn } from './import-json.ts';
 import { aboutArchive, aboutConflicts, aboutTasks } from './import-words.ts';
 import type { Call } from './line/command.ts';
 import { Refusal } from './line/refusal.ts';
 import { needWorkspace } from './places.ts';
-import { type Say, toStandardOutput } from './show/terminal.ts';
+import { type Say, sayJson, toStandardOutput } from './show/terminal.ts';
 import { askedToStop } from './signals.ts';
 
-/** What it says, line by line, and the exit code. */
+/** What it says, line by line or to programs, and the exit code. */
 interface Told {
   lines: string[];
+  json: object;
   code: number;
 }
 
@@ -46,17 +49,17 @@ export const importCommand = (call: Call): Promise<number> => {
  */
 export const importInto = async (call: Call, say: Say, signal?: AbortSignal): Promise<number> => {
   const { config, values } = call;
-  const { lines, code } = await bring(call, signal).catch((error: unknown) => {
+  const { lines, json, code } = await bring(call, signal).catch((error: unknown) => {
     throw asRefusal(error, config);
   });
-  for (const line of lines) say(visible(line));
-  if (values['dry-run'] !== true) for (const line of aboutTrust(config)) say(line);
+  const waiting = values['dry-run'] === true ? [] : lookForWaiting(layoutOf(config.workspace));
+  if (values.json === true) sayJson(say, { ...json, waiting });
+  else for (const line of [...lines.map(visible), ...aboutTrust(config, waiting)]) say(line);
   return code;
 };
 
 // What came in starts nothing and sends nothing before the operator has looked at it.
-const aboutTrust = ({ workspace }: Config): string[] => {
-  const waiting = lookForWaiting(layoutOf(workspace));
+const aboutTrust = ({ workspace }: Config, waiting: readonly WaitingValue[]): string[] => {
   if (waiting.length === 0) return [];
   return [
     'Waits until you have looked at it and said yes, on this machine:',
@@ -93,7 +96,11 @@ const fromArchive = async (
   try {
     const options = ready(call, signal);
     const done = await importArchive(archive, options);
-    return { lines: aboutArchive(archive.name, done, options), code: codeOf(done, options) };
+    return {
+      lines: aboutArchive(archive.name, done, options),
+      json: { source: archive.name, ...broughtIn(done, options) },
+      code: codeOf(done, options),
+    };
   } finally {
     archive.close();
   }
@@ -110,7 +117,11 @@ const fromTasks = async (
   const options = ready(call, signal);
   const done = await importTasks(source, options);
   const code = done.problems.length > 0 ? 1 : codeOf(done, options);
-  return { lines: aboutTasks(source, done, options), code };
+  return {
+    lines: aboutTasks(source, done, options),
+    json: { ...tasksBroughtIn(source, done), ...broughtIn(done, options) },
+    code,
+  };
 };
 
 const several = (found: readonly FoundTasks[]): string =>

@@ -8,14 +8,19 @@ import { commitOnly } from '../tools/git/write/commit-only.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './line/command.ts';
 import { needWorkspace } from './places.ts';
-import { type Say, toStandardOutput } from './show/terminal.ts';
+import { type Say, sayJson, toStandardOutput } from './show/terminal.ts';
 
 const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 
 /** Makes a workspace, and a git repository of it unless it is in one. Changes nothing that is there: run it twice. */
-export const init = async ({ config }: Call, say: Say = toStandardOutput): Promise<number> => {
+export const init = async (
+  { config, values }: Call,
+  tell: Say = toStandardOutput,
+): Promise<number> => {
   needWorkspace(config);
   const { workspace, env } = config;
+  const json = values.json === true;
+  const say: Say = json ? () => undefined : tell;
   say(`The workspace is ${workspace}`);
   const made = await makeWorkspaceFiles(layoutOf(workspace));
   for (const name of OURS)
@@ -23,31 +28,35 @@ export const init = async ({ config }: Call, say: Say = toStandardOutput): Promi
   const git = createGit({ env: cleanEnvironment(env) });
   if (git.program === undefined)
     say('git is not installed: install it, then run dossier init again');
-  else await makeRepository(git, workspace, say);
+  const committed = git.program === undefined ? [] : await makeRepository(git, workspace, say);
   say('Next: dossier doctor, then dossier serve --repo DIR');
+  if (!json) return 0;
+  const home = git.program === undefined ? undefined : await homeOf(git, workspace);
+  sayJson(tell, { workspace, made, repository: home?.repository.path ?? null, committed });
   return 0;
 };
 
-const makeRepository = async (git: Git, workspace: string, say: Say): Promise<void> => {
+/** Answers what was committed. */
+const makeRepository = async (git: Git, workspace: string, say: Say): Promise<string[]> => {
   const before = await homeOf(git, workspace);
   if (before !== undefined && before.prefix !== '') {
     say(`It is part of the git repository ${before.repository.path}; committing is left to you`);
-    return;
+    return [];
   }
   if (before === undefined) await git.at(workspace).run(['init', '--quiet']);
   say(before === undefined ? 'Made a git repository' : 'The git repository is there');
-  await commitFirst(git, workspace, say);
+  return commitFirst(git, workspace, say);
 };
 
 // A repository that has commits is the operator's: theirs to commit to.
-const commitFirst = async (git: Git, workspace: string, say: Say): Promise<void> => {
+const commitFirst = async (git: Git, workspace: string, say: Say): Promise<string[]> => {
   const home = await homeOf(git, workspace);
-  if (home === undefined || (await headCommit(git.at(workspace))) !== undefined) return;
+  if (home === undefined || (await headCommit(git.at(workspace))) !== undefined) return [];
   if (!(await hasIdentity(git.at(workspace)))) {
     say('git does not know who you are, so nothing is committed. Tell it, then commit by hand:');
     say('  git config --global user.name "Your Name"');
     say('  git config --global user.email you@example.com');
-    return;
+    return [];
   }
   await git.turn(home.repository, async (now) => {
     const { changed } = await uncommitted(now, OURS);
@@ -55,4 +64,5 @@ const commitFirst = async (git: Git, workspace: string, say: Say): Promise<void>
     await commitOnly(now, { changed, message: 'workspace: made', scratch });
   });
   say(`Committed ${OURS.join(', ')}`);
+  return OURS;
 };

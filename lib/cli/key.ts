@@ -2,10 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { sha256 } from '../../base/sha256.ts';
 import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/api-keys.ts';
 import { layoutOf } from '../../store/layout.ts';
+import type { ApiKey } from '../../store/records/api-key.ts';
 import { whatIsAt } from '../../store/worktrees.ts';
 import type { Call } from './line/command.ts';
 import { Refusal } from './line/refusal.ts';
-import { type Say, toStandardOutput } from './show/terminal.ts';
+import { type Say, sayJson, toStandardOutput } from './show/terminal.ts';
 
 /** Makes an API key and shows it once, or lists or revokes them, whether a daemon runs or not. */
 export const key = async (
@@ -20,27 +21,43 @@ export const key = async (
   const [name = 'shell'] = words;
   const { list = false, revoke } = values;
   const known = apiKeys({ layout });
-  if (list) for (const each of known) say(`${each.id}  ${each.created_at}  ${each.name}`);
+  const tell = (value: unknown, lines: readonly string[]): void => {
+    if (values.json === true) sayJson(say, value);
+    else for (const line of lines) say(line);
+  };
+  if (list)
+    tell(
+      known.map(told),
+      known.map((each) => `${each.id}  ${each.created_at}  ${each.name}`),
+    );
   else if (revoke !== undefined) {
     const found = known.find(({ id }) => id === revoke);
     if (found === undefined || !(await removeKeyIn(layout, found)))
       throw new Refusal(`There is no API key ${revoke}; dossier key --list shows them`);
-    say(`Revoked ${found.name}`);
-  } else say(await make(layout, name, known));
+    tell(told(found), [`Revoked ${found.name}`]);
+  } else {
+    const { text, made } = await make(layout, name, known);
+    tell({ ...told(made), key: text }, [text]);
+  }
   return 0;
 };
+
+// Its hash is nobody's to read.
+const told = ({ id, name, created_at, last_used_at }: ApiKey) => ({
+  ...{ id, name, created_at, last_used_at },
+});
 
 const make = async (
   layout: ReturnType<typeof layoutOf>,
   wanted: string,
   known: ReturnType<typeof apiKeys>,
-): Promise<string> => {
+): Promise<{ text: string; made: ApiKey }> => {
   const name = freeName(wanted, known);
   const text = `dossier_${randomBytes(32).toString('base64url')}`;
   const created_at = new Date().toISOString();
-  const key = { id: randomUUID(), name, created_at, last_used_at: null };
-  await saveKeyIn(layout, { ...key, sha256: sha256(text) });
-  return text;
+  const made = { id: randomUUID(), name, created_at, last_used_at: null, sha256: sha256(text) };
+  await saveKeyIn(layout, made);
+  return { text, made };
 };
 
 const freeName = (wanted: string, known: ReturnType<typeof apiKeys>): string => {

@@ -13,12 +13,12 @@ import { orElse } from '../../base/or-else.ts';
 import { type Config, UsageError } from '../config.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
 import { type Execution, execute } from '../tools/process/execute.ts';
-import type { Call, Run } from './line/command.ts';
+import type { Call } from './line/command.ts';
 import type { OptionName } from './line/options.ts';
 import { Refusal } from './line/refusal.ts';
 import { daemonOf } from './reach/daemon.ts';
 import { commandOf, launchdList, MADE_HERE, systemdUnit, type Unit } from './service-unit.ts';
-import { toStandardOutput as say } from './show/terminal.ts';
+import { toStandardOutput as say, sayJson } from './show/terminal.ts';
 
 /** `dossier service install|status|uninstall`: the daemon as a service of this user, begun with the machine. */
 export const service = async (call: Call): Promise<number> => {
@@ -26,19 +26,36 @@ export const service = async (call: Call): Promise<number> => {
   const act = ACTIONS[action];
   if (act === undefined)
     throw new UsageError(`service takes install, status or uninstall, not ${action}`);
-  if (process.platform === 'linux') return act(call);
+  if (process.platform === 'linux') return tell(call, await act(call));
   if (process.platform !== 'darwin' || action !== 'install')
     throw new Refusal(
       'There is no systemd here. On macOS dossier service install prints a file for launchd, and launchctl does the rest',
     );
-  process.stdout.write(launchdList(unitOf(call)));
+  const list = launchdList(unitOf(call));
+  if (call.values.json === true) sayJson(say, { launchd: list });
+  else process.stdout.write(list);
   process.stderr.write(
     'Write this to ~/Library/LaunchAgents/NAME.plist, then: launchctl load -w ~/Library/LaunchAgents/NAME.plist\n',
   );
   return 0;
 };
 
-const install: Run = async (call) => {
+/** What an action says, line by line, and the exit code. */
+interface Told {
+  lines: string[];
+  code: number;
+}
+
+type Action = (call: Call) => Promise<Told>;
+
+// A program is told how it stands after each of them.
+const tell = async ({ config, values }: Call, { lines, code }: Told): Promise<number> => {
+  if (values.json === true) sayJson(say, await standingOf(config));
+  else for (const line of lines) say(line);
+  return code;
+};
+
+const install: Action = async (call) => {
   const unit = unitOf(call);
   const path = placeOf(call.config, unit.name);
   refuseForeign(path);
@@ -46,32 +63,42 @@ const install: Run = async (call) => {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(`${path}.tmp`, systemdUnit(unit));
   renameSync(`${path}.tmp`, path);
-  say(`Wrote ${path}: Node is ${unit.node}, the PATH of agents is that of this shell.`);
-  if (!isRunning(call.config)) say(NOT_RUNNING);
   const verb = again ? 'restart' : 'enable --now';
-  say(
+  const lines = [
+    `Wrote ${path}: Node is ${unit.node}, the PATH of agents is that of this shell.`,
+    ...(isRunning(call.config) ? [] : [NOT_RUNNING]),
     `Begin it:             systemctl --user daemon-reload && systemctl --user ${verb} ${unit.name}`,
-  );
-  say(`See what it says:     journalctl --user -u ${unit.name}`);
-  say('Also while logged out: loginctl enable-linger');
-  return 0;
+    `See what it says:     journalctl --user -u ${unit.name}`,
+    'Also while logged out: loginctl enable-linger',
+  ];
+  return { lines, code: 0 };
 };
 
 const NOT_RUNNING = 'systemd does not run here for this user: the file is for when it does.';
 
-const status: Run = async ({ config }) => {
-  const name = nameOf(config);
-  const path = placeOf(config, name);
-  const isThere = existsSync(path);
-  say(isThere ? `Unit: ${path}` : `There is no ${path}: dossier service install writes it.`);
-  const state = isRunning(config) ? (await systemctl(config, 'is-active', name)).stdout : undefined;
-  say(state === undefined ? NOT_RUNNING : `systemd: ${state.toString().trim()}`);
-  const found = await daemonOf(config);
-  say(found === undefined ? 'No daemon runs.' : `Daemon: ${found.url}, process ${found.pid}`);
-  return isThere ? 0 : 1;
+const status: Action = async ({ config }) => {
+  const { unit, installed, systemd, daemon } = await standingOf(config);
+  const lines = [
+    installed ? `Unit: ${unit}` : `There is no ${unit}: dossier service install writes it.`,
+    systemd === null ? NOT_RUNNING : `systemd: ${systemd}`,
+    daemon === null ? 'No daemon runs.' : `Daemon: ${daemon.url}, process ${daemon.pid}`,
+  ];
+  return { lines, code: installed ? 0 : 1 };
 };
 
-const uninstall: Run = async ({ config }) => {
+const standingOf = async (config: Config) => {
+  const name = nameOf(config);
+  const unit = placeOf(config, name);
+  const state = isRunning(config) ? (await systemctl(config, 'is-active', name)).stdout : undefined;
+  const found = await daemonOf(config);
+  return {
+    ...{ name, unit, installed: existsSync(unit) },
+    systemd: state?.toString().trim() ?? null,
+    daemon: found === undefined ? null : { url: found.url, pid: found.pid },
+  };
+};
+
+const uninstall: Action = async ({ config }) => {
   const name = nameOf(config);
   const path = placeOf(config, name);
   if (!existsSync(path)) throw new Refusal(`There is no ${path}, so nothing is to be removed`);
@@ -82,11 +109,10 @@ const uninstall: Run = async ({ config }) => {
       throw new Refusal(`systemctl --user disable --now ${name} failed: ${stderr.trim()}`);
   }
   rmSync(path);
-  say(`Removed ${path}. The workspace stays as it is.`);
-  return 0;
+  return { lines: [`Removed ${path}. The workspace stays as it is.`], code: 0 };
 };
 
-const ACTIONS: Readonly<Record<string, Run>> = { install, status, uninstall };
+const ACTIONS: Readonly<Record<string, Action>> = { install, status, uninstall };
 
 /** What is written down of this call. Throws a Refusal for a program that will not be there the next time. */
 const unitOf = ({ config, values }: Call): Unit => {

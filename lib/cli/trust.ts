@@ -2,13 +2,14 @@ import { counted } from '../../base/counted.ts';
 import { holderOf } from '../../store/daemon-lock.ts';
 import { isThere } from '../../store/inspect.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
-import type { WaitingValue } from '../../store/records/trust.ts';
+import type { Trusted, WaitingValue } from '../../store/records/trust.ts';
 import { trustCommandFor } from '../../store/trust/told.ts';
 import { lookForWaiting, trustOnDisk } from '../../store/waiting/look.ts';
+import { UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import type { Call } from './line/command.ts';
 import { Refusal } from './line/refusal.ts';
-import { askYesNo, isTerminal, type Say, toStandardOutput } from './show/terminal.ts';
+import { askYesNo, isTerminal, type Say, sayJson, toStandardOutput } from './show/terminal.ts';
 
 /**
  * Shows what stands in the workspace's files and does not hold on this machine, and makes it hold if the operator says
@@ -18,12 +19,16 @@ export const trustCommand = async (
   { config, values }: Call,
   say: Say = toStandardOutput,
 ): Promise<number> => {
-  const { all = false, list = false } = values;
+  const { all = false, list = false, json = false } = values;
   const layout = layoutOf(config.workspace);
   if (!isThere(layout.root))
     throw new Refusal(`${layout.root} is not there. Name the workspace with --workspace.`);
   const door = doorOf(layout, config.env.DOSSIER_KEY);
   const waiting = await door.list();
+  if (json) {
+    sayJson(say, list ? waiting : await acceptAll(door, waiting, all));
+    return 0;
+  }
   if (waiting.length === 0) {
     say(`Nothing in ${layout.root} waits for you: all of it holds on this machine.`);
     return 0;
@@ -39,6 +44,12 @@ export const trustCommand = async (
   return 0;
 };
 
+// Nothing is asked between braces; and the API takes no empty list.
+const acceptAll = async (door: Door, waiting: WaitingValue[], all: boolean): Promise<Trusted> => {
+  if (!all) throw new UsageError('trust --json asks nobody: say --list with it, or --all');
+  return waiting.length === 0 ? { trusted: [], waiting } : door.accept(waiting);
+};
+
 const agreed = (waiting: readonly WaitingValue[], command: string): Promise<boolean> => {
   if (!isTerminal())
     throw new Refusal(
@@ -50,7 +61,7 @@ const agreed = (waiting: readonly WaitingValue[], command: string): Promise<bool
 /** Where what waits is asked for, and said yes to. */
 interface Door {
   list(): Promise<WaitingValue[]>;
-  accept(waiting: readonly WaitingValue[]): Promise<void>;
+  accept(waiting: readonly WaitingValue[]): Promise<Trusted>;
 }
 
 const doorOf = (layout: Layout, key: string | undefined): Door => {
@@ -58,7 +69,10 @@ const doorOf = (layout: Layout, key: string | undefined): Door => {
   if (holder?.url !== undefined) return daemonDoor(holder.url, key);
   return {
     list: async () => lookForWaiting(layout),
-    accept: async (waiting) => trustOnDisk(layout, withIds(waiting, trustCommandFor(layout))),
+    accept: async (waiting) => {
+      trustOnDisk(layout, withIds(waiting, trustCommandFor(layout)));
+      return { trusted: waiting.map(({ key }) => key), waiting: lookForWaiting(layout) };
+    },
   };
 };
 
@@ -74,7 +88,7 @@ const daemonDoor = (url: string, key: string | undefined): Door => ({
   list: () => ask<WaitingValue[]>(`${url}/trust`, key),
   accept: async (waiting) => {
     const values = waiting.map(({ key, hash }) => ({ key, hash }));
-    await ask(`${url}/trust`, key, { values });
+    return ask<Trusted>(`${url}/trust`, key, { values });
   },
 });
 

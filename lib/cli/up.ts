@@ -1,11 +1,12 @@
 import { NoConnection, Problem } from '../client/client.ts';
+import type { Config } from '../config.ts';
 import type { Call } from './line/command.ts';
 import type { OptionName, Values } from './line/options.ts';
 import { Refusal } from './line/refusal.ts';
 import { browserOpener, openWith } from './reach/browser.ts';
-import { projectHere } from './reach/project.ts';
+import { type ProjectHere, projectHere } from './reach/project.ts';
 import { type Begun, daemonOrStart } from './reach/start.ts';
-import { isTerminal, toStandardOutput as say } from './show/terminal.ts';
+import { isTerminal, toStandardOutput as say, sayJson } from './show/terminal.ts';
 
 /**
  * Finds the daemon of the workspace or begins one in the background, makes the repository of this directory a project of
@@ -15,10 +16,17 @@ export const up = async ({ config, values }: Call): Promise<number> => {
   const flags = flagsOf(values);
   const begun = await daemonOrStart(config, flags);
   refuseFlags(begun, config.workspace, flags);
-  say(`Dossier is ready: ${begun.url}/dashboard (workspace ${config.workspace})`);
-  await tellProject({ config, values }, begun);
+  const { url, pid, began } = begun;
+  const { workspace } = config;
+  if (values.json === true) {
+    const project = (await hereIn(config, begun)) ?? null;
+    sayJson(say, { url, pid, began, workspace, project });
+    return 0;
+  }
+  say(`Dossier is ready: ${url}/dashboard (workspace ${workspace})`);
+  await tellProject(config, begun);
   const opener = values['no-open'] === true ? undefined : browserOpener(config.env, isTerminal());
-  if (opener !== undefined) await openWith(opener, `${begun.url}/dashboard`);
+  if (opener !== undefined) await openWith(opener, `${url}/dashboard`);
   return 0;
 };
 
@@ -38,17 +46,21 @@ const refuseFlags = ({ began, pid }: Begun, workspace: string, [flag]: readonly 
   );
 };
 
-const tellProject = async (
-  { config }: Pick<Call, 'config' | 'values'>,
-  { dossier }: Begun,
-): Promise<void> => {
-  const directory = config.repo ?? process.cwd();
+const tellProject = async (config: Config, begun: Begun): Promise<void> => {
+  const here = await hereIn(config, begun);
+  if (here === undefined)
+    return say(
+      `${directoryOf(config)} is in no git repository: call dossier in one to work on it.`,
+    );
+  const how = here.added ? 'was added' : 'is known';
+  say(`Project ${here.name}: ${here.path} (${how})`);
+};
+
+const directoryOf = ({ repo }: Config): string => repo ?? process.cwd();
+
+const hereIn = async (config: Config, { dossier }: Begun): Promise<ProjectHere | undefined> => {
   try {
-    const here = await projectHere(config, { dossier, directory, add: true });
-    if (here === undefined)
-      return say(`${directory} is in no git repository: call dossier in one to work on it.`);
-    const how = here.added ? 'was added' : 'is known';
-    say(`Project ${here.name}: ${here.path} (${how})`);
+    return await projectHere(config, { dossier, directory: directoryOf(config), add: true });
   } catch (error) {
     if (error instanceof Problem || error instanceof NoConnection) throw new Refusal(error.message);
     throw error;

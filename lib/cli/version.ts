@@ -1,9 +1,12 @@
 import { versionInfo } from '../daemon/version.ts';
-import { toStandardOutput } from './show/terminal.ts';
+import type { Call } from './line/command.ts';
+import { toStandardOutput as say, sayJson } from './show/terminal.ts';
 
 /** `dossier version`: of the program, not of a daemon that runs. */
-export const version = async (): Promise<number> => {
-  const { version: number, commit } = versionInfo();
-  toStandardOutput(`dossier ${number}${commit === null ? '' : ` (${commit.slice(0, 12)})`}`);
+export const version = async ({ values }: Call): Promise<number> => {
+  const info = versionInfo();
+  const { version: number, commit } = info;
+  if (values.json === true) sayJson(say, info);
+  else say(`dossier ${number}${commit === null ? '' : ` (${commit.slice(0, 12)})`}`);
   return 0;
 };

@@ -39,6 +39,9 @@ export const OPTIONS = {
   version: { type: 'boolean', short: 'v' },
 } as const satisfies Record<string, Option>;
 
+/** What `json` means to a command that says one thing. */
+export const AS_JSON = 'Say it for programs, in JSON';
+
 interface Option {
   type: 'string' | 'boolean';
   short?: string;

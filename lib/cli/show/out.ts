@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { jsonText } from '../../../base/json.ts';
 import { visible } from '../../../base/visible.ts';
 import { showByPager } from '../../tools/process/pager.ts';
 
@@ -55,8 +56,8 @@ export const outTo = (
         .join('\n');
       if (!(isTerminal && (await showByPager(`${told}\n`, env)))) line(told);
     },
-    json: (value) => line(JSON.stringify(value, null, 2)),
-    jsonLine: (value) => line(JSON.stringify(value)),
+    json: (value) => line(jsonText(value, 2)),
+    jsonLine: (value) => line(jsonText(value)),
     table: (rows) => {
       const widths = isTerminal ? widthsOf(rows) : [];
       for (const cells of rows)

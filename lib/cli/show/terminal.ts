@@ -1,9 +1,13 @@
 import { createInterface } from 'node:readline/promises';
+import { jsonText } from '../../../base/json.ts';
 
 /** Tells the operator one line. */
 export type Say = (line: string) => void;
 
 export const toStandardOutput: Say = (line) => process.stdout.write(`${line}\n`);
+
+/** Tells a program one value. */
+export const sayJson = (say: Say, value: unknown): void => say(jsonText(value, 2));
 
 /** Whether somebody can be shown something and answer. */
 export const isTerminal = (): boolean =>

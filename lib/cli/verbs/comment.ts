@@ -19,12 +19,11 @@ export const comment = verb(async (given) => {
     throw new UsageError('comment needs what you say, where no editor can be opened');
   const id = await itemOf(dossier, word);
   const session = await sessionOf(dossier, id, values.session);
-  if (said.length === 0) await byHand(given, session);
-  else {
-    const quote = values.on === undefined ? '' : await blockWith(dossier, session, values.on);
-    await add(dossier, session, (file) => withComment(file, quote, said.join(' ')));
-  }
-  out.say(`Noted; dossier revise ${id.slice(0, 8)} sends the plan back with it`);
+  const noted =
+    said.length === 0 ? byHand(given, session) : addWords(given, session, said.join(' '));
+  const comments = await noted;
+  if (values.json === true) out.json({ session, comments });
+  else out.say(`Noted; dossier revise ${id.slice(0, 8)} sends the plan back with it`);
   return undefined;
 });
 
@@ -38,27 +37,28 @@ const write = (
 ) => call('PUT /cases/{id}/sessions/{sid}/comments', { id, sid, ...file });
 
 // Who writes there at the same time loses nothing: this comment comes below theirs.
-const add = async (
-  dossier: Dossier,
+const addWords = async (
+  { dossier, values }: Verb,
   session: Session,
-  rule: (file: string) => string,
-): Promise<void> => {
+  words: string,
+): Promise<string> => {
+  const quote = values.on === undefined ? '' : await blockWith(dossier, session, values.on);
   for (let left = TRIES; ; left -= 1) {
     const { data = '', etag } = await readFile(dossier, session);
     try {
-      await write(dossier, session, { body: rule(data), ifMatch: etag });
-      return;
+      const body = withComment(data, quote, words);
+      return await write(dossier, session, { body, ifMatch: etag });
     } catch (error) {
       if (!(error instanceof Problem && error.status === 412) || left === 1) throw error;
     }
   }
 };
 
-const byHand = async ({ dossier, config }: Verb, session: Session): Promise<void> => {
+const byHand = async ({ dossier, config }: Verb, session: Session): Promise<string> => {
   const { data = '', etag } = await readFile(dossier, session);
-  await edited({ text: data, name: 'comments.md', env: config.env }, async (text) => {
-    if (text !== data) await write(dossier, session, { body: text, ifMatch: etag });
-  });
+  return edited({ text: data, name: 'comments.md', env: config.env }, async (text) =>
+    text === data ? data : write(dossier, session, { body: text, ifMatch: etag }),
+  );
 };
 
 const blockWith = async (dossier: Dossier, session: Session, words: string): Promise<string> => {

@@ -1,5 +1,5 @@
+import { type FilePatch, filesOf } from '../../../../base/patch.ts';
 import { isNamed } from './named.ts';
-import { type FilePatch, filesOf } from './patch.ts';
 import type { ListedFile } from './tree.ts';
 
 /** The files of a patch as they are listed: what the approved plan does not name comes first. */

@@ -1,6 +1,6 @@
+import type { FilePatch } from '../../../../base/patch.ts';
 import { visible } from '../../../../base/visible.ts';
 import type { Comment } from './kept.ts';
-import type { FilePatch } from './patch.ts';
 import { linesIn, oneLine, type Row } from './rows.ts';
 
 /** Rows of one file, from where it was begun to where one is. */

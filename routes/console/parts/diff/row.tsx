@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
+import type { FilePatch } from '../../../../base/patch.ts';
 import { visible } from '../../../../base/visible.ts';
 import { Copy, OpenInEditor } from '../copy.tsx';
 import type { Pieces } from './highlight.ts';
-import type { FilePatch } from './patch.ts';
 import { type Line, oneLine, type Row, type RowOfLines } from './rows.ts';
 import { type Shades, shadeKey } from './shades.ts';
 

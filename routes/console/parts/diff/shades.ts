@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { FilePatch } from '../../../../base/patch.ts';
 import { visible } from '../../../../base/visible.ts';
 import type { Pieces, startHighlighter } from './highlight.ts';
-import type { FilePatch } from './patch.ts';
 import { linesIn, type Row } from './rows.ts';
 
 /** What is known of how lines look, by language and text. */

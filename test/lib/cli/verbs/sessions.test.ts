@@ -145,6 +145,17 @@ describe('dossier diff', () => {
   });
 });
 
+describe('dossier diff --stat', () => {
+  it('names files as they are, and takes no line of one for the head of another', async (t) => {
+    const odd = "mkdir 'a b'; printf 'x\\rdiff --git a/no b/no\\n' > 'a b/ö.txt'";
+    const description = `Odd:\n\n\`\`\`sh\n${odd}\n\`\`\`\n`;
+    const { said, approve, until } = await planned(t, { description });
+    await approve();
+    await until('complete');
+    assert.equal((await said('diff', '--stat')).stdout, '+1\t-0\ta b/ö.txt\n');
+  });
+});
+
 describe('dossier comment', () => {
   it('notes what is said of a part of the plan, in its words', async (t) => {
     const { said, fileOf } = await planned(t);
