@@ -24,7 +24,7 @@ import { mediasOf, type ProofFile, parseProof, withMedias } from './read-proofs.
 /** The files of a Work item that events and rules look at, as last read. */
 export interface ItemFiles {
   case: ReadEntry<CaseFile>;
-  proofs: Map<string, ReadEntry<ProofFile>>;
+  proofs: ReadonlyMap<string, ReadEntry<ProofFile>>;
   checklist: ReadEntry<ChecklistEntry[]> | undefined;
   webhooks: Map<string, ReadEntry<WebhookFile>>;
   /** The files that proofs are about, by name, and those in `proof/` that none is about. */
@@ -68,7 +68,7 @@ export const readItem = (
   const medias = readMedias(proofDir(path), mediasOf(proofs.entries), before?.medias, known.seen);
   return {
     case: entry,
-    proofs: withMedias(proofs.entries, medias),
+    proofs: orNone(withMedias(proofs.entries, medias)),
     medias,
     unknown: unknownIn(proofs.names, medias),
     checklist: readEntry(checklistFile(path), {
@@ -76,7 +76,7 @@ export const readItem = (
       parse: parseChecklist,
       patient,
     }),
-    webhooks: webhooks.entries,
+    webhooks: orNone(webhooks.entries),
     faults: faultsOf({ proof: proofs.fault, webhooks: webhooks.fault }),
   };
 };
@@ -116,7 +116,11 @@ export const NO_FAULTS: ItemFiles['faults'] = new Map<string, Problem>();
 const CHECKLIST = basename(checklistFile(''));
 const isProofName = (name: string): boolean => name !== CHECKLIST;
 
-const NONE: ReadonlyMap<string, never> = new Map<string, never>();
+const NONE = new Map<string, never>();
+
+// Nearly all Work items have none: all of them the same.
+const orNone = <M extends ReadonlyMap<string, unknown>>(entries: M): M | typeof NONE =>
+  entries.size === 0 ? NONE : entries;
 
 const seenCase = (text: string, sha: string, seen: ToldState | undefined): CaseFile | undefined =>
   seen?.case.sha === sha

@@ -69,9 +69,9 @@ export const mediasOf = (proofs: ReadonlyMap<string, ReadEntry<ProofFile>>): str
 
 /** The proofs with their files as they were just looked at. One whose file is the same stays the very same entry. */
 export const withMedias = (
-  proofs: Map<string, ReadEntry<ProofFile>>,
+  proofs: ReadonlyMap<string, ReadEntry<ProofFile>>,
   medias: ProofMedias,
-): Map<string, ReadEntry<ProofFile>> => {
+): ReadonlyMap<string, ReadEntry<ProofFile>> => {
   if (medias.size === 0) return proofs;
   return new Map(
     [...proofs].map(([name, entry]) => {

@@ -93,11 +93,18 @@ export const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
 export const entryOfNew = <T>(path: string, text: string, value: T): ReadEntry<T> | undefined => {
   const stats = statsAt(path);
   if (stats === undefined) return undefined;
-  const look = { signature: '', written_at: stats.mtimeMs };
-  return { ...look, sha: sha256(text), value, problem: undefined };
+  return entryOf({ signature: '', written_at: stats.mtimeMs }, sha256(text), value);
 };
 
 type Look = Pick<ReadEntry<unknown>, 'signature' | 'written_at'>;
+
+// Tens of thousands of entries are kept: made in one place and without spreading, all have one layout in memory.
+const entryOf = <T>(
+  { signature, written_at }: Look,
+  sha: string,
+  value: T | undefined,
+  problem?: Problem,
+): ReadEntry<T> => ({ signature, sha, written_at, value, problem });
 
 const read = <T>(path: string, stats: Stats, reading: ReadAgain<T>): ReadEntry<T> => {
   const { before } = reading;
@@ -106,8 +113,8 @@ const read = <T>(path: string, stats: Stats, reading: ReadAgain<T>): ReadEntry<T
     const bytes = readRegular(path, stats);
     const sha = sha256(bytes);
     if (before?.sha === sha && before.problem === undefined)
-      return { ...look, sha, value: before.value, problem: undefined };
-    return parsed(bytes, { ...look, sha }, reading);
+      return entryOf(look, sha, before.value);
+    return parsed(bytes, { look, sha }, reading);
   } catch (error) {
     const problem = asProblem(error);
     // A disk that failed, too many open files: nothing in the file says that this has passed.
@@ -136,11 +143,11 @@ export const refuseOther = (stats: Stats): void => {
 
 const parsed = <T>(
   bytes: Buffer,
-  { sha, ...look }: Look & { sha: string },
+  { look, sha }: { look: Look; sha: string },
   { before, parse, patient = false }: ReadAgain<T>,
 ): ReadEntry<T> => {
   try {
-    return { ...look, sha, value: parse(decodeRecord(bytes), sha), problem: undefined };
+    return entryOf(look, sha, parse(decodeRecord(bytes), sha));
   } catch (error) {
     const problem = asProblem(error);
     const doubt = patient && problem.code !== 'wrong_id' ? inDoubt(before, look) : undefined;
@@ -170,7 +177,7 @@ export const withProblem = <T>(
   before: ReadEntry<T> | undefined,
   problem: Problem,
   look: Look = { signature: '', written_at: before?.written_at ?? 0 },
-): ReadEntry<T> => ({ ...look, sha: before?.sha ?? '', value: before?.value, problem });
+): ReadEntry<T> => entryOf(look, before?.sha ?? '', before?.value, problem);
 
 // Nothing tells whether it is still the same: it is looked at each time, and is another only when the fault is.
 const unreachable = <T>(before: ReadEntry<T> | undefined, problem: Problem): ReadEntry<T> =>

@@ -32,4 +32,4 @@ parentPort?.on('message', (orders: WatchOrder[]) => {
 await places.ready;
 send({ ready: true });
 // Thousands of watches leave much behind.
-giveBack();
+await giveBack();
