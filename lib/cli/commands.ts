@@ -154,7 +154,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'completion',
     group: 'Help',
-    words: 'SHELL',
+    words: 'bash|zsh|fish',
     summary: 'Print what makes bash, zsh or fish complete commands, options and ids of Work items',
     options: {},
     open: async () => (await import('./completion.ts')).completion,

@@ -42,7 +42,7 @@ export const OPTIONS = {
 /** What `json` means to a command that says one thing. */
 export const AS_JSON = 'Say it for programs, in JSON';
 
-interface Option {
+export interface Option {
   type: 'string' | 'boolean';
   short?: string;
   /** It may be given more than once. */

@@ -1,34 +1,81 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { COMMANDS } from '../../../lib/cli/commands.ts';
 import { connect } from '../../../lib/client/client.ts';
+import { findProgram } from '../../../lib/tools/process/find-program.ts';
 import { dossier } from '../../helpers/command.ts';
 import { DOSSIER, startDaemon } from '../../helpers/daemon.ts';
-import { temporaryDirectory } from '../../helpers/repository.ts';
+import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
-/** A bash with the completion in it: what it offers for a line, whose last word is being typed. */
-const bashIn = (t: TestContext, workspace: string) => {
-  const bin = temporaryDirectory(t);
-  writeFileSync(join(bin, 'dossier'), `#!/bin/sh\nexec "${process.execPath}" "${DOSSIER}" "$@"\n`, {
-    mode: 0o755,
+/** What a shell makes of each line whose last word is being typed, when it is asked for the rest: all that it offers. */
+type Shell = (lines: readonly string[]) => string[][];
+
+/** A home in which `dossier` is on the path, and completed as its guide says. */
+const homeFor = async (t: TestContext, shell: string, workspace: string) => {
+  const home = temporaryDirectory(t);
+  const { stdout: script } = await dossier(t, 'completion', shell);
+  writeFiles(home, {
+    'bin/dossier': `#!/bin/sh\nexec "${process.execPath}" "${DOSSIER}" "$@"\n`,
+    '.bashrc': script,
+    '.zfunc/_dossier': script,
+    '.config/fish/completions/dossier.fish': script,
   });
-  symlinkSync(process.execPath, join(bin, 'node'));
-  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: bin, DOSSIER_WORKSPACE: workspace };
-  return (...line: string[]): string[] => {
-    const script = `source <(dossier completion bash)
-      COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dossier; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { stdout, stderr } = spawnSync('bash', ['--norc', '-euc', script, 'bash', ...line], {
-      env,
-      encoding: 'utf8',
+  chmodSync(join(home, 'bin/dossier'), 0o755);
+  const PATH = `${join(home, 'bin')}:${process.env.PATH}`;
+  const env = { PATH, HOME: home, TERM: 'xterm', DOSSIER_WORKSPACE: workspace };
+  const run = (...args: string[]): string => {
+    const { stdout, stderr, error } = spawnSync(shell, args, {
+      ...{ cwd: home, env, encoding: 'utf8', timeout: 60_000 },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    assert.equal(stderr, '');
-    return stdout.split('\n').filter(Boolean);
+    assert.deepEqual([error, stderr], [undefined, '']);
+    return stdout;
   };
+  return { home, run };
 };
+
+const linesOf = (text: string): string[] => text.split('\n').filter(Boolean);
+
+type Run = Awaited<ReturnType<typeof homeFor>>['run'];
+
+const SHELLS: Readonly<Record<string, (run: Run) => Shell>> = {
+  bash: (run) => (lines) =>
+    lines.map((line) => {
+      const script = `source ~/.bashrc; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dossier
+        printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return linesOf(run('--norc', '-euc', script, 'bash', ...line.split(' ')));
+    }),
+  zsh: (run) => (lines) =>
+    // At a terminal, as a person does it: what Tab made of the line is what Enter runs.
+    run('-f', '-c', AT_ZSH, 'zsh', ...lines)
+      .split(/<\r\n/)
+      .slice(1)
+      .map((words) => [words.split('>\r\n')[0]?.trimEnd().split('\r\n').at(-1) ?? '']),
+  fish: (run) => (lines) =>
+    lines.map((line) =>
+      linesOf(run('-c', 'complete -C $argv[1]', line)).map((each) => each.split('\t')[0] ?? ''),
+    ),
+};
+
+// The first question is asked before the function of the file was ever called.
+const AT_ZSH = `zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'PS1=; fpath=(~/.zfunc $fpath); autoload -Uz compinit; compinit -u -D
+  dossier() { if [[ -t 1 ]]; then print -rl -- "<" "$@" ">"; else command dossier "$@"; fi }; print REA""DY'
+zpty -r shell said '*READY*'
+for line in "$@"; do
+  zpty -w -n shell "$line"$'\\t\\r'
+  zpty -r shell said $'*<\\r\\n*>\\r\\n*'
+  print -r -- "$said"
+done`;
+
+const lacks = (shell: string) =>
+  process.env.CI !== 'true' &&
+  findProgram(shell, { PATH: process.env.PATH ?? '' }) === undefined &&
+  `${shell} is not installed: install the package ${shell}`;
 
 const assertWhole = (script: string): void => {
   for (const { name, options } of COMMANDS) {
@@ -38,41 +85,62 @@ const assertWhole = (script: string): void => {
   }
 };
 
-const SHELLS = ['bash', 'zsh', 'fish'];
-
 describe('dossier completion', () => {
-  it('completes commands, options and the ids of Work items in bash', async (t) => {
-    const workspace = temporaryDirectory(t);
-    const { url } = await startDaemon(t, ['--workspace', workspace]);
-    const body = { title: 'Say it', type: 'bug' };
-    const { id } = await connect({ url }).call('POST /cases', { body });
-    const offered = bashIn(t, workspace);
-    assert.deepEqual(offered('dossier', 'ap'), ['approve']);
-    assert.equal(offered('dossier', '').length, COMMANDS.length);
-    assert.deepEqual(offered('dossier', 'approve', '--ha'), ['--hash']);
-    assert.deepEqual(offered('dossier', '--workspace', workspace, 'tail', '--li'), ['--lines']);
-    assert.deepEqual(offered('dossier', 'show', ''), [id.slice(0, 8)]);
-    assert.deepEqual(offered('dossier', 'show', 'zz'), []);
-    assert.deepEqual(offered('dossier', 'help', 'rev'), ['revise']);
-    assert.deepEqual(offered('dossier', 'serve', ''), []);
-  });
+  for (const [shell, offers] of Object.entries(SHELLS)) {
+    it(`completes commands, options, words and ids of Work items in ${shell}`, {
+      skip: lacks(shell),
+    }, async (t) => {
+      const workspace = temporaryDirectory(t);
+      const { url } = await startDaemon(t, ['--workspace', workspace]);
+      const body = { title: 'Say it: `touch bad` $(touch bad) \\', type: 'bug' };
+      const { id } = await connect({ url }).call('POST /cases', { body });
+      const known = {
+        'dossier ap': 'approve',
+        'dossier approve --ha': '--hash',
+        'dossier --no-o': '--no-open',
+        'dossier service in': 'install',
+        'dossier completion z': 'zsh',
+        'dossier help rev': 'revise',
+        [`dossier show ${id.slice(0, 3)}`]: id.slice(0, 8),
+      };
+      const { home, run } = await homeFor(t, shell, workspace);
+      const said = offers(run)(Object.keys(known));
+      assert.deepEqual(
+        said,
+        Object.values(known).map((word) => [word]),
+      );
+      const other = await homeFor(t, shell, temporaryDirectory(t));
+      const named = [
+        `dossier --workspace ${workspace} tail --li`,
+        `dossier --workspace ${workspace} show ${id.slice(0, 3)}`,
+        `dossier show --workspace ${workspace} ${id.slice(0, 3)}`,
+      ];
+      const id8 = id.slice(0, 8);
+      assert.deepEqual(offers(other.run)(named), [['--lines'], [id8], [id8]]);
+      for (const place of [home, other.home]) assert.equal(existsSync(join(place, 'bad')), false);
+    });
+  }
 
-  it('offers no id, and says nothing, where no daemon runs', (t) => {
-    const offered = bashIn(t, temporaryDirectory(t));
-    assert.deepEqual(offered('dossier', 'show', ''), []);
+  it('offers every command first, and nothing where no daemon runs', async (t) => {
+    const { run } = await homeFor(t, 'bash', temporaryDirectory(t));
+    const [all, ids, words] =
+      SHELLS.bash?.(run)(['dossier ', 'dossier show ', 'dossier serve ']) ?? [];
+    assert.deepEqual(
+      all,
+      COMMANDS.map(({ name }) => name),
+    );
+    assert.deepEqual([ids, words], [[], []]);
   });
 
   it('has every command and option for each shell, and a syntax that a shell that is here reads', async (t) => {
-    for (const shell of SHELLS) {
+    for (const shell of Object.keys(SHELLS)) {
       const { code, stdout } = await dossier(t, 'completion', shell);
       assert.equal(code, 0);
       assertWhole(stdout);
-      const { error, status, stderr } = spawnSync(shell, ['-n'], {
-        input: stdout,
-        encoding: 'utf8',
-      });
-      if (error === undefined) assert.deepEqual([status, stderr], [0, '']);
-      else t.diagnostic(`${shell} is not installed: its syntax was not looked at`);
+      const file = join(temporaryDirectory(t), 'script');
+      writeFileSync(file, stdout);
+      const { error, status, stderr } = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
+      if (lacks(shell) === false) assert.deepEqual([error, status, stderr], [undefined, 0, '']);
     }
     const none = await dossier(t, 'completion', 'csh');
     assert.equal(none.code, 2);
