@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -81,6 +89,28 @@ describe('dossier without a word', () => {
     const log = join(workspace, '.dossier/daemon.log');
     assert.equal(statSync(log).mode & 0o777, 0o600);
     assert.match(readFileSync(log, 'utf8'), /Dossier is ready/);
+  });
+
+  it('begins its log anew beyond 8 MiB, keeps what was there beside it, and says its last words all the same', async (t) => {
+    const { run, home, workspace } = scene(t, { DOSSIER_PORT: '0' });
+    assert.equal((await run(home)).code, 0);
+    const log = join(workspace, '.dossier/daemon.log');
+    const old = 'old\n'.repeat(2 << 20);
+    const again = async () => {
+      assert.equal((await run(home, 'stop')).code, 0);
+      writeFileSync(log, old);
+      return run(home);
+    };
+    assert.equal((await again()).code, 0);
+    assert.equal(readFileSync(`${log}.1`, 'utf8'), old);
+    assert.equal(statSync(`${log}.1`).mode & 0o777, 0o600);
+    assert.match(readFileSync(log, 'utf8'), /^(?!old)[\s\S]*Dossier is ready/);
+    const journal = join(workspace, '.dossier/journal');
+    rmSync(journal, { recursive: true });
+    writeFileSync(journal, '');
+    const ended = await again();
+    assert.equal(ended.code, 1);
+    assert.match(ended.stderr, /its log says .*:\n {2}dossier: \S/);
   });
 
   it('begins one where several are called at once', async (t) => {

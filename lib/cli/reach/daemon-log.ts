@@ -32,11 +32,11 @@ export const openLog = ({ dossier, log }: Layout): { fd: number; from: number } 
 const SHOWN_LINES = 10;
 const SHOWN_BYTES = 16_384;
 
-/** The last lines that stand there behind `from`. */
+/** The last lines that stand there behind `from`, or in all that there is where it began anew since. */
 export const lastLines = ({ log }: Layout, from: number): string[] => {
   const fd = openSync(log, 'r');
   const { size } = fstatSync(fd);
-  const buffer = Buffer.alloc(Math.min(SHOWN_BYTES, Math.max(0, size - from)));
+  const buffer = Buffer.alloc(Math.min(SHOWN_BYTES, size < from ? size : size - from));
   const read = readSync(fd, buffer, 0, buffer.length, size - buffer.length);
   closeSync(fd);
   return buffer.toString('utf8', 0, read).trimEnd().split('\n').slice(-SHOWN_LINES);

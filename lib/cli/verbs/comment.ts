@@ -22,7 +22,7 @@ export const comment = verb(async (given) => {
   const noted =
     said.length === 0 ? byHand(given, session) : addWords(given, session, said.join(' '));
   const comments = await noted;
-  if (values.json === true) out.json({ session, comments });
+  if (values.json === true) out.json({ session, comments: comments ?? '' });
   else out.say(`Noted; dossier revise ${id.slice(0, 8)} sends the plan back with it`);
   return undefined;
 });

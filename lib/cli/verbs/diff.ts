@@ -2,13 +2,17 @@ import { filesOf } from '../../../base/patch.ts';
 import { itemOf } from '../reach/item.ts';
 import { sessionOf } from '../reach/session.ts';
 import type { Style } from '../show/out.ts';
-import { verb } from './verb.ts';
+import { orRefuse, verb } from './verb.ts';
 
 /** `dossier diff ITEM`: what its session changed. */
 export const diff = verb(async ({ dossier, words: [word = ''], values, out }) => {
   const id = await itemOf(dossier, word);
-  const { id: sid } = await sessionOf(dossier, id, values.session);
-  const patch = (await dossier.call('GET /cases/{id}/sessions/{sid}/diff', { id, sid })) ?? '';
+  const { id: sid, status } = await sessionOf(dossier, id, values.session);
+  const told = await orRefuse(
+    dossier.call('GET /cases/{id}/sessions/{sid}/diff', { id, sid }),
+    `What a session changed is kept once its work is over or stopped, and this one is ${status}; dossier tail ${id.slice(0, 8)} shows what it does`,
+  );
+  const patch = told ?? '';
   const files = filesOf(patch).map(({ path, added, removed }) => ({ path, added, removed }));
   if (values.json === true) out.json(values.stat === true ? { files } : { files, diff: patch });
   else if (values.stat === true)

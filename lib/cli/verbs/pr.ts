@@ -1,6 +1,6 @@
 import { UsageError } from '../../config.ts';
 import { itemOf } from '../reach/item.ts';
-import { type Verb, verb } from './verb.ts';
+import { orRefuse, type Verb, verb } from './verb.ts';
 
 /** `dossier pr ITEM`: how its pull request stands; `--create` makes it. */
 export const pr = verb(async (given) => {
@@ -9,7 +9,10 @@ export const pr = verb(async (given) => {
     throw new UsageError('--draft belongs to --create');
   const id = await itemOf(dossier, words[0] ?? '');
   if (values.create === true) return create(given, id);
-  const status = await dossier.call('GET /api/cases/{id}/pr/status', { id });
+  const status = await orRefuse(
+    dossier.call('GET /api/cases/{id}/pr/status', { id }),
+    `It has no pull request yet: dossier pr ${id.slice(0, 8)} --create makes it`,
+  );
   if (values.json === true) return void out.json(status);
   const { number, state, url, head_ref, base_ref, checks, review_decision, mergeable } = status;
   out.say({ style: 'bold', text: `#${number} ${state} ${url ?? ''}` });

@@ -10,6 +10,13 @@ export interface Verb extends Call, Reached {
   readonly out: Out;
 }
 
+/** What a call answers; where there is no such thing, a Refusal that says what to type instead of what to send. */
+export const orRefuse = <T>(call: Promise<T>, sentence: string): Promise<T> =>
+  call.catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'not_found') throw new Refusal(sentence);
+    throw error;
+  });
+
 type Reach = (config: Config) => Promise<Reached>;
 
 /**

@@ -110,7 +110,7 @@ describe('dossier new', () => {
     assert.equal((await said('new', 'Other', '--issue', '1')).code, 2);
     const none = await said('pr', 'say');
     assert.equal(none.code, 1);
-    assert.match(none.stderr, /no pull request yet/);
+    assertSentence(none, /no pull request yet: dossier pr [0-9a-f]{8} --create makes it\.\n$/);
     assert.equal((await said('pr', 'say', '--draft')).code, 2);
     const api = connect({ url });
     const [item] = await api.call('GET /cases');
@@ -136,7 +136,8 @@ describe('dossier path', () => {
     const { said, api, make } = await withDaemon(t);
     const id = await make();
     const none = await said('path', 'hello');
-    assert.deepEqual([none.code, none.stdout], [1, '']);
+    assert.equal(none.code, 1);
+    assertSentence(none, /no worktree yet; a session makes one: dossier start [0-9a-f]{8}\.\n$/);
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: id } });
     const ended = await said('path', id.slice(0, 6));
     assert.deepEqual([ended.stdout, ended.stderr], [`${path}\n`, '']);

@@ -126,6 +126,7 @@ describe('dossier diff', () => {
     const { said, approve, until, root, workspace } = await planned(t);
     const none = await said('diff');
     assert.equal(none.code, 1);
+    assertSentence(none, /is plan_ready; dossier tail [0-9a-f]{8} shows what it does\.\n$/);
     await approve();
     await until('complete');
     const { stdout } = await said('diff');
@@ -153,6 +154,16 @@ describe('dossier diff --stat', () => {
     await approve();
     await until('complete');
     assert.equal((await said('diff', '--stat')).stdout, '+1\t-0\ta b/ö.txt\n');
+  });
+});
+
+describe('dossier diff --json', () => {
+  it('says that nothing was changed', async (t) => {
+    const { said, approve, until } = await planned(t, { description: 'Do:\n\n```sh\ntrue\n```\n' });
+    await approve();
+    await until('complete');
+    assert.deepEqual(JSON.parse((await said('diff', '--json')).stdout), { files: [], diff: '' });
+    assert.equal((await said('diff', '--stat')).stdout, '');
   });
 });
 
