@@ -8,10 +8,9 @@ import { orRefuse, verb } from './verb.ts';
 export const diff = verb(async ({ dossier, words: [word = ''], values, out }) => {
   const id = await itemOf(dossier, word);
   const { id: sid, status } = await sessionOf(dossier, id, values.session);
-  const told = await orRefuse(
-    dossier.call('GET /cases/{id}/sessions/{sid}/diff', { id, sid }),
-    `What a session changed is kept once its work is over or stopped, and this one is ${status}; dossier tail ${id.slice(0, 8)} shows what it does`,
-  );
+  const told = await orRefuse(dossier.call('GET /cases/{id}/sessions/{sid}/diff', { id, sid }), {
+    not_found: `What a session changed is kept once its work is over or stopped, and this one is ${status}; dossier tail ${id.slice(0, 8)} shows what it does`,
+  });
   const patch = told ?? '';
   const files = filesOf(patch).map(({ path, added, removed }) => ({ path, added, removed }));
   if (values.json === true) out.json(values.stat === true ? { files } : { files, diff: patch });

@@ -10,12 +10,20 @@ export interface Verb extends Call, Reached {
   readonly out: Out;
 }
 
-/** What a call answers; where there is no such thing, a Refusal that says what to type instead of what to send. */
-export const orRefuse = <T>(call: Promise<T>, sentence: string): Promise<T> =>
+/** What a call answers; of a problem with one of these codes a Refusal that says what to type, not what to send. */
+export const orRefuse = <T>(
+  call: Promise<T>,
+  sentences: Readonly<Partial<Record<Problem['code'], string>>>,
+): Promise<T> =>
   call.catch((error: unknown) => {
-    if (error instanceof Problem && error.code === 'not_found') throw new Refusal(sentence);
+    const sentence = error instanceof Problem ? sentences[error.code] : undefined;
+    if (sentence !== undefined) throw new Refusal(sentence);
     throw error;
   });
+
+/** Of a Work item, by the beginning of its id. */
+export const noWorktree = (id8: string): string =>
+  `It has no worktree yet; a session makes one: dossier start ${id8}`;
 
 type Reach = (config: Config) => Promise<Reached>;
 

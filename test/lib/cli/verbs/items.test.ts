@@ -112,10 +112,16 @@ describe('dossier new', () => {
     assert.equal(none.code, 1);
     assertSentence(none, /no pull request yet: dossier pr [0-9a-f]{8} --create makes it\.\n$/);
     assert.equal((await said('pr', 'say', '--draft')).code, 2);
+    const refused = async (pattern: RegExp) =>
+      assertSentence(await said('pr', 'say', '--create'), pattern);
+    await refused(/no worktree yet; a session makes one: dossier start [0-9a-f]{8}\.\n$/);
     const api = connect({ url });
     const [item] = await api.call('GET /cases');
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: item?.id ?? '' } });
     writeFileSync(join(path, 'said.txt'), 'it\n');
+    await refused(
+      /: commit them there, or put them aside \(dossier path [0-9a-f]{8}\), and call this again/,
+    );
     for (const given of [
       ['add', '--all'],
       ['commit', '--quiet', '--message', 'say it'],
@@ -125,6 +131,7 @@ describe('dossier new', () => {
       });
     const made = await said('pr', 'say', '--create', '--draft');
     assert.match(made.stdout, /^#\d+ draft http/, made.stderr);
+    await refused(/has a pull request: dossier pr [0-9a-f]{8} shows it/);
     const { stdout } = await said('pr', 'say');
     assert.match(stdout, /^#\d+ draft http\S*\nBranches\t\S+ into \S+\nChecks\t\w+\nReviews\t/);
     assert.equal(JSON.parse((await said('pr', 'say', '--json')).stdout).draft, true);
