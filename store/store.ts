@@ -77,8 +77,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What whoever watches the files is asked for. Until somebody does, nothing comes of it. */
 export interface Attention {
-  /** A place to be watched from now on. */
-  watch: (dir: string, kind: 'item' | 'folder') => void;
+  /** A place to be watched from now on, or no longer. */
+  watch: (dir: string, kind: 'item' | 'folder' | 'none') => void;
   /** Asks for a decision about what is missing, once the grace period is over. */
   lookLater: () => void;
   /** Asks to look at a path again then, for what may be half saved. Undefined until somebody can. */

@@ -36,9 +36,8 @@ export const readSessionFiles = (
     const file = name === LOCK ? `sessions/${name}` : `sessions/${name}/session.md`;
     const entry = readOne(sessionsDir(path), name, before.get(file));
     put(file, entry);
-    const comments = `sessions/${name}${COMMENTS}`;
-    if (isSession(name, entry))
-      put(comments, readAnyText(join(path, comments), before.get(comments)));
+    for (const text of textsOf(name, entry))
+      put(`sessions/${name}/${text}`, readText(path, `sessions/${name}/${text}`, before));
     for (const [text, problem] of readApproval(root, join(sessionsDir(path), name), entry))
       put(`sessions/${name}/${text}`, faulty(problem));
   }
@@ -47,20 +46,25 @@ export const readSessionFiles = (
 
 const NONE: SessionFiles = new Map<string, never>();
 const LOCK = 'lock.md';
-const COMMENTS = '/comments.md';
+const COMMENTS = 'comments.md';
+const PLAN = 'plan.md';
+
+// Who waits for a word on the plan wants to know that it is another; of one that was approved, more is asked.
+const textsOf = (name: string, entry: ReadEntry<unknown> | undefined): string[] => {
+  if (name === LOCK || entry === undefined || entry.problem === LINKED_FOLDER) return [];
+  return typeof entry.value === 'string' ? [COMMENTS] : [COMMENTS, PLAN];
+};
 
 /** Whether what the operator says of a plan may be another than before. */
 export const saysOther = (files: SessionFiles, before: SessionFiles = NONE): boolean =>
   [...new Set([...files.keys(), ...before.keys()])].some(
-    (file) => file.endsWith(COMMENTS) && files.get(file) !== before.get(file),
+    (file) => file.endsWith(`/${COMMENTS}`) && files.get(file) !== before.get(file),
   );
 
-const isSession = (name: string, entry: ReadEntry<unknown> | undefined): boolean =>
-  name !== LOCK && entry !== undefined && entry.problem !== LINKED_FOLDER;
-
 // It may say nothing.
-const readAnyText = (path: string, before: ReadEntry<unknown> | undefined) => {
-  const entry = readEntry<unknown>(path, { before, parse: () => undefined });
+const readText = (path: string, file: string, known: SessionFiles) => {
+  const reading = { before: known.get(file), parse: () => undefined };
+  const entry = readEntry<unknown>(join(path, file), reading);
   return entry?.problem?.code === 'empty_file' ? { ...entry, problem: undefined } : entry;
 };
 

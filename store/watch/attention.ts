@@ -2,6 +2,7 @@ import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sharedRead } from '../../base/shared-read.ts';
 import { lookCloserAt } from '../beside/look-closer.ts';
+import { watchPlans } from '../beside/waiting-plans.ts';
 import { gitMark, isGitBusy } from '../disk/git-work.ts';
 import { isDirectoryItself } from '../disk/plain-path.ts';
 import { discover, meet } from '../items/discover.ts';
@@ -55,6 +56,7 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = WA
     if (closed) return;
     await watching.check();
     await sweepWorkspace(store);
+    watchPlans(store);
     globalsChanged();
   });
   const sweepSoon = (): void => {

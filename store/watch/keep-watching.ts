@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { watchPlansFromNow } from '../beside/waiting-plans.ts';
 import { hasCode } from '../disk/durable.ts';
 import { allItems } from '../items/items.ts';
 import { attentionOf, type Store } from '../store.ts';
@@ -49,6 +50,7 @@ export const keepWatching = (store: Store, { hint, lost, turned }: WatchingEvent
 
   let mark = rootMark();
   let watcher = watchNow();
+  watchPlansFromNow(store);
 
   const renew = async (): Promise<void> => {
     await watcher.close();

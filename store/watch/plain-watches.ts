@@ -18,10 +18,10 @@ interface Watch {
 }
 
 /**
- * Watches single directories at the least cost there is. The function answers true when a watch was set on what
- * stands there now; one on what stood there before is given back.
+ * Watches single directories at the least cost there is. `begin` answers true when a watch was set on what stands there
+ * now; one on what stood there before is given back.
  */
-export const plainWatches = ({ tell, failed }: Ears): ((path: string) => boolean) => {
+export const plainWatches = ({ tell, failed }: Ears) => {
   const watches = new Map<string, Watch>();
   let full = false;
 
@@ -52,5 +52,11 @@ export const plainWatches = ({ tell, failed }: Ears): ((path: string) => boolean
     }
   };
 
-  return refresh;
+  return {
+    begin: refresh,
+    end: (path: string): void => {
+      watches.get(path)?.watcher?.close();
+      watches.delete(path);
+    },
+  };
 };

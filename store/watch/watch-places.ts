@@ -15,20 +15,21 @@ export const watchPlaces = ({ root, items, most }: WatchTask, { hint, failed }: 
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
   const chokidar = chokidarWatches(root, items.slice(0, most), { tell, failed });
   const watchPlain = plainWatches({ tell, failed });
-  for (const dir of items.slice(most)) directoriesOf(join(root, dir)).map(watchPlain);
+  for (const dir of items.slice(most)) directoriesOf(join(root, dir)).map(watchPlain.begin);
   // In a linked worktree, a submodule or a part of a larger repository HEAD and the index are elsewhere.
   const git = headDirOf({ root });
-  if (git !== undefined && git !== join(root, '.git')) watchPlain(git);
+  if (git !== undefined && git !== join(root, '.git')) watchPlain.begin(git);
   return {
     ready: chokidar.ready,
     /** Watches a place that is not watched yet, and anew one where another directory stands now. */
     place: (dir: string, kind: PlaceKind) => {
+      const path = join(root, dir);
+      if (kind === 'none') return watchPlain.end(path);
       if (kind === 'item' && (chokidar.items.has(dir) || chokidar.items.size < most))
         return chokidar.place(dir);
-      const path = join(root, dir);
       const wanted = kind === 'item' ? directoriesOf(path) : [path];
       // What happened before the watch stood.
-      if (wanted.map(watchPlain).includes(true)) hint(dir);
+      if (wanted.map(watchPlain.begin).includes(true)) hint(dir);
     },
   };
 };

@@ -1,8 +1,8 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Layout } from '../layout.ts';
 
-/** A Work item's directory, or a folder of them. */
-export type PlaceKind = 'item' | 'folder';
+/** A Work item's directory, a folder of them or another one; or one that nobody needs to watch any more. */
+export type PlaceKind = 'item' | 'folder' | 'none';
 
 /**
  * Paths at which something happened, relative to the workspace. A hint is never the truth: it only says where to look.

@@ -1,0 +1,39 @@
+/** A plan that waits, and what is said of it, are edited by hand, in an editor, while pages show them. */
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { look, noBrowser } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { withPlan } from '../../helpers/with-plan.ts';
+
+// Nobody looks away and comes back, and the regular comparison is a minute away.
+const shows = (page: Page, text: string): Promise<void> =>
+  page.getByText(text).first().waitFor({ timeout: 15_000 });
+
+describe('a plan that waits', { skip: noBrowser }, () => {
+  it('is shown as an editor saves it, with what is said of it, after a restart too', async (t) => {
+    const { daemon, workspace, dossier, at, url } = await withPlan(t);
+    const { path } = await dossier.call('GET /cases/{id}/sessions/{sid}', at);
+    const dir = join(workspace, path);
+    const { page } = await look(t, url);
+    appendFileSync(join(dir, 'plan.md'), '\nWritten by a hand.\n');
+    await shows(page, 'Written by a hand.');
+    writeFileSync(join(dir, 'comments.md'), 'Said by a hand.\n');
+    await shows(page, 'Said by a hand.');
+    await daemon.end('SIGTERM');
+    const port = new URL(daemon.url).port;
+    await startDaemon(t, ['--workspace', workspace, '--port', port]);
+    await page.getByText('The daemon does not answer').waitFor({ state: 'detached' });
+    await page.goto(new URL('/dashboard', url).href);
+    await page.getByText('Read the plan').click();
+    await shows(page, 'Written by a hand.');
+    // As editors do that write beside it first.
+    writeFileSync(join(dir, 'plan.md.new'), '# Plan\n\nWritten anew.\n');
+    renameSync(join(dir, 'plan.md.new'), join(dir, 'plan.md'));
+    // What was read is not what waits now: it is closed, with its button, until it is read again.
+    await page.getByText('Written by a hand.').waitFor({ state: 'detached', timeout: 15_000 });
+    await page.getByText('Read the plan').click();
+    await shows(page, 'Written anew.');
+  });
+});
