@@ -34,7 +34,7 @@ const console_ = await fetch(process.argv[2] + '/dashboard/cases/' + id);
 process.stdout.write(state + ' ' + console_.status);
 `;
 
-const LIMIT_BYTES = 2 * 1024 ** 2;
+const LIMIT_BYTES = 2_000_000;
 
 const NOBODY = 65_534;
 const users = process.getuid?.() === 0 ? [0, NOBODY] : [process.getuid?.() ?? 0];
