@@ -2,7 +2,7 @@ import { Problem } from '../../../lib/client/client.ts';
 import { missingOf } from './missing.ts';
 import type { Api, At, Fault, Known, Missing, Page } from './page.ts';
 
-/** What a page shows now, or why it cannot; and what is wrong with files of its Work item, where that may be another. */
+/** What a page shows now, or why it cannot; and what is wrong with the files it is about, where that may be another. */
 export interface Loaded {
   shown?: object;
   missing?: Missing;
@@ -28,9 +28,15 @@ export const loadNow = async (
 
 const MOST = 20;
 
-const faultsIn = async ({ call }: Api, shown: { item?: { path?: string } }): Promise<Fault[]> => {
-  const path = shown.item?.path;
-  if (path === undefined) return [];
+/** A page of a Work item, or of the settings. */
+interface OfFiles {
+  item?: { path?: string };
+  settings?: object;
+}
+
+const faultsIn = async ({ call }: Api, { item, settings }: OfFiles): Promise<Fault[]> => {
+  const place = item?.path === undefined ? settings && 'workspace.md' : `${item.path}/`;
+  if (place === undefined) return [];
   const problems = await call('GET /api/diagnostics').catch(() => []);
-  return problems.filter(({ file }) => file.startsWith(`${path}/`)).slice(0, MOST);
+  return problems.filter(({ file }) => file.startsWith(place)).slice(0, MOST);
 };

@@ -2,7 +2,7 @@ import { useContext } from 'preact/hooks';
 import { visible } from '../../../base/visible.ts';
 import { InFrame } from './do.tsx';
 
-/** What is wrong with files of this Work item, and where. */
+/** What is wrong with the files that this page is about, and where. */
 export const Faults = () => (
   <>
     {useContext(InFrame).faults?.map(({ file, code, message, line }) => (

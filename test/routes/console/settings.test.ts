@@ -53,6 +53,17 @@ describe('the page of what waits for trust', { skip: noBrowser }, () => {
 });
 
 describe('the page of projects and provider', { skip: noBrowser }, () => {
+  it('tells what is wrong with the file of the settings, and that it is mended', async (t) => {
+    const { at, file } = await start(t);
+    const text = readFileSync(file, 'utf8');
+    const { page } = await look(t, at('settings'));
+    writeFileSync(file, text.replace(/^---\n/, '---\nprovider: [runbook\n'));
+    const told = page.locator('.box.warn', { hasText: 'workspace.md:' }).first();
+    await told.waitFor();
+    writeFileSync(file, text);
+    await told.waitFor({ state: 'detached' });
+  });
+
   it('leads from an empty workspace to a plan, without scripts', async (t) => {
     const { at, dossier } = await start(t);
     const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });

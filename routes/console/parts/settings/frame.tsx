@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Faults } from '../faults.tsx';
 import { Tabs } from '../tabs.tsx';
 
 const TABS = [
@@ -22,6 +23,7 @@ export const Settings = ({ tab, children }: SettingsProps) => (
   <article class="settings">
     <h1>Settings</h1>
     <Tabs label="Settings" base="/dashboard" tabs={TABS} here={tab} />
+    <Faults />
     {children}
   </article>
 );
