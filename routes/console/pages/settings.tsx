@@ -96,5 +96,6 @@ export const settings = page<SettingsShown>({
     };
   },
   View,
-  follows: ({ event_type }) => event_type === 'attention_changed',
+  follows: ({ event_type }) =>
+    event_type === 'attention_changed' || event_type.startsWith('problem_'),
 });
