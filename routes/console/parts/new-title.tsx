@@ -7,7 +7,7 @@ export const TitleField = () => {
   return (
     <div>
       <label for="title">Title</label>
-      <input {...{ id: 'title', name: 'title', ref: field, required: true, maxLength: 200 }} />
+      <input {...{ id: 'title', name: 'title', ref: field, required: true }} />
     </div>
   );
 };

@@ -47,11 +47,9 @@ const Entry = (field: Entered) => {
     const number = { type: 'number', step: type === 'integer' ? 1 : 'any', min, max } as const;
     return <input {...{ id, name: `content.${name}:json`, required, ...number, ...value }} />;
   }
-  const { min_length: minLength, max_length: maxLength } = field;
+  const { min_length: minLength } = field;
   const kind = required ? '' : '?';
-  return (
-    <input {...{ id, name: `content.${name}${kind}`, required, minLength, maxLength, ...value }} />
-  );
+  return <input {...{ id, name: `content.${name}${kind}`, required, minLength, ...value }} />;
 };
 
 const Choice = ({ id, name, type, required, options = [] }: Entered) => {

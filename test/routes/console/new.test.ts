@@ -97,6 +97,24 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
     assert.deepEqual(await titles(), ['Nowhere', 'Nor there']);
   });
 
+  it('cuts nothing that is pasted: what is too long is refused, and stays', async (t) => {
+    const { console, titles } = await start(t);
+    const { page } = await look(t, `${console}/new`);
+    const [title, text] = [page.getByLabel('Title'), page.getByLabel('Description')];
+    const paste = (words: string) => page.keyboard.insertText(words);
+    await title.focus();
+    await paste('t'.repeat(201));
+    await text.focus();
+    await paste(`${'x'.repeat(262_144)}end`);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('alert').waitFor();
+    await title.fill('Short enough');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('alert').getByText('262144').waitFor();
+    assert.equal((await text.inputValue()).length, 262_147);
+    assert.deepEqual(await titles(), []);
+  });
+
   it('offers issues where the repository is on a code host, and fits a hand-held screen', async (t) => {
     const { console } = await start(t, { remote: 'https://github.com/owner/sample.git' });
     const { page, complaints } = await look(t, `${console}/new`, {

@@ -7,7 +7,7 @@ export const NewHere = ({ project }: { project: string | undefined }) => (
     <summary data-key="n">New on the board</summary>
     <Do call="POST /cases" {...(project !== undefined && { body: { project } })} class="line">
       <input
-        {...{ name: 'title', required: true, maxLength: 200, autocomplete: 'off', size: 32 }}
+        {...{ name: 'title', required: true, autocomplete: 'off', size: 32 }}
         aria-label="Title"
         placeholder="What is to be done"
       />

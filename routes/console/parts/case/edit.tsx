@@ -35,10 +35,7 @@ export const EditItem = (now: Version) => {
         )}
         <div>
           <label for="title">Title</label>
-          <input
-            {...{ id: 'title', name: 'title', required: true, maxLength: 200 }}
-            defaultValue={title}
-          />
+          <input {...{ id: 'title', name: 'title', required: true }} defaultValue={title} />
         </div>
         <TypeField id="type" known={ITEM_TYPES} value={type} />
         <MarkdownField name="description" label="Description" value={description} />

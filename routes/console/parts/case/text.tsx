@@ -31,7 +31,7 @@ export const MarkdownField = ({ name, label, value = '', placeholder = '' }: Tex
         )}
       </div>
       <textarea
-        {...{ id: name, name, ref: field, rows: 10, maxLength: 262_144, placeholder }}
+        {...{ id: name, name, ref: field, rows: 10, placeholder }}
         defaultValue={value}
         class="code"
         hidden={shown !== undefined}

@@ -32,7 +32,6 @@ export const WriteComment = ({ about, onDone }: WriteProps) => {
         {`Comment on ${placeOf(about)}`}
         <textarea
           required
-          maxLength={4000}
           value={text}
           onInput={onInput}
           ref={(field) => (field as { focus: () => void } | null)?.focus()}
@@ -91,9 +90,6 @@ export const DiffComments = ({ comments, onRemove, ...rest }: CommentsProps) => 
 
 type FeedbackProps = Omit<CommentsProps, 'comments'> & { text: string };
 
-/** The most that is said at once. */
-const MOST = 20_000;
-
 const Feedback = ({ text, id, type, waiting, onRemove }: FeedbackProps) => {
   const sessions = `/cases/${id}/sessions`;
   return (
@@ -136,7 +132,7 @@ const Feedback = ({ text, id, type, waiting, onRemove }: FeedbackProps) => {
 const Words = ({ text, label }: { text: string; label: string }) => (
   <label>
     {label}
-    <textarea key={text} class="code" name="comment" required maxLength={MOST}>
+    <textarea key={text} class="code" name="comment" required>
       {text}
     </textarea>
   </label>

@@ -32,7 +32,7 @@ export const Checklist = ({ id, items, etag }: ChecklistProps) => (
       >
         <label>
           What has to be shown
-          <input name="description" required maxLength={1000} />
+          <input name="description" required />
         </label>
         <label>
           Type of the proof

@@ -35,7 +35,7 @@ export const PullBody = ({ pull: { case_id, body, state }, updates }: BodyProps)
         <Do call={`POST /api/cases/${case_id}/pr-body/suggest-update`} class="fields below">
           <label>
             The whole text; empty: the draft of sessions and proofs
-            <textarea name="body?" class="code" maxLength={65_536} />
+            <textarea name="body?" class="code" />
           </label>
           <button type="submit">Show what would change</button>
         </Do>

@@ -17,7 +17,7 @@ export const PullEdit = ({ pull: { case_id, title, labels, notes, state }, etag 
         <Do call={call} if_match={etag} body={{ labels: [] }} class="fields below">
           <label>
             Title on the host
-            <input name="title" required maxLength={256} defaultValue={title} />
+            <input name="title" required defaultValue={title} />
           </label>
           <fieldset class="labels line">
             <legend>Labels on the host</legend>
@@ -35,7 +35,7 @@ export const PullEdit = ({ pull: { case_id, title, labels, notes, state }, etag 
       <Do call={call} if_match={etag} class="fields below">
         <label>
           Notes of your own, which stay here
-          <textarea name="notes" maxLength={10_000} defaultValue={notes} />
+          <textarea name="notes" defaultValue={notes} />
         </label>
         <button type="submit">Keep the notes</button>
       </Do>

@@ -19,7 +19,7 @@ export const NoPull = ({ id, draft }: NoneProps) => (
     <Do call={`POST /api/cases/${id}/pr/create`} class="fields">
       <label>
         Title
-        <input name="title?" maxLength={256} defaultValue={draft?.title ?? ''} />
+        <input name="title?" defaultValue={draft?.title ?? ''} />
       </label>
       <label>
         For the branch

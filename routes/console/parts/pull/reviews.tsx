@@ -40,7 +40,6 @@ const Address = ({ id, count }: { id: string; count: number }) => (
   >
     <input
       name="comment?"
-      maxLength={10_000}
       aria-label="What you say to the session"
       placeholder="What you say to it (may be empty)"
     />
