@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { visible } from '../../base/visible.ts';
 import { type Checked, checkWorkspace } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
 import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
@@ -41,7 +40,7 @@ export const check = async (
   const committed = await git.known(checked.findings.map(({ file }) => file));
   const told = { ...checked, mended, committed };
   if (json) say(reportJson(told));
-  else for (const line of reportLines(told)) say(visible(line));
+  else for (const line of reportLines(told)) say(line);
   return findingCounts(checked.findings).errors === 0 ? 0 : 1;
 };
 

@@ -1,4 +1,3 @@
-import { visible } from '../../base/visible.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Settings } from '../../store/records/settings.ts';
 import { readInForce, readSettings } from '../../store/settings/globals.ts';
@@ -33,7 +32,7 @@ export const doctor = async (
   const findings: DoctorFinding[] = [];
   for await (const finding of examine(patient)) {
     findings.push(finding);
-    if (values.json !== true) say(visible(lineOf(finding)));
+    if (values.json !== true) say(lineOf(finding));
   }
   const missing = findings.filter(({ verdict }) => verdict === 'missing').length;
   if (values.json === true) sayJson(say, { missing, findings });

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { visible } from '../../base/visible.ts';
 import { type Archive, ArchiveError } from '../../store/archive/archive.ts';
 import { sourceKindOf } from '../../store/archive/import-source.ts';
 import { openUnpacked } from '../../store/archive/unpacked.ts';
@@ -54,7 +53,7 @@ export const importInto = async (call: Call, say: Say, signal?: AbortSignal): Pr
   });
   const waiting = values['dry-run'] === true ? [] : lookForWaiting(layoutOf(config.workspace));
   if (values.json === true) sayJson(say, { ...json, waiting });
-  else for (const line of [...lines.map(visible), ...aboutTrust(config, waiting)]) say(line);
+  else for (const line of [...lines, ...aboutTrust(config, waiting)]) say(line);
   return code;
 };
 

@@ -19,6 +19,7 @@ import type { Call } from './line/command.ts';
 import { checkHost, checkPort, checkRepository, needWorkspace, whyNotListening } from './places.ts';
 import { portsToTry, rememberPort } from './ports.ts';
 import { keepLogSmall } from './reach/daemon-log.ts';
+import { toStandardOutput as say } from './show/terminal.ts';
 import { askedToStop, outliveLimits } from './signals.ts';
 import { checkSocketPlace, serveSocket } from './socket.ts';
 import { askAboutTrust } from './trust-question.ts';
@@ -52,7 +53,7 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   const url = urlOf(config, server);
   running.service.address.url = url;
   running.open.lock.tell(url);
-  process.stdout.write(`Dossier is ready: ${url}/dashboard (workspace ${config.workspace})\n`);
+  say(`Dossier is ready: ${url}/dashboard (workspace ${config.workspace})`);
   tellUnheld(running, log);
   void running.watching.finally(() => setTimeout(startIsOver, SETTLED_MS).unref());
   const stopping = new AbortController();

@@ -3,20 +3,19 @@ import { trustCommandFor } from '../../store/trust/told.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { listWaiting, trust } from '../guard/trust/trust.ts';
 import type { Service } from '../service.ts';
-import { askYesNo, isTerminal } from './show/terminal.ts';
+import { askYesNo, isTerminal, toStandardOutput as say } from './show/terminal.ts';
 
 /** Asks the operator, who started the daemon at a terminal, about what waits. The daemon serves meanwhile. */
 export const askAboutTrust = async (service: Service, signal: AbortSignal): Promise<void> => {
   if (!isTerminal()) return;
   const waiting = await listWaiting(service);
   if (waiting.length === 0) return;
-  process.stdout.write(`\n${waitingLines(waiting).join('\n')}\n`);
+  say(`\n${waitingLines(waiting).join('\n')}`);
   const yes = await askYesNo(`Trust ${counted(waiting.length, 'value')} on this machine?`, signal);
   if (!yes) {
-    if (!signal.aborted)
-      process.stdout.write(`It waits: ${trustCommandFor(service.store.layout)} asks again.\n`);
+    if (!signal.aborted) say(`It waits: ${trustCommandFor(service.store.layout)} asks again.`);
     return;
   }
   await trust(service, { values: waiting.map(({ key, hash }) => ({ key, hash })) });
-  process.stdout.write('Trusted.\n');
+  say('Trusted.');
 };

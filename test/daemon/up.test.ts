@@ -79,6 +79,14 @@ describe('dossier without a word', () => {
     assert.equal((await run(root, 'ls')).code, 0);
   });
 
+  it('shows what hides in the name of a folder', async (t) => {
+    const root = repositoryIn(t, 'e\u001b[31mvil');
+    const { run } = scene(t, { DOSSIER_PORT: '0' });
+    const { stdout } = await run(root);
+    assert.match(stdout, /\/e␛\[31mvil \(was added\)$/m);
+    assert.ok(!stdout.includes('\u001b'));
+  });
+
   it('is in a session of its own, with its log where its owner alone reads it', async (t) => {
     const { run, owner, home, workspace } = scene(t, { DOSSIER_PORT: '0' });
     await run(home);

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../../base/message-of.ts';
+import { orElse } from '../../../base/or-else.ts';
 import { editFile } from '../../tools/process/editor.ts';
 import { Refusal } from '../line/refusal.ts';
 
@@ -14,7 +15,7 @@ interface Text {
 
 /**
  * Lets the operator edit a text, and does `then` with what was saved. Where that fails, the text stays in a file that the
- * Refusal names.
+ * Refusal names; one that is as it was is not kept.
  */
 export const edited = async <T>(
   { text, name, env }: Text,
@@ -28,6 +29,10 @@ export const edited = async <T>(
     rmSync(place, { recursive: true, force: true });
     return done;
   } catch (error) {
+    if (orElse(() => readFileSync(path, 'utf8'), text, 'ENOENT') === text) {
+      rmSync(place, { recursive: true, force: true });
+      throw error;
+    }
     throw new Refusal(`${messageOf(error)} What you wrote is kept in ${path}`);
   }
 };

@@ -1,10 +1,12 @@
 import { createInterface } from 'node:readline/promises';
 import { jsonText } from '../../../base/json.ts';
+import { visible } from '../../../base/visible.ts';
 
 /** Tells the operator one line. */
 export type Say = (line: string) => void;
 
-export const toStandardOutput: Say = (line) => process.stdout.write(`${line}\n`);
+/** With all that hides in it, such as in the name of a folder, shown. */
+export const toStandardOutput: Say = (line) => process.stdout.write(`${visible(line)}\n`);
 
 /** Tells a program one value. */
 export const sayJson = (say: Say, value: unknown): void => say(jsonText(value, 2));

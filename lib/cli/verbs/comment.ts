@@ -17,10 +17,12 @@ export const comment = verb(async (given) => {
   const [word = '', ...said] = given.words;
   if (said.length === 0 && (values.on !== undefined || !isTerminal()))
     throw new UsageError('comment needs what you say, where no editor can be opened');
+  const words = said.join(' ');
+  if (said.length > 0 && words.trim() === '')
+    throw new Refusal('Aborting: the comment is empty, so nothing is noted');
   const id = await itemOf(dossier, word);
   const session = await sessionOf(dossier, id, values.session);
-  const noted =
-    said.length === 0 ? byHand(given, session) : addWords(given, session, said.join(' '));
+  const noted = said.length === 0 ? byHand(given, session) : addWords(given, session, words);
   const comments = await noted;
   if (values.json === true) out.json({ session, comments: comments ?? '' });
   else out.say(`Noted; dossier revise ${id.slice(0, 8)} sends the plan back with it`);
@@ -56,9 +58,10 @@ const addWords = async (
 
 const byHand = async ({ dossier, config }: Verb, session: Session): Promise<string> => {
   const { data = '', etag } = await readFile(dossier, session);
-  return edited({ text: data, name: 'comments.md', env: config.env }, async (text) =>
-    text === data ? data : write(dossier, session, { body: text, ifMatch: etag }),
-  );
+  return edited({ text: data, name: 'comments.md', env: config.env }, async (text) => {
+    if (text === data) throw new Refusal('Nothing was changed, so nothing is noted');
+    return write(dossier, session, { body: text, ifMatch: etag });
+  });
 };
 
 const blockWith = async (dossier: Dossier, session: Session, words: string): Promise<string> => {

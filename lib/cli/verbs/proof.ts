@@ -29,7 +29,6 @@ const list = async ({ dossier, values, out }: Verb, word: string): Promise<undef
       each.file ?? each.content,
     ]),
   );
-  if (!out.isTerminal) return;
   out.say(gate.satisfied ? 'The gate is open.' : 'The gate is closed; it misses:');
   for (const { type, description } of gate.missing)
     out.say(`  ${[type, description].filter(Boolean).join(': ')}`);

@@ -204,7 +204,7 @@ describe('dossier check', () => {
   it('refuses what it is not meant for', async (t) => {
     for (const argv of [
       ['serve', '--fix'],
-      ['init', '--json'],
+      ['init', '--fix'],
       ['check', 'it'],
     ])
       assert.throws(() => callOf(argv, {}), UsageError);

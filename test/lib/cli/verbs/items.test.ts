@@ -89,8 +89,9 @@ describe('dossier new', () => {
     const refused = await edited(`printf 'Not \\033 taken\\n' > "$1"`);
     const [, kept = ''] = /What you wrote is kept in (\S+work-item\.md)/.exec(refused.text) ?? [];
     assert.equal(readFileSync(kept, 'utf8'), 'Not \u001b taken\n');
-    const failed = await edited('exit 3');
+    const failed = await edited(`echo Half >> "$1"; exit 3`);
     assert.match(failed.text, /The editor .* ended with 3\. What you wrote is kept in/);
+    assert.match((await edited('exit 3')).text, /^dossier: The editor .* ended with 3\.\n$/);
     assert.deepEqual([refused.code, failed.code, (await all()).length], [1, 1, 1]);
   });
 
@@ -162,7 +163,9 @@ describe('dossier proof and verify', () => {
     const [, pid = ''] = /^Proof ([0-9a-f]{8}): \S+\.txt; dossier verify/.exec(added.stdout) ?? [];
     assert.match(
       (await said('proof', 'hello')).stdout,
-      new RegExp(`^${pid}\tnot verified\t\ttest-log\t\\S+\n$`),
+      new RegExp(
+        `^${pid}\tnot verified\t\ttest-log\t\\S+\nThe gate is closed; it misses:\n(?:  .+\n)+$`,
+      ),
     );
     assert.match(
       (await said('verify', 'hello', pid)).stdout,

@@ -189,6 +189,9 @@ describe('dossier comment', () => {
       assertSentence(ended, why);
     }
     assert.equal((await said('comment')).code, 2);
+    const empty = await said('comment', ' ');
+    assert.equal(empty.code, 1);
+    assertSentence(empty, /^dossier: Aborting: the comment is empty/);
     assert.match((await said('revise')).stdout, /^The plan was sent back/);
     await eventually(() => assert.match(readFileSync(file, 'utf8'), /\*Sent /));
   });
@@ -206,6 +209,11 @@ describe('dossier comment', () => {
     };
     assert.equal((await edited(`echo 'By hand.' >> "$1"`)).code, 0);
     assert.equal(readFileSync(file, 'utf8'), 'By hand.\n');
+    const unchanged = await edited('exit 0');
+    assert.deepEqual(
+      [unchanged.code, unchanged.text],
+      [1, 'dossier: Nothing was changed, so nothing is noted.\n'],
+    );
     const clash = await edited(`echo 'And theirs.' >> ${file}; echo 'And mine.' >> "$1"`);
     const [, kept = ''] = /What you wrote is kept in (\S+comments\.md)/.exec(clash.text) ?? [];
     assert.equal(clash.code, 1);
