@@ -22,7 +22,7 @@ interface New {
 const View = ({ providers, projects, host }: New) => (
   <>
     <h1>New Work item</h1>
-    <Do call="POST /cases" then="/dashboard/cases/{id}" class="fields new">
+    <Do call="POST /cases" then="/dashboard/cases/{id}" keep class="fields new">
       <TitleField />
       <div class="pair">
         <TypeField id="type" known={ITEM_TYPES} value="task" />

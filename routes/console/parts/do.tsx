@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Api, Frame } from '../common/page.ts';
+import { KeepTyped } from './keep-typed.tsx';
 
 /** What the page is shown with. */
 export const InFrame = createContext<Frame>({
@@ -22,6 +23,8 @@ interface DoProps {
   once?: string;
   /** What the fields showed: what of it is still so is not sent. */
   was?: unknown;
+  /** What is typed is kept in the browser until it is sent. Not for secrets; one form of a call on a page. */
+  keep?: true;
   class?: string;
   /** One of its fields is a file. */
   encType?: 'multipart/form-data';
@@ -30,7 +33,7 @@ interface DoProps {
 
 /** A form that makes one call of the API: with scripts and without. */
 export const Do = (given: DoProps) => {
-  const { call, body, if_match, then, once, was, children, ...rest } = given;
+  const { call, body, if_match, then, once, was, keep, children, ...rest } = given;
   const { form_key, path, showing } = useContext(InFrame);
   return (
     <form method="post" action="/dashboard/do" data-do {...rest}>
@@ -43,6 +46,7 @@ export const Do = (given: DoProps) => {
       {was !== undefined && <Hidden name="_was" value={JSON.stringify(was)} />}
       {body !== undefined && <Hidden name="_body" value={JSON.stringify(body)} />}
       {if_match !== undefined && <Hidden name="_if_match" value={if_match} />}
+      {keep && <KeepTyped as={`typed ${call}`} />}
       {children}
     </form>
   );

@@ -9,7 +9,7 @@ interface SendBackProps {
 
 /** Sends a plan that waits back to its agent, with what should be another way. */
 export const SendBack = ({ at, keys }: SendBackProps) => (
-  <Do call={`POST ${at}/revise`} class="line grow">
+  <Do call={`POST ${at}/revise`} keep class="line grow">
     <input
       name="comment"
       required

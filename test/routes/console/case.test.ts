@@ -103,6 +103,38 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     assert.equal((await read()).description, 'Mine.\n');
   });
 
+  it('has what was typed into its form after a reload, and says what changed under it', async (t) => {
+    const { url, read, byHand } = await start(t);
+    const { page } = await look(t, url);
+    await page.keyboard.press('e');
+    await page.getByLabel('Description').fill('Mine.\n');
+    byHand('As it *was*.', 'By *hand*.');
+    await page.reload();
+    await page.getByText('What stands there was changed since').waitFor();
+    assert.equal(await page.getByLabel('Description').inputValue(), 'Mine.\n');
+    assert.equal((await read()).description, 'By *hand*.\n');
+    await page.getByRole('button', { name: 'Discard it' }).click();
+    await page.reload();
+    await page.keyboard.press('e');
+    assert.equal(await page.getByLabel('Description').inputValue(), 'By *hand*.\n');
+  });
+
+  it('sends of its form what was changed alone', async (t) => {
+    const { url, read, byHand } = await start(t);
+    const long = `${'x'.repeat(262_145)}`;
+    byHand('As it *was*.', long);
+    await until(async () => (await read()).description.length > 262_144);
+    for (const javaScriptEnabled of [true, false]) {
+      const { page } = await look(t, url, { javaScriptEnabled });
+      await page.getByText('Edit', { exact: true }).click();
+      const title = `With ${javaScriptEnabled ? '' : 'no '}scripts`;
+      await page.getByLabel('Title').fill(title);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: title }).waitFor();
+    }
+    assert.equal((await read()).description, `${long}\n`);
+  });
+
   it('gets another state, and a session, without scripts too', async (t) => {
     const { url, read, dossier, id } = await start(t);
     const { page } = await look(t, url, { javaScriptEnabled: false });

@@ -107,12 +107,39 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
     await text.focus();
     await paste(`${'x'.repeat(262_144)}end`);
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByRole('alert').waitFor();
+    await page.getByRole('alert').getByText('Title must have 200 characters or fewer.').waitFor();
     await title.fill('Short enough');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('alert').getByText('262144').waitFor();
     assert.equal((await text.inputValue()).length, 262_147);
     assert.deepEqual(await titles(), []);
+  });
+
+  it('keeps what is typed until it is sent or discarded, each tab its own', async (t) => {
+    const { console, titles } = await start(t);
+    const { page, complaints } = await look(t, `${console}/new`);
+    const again = (tab = page) => tab.getByText('What you typed before');
+    await page.getByLabel('Title').fill('Begun');
+    await page.getByLabel('Description').fill('A long text.\n');
+    const other = await page.context().newPage();
+    await other.goto(`${console}/new`);
+    await again(other).waitFor();
+    await other.getByLabel('Title').fill('Of the other tab');
+    await page.reload();
+    await again().waitFor();
+    assert.equal(await page.getByLabel('Title').inputValue(), 'Begun');
+    assert.equal(await page.getByLabel('Description').inputValue(), 'A long text.\n');
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Discard it' }).click();
+    await again().waitFor({ state: 'detached' });
+    assert.equal(await page.getByLabel('Title').inputValue(), '');
+    await page.getByLabel('Title').fill('Sent');
+    await page.getByLabel('Start a session at once').uncheck();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('heading', { name: 'Sent' }).waitFor();
+    assert.deepEqual(await titles(), ['Sent']);
+    assert.equal(await page.evaluate(() => localStorage.length + sessionStorage.length), 0);
+    assert.deepEqual(complaints, []);
   });
 
   it('offers issues where the repository is on a code host, and fits a hand-held screen', async (t) => {

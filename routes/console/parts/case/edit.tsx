@@ -29,7 +29,7 @@ export const EditItem = (now: Version) => {
   return (
     <details ref={fold} class="edit" onToggle={onToggle}>
       <summary data-key="e">Edit</summary>
-      <Do call={`PUT /cases/${id}`} if_match={seen.etag} class="fields">
+      <Do call={`PUT /cases/${id}`} if_match={seen.etag} was={wasOf(seen.item)} keep class="fields">
         {begun !== undefined && begun.etag !== now.etag && (
           <Changed take={() => setBegun({ ...begun, etag: now.etag })} />
         )}
@@ -46,6 +46,11 @@ export const EditItem = (now: Version) => {
     </details>
   );
 };
+
+// What is as it was is not sent. A field has no other ends of lines.
+const wasOf = ({ title, type, description }: Version['item']) => ({
+  ...{ title, type, description: description.replaceAll(/\r\n?/g, '\n') },
+});
 
 const Changed = ({ take }: { take: () => void }) => (
   <div class="box warn" role="status">

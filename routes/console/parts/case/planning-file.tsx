@@ -58,6 +58,7 @@ export const PlanningFile = ({ id, filename, of, text, etag }: PlanningText & { 
         <Do
           call={`PUT /api/cases/${id}/planning-artifacts/${filename}`}
           if_match={etag}
+          keep
           class="fields"
         >
           <label>

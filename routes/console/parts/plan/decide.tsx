@@ -36,7 +36,7 @@ export const Decide = ({ session, at }: DecideProps) => {
       {count === 0 && (
         <details class="send-back">
           <summary>Send back with one text</summary>
-          <Do call={`POST ${call}/revise`} class="fields">
+          <Do call={`POST ${call}/revise`} keep class="fields">
             <textarea
               name="comment"
               required

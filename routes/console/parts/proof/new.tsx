@@ -17,7 +17,7 @@ export const NewProof = ({ id, types }: NewProps) => (
       ))}
     </datalist>
     <div class="new-proof">
-      <Do call={`POST /cases/${id}/proof`} class="fields">
+      <Do call={`POST /cases/${id}/proof`} keep class="fields">
         <Type first={types[0]} />
         <label>
           What it shows, as Markdown

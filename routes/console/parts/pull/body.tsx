@@ -32,7 +32,7 @@ export const PullBody = ({ pull: { case_id, body, state }, updates }: BodyProps)
     {(state === 'draft' || state === 'open') && (
       <details class="in-place">
         <summary data-key="w">Suggest another text</summary>
-        <Do call={`POST /api/cases/${case_id}/pr-body/suggest-update`} class="fields below">
+        <Do call={`POST /api/cases/${case_id}/pr-body/suggest-update`} keep class="fields below">
           <label>
             The whole text; empty: the draft of sessions and proofs
             <textarea name="body?" class="code" />

@@ -32,7 +32,7 @@ export const PullEdit = ({ pull: { case_id, title, labels, notes, state }, etag 
           <button type="submit">Change it on the host</button>
         </Do>
       )}
-      <Do call={call} if_match={etag} class="fields below">
+      <Do call={call} if_match={etag} keep class="fields below">
         <label>
           Notes of your own, which stay here
           <textarea name="notes" defaultValue={notes} />

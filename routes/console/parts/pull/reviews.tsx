@@ -36,6 +36,7 @@ const Address = ({ id, count }: { id: string; count: number }) => (
   <Do
     call={`POST /api/cases/${id}/pr/address-feedback`}
     then={`/dashboard/cases/${id}/sessions/{id}`}
+    keep
     class="line grow address"
   >
     <input

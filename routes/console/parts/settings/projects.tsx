@@ -77,7 +77,7 @@ const Row = ({ project, projects, etag }: RowProps) => {
 };
 
 const Add = ({ hasDefault, etag }: { hasDefault: boolean; etag: string }) => (
-  <Do call="PUT /settings" if_match={etag} class="line add">
+  <Do call="PUT /settings" if_match={etag} keep class="line add">
     <p>
       <label for="project-name">Name</label>
       <input
