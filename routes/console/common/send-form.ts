@@ -67,20 +67,37 @@ const CHANGING = /^(?:POST|PUT|PATCH|DELETE) \/\S*$/;
 
 const MALFORMED: Told = {
   ...{ status: 400, title: 'The form is not valid' },
-  detail: 'It is none that a page of the console made. Nothing was done.',
+  detail: 'This form is none that a page of the console made. Nothing was done.',
 };
 
 /** What a person is told of a call that failed. */
 export const toldOf = (error: unknown): Told => {
   if (error instanceof Problem) {
-    const { status, title, detail } = error;
-    return { status, title: title ?? `The answer was ${status}`, detail: detail ?? '' };
+    const { status, title, detail, members } = error;
+    const { errors = [] } = members as { errors?: FieldError[] };
+    return { status, title, detail: errors.map(inWords).join(' ') || detail };
   }
   return {
     ...{ status: 0, title: 'The daemon does not answer' },
     detail: 'Nobody knows whether the call was made: look before you repeat it.',
   };
 };
+
+interface FieldError {
+  path: string;
+  message: string;
+}
+
+// A path such as /idle_timeout or query/type as one would name the field.
+const inWords = ({ path, message }: FieldError): string => {
+  const [first = '', ...more] = path.split('/').slice(1);
+  const name = [first.replaceAll('_', ' '), ...more].join(' ') || 'what was sent';
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)} ${message}.`;
+};
+
+/** What was refused as a person reads it: the detail says it whole, but where it was not the call that was at fault. */
+export const saidOf = ({ status, title, detail }: Told): string =>
+  status >= 400 && status < 500 && detail !== '' ? detail : `${title}. ${detail}`;
 
 const sorted = (fields: Iterable<[string, string]>) => {
   const said = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { Problem } from '../../../lib/client/client.ts';
 import type { Api } from '../common/page.ts';
-import { toldOf } from '../common/send-form.ts';
+import { saidOf, toldOf } from '../common/send-form.ts';
 import { InReach } from '../parts/do.tsx';
 import type { Typed } from './kept.ts';
 
@@ -109,6 +109,5 @@ const isOlder = (error: unknown): boolean =>
 const wordsOf = (error: unknown): string => {
   if (!(error instanceof Problem) && error instanceof Error && error.name === 'Error')
     return error.message;
-  const { title, detail } = toldOf(error);
-  return `${title}. ${detail}`;
+  return saidOf(toldOf(error));
 };

@@ -1,6 +1,7 @@
 import type { ComponentType } from 'preact';
 import { visible } from '../../../base/visible.ts';
 import type { Frame, Missing, Page, Told } from '../common/page.ts';
+import { saidOf } from '../common/send-form.ts';
 import { InFrame } from './do.tsx';
 
 const PLACES = [
@@ -60,10 +61,12 @@ const Place = ({ href, name, keys, also, frame }: PlaceProps) => {
   const [here] = frame.path.split('?');
   const isHere =
     href === '/dashboard' ? here === href : here === also || here?.startsWith(href) === true;
+  const isCounted = href === '/dashboard' && frame.waiting > 0;
   return (
     <a href={href} data-key={keys} {...(isHere && { 'aria-current': 'page' as const })}>
       {name}
-      {href === '/dashboard' && frame.waiting > 0 && (
+      {isCounted && <span class="unseen">, </span>}
+      {isCounted && (
         <span class="badge">
           {frame.waiting}
           <span class="unseen"> waiting</span>
@@ -84,8 +87,8 @@ const NotThere = ({ title, detail, next, on, isAll }: Missing & { isAll: boolean
   </div>
 );
 
-const Refused = ({ title, detail, status }: Told) => (
-  <div class="box error" role="alert" data-status={status}>
-    <strong>{title}.</strong> {detail}
+const Refused = (told: Told) => (
+  <div class="box error" role="alert" data-status={told.status}>
+    {saidOf(told)}
   </div>
 );

@@ -93,7 +93,7 @@ describe('POST /dashboard/do', () => {
     const _body = JSON.stringify({ plan_sha256: '0'.repeat(64) });
     const refused = await send({ _call: `POST ${path}/approve`, _body, _back: '/dashboard' });
     assert.equal(refused.status, 409);
-    assert.match(refused.text, /role="alert"[^>]*><strong>The plan changed since it was read/);
+    assert.match(refused.text, /role="alert"[^>]*>The plan changed since you read it\.[^<]*</);
     assert.match(refused.text, /<h1>Inbox/);
     assert.equal((await session()).body.status, 'plan_ready');
   });

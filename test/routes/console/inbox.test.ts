@@ -99,7 +99,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     const sid = session?.id ?? '';
     await dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { id, sid, body: '# Another\n' });
     await page.getByRole('button', { name: 'Approve this plan' }).click();
-    await page.getByRole('alert').getByText('The plan changed since it was read').waitFor();
+    await page.getByRole('alert').getByText('The plan changed since you read it').waitFor();
     const after = await dossier.call('GET /cases/{id}/sessions/{sid}', { id, sid });
     assert.equal(after.status, 'plan_ready');
   });
@@ -120,7 +120,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     assert.equal(await atHand(), 'The first');
     await page.keyboard.press('?');
     const keys = page.getByRole('dialog');
-    assert.match((await keys.textContent()) ?? '', /g bBoard/);
+    assert.match((await keys.textContent()) ?? '', /g iInbox, \d waitingg bBoard/);
     await page.keyboard.press('Escape');
     await keys.waitFor({ state: 'detached' });
   });

@@ -69,7 +69,10 @@ describe('the page of worktrees', { skip: noBrowser }, () => {
     await page.getByText('A session makes one for its Work item').waitFor();
     await page.getByLabel('Name of branches').fill('{slug}');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('alert').getByText('/branch_template').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/^Branch template /)
+      .waitFor();
     await page.getByLabel('Set-up').fill('npm ci\n\nnpm test\n');
     await page.getByLabel('Base branch').fill('main');
     await page.getByRole('button', { name: 'Save' }).click();
