@@ -9,6 +9,7 @@ import { UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import type { Call } from './line/command.ts';
 import { Refusal } from './line/refusal.ts';
+import { NO_KEY, WRONG_KEY } from './reach/refused.ts';
 import { askYesNo, isTerminal, type Say, sayJson, toStandardOutput } from './show/terminal.ts';
 
 /**
@@ -107,7 +108,3 @@ const ask = async <T>(url: string, key: string | undefined, body?: object): Prom
   if (answer.status === 401) throw new Refusal(key ? WRONG_KEY : NO_KEY);
   throw new Refusal(`The daemon refuses it: ${said.detail ?? answer.status}`);
 };
-
-const NO_KEY =
-  'The settings ask for an API key with every call (require_key): dossier key makes one. Give it as DOSSIER_KEY in the environment.';
-const WRONG_KEY = 'The key in DOSSIER_KEY is unknown or revoked: dossier key makes another.';

@@ -1,10 +1,10 @@
-import { NoConnection, Problem } from '../client/client.ts';
 import type { Config } from '../config.ts';
 import type { Call } from './line/command.ts';
 import type { OptionName, Values } from './line/options.ts';
 import { Refusal } from './line/refusal.ts';
 import { browserOpener, openWith } from './reach/browser.ts';
 import { type ProjectHere, projectHere } from './reach/project.ts';
+import { asRefused } from './reach/refused.ts';
 import { type Begun, daemonOrStart } from './reach/start.ts';
 import { isTerminal, toStandardOutput as say, sayJson } from './show/terminal.ts';
 
@@ -62,7 +62,6 @@ const hereIn = async (config: Config, { dossier }: Begun): Promise<ProjectHere |
   try {
     return await projectHere(config, { dossier, directory: directoryOf(config), add: true });
   } catch (error) {
-    if (error instanceof Problem || error instanceof NoConnection) throw new Refusal(error.message);
-    throw error;
+    throw asRefused(error, config, {});
   }
 };

@@ -34,7 +34,7 @@ const keyNeeded = (): ServiceError =>
 const OPENED_BY_KEY: readonly Caller[] = ['run', 'untold', 'unseen'];
 
 const WITH_A_KEY =
-  'If you make it yourself, send an API key: dossier key makes one, and Authorization: Bearer dossier_… shows it. Callers by ssh -L, and programs that changed their user, need one, too.';
+  'If you make it yourself, send an API key: dossier key makes one, and Authorization: Bearer dossier_… shows it (dossier takes it from DOSSIER_KEY). Callers by ssh -L, and programs that changed their user, need one, too.';
 
 const REFUSED: Readonly<Record<Caller, string | undefined>> = {
   operator: undefined,

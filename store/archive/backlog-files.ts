@@ -92,12 +92,15 @@ export const readTaskFiles = (
   dir: string,
   folder: string,
   named: RegExp,
-): (TaskFile | FileProblem)[] => {
+): (TaskFile | FileProblem)[] =>
+  namesIn(dir, folder, named).map((name) => readTask(dir, folder, name));
+
+/** What a folder has that is named so, in order; nothing where there is no folder, or a link. */
+export const namesIn = (dir: string, folder: string, named: RegExp): string[] => {
   if (!isDirectoryItself(join(dir, folder))) return [];
   return readdirSync(join(dir, folder))
     .filter((name) => named.test(name))
-    .toSorted(byNumber)
-    .map((name) => readTask(dir, folder, name));
+    .toSorted(byNumber);
 };
 
 const byNumber = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });

@@ -1,4 +1,5 @@
 import type { Case, Dossier } from '../../client/client.ts';
+import { UsageError } from '../../config.ts';
 import { Refusal } from '../line/refusal.ts';
 
 type Named = Pick<Case, 'id' | 'title'>;
@@ -7,9 +8,11 @@ const SHOWN = 10;
 
 /**
  * The id of the Work item that a word means: its id or the beginning of that, or words of its title. Throws a Refusal
- * where it means none, or several, which are named then.
+ * where it means none, or several, which are named then; a UsageError for an empty one.
  */
 export const itemOf = async (dossier: Dossier, word: string): Promise<string> => {
+  if (word.trim() === '')
+    throw new UsageError('Nothing is named: an item is named by its id, or words of its title');
   const found = await candidates(dossier, word.trim());
   const [only] = found;
   if (only === undefined)

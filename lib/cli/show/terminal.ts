@@ -8,6 +8,9 @@ export type Say = (line: string) => void;
 /** With all that hides in it, such as in the name of a folder, shown. */
 export const toStandardOutput: Say = (line) => process.stdout.write(`${visible(line)}\n`);
 
+/** Tells the operator what is done all the same, where no program reads. */
+export const warn: Say = (line) => process.stderr.write(`dossier: ${visible(line)}\n`);
+
 /** Tells a program one value. */
 export const sayJson = (say: Say, value: unknown): void => say(jsonText(value, 2));
 

@@ -46,8 +46,9 @@ export const approve = verb(async (given) => {
 });
 
 // What nobody may overlook stands above the plan, and is said again where the question is.
-const agreed = async ({ dossier, out }: Verb, session: Session): Promise<string | undefined> => {
-  const plan = await readPlan(dossier, session);
+const agreed = async (given: Verb, session: Session): Promise<string | undefined> => {
+  const { dossier, out } = given;
+  const plan = await readPlan(given, session);
   const { title } = await dossier.call('GET /cases/{id}', { id: session.case_id });
   const { facts, alarms } = await headOf(dossier, plan);
   const lines = [`Plan of ${title}`, ...facts.map(([name, text]) => `${name.padEnd(9)}${text}`)];

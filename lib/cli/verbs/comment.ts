@@ -39,12 +39,9 @@ const write = (
 ) => call('PUT /cases/{id}/sessions/{sid}/comments', { id, sid, ...file });
 
 // Who writes there at the same time loses nothing: this comment comes below theirs.
-const addWords = async (
-  { dossier, values }: Verb,
-  session: Session,
-  words: string,
-): Promise<string> => {
-  const quote = values.on === undefined ? '' : await blockWith(dossier, session, values.on);
+const addWords = async (given: Verb, session: Session, words: string): Promise<string> => {
+  const { dossier, values } = given;
+  const quote = values.on === undefined ? '' : await blockWith(given, session, values.on);
   for (let left = TRIES; ; left -= 1) {
     const { data = '', etag } = await readFile(dossier, session);
     try {
@@ -64,8 +61,8 @@ const byHand = async ({ dossier, config }: Verb, session: Session): Promise<stri
   });
 };
 
-const blockWith = async (dossier: Dossier, session: Session, words: string): Promise<string> => {
-  const { text } = await readPlan(dossier, session);
+const blockWith = async (given: Verb, session: Session, words: string): Promise<string> => {
+  const { text } = await readPlan(given, session);
   const [found, ...more] = blocksOf(text).filter((block) => block.includes(words));
   if (found !== undefined && more.length === 0) return found;
   throw new Refusal(

@@ -30,10 +30,11 @@ const COMMANDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
   paused: 'resume',
 };
 
-const commandFor = ({ kind, case_id }: AttentionItem): string => {
+const commandFor = ({ kind, case_id, answer }: AttentionItem): string => {
   if (kind === 'trust' || kind === 'held') return 'dossier trust';
   if (kind === 'file') return 'dossier check';
-  // What has no command of its own is answered on its page.
-  const command = COMMANDS[kind] ?? 'open';
+  // What has no command of its own is answered on its page. Where one's own plan is to be written, `plan` says.
+  const isToPlan = kind === 'manual' && answer.path.endsWith('/plan');
+  const command = isToPlan ? 'plan' : (COMMANDS[kind] ?? 'open');
   return case_id === undefined ? 'dossier open' : `dossier ${command} ${case_id.slice(0, 8)}`;
 };

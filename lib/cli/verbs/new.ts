@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { text as textOf } from 'node:stream/consumers';
+import type { Case } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { projectHere } from '../reach/project.ts';
 import { daemonOrStart } from '../reach/start.ts';
 import { edited } from '../show/editor.ts';
-import { isTerminal } from '../show/terminal.ts';
+import { isTerminal, warn } from '../show/terminal.ts';
 import { type Verb, verb } from './verb.ts';
 
 const TEMPLATE = `
@@ -21,11 +22,23 @@ export const newItem = verb(async (given) => {
     return 1;
   }
   const { notes = [], ...item } = { ...made } as typeof made & { notes?: string[] };
+  await warnWithoutRepository(given, item);
   if (values.json === true) return void out.json(made);
   for (const note of notes) out.say({ style: 'yellow', text: note });
   out.say(`${item.id.slice(0, 8)}  ${item.title}`);
   return undefined;
 }, daemonOrStart);
+
+// No session can begin on it, which nobody sees before they start one.
+const warnWithoutRepository = async ({ dossier }: Verb, { id, project }: Case): Promise<void> => {
+  const { projects } = await dossier.call('GET /settings');
+  const names = projects.map(({ name }) => name);
+  if (names.includes(project)) return;
+  const other = names.length === 0 ? '' : `, or --project ${names.join(' or ')}`;
+  warn(
+    `It is of the project ${project}, which has no repository to work in: choose another on its page (dossier open ${id.slice(0, 8)}). The next time call this in its repository${other}.`,
+  );
+};
 
 const imported = async (given: Verb) => {
   const { dossier, values, words } = given;

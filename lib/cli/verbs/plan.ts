@@ -4,10 +4,16 @@ import { readPlan } from './read-plan.ts';
 import { verb } from './verb.ts';
 
 /** `dossier plan ITEM`: the plan of its session. */
-export const plan = verb(async ({ dossier, words: [word = ''], values, out }) => {
+export const plan = verb(async (given) => {
+  const {
+    dossier,
+    words: [word = ''],
+    values,
+    out,
+  } = given;
   const id = await itemOf(dossier, word);
   const { text, sha256, session } = await readPlan(
-    dossier,
+    given,
     await sessionOf(dossier, id, values.session),
   );
   if (values.json === true) out.json({ session, plan_sha256: sha256, plan: text });

@@ -1,5 +1,6 @@
-import type { Dossier, Session } from '../../client/client.ts';
+import type { Session } from '../../client/client.ts';
 import { Refusal } from '../line/refusal.ts';
+import { orRefuse, type Verb } from './verb.ts';
 
 /** A plan as it can be read, with nothing hidden in it. */
 export interface PlanRead {
@@ -14,15 +15,21 @@ const TRIES = 5;
 
 /**
  * plan.md of a session and the hash of just this text: its ETag is what the hash begins with. While somebody writes it
- * the two are read again. Throws a Refusal where they do not come together.
+ * the two are read again. Throws a Refusal where they do not come together, or there is no plan.
  */
 export const readPlan = async (
-  { request, call }: Dossier,
-  { case_id: id, id: sid }: Session,
+  { dossier: { request, call }, config }: Pick<Verb, 'dossier' | 'config'>,
+  { case_id: id, id: sid, path, provider, status }: Session,
 ): Promise<PlanRead> => {
   const at = { id, sid };
+  const isOnes = provider === 'manual' && status === 'planning';
+  const next = isOnes
+    ? `write it to ${config.workspace}/${path}/plan.md`
+    : `it is ${status}, and dossier tail ${id.slice(0, 8)} shows what it does`;
+  const not_found = `Session ${sid.slice(0, 8)} has no plan yet: ${next}`;
   for (let left = TRIES; left > 0; left -= 1) {
-    const { data, etag } = await request('GET /cases/{id}/sessions/{sid}/plan', at);
+    const asked = request('GET /cases/{id}/sessions/{sid}/plan', at);
+    const { data, etag } = await orRefuse(asked, { not_found });
     const session = await call('GET /cases/{id}/sessions/{sid}', at);
     const sha256 = session.plan_sha256;
     if (etag !== undefined && sha256?.startsWith(etag))

@@ -1,8 +1,9 @@
-import { NoConnection, Problem } from '../../client/client.ts';
+import { Problem } from '../../client/client.ts';
 import type { Config } from '../../config.ts';
 import type { Call, Run } from '../line/command.ts';
 import { Refusal } from '../line/refusal.ts';
 import { needDaemon, type Reached } from '../reach/daemon.ts';
+import { asRefused } from '../reach/refused.ts';
 import { type Out, outTo } from '../show/out.ts';
 
 /** What a verb has: the daemon of the workspace, and where it says what that answered. */
@@ -39,8 +40,6 @@ export const verb =
     try {
       return (await run({ ...call, ...reached, out })) ?? 0;
     } catch (error) {
-      if (error instanceof Problem || error instanceof NoConnection)
-        throw new Refusal(error.message);
-      throw error;
+      throw asRefused(error, call.config, call.values);
     }
   };

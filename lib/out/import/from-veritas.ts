@@ -1,19 +1,23 @@
 import { basename, dirname, resolve } from 'node:path';
-import { readTaskFiles, type TaskFile } from '../../../store/archive/backlog-files.ts';
+import { namesIn, readTaskFiles, type TaskFile } from '../../../store/archive/backlog-files.ts';
 import type { Fate, SourceTask, TaskSource } from './task-source.ts';
 import { GIVEN_UP, listOf, mapOf, textOf, timeOf } from './task-values.ts';
 
 const FOLDERS = ['active', 'backlog', 'archive'];
 const ARCHIVE = 'archive/';
+const NAMED = /^task_.*\.md$/i;
+const OTHERS = /^(?!task_).*\.md$/i;
 
 /** The tasks of veritas-kanban that are Markdown files: on the board, in its backlog, in its archive. */
 export const readTasks = (path: string): TaskSource => {
-  const read = FOLDERS.flatMap((folder) => readTaskFiles(path, folder, /^task_.*\.md$/i));
+  const read = FOLDERS.flatMap((folder) => readTaskFiles(path, folder, NAMED));
   return {
     ...{ tool: 'veritas-kanban', key: 'veritas', name: basename(dirname(resolve(path))), at: path },
     tasks: read.flatMap((each) => ('data' in each ? [taskOf(each)] : [])),
     problems: read.flatMap((each) => ('data' in each ? [] : [each])),
-    left: [],
+    left: FOLDERS.flatMap((folder) =>
+      namesIn(path, folder, OTHERS).map((name) => `${folder}/${name} (no task_*.md)`),
+    ),
   };
 };
 

@@ -63,6 +63,9 @@ describe('dossier new', () => {
     const without = await said('new');
     assert.equal(without.code, 2);
     assert.match(without.stderr, /--file FILE .*--issue N/);
+    const odd = await said('new', 'One', '--type', '');
+    assert.equal(odd.code, 2);
+    assert.match(odd.stderr, /^dossier: --type must match/);
     assert.deepEqual(await all(), []);
   });
 
@@ -136,6 +139,45 @@ describe('dossier new', () => {
     const { stdout } = await said('pr', 'say');
     assert.match(stdout, /^#\d+ draft http\S*\nBranches\t\S+ into \S+\nChecks\t\w+\nReviews\t/);
     assert.equal(JSON.parse((await said('pr', 'say', '--json')).stdout).draft, true);
+  });
+});
+
+describe('dossier show and ls', () => {
+  it('say what was called wrongly as it was typed', async (t) => {
+    const { said } = await withDaemon(t);
+    for (const [words, why] of [
+      [['show', ' '], /an item is named by its id/],
+      [['ls', '--state', 'nope'], /^dossier: --state must be one of OPEN, .*, PLANNING\. /],
+    ] as const) {
+      const { code, stderr } = await said(...words);
+      assert.equal(code, 2);
+      assert.match(stderr, why);
+    }
+  });
+
+  it('name DOSSIER_KEY and what makes one, where the settings ask for a key', async (t) => {
+    const workspace = temporaryDirectory(t);
+    writeFileSync(join(workspace, 'workspace.md'), '---\nrequire_key: true\n---\n');
+    const { root } = makeRepository(t);
+    await startDaemon(t, ['--workspace', workspace]);
+    const said = (key: string, ...words: string[]) =>
+      dossierIn(t, { cwd: root, env: { ...process.env, DOSSIER_KEY: key } }, [
+        ...words,
+        '--workspace',
+        workspace,
+      ]);
+    for (const verb of ['ls', 'status', 'up'])
+      for (const [key, why] of [
+        ['', /dossier key makes one\. Give it as DOSSIER_KEY/],
+        ['dossier_no', /The key in DOSSIER_KEY is unknown or revoked/],
+      ] as const) {
+        const { code, stderr } = await said(key, verb);
+        assert.equal(code, 1);
+        assert.match(stderr, why);
+        assert.doesNotMatch(stderr, /Authorization/);
+      }
+    const { stdout: key } = await said('', 'key');
+    assert.equal((await said(key.trim(), 'up')).code, 0);
   });
 });
 
@@ -289,5 +331,28 @@ describe('dossier new and start', () => {
       (await said('start', 'say', '--provider', 'manual')).stdout,
       /of manual is planning/,
     );
+    assert.match((await said('inbox')).stdout, /\tdossier plan [0-9a-f]{8}\t/);
+    const none = await said('plan', 'say');
+    assert.equal(none.code, 1);
+    assertSentence(none, /has no plan yet: write it to \/.*\/plan\.md\.\n$/);
+  });
+
+  it('say that a Work item of no repository waits for one, and where it gets it', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const projects = ['one', 'two'].map((name) => `  ${name}: ${makeRepository(t).root}\n`);
+    writeFileSync(join(workspace, 'workspace.md'), `---\nprojects:\n${projects.join('')}---\n`);
+    await startDaemon(t, ['--workspace', workspace, '--trust']);
+    const said = (...words: string[]) =>
+      dossierIn(t, { cwd: workspace }, [...words, '--workspace', workspace]);
+    const made = await said('new', 'Outside');
+    assert.match(made.stdout, /^[0-9a-f]{8} {2}Outside\n$/);
+    assert.match(
+      made.stderr,
+      /^dossier: .* default, which has no repository.*dossier open [0-9a-f]{8}.*--project one or two/,
+    );
+    const refused = await said('start', 'outside', '--provider', 'manual');
+    assert.equal(refused.code, 1);
+    assertSentence(refused, /default has no .*dossier open [0-9a-f]{8}.*case\.md/);
+    assert.equal((await said('new', 'Inside', '--project', 'one')).stderr, '');
   });
 });

@@ -130,7 +130,7 @@ describe('dossier pause, resume and abort', () => {
     assert.deepEqual([paused.code, paused.stderr], [0, '']);
     assert.match(paused.stdout, /^Session [0-9a-f]{8} is paused\n$/);
     const wrong = await said('resume', '--from', 'nowhere');
-    assert.equal(wrong.code, 1);
+    assert.equal(wrong.code, 2);
     assert.match((await said('resume', '--from', 'again')).stdout, / is working\n$/);
     assert.equal(JSON.parse((await said('abort', '--json')).stdout).status, 'aborted');
     assert.equal((await session()).status, 'aborted');

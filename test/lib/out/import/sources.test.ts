@@ -251,6 +251,13 @@ describe('hostile texts', () => {
     assert.equal(code, 1);
     assert.match(said, /Imported 5 Work items(?:.|\n)*active\/task_9-bad\.md:\d+:\d+: /);
   });
+
+  it('of veritas-kanban by another name are told: they stay', async (t) => {
+    const source = sourceOf(t, 'veritas');
+    writeFiles(source, { 'tasks/active/idea.md': '---\ntitle: Idea\n---\n' });
+    const { said } = await runImport(temporaryDirectory(t), source);
+    assert.match(said, /^Stays where it is: active\/idea\.md \(no task_\*\.md\)$/m);
+  });
 });
 
 const inEnvironment = (t: TestContext, name: string, value: string): void => {
