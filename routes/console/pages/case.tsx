@@ -107,19 +107,19 @@ export const overview = page<Overview>({
   title: ({ item }) => item.title,
   load: async (api, { params: { id = '' } }, known) => {
     const { call, request } = api;
-    const [read, sessions, usage, memory, history, worktree, providers, ...more] =
-      await Promise.all([
-        request('GET /cases/{id}', { id }),
-        call('GET /cases/{id}/sessions', { id }),
-        call('GET /cases/{id}/usage', { id }),
-        call('GET /cases/{id}/memory', { id }),
-        happened(known, MOVES_FILES) ? historyOf(api, id) : known?.shown.history,
-        happened(known, MOVES_WORKTREE) ? worktreeOf(api, id) : known?.shown.worktree,
-        providersOf(api),
-        waitsOf(api, id),
-        wayOf(api, id),
-        call('GET /api/worktrees/{case_id}/lock', { case_id: id }),
-      ]);
+    // First: where it is gone nothing else of it is asked for.
+    const read = await request('GET /cases/{id}', { id });
+    const [sessions, usage, memory, history, worktree, providers, ...more] = await Promise.all([
+      call('GET /cases/{id}/sessions', { id }),
+      call('GET /cases/{id}/usage', { id }),
+      call('GET /cases/{id}/memory', { id }),
+      happened(known, MOVES_FILES) ? historyOf(api, id) : known?.shown.history,
+      happened(known, MOVES_WORKTREE) ? worktreeOf(api, id) : known?.shown.worktree,
+      providersOf(api),
+      waitsOf(api, id),
+      wayOf(api, id),
+      call('GET /api/worktrees/{case_id}/lock', { case_id: id }),
+    ]);
     const [waits, { issue, ...way }, lock] = more;
     const { data, etag } = read;
     const kept = { sessions: sessions.toReversed(), usage, memory, history: history ?? [] };

@@ -17,7 +17,9 @@ export interface Waits {
 /** What waits: all of it, or what is of one Work item. */
 export const waitsOf = async ({ call }: Api, case_id?: string): Promise<Waits> => {
   const all = await call('GET /attention');
-  const items = case_id === undefined ? all : all.filter((one) => one.case_id === case_id);
+  // What is wrong with its files the page of a Work item says itself.
+  const isHere = (one: AttentionItem) => one.case_id === case_id && one.kind !== 'file';
+  const items = case_id === undefined ? all : all.filter(isHere);
   const isAsked = items.some(({ kind }) => kind === 'trust' || kind === 'held');
   return { items, values: isAsked ? await call('GET /trust') : [] };
 };

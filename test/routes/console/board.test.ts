@@ -40,6 +40,9 @@ describe('the board', { skip: noBrowser }, () => {
     await assertAccessible(page);
     await page.goto(`${board}?search=nowhere&view=list`);
     await page.getByRole('link', { name: 'Show all' }).waitFor();
+    await page.goto(`${board}?view=list`);
+    const all = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'All' });
+    assert.equal(await all.getAttribute('aria-current'), 'true');
     assert.deepEqual(complaints, []);
   });
 

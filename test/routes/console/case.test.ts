@@ -30,13 +30,16 @@ const start = async (t: TestContext, description = 'As it *was*.\n') => {
 
 describe('the page of a Work item', { skip: noBrowser }, () => {
   it('tells what it is, what is wrong with its files, and what hands write', async (t) => {
-    const { url, dir, byHand, begin } = await start(t, '<script>alert(1)</script>\n\n*text*\n');
+    const { url, dir, byHand, begin, dossier } = await start(
+      t,
+      '<script>alert(1)</script>\n\n*text*\n',
+    );
     await begin('manual');
     mkdirSync(join(dir, 'proof'), { recursive: true });
     writeFileSync(join(dir, 'proof/broken.md'), '---\ntype: [\n---\n');
     const { page, complaints } = await look(t, url);
     await page.getByText('implementing, manual').waitFor();
-    await page.getByText('proof/broken.md:').first().waitFor();
+    await page.getByText('proof/broken.md:').waitFor();
     assert.equal(await page.locator('main em').textContent(), 'text');
     assert.equal(await page.locator('main script').count(), 0);
     byHand('*text*', '*other*');
@@ -47,6 +50,12 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     assert.match((await editor.getAttribute('href')) ?? '', /^vscode:\/\/file\/.*\/worktrees\//);
     await page.getByRole('button', { name: 'Copy path' }).waitFor();
     await assertAccessible(page);
+    byHand('title:', 'title: [');
+    await page.getByText('case.md:').first().waitFor();
+    await until(async () => (await dossier.call('GET /attention')).length > 1);
+    await page.reload();
+    // A strict locator: it is said once.
+    await page.getByText('case.md:').waitFor();
     assert.deepEqual(complaints, []);
   });
 
@@ -162,7 +171,8 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     const now = page.locator('form', { hasText: 'Delete it now' });
     await now.getByRole('button').click();
     assert.equal((await dossier.call('GET /cases')).length, 1);
-    await now.getByLabel('Type “delete” to do it').fill('delete');
+    await page.getByLabel('Type “delete” to do that').waitFor();
+    await page.getByLabel('Type “delete” to do it').fill('delete');
     await now.getByRole('button').click();
     await page.waitForURL('**/dashboard/board');
     assert.deepEqual(await dossier.call('GET /cases'), []);

@@ -38,10 +38,15 @@ const start = async (t: TestContext) => {
 
 describe('a page whose Work item is gone', { skip: noBrowser }, () => {
   it('says so while it is open, and goes on once it is back', async (t) => {
-    const { at, of, dir } = await start(t);
+    const { at, of, dir, id } = await start(t);
     const away = join(temporaryDirectory(t), 'away');
-    for (const url of [`${at}/proof`, of]) {
+    for (const url of [at, `${at}/proof`, of]) {
       const { page } = await look(t, url);
+      const refused = new Set<string>();
+      page.on(
+        'response',
+        (one) => one.status() === 404 && refused.add(new URL(one.url()).pathname),
+      );
       renameSync(dir, away);
       const told = page
         .getByRole('alert')
@@ -49,6 +54,8 @@ describe('a page whose Work item is gone', { skip: noBrowser }, () => {
       await told.waitFor();
       await told.getByText('What is shown below is as it was last.').waitFor();
       assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1);
+      // The browser lists each as a failure.
+      if (url === at) assert.deepEqual([...refused], [`/cases/${id}`]);
       await assertAccessible(page);
       renameSync(away, dir);
       await told.waitFor({ state: 'detached' });

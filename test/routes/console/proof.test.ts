@@ -171,13 +171,21 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await page.getByText('It works.').waitFor();
     const file = { name: 'shot.png', mimeType: 'image/png', buffer: PICTURE };
     await page.getByLabel('A file').setInputFiles(file);
+    const type = page.getByLabel('Type').last();
+    assert.equal(await type.inputValue(), 'screenshot');
+    const text = { name: 'log.txt', mimeType: 'text/plain', buffer: PICTURE };
+    await page.getByLabel('A file').setInputFiles(text);
+    assert.equal(await type.inputValue(), 'tests');
+    await type.fill('mine');
+    await page.getByLabel('A file').setInputFiles(file);
+    assert.equal(await type.inputValue(), 'mine');
     await page.getByRole('button', { name: 'Add this file' }).click();
-    await page.getByRole('img', { name: 'What proves tests' }).waitFor();
+    await page.getByRole('img', { name: 'What proves mine' }).waitFor();
     assert.deepEqual(
       (await proofs()).map(({ type, file }) => [type, file?.slice(-4)]),
       [
         ['tests', undefined],
-        ['tests', '.png'],
+        ['mine', '.png'],
       ],
     );
     assert.deepEqual(complaints, []);

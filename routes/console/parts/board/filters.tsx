@@ -33,26 +33,21 @@ export const addressOf = (
   return said.size === 0 ? BOARD : `${BOARD}?${said}`;
 };
 
-const NOTHING: Omit<Looking, 'projects'> = {
-  wanted: {},
-  view: 'board',
-  what: undefined,
-  closed: false,
-};
+const NOTHING = { wanted: {}, what: undefined, closed: false };
 
 const VIEWS = [
   { name: 'All', at: NOTHING },
   { name: 'Needs me', at: { ...NOTHING, what: 'needs' } },
   { name: 'Running', at: { ...NOTHING, what: 'running' } },
   { name: 'Resolved', at: { ...NOTHING, view: 'list', wanted: { state: 'RESOLVED' } } },
-] as const satisfies readonly { name: string; at: Omit<Looking, 'projects'> }[];
+] as const satisfies readonly { name: string; at: Partial<Looking> }[];
 
 /** What is looked at, and how: links and a plain form. */
 export const Filters = ({ at }: { at: Looking }) => (
   <div class="views">
     <nav aria-label="Views" class="line">
       {VIEWS.map((view) => (
-        <Way key={view.name} name={view.name} to={view.at} at={at} />
+        <Way key={view.name} name={view.name} to={{ view: at.view, ...view.at }} at={at} />
       ))}
     </nav>
     <nav aria-label="Form of the view" class="line">

@@ -67,7 +67,7 @@ export const Delete = ({ of: { id }, etag, sessions, worktree }: DeleteProps) =>
     </Do>
     <p class="quiet">Where its worktree holds work that is nowhere else, that is refused.</p>
     <Do call={`DELETE /cases/${id}?force=true`} if_match={etag} then="/dashboard/board">
-      <Sure />
+      <Sure what="that" />
       <button type="submit">Delete it, and keep that work under a recovery ref</button>
     </Do>
   </details>
@@ -80,9 +80,9 @@ const lostOf = ({ files = [] }: WorktreeStatus): string => {
     : `${files.length} files are not committed`;
 };
 
-const Sure = () => (
+const Sure = ({ what = 'it' }: { what?: string }) => (
   <label>
-    Type “delete” to do it
+    {`Type “delete” to do ${what}`}
     <input {...{ name: '_sure', required: true, pattern: 'delete', autocomplete: 'off' }} />
   </label>
 );

@@ -29,13 +29,27 @@ export const NewProof = ({ id, types }: NewProps) => (
         <Type first={types[0]} />
         <label>
           A file: a picture, a recording, a report (25 MB at most, 1 MB where no scripts run)
-          <input type="file" name="_file" required />
+          <input type="file" name="_file" required onChange={proposeType} />
         </label>
         <button type="submit">Add this file</button>
       </Do>
     </div>
   </>
 );
+
+interface Chosen {
+  currentTarget: HTMLInputElement;
+}
+
+/** A picture is a screenshot, until one says what else it is. */
+const proposeType = ({ currentTarget: { files, form } }: Chosen): void => {
+  const type = form?.elements.namedItem('type');
+  if (!(type instanceof HTMLInputElement)) return;
+  if (type.value !== type.defaultValue && type.value !== PICTURE) return;
+  type.value = files?.[0]?.type.startsWith('image/') === true ? PICTURE : type.defaultValue;
+};
+
+const PICTURE = 'screenshot';
 
 const Type = ({ first }: { first: string | undefined }) => (
   <label>
