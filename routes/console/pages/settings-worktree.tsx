@@ -84,21 +84,25 @@ const Standing = ({ of }: { of: NonNullable<Shown['worktree']> }) => {
   );
 };
 
-// Where there is none, that is no error.
-const statusOf = async (call: Api['call'], case_id: string): Promise<Status | undefined> => {
-  const { exists } = await call('GET /api/worktrees/{case_id}/health', { case_id });
-  return exists ? call('GET /api/worktrees/{case_id}/status', { case_id }) : undefined;
+// Where there is none, that is no error; nor is it one that the Work item is gone.
+const statusOf = async ({ call }: Api, case_id: string): Promise<Status | undefined> => {
+  const all = await call('GET /api/worktrees');
+  const isThere = all.some(
+    (one) => one.case_id === case_id && (one.path ?? one.problem) !== undefined,
+  );
+  return isThere ? call('GET /api/worktrees/{case_id}/status', { case_id }) : undefined;
 };
 
 /** The worktree of one Work item, and what was kept of it. */
 export const settingsWorktree = page<Shown>({
   title: ({ title }) => (title === undefined ? 'Worktree' : `Worktree: ${title}`),
-  load: async ({ call }, { params }) => {
+  load: async (api, { params }) => {
+    const { call } = api;
     const { id: case_id = '' } = params;
     const query = { ids: case_id, fields: 'title' };
     const [[item], state, kept] = await Promise.all([
       call('GET /cases', { query }),
-      orTold(statusOf(call, case_id)),
+      orTold(statusOf(api, case_id)),
       orTold(call('GET /api/worktrees/{case_id}/recoveries', { case_id })),
     ]);
     return {

@@ -21,24 +21,45 @@ interface Shown {
 
 const MOST = 200;
 
-const View = ({ known, more, stale, titles, config, etag }: Shown) => (
-  <Settings tab="Worktrees">
-    <Stale stale={stale} titles={titles} ttl_hours={config.ttl_hours} />
-    <section aria-labelledby="all">
-      <h2 id="all">{stale.length === 0 ? 'All' : 'All others'}</h2>
-      {known.length === 0 ? (
-        <p class="quiet">There is none. A session makes one for its Work item when it starts.</p>
-      ) : (
-        <ul class="rows" aria-label="Worktrees">
-          {known.map((one) => (
-            <Row key={one.case_id} one={one} title={titles[one.case_id]} />
-          ))}
-        </ul>
-      )}
-      {more > 0 && <p class="quiet">{more} more are listed by GET /api/worktrees.</p>}
-    </section>
-    <Config config={config} etag={etag} />
-  </Settings>
+const View = ({ known, more, stale, titles, config, etag }: Shown) => {
+  const isGone = ({ case_id, path }: KnownWorktree) =>
+    titles[case_id] === undefined && path !== undefined;
+  const gone = known.filter(isGone);
+  const others = known.filter((one) => !isGone(one));
+  return (
+    <Settings tab="Worktrees">
+      <Stale stale={stale} titles={titles} ttl_hours={config.ttl_hours} />
+      <section aria-labelledby="all">
+        {gone.length > 0 && (
+          <>
+            <h2>Without a Work item</h2>
+            <List name="Without a Work item" of={gone} titles={titles} />
+          </>
+        )}
+        <h2 id="all">{stale.length + gone.length === 0 ? 'All' : 'All others'}</h2>
+        {others.length === 0 ? (
+          <p class="quiet">There is none. A session makes one for its Work item when it starts.</p>
+        ) : (
+          <List name="Worktrees" of={others} titles={titles} />
+        )}
+        {more > 0 && <p class="quiet">{more} more are listed by GET /api/worktrees.</p>}
+      </section>
+      <Config config={config} etag={etag} />
+    </Settings>
+  );
+};
+
+interface ListProps extends Pick<Shown, 'titles'> {
+  name: string;
+  of: readonly KnownWorktree[];
+}
+
+const List = ({ name, of, titles }: ListProps) => (
+  <ul class="rows" aria-label={name}>
+    {of.map((one) => (
+      <Row key={one.case_id} one={one} title={titles[one.case_id]} />
+    ))}
+  </ul>
 );
 
 const Row = ({ one, title }: { one: KnownWorktree; title: string | undefined }) => {
@@ -54,6 +75,12 @@ const Row = ({ one, title }: { one: KnownWorktree; title: string | undefined }) 
       {branch !== undefined && path !== undefined && <Branch branch={branch} path={path} />}
       {branch === undefined && problem === undefined && (
         <p class="message quiet">No worktree now. What was in it can be had again.</p>
+      )}
+      {title === undefined && path !== undefined && (
+        <p class="message">
+          Put its directory back, or{' '}
+          <a href={`/dashboard/settings/worktrees/${case_id}`}>keep its work and remove it…</a>
+        </p>
       )}
       {problem !== undefined && (
         <p class="message bad">

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
-import { until } from '../../helpers/eventually.ts';
+import { eventually, until } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext, count: number, settings = '') => {
@@ -132,6 +132,27 @@ describe('the page of one worktree', { skip: noBrowser }, () => {
       complaints.filter((one) => !one.includes('409')),
       [],
     );
+  });
+
+  it('says of one whose Work item is gone what to do, and leads there', async (t) => {
+    const { dossier, workspace, made, at } = await start(t, 2);
+    const [, { case_id = '', path = '' } = {}] = made;
+    const item = await dossier.call('GET /cases/{id}', { id: case_id });
+    rmSync(join(workspace, item.path), { recursive: true });
+    await eventually(async () => assert.equal((await dossier.call('GET /cases')).length, 1));
+    const { page } = await look(t, at());
+    const gone = page.getByRole('list', { name: 'Without a Work item' }).getByRole('listitem');
+    await gone.getByText('Put its directory back, or').waitFor();
+    assert.equal(
+      await page.getByRole('list', { name: 'Worktrees' }).getByRole('listitem').count(),
+      1,
+    );
+    await assertAccessible(page);
+    await gone.getByRole('link', { name: 'keep its work and remove it…' }).click();
+    await page.getByText('Remove…').click();
+    await page.getByRole('button', { name: 'Remove if nothing is lost' }).click();
+    await page.getByText('It has no worktree now.').waitFor();
+    assert.equal(existsSync(path), false);
   });
 
   it('lets go of a directory of the operator, and leaves it', async (t) => {
