@@ -59,6 +59,7 @@ const install: Action = async (call) => {
   const unit = unitOf(call);
   const path = placeOf(call.config, unit.name);
   refuseForeign(path);
+  const { daemon } = await standingOf(call.config);
   const again = existsSync(path);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(`${path}.tmp`, systemdUnit(unit));
@@ -66,7 +67,13 @@ const install: Action = async (call) => {
   const verb = again ? 'restart' : 'enable --now';
   const lines = [
     `Wrote ${path}: Node is ${unit.node}, the PATH of agents is that of this shell.`,
+    `Keys of agents, such as ANTHROPIC_API_KEY, are not in it: systemctl --user edit ${unit.name}, and below [Service] Environment=NAME=KEY`,
     ...(isRunning(call.config) ? [] : [NOT_RUNNING]),
+    ...(daemon === null || daemon.of_unit
+      ? []
+      : [
+          `A daemon runs already (process ${daemon.pid}), and the unit would not get the workspace: dossier stop --workspace ${unit.workspace} first`,
+        ]),
     `Begin it:             systemctl --user daemon-reload && systemctl --user ${verb} ${unit.name}`,
     `See what it says:     journalctl --user -u ${unit.name}`,
     'Also while logged out: loginctl enable-linger',
@@ -81,7 +88,9 @@ const status: Action = async ({ config }) => {
   const lines = [
     installed ? `Unit: ${unit}` : `There is no ${unit}: dossier service install writes it.`,
     systemd === null ? NOT_RUNNING : `systemd: ${systemd}`,
-    daemon === null ? 'No daemon runs.' : `Daemon: ${daemon.url}, process ${daemon.pid}`,
+    daemon === null
+      ? 'No daemon runs.'
+      : `Daemon: ${daemon.url}, process ${daemon.pid}${daemon.of_unit ? '' : '; not of the unit'}`,
   ];
   return { lines, code: installed ? 0 : 1 };
 };
@@ -94,9 +103,18 @@ const standingOf = async (config: Config) => {
   return {
     ...{ name, unit, installed: existsSync(unit) },
     systemd: state?.toString().trim() ?? null,
-    daemon: found === undefined ? null : { url: found.url, pid: found.pid },
+    daemon:
+      found === undefined
+        ? null
+        : { url: found.url, pid: found.pid, of_unit: found.pid === (await mainPid(config, name)) },
   };
 };
+
+// Of the unit; 0 where it does not run.
+const mainPid = async (config: Config, name: string): Promise<number> =>
+  isRunning(config)
+    ? Number((await systemctl(config, 'show', '--property=MainPID', '--value', name)).stdout)
+    : 0;
 
 const uninstall: Action = async ({ config }) => {
   const name = nameOf(config);

@@ -41,7 +41,14 @@ const parse = (argv: readonly string[]): { values: Values; positionals: string[]
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    throw new UsageError(messageOf(error));
+    // Node's own text has three lines of it.
+    const [first = ''] = messageOf(error).split('\n');
+    throw new UsageError(
+      first.replace(
+        /^Option '(.+)' argument is ambiguous.*/,
+        '$1 needs its value, which begins with no dash',
+      ),
+    );
   }
 };
 

@@ -17,9 +17,13 @@ export const tail = verb(async ({ dossier, words: [word = ''], values, out }) =>
   const id = await itemOf(dossier, word);
   const { id: sid } = await sessionOf(dossier, id, values.session);
   const tell = values.json === true ? out.jsonLine : tellerOf(out, id.slice(0, 8));
+  const life = new AbortController();
+  // Who listened has heard enough, as head has.
+  process.stdout.once('error', () => life.abort());
   const stream = dossier.stream('GET /cases/{id}/sessions/{sid}/stream', {
     ...{ id, sid },
     query: { after: -Number(lines) },
+    signal: life.signal,
   });
   let last: SessionEvent | undefined;
   for await (const event of stream) {

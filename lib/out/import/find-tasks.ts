@@ -71,8 +71,11 @@ const onlyFile = (dir: string): string | undefined => {
   return names.length === 1 ? join(dir, names[0] ?? '') : undefined;
 };
 
+const BOARD = 'board.json';
+
 const findBoards = (path: string): string | undefined => {
-  if (isFile(join(path, 'board.json'))) return path;
+  if (basename(path) === BOARD && isFile(path)) return dirname(path);
+  if (isFile(join(path, BOARD))) return path;
   return below(path, 'workspaces', 'index.json');
 };
 

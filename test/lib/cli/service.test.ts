@@ -47,7 +47,17 @@ describe('dossier service', () => {
     assert.ok(existsSync(join(home, 'dossier/.dossier/owner.json')));
     const told = await run('status');
     assert.equal(told.code, 0);
-    assert.match(told.stdout, new RegExp(`Daemon: ${url}, process ${child.pid}`));
+    assert.match(
+      told.stdout,
+      new RegExp(`Daemon: ${url}, process ${child.pid}; not of the unit\n`),
+    );
+    const again = await run('install');
+    assert.match(
+      again.stdout,
+      new RegExp(`A daemon runs already \\(process ${child.pid}\\).*: dossier stop .*first`),
+    );
+    assert.match(ended.stdout, /ANTHROPIC_API_KEY.*systemctl --user edit dossier/);
+    assert.doesNotMatch(ended.stdout, /dossier stop/);
   });
 
   it('is a unit that systemd takes, whatever stands in the paths', (t) => {

@@ -97,6 +97,28 @@ describe('dossier tail', () => {
       .map((line) => JSON.parse(line));
     assert.deepEqual([lines[0].event, lines.at(-1).event], ['status', 'complete']);
     assert.equal((await said('tail', '-n', '0')).code, 2);
+    const dash = await said('tail', '-n', '-5');
+    assert.equal(dash.code, 2);
+    assert.match(dash.stderr, /^dossier: -n needs its value, [^\n]*\n$/);
+  });
+
+  it('ends at its next word where nobody reads it any more', async (t) => {
+    const {
+      approve,
+      dossier: api,
+      at,
+      workspace,
+    } = await planned(t, {
+      description: 'Wait:\n\n```sh\nwhile sleep 0.05; do echo on; done\n```\n',
+    });
+    await approve();
+    const args = [DOSSIER, 'tail', 'make', '--workspace', workspace];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    killAtEnd(t, child);
+    await once(child.stdout, 'data');
+    child.stdout.destroy();
+    await once(child, 'exit');
+    assert.equal((await api.call('GET /cases/{id}/sessions/{sid}', at)).status, 'working');
   });
 
   it('is 1 where the session failed', async (t) => {

@@ -252,6 +252,15 @@ describe('hostile texts', () => {
     assert.match(said, /Imported 5 Work items(?:.|\n)*active\/task_9-bad\.md:\d+:\d+: /);
   });
 
+  it('of one board are found by the name of its file, too', async (t) => {
+    const source = sourceOf(t, 'cline');
+    const { said } = await runImport(
+      temporaryDirectory(t),
+      join(source, 'workspaces/shop/board.json'),
+    );
+    assert.match(said, /^Cline Kanban project /);
+  });
+
   it('of veritas-kanban by another name are told: they stay', async (t) => {
     const source = sourceOf(t, 'veritas');
     writeFiles(source, { 'tasks/active/idea.md': '---\ntitle: Idea\n---\n' });
