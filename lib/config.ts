@@ -48,8 +48,9 @@ interface Flags {
 
 /** How the daemon is to be started: flags win over the environment. Throws UsageError with what is wrong. */
 export const configOf = (values: Flags, env: Config['env']): Config => {
-  const repo = values.repo ?? env.DOSSIER_REPO;
-  const workspace = values.workspace ?? env.DOSSIER_WORKSPACE ?? join(homeOf(env), 'dossier');
+  const repo = placeOf('repo', values.repo, env.DOSSIER_REPO);
+  const workspace =
+    placeOf('workspace', values.workspace, env.DOSSIER_WORKSPACE) ?? join(homeOf(env), 'dossier');
   return Object.freeze({
     workspace: realPlace(resolve(workspace)),
     repo: repo === undefined ? undefined : resolve(repo),
@@ -60,6 +61,12 @@ export const configOf = (values: Flags, env: Config['env']): Config => {
     log_level: values['log-level'] ?? env.DOSSIER_LOG_LEVEL ?? 'info',
     env: { ...env },
   });
+};
+
+// An empty name would be the current directory: a variable is not set then, and of a flag something was meant.
+const placeOf = (name: string, flag?: string, variable?: string): string | undefined => {
+  if (flag === '') throw new UsageError(`--${name} needs a directory, and was given an empty name`);
+  return flag ?? (variable || undefined);
 };
 
 // Never the current directory: a service manager starts programs without a HOME, and anywhere.

@@ -42,12 +42,23 @@ const complain = (error: unknown, config: Config | undefined): number => {
   return 1;
 };
 
-// Who listened has heard enough, as head has: what is being done is done all the same.
+// Who listened has heard enough, as head has: what is being done is done all the same. What a full disk did not take is
+// told at the end.
+let unsaid: Error | undefined;
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error) => {
-    if (!hasCode(error, 'EPIPE')) throw error;
+    if (!hasCode(error, 'EPIPE')) unsaid ??= error;
   });
+
+const whole = async (code: number): Promise<number> => {
+  await new Promise((resolve) => process.stdout.write('', resolve));
+  if (unsaid === undefined) return code;
+  process.stderr.write(
+    `dossier: Not all that was to be said could be written: ${unsaid.message}\n`,
+  );
+  return code || 1;
+};
 
 // What is awaited may hold nothing open for a moment; Node would then end the process, and with 0.
 setInterval(() => undefined, 2 ** 30);
-process.exit(await main());
+process.exit(await whole(await main()));

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { text as textOf } from 'node:stream/consumers';
+import { isUtf8 } from 'node:buffer';
+import { createReadStream } from 'node:fs';
 import type { Case } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
+import { Refusal } from '../line/refusal.ts';
 import { projectHere } from '../reach/project.ts';
 import { daemonOrStart } from '../reach/start.ts';
 import { edited } from '../show/editor.ts';
@@ -65,13 +66,29 @@ const written = async (given: Verb) => {
   );
 };
 
+// More than the daemon takes of a description, and no more than that of what never ends.
+const MOST = 1_048_576;
+
 const readGiven = async (file: string): Promise<string> => {
-  if (file === '-') return textOf(process.stdin);
+  const bytes = await readAll(file === '-' ? process.stdin : createReadStream(file));
+  if (isUtf8(bytes)) return bytes.toString();
+  throw new Refusal('What --file names is not UTF-8. Save it as that');
+};
+
+const readAll = async (source: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const parts: Buffer[] = [];
+  let size = 0;
   try {
-    return readFileSync(file, 'utf8');
+    for await (const part of source) {
+      parts.push(part);
+      size += part.length;
+      if (size > MOST) break;
+    }
   } catch (error) {
     throw new UsageError(`--file cannot be read: ${(error as Error).message}`);
   }
+  if (size > MOST) throw new Refusal('What --file names has over 1 MB. Shorten it');
+  return Buffer.concat(parts);
 };
 
 interface Parts {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
@@ -25,6 +25,33 @@ const withDaemon = async (t: TestContext) => {
     (await api.call('POST /cases', { body: { title, type: 'bug' } })).id;
   return { workspace, root, daemon, api, said, all, make };
 };
+
+describe('a verb', () => {
+  it('has failed where what it says could not be written', async (t) => {
+    const { workspace, make } = await withDaemon(t);
+    await make();
+    const full = openSync('/dev/full', 'w');
+    const args = [DOSSIER, 'ls', '--json', '--workspace', workspace];
+    const ended = spawnSync(process.execPath, args, { stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
+    assert.match(ended.stderr.toString(), /^dossier: Not all .* could be written: ENOSPC/);
+    assert.equal(ended.status, 1);
+  });
+
+  it('takes an empty name for no workspace, and never for the current directory', async (t) => {
+    const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+    const home = temporaryDirectory(t);
+    const env = { HOME: home, DOSSIER_WORKSPACE: '', DOSSIER_REPO: '' };
+    const unset = await dossierIn(t, { cwd: root, env }, ['status']);
+    assert.equal(unset.code, 3, unset.stderr);
+    assert.match(unset.stderr, new RegExp(join(home, 'dossier')));
+    for (const flag of ['--workspace', '--repo']) {
+      const meant = await dossierIn(t, { cwd: root, env }, ['up', flag, '']);
+      assert.deepEqual([meant.code, meant.stdout], [2, ''], meant.stderr);
+    }
+    assert.deepEqual(readdirSync(root).toSorted(), ['.git', 'a.txt']);
+  });
+});
 
 describe('dossier new', () => {
   it('makes a Work item of words, and says the beginning of its id', async (t) => {
@@ -53,6 +80,16 @@ describe('dossier new', () => {
     const missing = await said('new', '--file', `${file}.gone`);
     assert.deepEqual([missing.code, missing.stdout], [2, '']);
     assert.match(missing.stderr, /--file cannot be read: .*item\.md\.gone/);
+  });
+
+  it('refuses a file that never ends, and one that is no UTF-8', async (t) => {
+    const { said, all } = await withDaemon(t);
+    const endless = await said('new', 'Endless', '--file', '/dev/zero');
+    assertSentence(endless, /over 1 MB/);
+    const file = join(temporaryDirectory(t), 'item.md');
+    writeFileSync(file, Buffer.from([0x62, 0xff, 0x62]));
+    assertSentence(await said('new', 'Bad', '--file', file), /not UTF-8/);
+    assert.deepEqual(await all(), []);
   });
 
   it('makes nothing without a title, and says how where nobody can be asked', async (t) => {
