@@ -28,6 +28,33 @@ const comment = async (page: Page, on: string, said: string): Promise<void> => {
 const unsentOf = (page: Page) => page.locator('.comment.unsent .markdown').allTextContents();
 
 describe('the page of a plan', { skip: noBrowser }, () => {
+  it('approves nothing over a comment that was begun, and leaves the keyboard where it is', async (t) => {
+    const { dossier, at, url } = await withPlan(t);
+    const { page } = await look(t, url);
+    const status = async () => (await dossier.call('GET /cases/{id}/sessions/{sid}', at)).status;
+    const writes = page.getByRole('textbox', { name: 'Comment' });
+    await page.keyboard.press('j');
+    await page.keyboard.press('m');
+    await page.keyboard.type('An objection');
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText('Nothing was approved').waitFor();
+    assert.equal(await status(), 'plan_ready');
+    await writes.press('Escape');
+    await page.keyboard.press('m');
+    await page.keyboard.type('!');
+    assert.equal(await writes.inputValue(), 'An objection!');
+    await page.reload();
+    await writes.waitFor();
+    assert.equal(await page.evaluate('document.activeElement.tagName'), 'BODY');
+    await page.keyboard.press('e');
+    await page.waitForURL(/show=edit/);
+    await page.waitForFunction("document.activeElement.name === '_markdown'");
+    await page.goBack();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: /^Approve/ }).click();
+    await page.getByText('This is what operator approved').waitFor();
+  });
+
   it('takes comments over tabs, a reload and a restart, sends them, and approves', async (t) => {
     const { daemon, workspace, dossier, at, url } = await withPlan(t);
     const { page, complaints } = await look(t, url);

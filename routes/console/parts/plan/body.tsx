@@ -119,7 +119,7 @@ interface PartProps {
 
 const Part = ({ part, twins, takes, children }: PartProps) => {
   const { sid, isOpen } = useContext(InComments);
-  const [writes, setWrites] = useState(false);
+  const [writes, setWrites] = useState<'anew' | 'back' | undefined>();
   const quote = quoteOf(part);
   const lines = twins.get(quote) ?? [];
   const which =
@@ -127,7 +127,7 @@ const Part = ({ part, twins, takes, children }: PartProps) => {
       ? undefined
       : `line ${part.line}, ${lines.indexOf(part.line) + 1} of ${lines.length}`;
   useEffect(() => {
-    if (lines[0] === part.line && draftsOf(sid)[quote] !== undefined) setWrites(true);
+    if (lines[0] === part.line && draftsOf(sid)[quote] !== undefined) setWrites('back');
   }, []);
   const can = takes && isOpen && quote !== '';
   return (
@@ -140,17 +140,21 @@ const Part = ({ part, twins, takes, children }: PartProps) => {
           data-key="m"
           aria-label={`Comment on line ${part.line}`}
           title="Comment on this"
-          onClick={() => setWrites(true)}
+          onClick={({ currentTarget }: { currentTarget: HTMLElement }) => {
+            setWrites((open) => open ?? 'anew');
+            currentTarget.closest('[data-row]')?.querySelector('textarea')?.focus();
+          }}
         >
           +
         </button>
       )}
       {children}
-      {writes && takes && (
+      {writes !== undefined && takes && (
         <NewComment
           quote={quote}
           {...(which !== undefined && { which })}
-          close={() => setWrites(false)}
+          close={() => setWrites(undefined)}
+          isBack={writes === 'back'}
         />
       )}
     </section>
@@ -204,6 +208,7 @@ const Elsewhere = ({ now, before, parts, text }: ElsewhereProps) => {
           <Quote text={quote} />
           <NewComment
             quote={quote}
+            isBack
             close={() => setDrafts(drafts.filter((one) => one !== quote))}
           />
         </div>

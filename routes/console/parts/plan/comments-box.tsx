@@ -1,5 +1,5 @@
 import { createContext } from 'preact';
-import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
   type PlanComment,
   readComments,
@@ -7,6 +7,7 @@ import {
   withOther,
 } from '../../../../base/comments.ts';
 import { visible } from '../../../../base/visible.ts';
+import { InFrame } from '../do.tsx';
 import { Markdown } from '../markdown.tsx';
 import { type CommentsNow, draftsOf, keepDraft } from './comments-state.ts';
 
@@ -83,24 +84,35 @@ interface FormProps {
   from?: string;
   save: (said: string) => Promise<string | undefined>;
   close: () => void;
+  /** It is there again with what was typed before: who looks at the page goes on where they are. */
+  isBack?: boolean;
 }
 
 /** What is typed is kept in the browser until it is in the file. */
-export const CommentForm = ({ place, from = '', save, close }: FormProps) => {
+export const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProps) => {
   const { sid } = useContext(InComments);
+  const { problem } = useContext(InFrame);
   const field = useRef<HTMLTextAreaElement>(null);
   const [said, setSaid] = useState(() => draftsOf(sid)[place] ?? from);
   const [told, setTold] = useState<string | undefined>();
-  useEffect(() => field.current?.focus(), []);
+  // At once: what is typed next is for it, and no key of the page.
+  useLayoutEffect(() => {
+    if (!isBack && field.current !== null) goTo(field.current);
+  }, []);
+  // What was tried while the daemon did not answer can be tried again.
+  useEffect(() => setTold(undefined), [problem === undefined]);
   const put = (text: string) => {
     setSaid(text);
     keepDraft(sid, place, text);
   };
-  const leave = (): void => {
+  const toRow = (): void => {
     const row = field.current?.closest<HTMLElement>('[data-row]');
-    keepDraft(sid, place, '');
     close();
     row?.focus();
+  };
+  const leave = (): void => {
+    keepDraft(sid, place, '');
+    toRow();
   };
   const send = async (): Promise<void> => {
     if (said.trim() === '') return field.current?.focus();
@@ -110,7 +122,7 @@ export const CommentForm = ({ place, from = '', save, close }: FormProps) => {
   };
   const onKeyDown = ({ key, ctrlKey, metaKey }: KeyboardEvent): void => {
     if (key === 'Enter' && (ctrlKey || metaKey)) void send();
-    if (key === 'Escape') close();
+    if (key === 'Escape') toRow();
   };
   return (
     <div class="comment writing">
@@ -139,20 +151,28 @@ export const CommentForm = ({ place, from = '', save, close }: FormProps) => {
   );
 };
 
+const goTo = (field: HTMLTextAreaElement): void => {
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+  field.parentElement?.scrollIntoView({ block: 'nearest' });
+};
+
 interface NewProps {
   quote: string;
   /** Which of those with this wording is meant, if there are several: `line 9, 2 of 3`. */
   which?: string;
   close: () => void;
+  isBack?: boolean;
 }
 
 /** Writes a new comment on a wording. */
-export const NewComment = ({ quote, which, close }: NewProps) => {
+export const NewComment = ({ quote, which, close, isBack = false }: NewProps) => {
   const { change } = useContext(InComments);
   const place = which === undefined ? '' : `(${which}) `;
   return (
     <CommentForm
       place={quote}
+      isBack={isBack}
       save={(said) => change((file) => withComment(file, quote, `${place}${said}`))}
       close={close}
     />

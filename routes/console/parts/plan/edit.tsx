@@ -65,9 +65,12 @@ export const EditPlan = (props: EditProps) => {
             rows={24}
             value={draft.text}
             onInput={({ currentTarget }) => type({ ...draft, text: currentTarget.value })}
+            onKeyDown={({ key, ctrlKey, metaKey, currentTarget }: KeyIn) => {
+              if (key === 'Enter' && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit();
+            }}
           />
           <div class="line">
-            <button type="submit" class="primary">
+            <button type="submit" class="primary" title="Ctrl+Enter">
               Save the plan
             </button>
             <a class="button" href={at} onClick={() => drop()}>
@@ -80,7 +83,9 @@ export const EditPlan = (props: EditProps) => {
   );
 };
 
-const useDraft = ({ session: { id }, plan, etag }: EditProps) => {
+type KeyIn = KeyboardEvent & { currentTarget: HTMLTextAreaElement };
+
+const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
   const { sent } = useContext(InFrame);
   const box = useRef<HTMLDivElement>(null);
   const [draft, setDraft] = useState<Draft>({ text: sent ?? plan, etag });
@@ -94,6 +99,8 @@ const useDraft = ({ session: { id }, plan, etag }: EditProps) => {
     keepAs(name, next);
   };
   useEffect(() => {
+    // One's own plan is on the page of its session: there, one goes about by keys.
+    if (status === 'plan_ready') box.current?.querySelector('textarea')?.focus();
     const begun = draftOf(id, plan);
     if (begun !== undefined) setDraft(begun);
     return hearOthers(name, () => setDraft((mine) => keptAs<Draft>(name) ?? mine));
