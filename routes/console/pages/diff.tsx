@@ -33,6 +33,8 @@ const View = ({ item, session, waiting, patch, worktree, since }: Diff) => (
   </SessionPage>
 );
 
+const ENDED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'aborted']);
+
 const WHEN = [
   { since: 'base', name: 'Since the base', at: '' },
   { since: 'approval', name: 'Since the approval', at: '?since=approval' },
@@ -62,6 +64,12 @@ const When = ({ session, since }: Pick<Diff, 'session' | 'since'>) => {
         {since === 'approval' ? 'Without what stood in the worktree at the approval.' : 'Base '}
         {since === 'base' && base_commit !== null && <code>{base_commit.slice(0, 12)}</code>}
         {status === 'paused' && ' As it was when the session was paused.'}
+        {ENDED.has(status) && (
+          <>
+            {' As it was when the session ended: '}
+            <a href={`/dashboard/cases/${case_id}/files`}>files as they are now</a>
+          </>
+        )}
       </span>
     </div>
   );

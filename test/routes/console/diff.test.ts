@@ -191,6 +191,7 @@ describe('the diff', { skip: noBrowser }, () => {
     for (const part of ['Renamed from old.txt', 'Mode 100644 → 100755', 'Binary: '])
       assert.ok(shown.includes(part), part);
     assert.equal(await page.getByRole('heading', { name: 'Not in the plan (' }).count(), 1);
+    await page.getByRole('link', { name: 'files as they are now' }).waitFor();
     assert.match((await page.locator('.diff-file').first().textContent()) ?? '', /long/);
     await page.getByRole('button', { name: /^show \d+ more$/ }).click();
     assert.match((await page.locator('.diff-scroll').textContent()) ?? '', /19992000/);
