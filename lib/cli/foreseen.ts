@@ -11,6 +11,8 @@ export const sentenceOf = (
   if (!(error instanceof Error)) return undefined;
   if (SENTENCES.includes(error.name))
     return /[.!?]$/.test(error.message) ? error.message : `${error.message}.`;
+  if ((error as NodeJS.ErrnoException).syscall === 'uv_cwd')
+    return 'The current directory is gone. Go to another, and run this again.';
   const words = fileRefusal(error);
   // A write to an open file says not which.
   const { path = workspace } = error as NodeJS.ErrnoException;

@@ -15,6 +15,7 @@ import { versionInfo } from '../daemon/version.ts';
 import { createLog, type Log } from '../log.ts';
 import { keyCheck } from '../mcp/key-check.ts';
 import { lookAtGround } from '../sandbox/ground.ts';
+import { closeInherited } from './inherited.ts';
 import type { Call } from './line/command.ts';
 import { checkHost, checkPort, checkRepository, needWorkspace, whyNotListening } from './places.ts';
 import { portsToTry, rememberPort } from './ports.ts';
@@ -34,6 +35,7 @@ const SETTLED_MS = 3000;
  * read and the API answers. Throws a Refusal where it cannot start.
  */
 export const serve = async ({ config, values }: Call): Promise<number> => {
+  closeInherited();
   const asked = askedToStop();
   outliveLimits();
   const log = await createLog(config.log_level);

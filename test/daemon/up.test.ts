@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -13,10 +15,11 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { orElse } from '../../base/or-else.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { assertSentence, dossierIn } from '../helpers/command.ts';
+import { DOSSIER } from '../helpers/daemon.ts';
 import { until } from '../helpers/eventually.ts';
-
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 
 interface Scene {
@@ -54,6 +57,33 @@ const projectsOf = async (url: string): Promise<Record<string, string>> => {
   };
   return Object.fromEntries(projects.map(({ name, place }) => [name, place]));
 };
+
+const noBash = existsSync('/bin/bash') ? false : 'there is no bash';
+
+describe('a daemon that was begun', () => {
+  it('holds nothing that its caller had open', { skip: noBash }, async (t) => {
+    const { home, env, owner } = scene(t);
+    const script = 'exec 200>"$HOME/lock" && "$0" "$1" up --no-open';
+    const words = ['-c', script, process.execPath, DOSSIER];
+    const said = execFileSync('/bin/bash', words, { cwd: home, env, encoding: 'utf8' });
+    assert.match(said, /^Dossier is ready/);
+    const dir = `/proc/${owner().pid}/fd`;
+    const held = readdirSync(dir).map((fd) => orElse(() => readlinkSync(join(dir, fd)), ''));
+    assert.ok(held.length > 3);
+    assert.ok(!held.includes(join(home, 'lock')), held.join(' '));
+  });
+
+  it('is not looked for where the current directory is gone, which is said', async (t) => {
+    const { home, env } = scene(t);
+    const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" new Something';
+    const ended = spawnSync('/bin/sh', ['-c', script, process.execPath, DOSSIER], {
+      cwd: home,
+      env,
+    });
+    assert.equal(ended.status, 1);
+    assert.match(ended.stderr.toString(), /^dossier: The current directory is gone\. [^\n]*\n$/);
+  });
+});
 
 const repositoryIn = (t: TestContext, ...names: string[]): string => {
   const place = join(temporaryDirectory(t), ...names);

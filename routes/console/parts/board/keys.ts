@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 
 /** From a card to the column beside it, by the arrow keys. */
 export const useArrows = (): void =>
@@ -25,7 +25,8 @@ export const useKeptAtHand = (): void => {
     document.addEventListener('pointerdown', forget);
     return () => document.removeEventListener('pointerdown', forget);
   }, []);
-  useEffect(() => {
+  // Before anybody can press another key.
+  useLayoutEffect(() => {
     const { activeElement, body } = document;
     if (activeElement !== body) return;
     const [row] = wanted.flatMap(

@@ -96,11 +96,21 @@ const NOT_TEXT =
 
 const keyOf = (sid: string): string => `comments ${sid}`;
 
-/** What was typed and not saved yet, by where it is to stand. It survives a reload and a restart. */
-export const draftsOf = (sid: string): Record<string, string> => keptAs(keyOf(sid)) ?? {};
+type Drafts = Record<string, string>;
+
+const PLACES = ['localStorage', 'sessionStorage'] as const;
+
+/**
+ * What was typed and not saved yet, by where it is to stand. It survives a reload and a restart; what another tab has of
+ * the same place takes nothing away from this one.
+ */
+export const draftsOf = (sid: string): Drafts =>
+  Object.assign({}, ...PLACES.map((kept) => keptAs<Drafts>(keyOf(sid), kept)));
 
 export const keepDraft = (sid: string, place: string, text: string): void => {
-  const { [place]: _before, ...others } = draftsOf(sid);
-  const drafts = text.trim() === '' ? others : { ...others, [place]: text };
-  keepAs(keyOf(sid), Object.keys(drafts).length === 0 ? undefined : drafts);
+  for (const kept of PLACES) {
+    const { [place]: _before, ...others } = keptAs<Drafts>(keyOf(sid), kept) ?? {};
+    const drafts = text.trim() === '' ? others : { ...others, [place]: text };
+    keepAs(keyOf(sid), Object.keys(drafts).length === 0 ? undefined : drafts, kept);
+  }
 };

@@ -1,4 +1,4 @@
-import { useContext, useState } from 'preact/hooks';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import { readComments } from '../../../../base/comments.ts';
 import type { Session } from '../../../../lib/client/client.ts';
 import { Do } from '../do.tsx';
@@ -15,6 +15,7 @@ interface DecideProps {
 export const Decide = ({ session, at }: DecideProps) => {
   const { sid, text } = useContext(InComments);
   const [isHeld, setHeld] = useState(false);
+  useEffect(() => setHeld(false), [text]);
   const count = readComments(text).unsent.length;
   const call = `/cases/${session.case_id}/sessions/${session.id}`;
   return (
