@@ -44,7 +44,7 @@ const programs = groupsOf(files).map((group, at) => {
   return program;
 });
 const how = ['--test', '--test-reporter=spec', '--enable-source-maps', '--test-timeout=900000'];
-const { status } = spawnSync(process.execPath, [...how, '--test-concurrency=4', ...programs], {
+const { status } = spawnSync(process.execPath, [...how, '--test-concurrency=3', ...programs], {
   stdio: 'inherit',
 });
 process.exitCode = status ?? 1;
