@@ -45,7 +45,7 @@ const steps = (source: string, blocks: ShellBlock[]): string[] => [
   ...blocks.flatMap((block, at) => [heading(block, at + 1), fenceOff(block.script, block.shell)]),
   `Approving this plan runs the shell blocks that stand in it then, ${count(blocks.length)} as proposed here, one by ` +
     'one in the worktree of this Work item, each with `sh -eu` (blocks marked `bash` with `bash -eu`). The first that ' +
-    'fails ends the session. Nothing else is run. A step that is cut off, by a kill or your pause, has done part of its work: it is run again from its start, or left, as you say when you resume.',
+    'fails ends the session. Nothing else is run. A step that a kill cuts off is run again, or left, as you say when you resume; one that your pause cuts off is run again from its start, unless you say that it is left.',
 ];
 
 const heading = ({ lead }: ShellBlock, number: number): string => {
