@@ -55,6 +55,26 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     await page.getByText('This is what operator approved').waitFor();
   });
 
+  it('keeps what each of two tabs began to say of the same part', async (t) => {
+    const { url } = await withPlan(t);
+    const { page } = await look(t, url);
+    const boxOf = (one: Page) => one.getByRole('textbox', { name: 'Comment' });
+    await page.keyboard.press('j');
+    await page.keyboard.press('m');
+    await boxOf(page).fill('Said in one');
+    const other = await page.context().newPage();
+    await other.goto(url);
+    await boxOf(other).fill('Said in the other');
+    for (const [one, said] of [
+      [page, 'Said in one'],
+      [other, 'Said in the other'],
+    ] as const) {
+      await one.reload();
+      await boxOf(one).waitFor();
+      assert.equal(await boxOf(one).inputValue(), said);
+    }
+  });
+
   it('takes comments over tabs, a reload and a restart, sends them, and approves', async (t) => {
     const { daemon, workspace, dossier, at, url } = await withPlan(t);
     const { page, complaints } = await look(t, url);
