@@ -4,14 +4,19 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import './client-types.mjs';
 
+const common = { bundle: true, format: 'esm', logLevel: 'warning', outdir: 'dist' };
 await build({
+  ...common,
   entryPoints: { client: 'lib/client/client.ts' },
-  bundle: true,
   platform: 'neutral',
   target: 'es2022',
-  format: 'esm',
-  logLevel: 'warning',
-  outdir: 'dist',
+});
+// The same for Node, by the daemon's socket.
+await build({
+  ...common,
+  entryPoints: { 'client-node': 'lib/client/node/connect.ts' },
+  platform: 'node',
+  target: 'node20',
 });
 
 // The declarations, each after what it speaks of. What client.ts passes on is exported where it stands.

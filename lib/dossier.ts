@@ -4,7 +4,6 @@
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 if (major > 20 || (major === 20 && minor >= 19)) {
-  (await import('../base/lean.ts')).startLean();
   await import('./main.ts');
 } else {
   process.stderr.write(

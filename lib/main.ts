@@ -1,15 +1,10 @@
 import { visible } from '../base/visible.ts';
 import { hasCode } from '../store/disk/durable.ts';
-import { refuseNewer } from '../store/format.ts';
 import { layoutOf } from '../store/layout.ts';
 import { COMMANDS } from './cli/commands.ts';
-import { sentenceOf } from './cli/foreseen.ts';
 import { readLine } from './cli/line/read.ts';
 import { NoDaemon } from './cli/line/refusal.ts';
 import { type Config, UsageError } from './config.ts';
-
-/** What has nothing to do with the workspace's files, or says itself what it has. */
-const ANY_FORMAT = ['doctor', 'help', 'version'];
 
 const main = async (): Promise<number> => {
   let config: Config | undefined;
@@ -17,7 +12,9 @@ const main = async (): Promise<number> => {
     const { env, argv } = process;
     const { command, call } = readLine(COMMANDS, argv.slice(2), { env, bare: 'up' });
     config = call.config;
-    if (!ANY_FORMAT.includes(command.name)) refuseNewer(layoutOf(config.workspace));
+    // What reads records takes longer to load than a whole call of the daemon.
+    if (command.usesFiles === true)
+      (await import('../store/format.ts')).refuseNewer(layoutOf(config.workspace));
     const run = await command.open();
     return await run(call);
   } catch (error) {
@@ -26,7 +23,7 @@ const main = async (): Promise<number> => {
 };
 
 // What the operator can do something about is a sentence; a stack is for what nobody foresaw.
-const complain = (error: unknown, config: Config | undefined): number => {
+const complain = async (error: unknown, config: Config | undefined): Promise<number> => {
   if (error instanceof UsageError) {
     process.stderr.write(
       `dossier: ${visible(error.message)}. dossier --help tells what there is.\n`,
@@ -37,6 +34,7 @@ const complain = (error: unknown, config: Config | undefined): number => {
     process.stderr.write(`dossier: ${visible(error.message)}\n`);
     return 3;
   }
+  const { sentenceOf } = await import('./cli/foreseen.ts');
   const text = sentenceOf(error, config) ?? (error instanceof Error ? error.stack : String(error));
   process.stderr.write(`dossier: ${visible(text ?? '')}\n`);
   return 1;

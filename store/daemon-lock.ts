@@ -13,7 +13,7 @@ import { describeSelf, isNear, livenessOf, type Owner } from './owner.ts';
 
 export interface DaemonLock {
   /** Adds where the daemon listens, for whoever meets the lock. */
-  tell(url: string): void;
+  tell(where: Pick<Owner, 'url' | 'socket'>): void;
   /** What only the owner that owner.json names, and who may read that, can answer to this. */
   prove(challenge: string): string;
   release(): Promise<void>;
@@ -77,7 +77,7 @@ export const lockWorkspace = async (
   const lose = (): void => void (released || compromised());
 
   return {
-    tell: (url) => writeOwner(layout, { ...owner, url }),
+    tell: (where) => writeOwner(layout, { ...owner, ...where }),
     prove: (challenge) => proofOf(owner, challenge),
     // The owner goes last: a lock without one says of nobody that he is dead.
     release: async () => {

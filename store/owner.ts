@@ -15,6 +15,8 @@ export interface Owner {
   host: string;
   since: string;
   url?: string;
+  /** The path of the socket that it listens on besides, if it does. */
+  socket?: string;
 }
 
 export const describeSelf = (): Owner => ({

@@ -188,4 +188,12 @@ export const WORK: readonly Command[] = [
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/pause.ts')).abort,
   },
+  {
+    name: 'mcp',
+    group: 'Sessions',
+    words: '',
+    summary: 'Serve the Model Context Protocol on standard input and output, for your own clients',
+    options: {},
+    open: async () => (await import('./verbs/mcp.ts')).mcp,
+  },
 ];

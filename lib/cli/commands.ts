@@ -6,7 +6,8 @@ import { AS_JSON } from './line/options.ts';
 const SERVING = {
   host: 'A loopback address to listen on (DOSSIER_HOST; default: 127.0.0.1)',
   port: '0 takes any free one (DOSSIER_PORT; default: 4870, or the next that is free)',
-  socket: 'A socket to listen on besides, alone in a directory below /run or /tmp (DOSSIER_SOCKET)',
+  socket:
+    'Another socket than the default one, alone in a directory below /run or /tmp; none for no socket (DOSSIER_SOCKET)',
   dev: 'Also serve the provider endpoints (DOSSIER_DEV=1)',
   trust: 'What stands in the files holds as it stands, now and later (DOSSIER_TRUST=1)',
   'log-level':
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'up',
     group: 'Daemon',
+    usesFiles: true,
     words: '',
     summary: 'Find the daemon or begin one in the background, for the repository of this directory',
     options: {
@@ -32,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'serve',
     group: 'Daemon',
+    usesFiles: true,
     words: '',
     summary: 'Run the daemon in this terminal, until Ctrl-C',
     options: {
@@ -43,6 +46,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'service',
     group: 'Daemon',
+    usesFiles: true,
     words: 'install|status|uninstall',
     summary: 'Make the daemon a service of this user (systemd; for launchd its file is printed)',
     options: {
@@ -82,6 +86,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'init',
     group: 'Workspace',
+    usesFiles: true,
     words: '',
     summary: 'Make a workspace: its settings file, its .gitignore, its git repository',
     options: { json: AS_JSON },
@@ -90,6 +95,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'trust',
     group: 'Workspace',
+    usesFiles: true,
     words: '',
     summary: 'Show what stands in the files and does not hold on this machine yet, and ask',
     options: {
@@ -102,6 +108,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'key',
     group: 'Workspace',
+    usesFiles: true,
     words: '[NAME]',
     summary: 'Make an API key, of this name if one is given, and show it once',
     options: { list: 'List the keys', revoke: 'Revoke the one with this id', json: AS_JSON },
@@ -122,6 +129,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'check',
     group: 'Workspace',
+    usesFiles: true,
     words: '',
     summary: 'Read every file of the workspace and say what is wrong, and where',
     options: {
@@ -134,6 +142,7 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'import',
     group: 'Workspace',
+    usesFiles: true,
     words: 'PATH',
     summary: 'Bring in an export, FILE.zip or where it was unpacked, or the tasks of another tool',
     options: {

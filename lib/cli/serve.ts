@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi';
-import { startIsOver } from '../../base/lean.ts';
+import { messageOf } from '../../base/message-of.ts';
 import { settlesWithin } from '../../base/within.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
@@ -22,13 +22,12 @@ import { portsToTry, rememberPort } from './ports.ts';
 import { keepLogSmall } from './reach/daemon-log.ts';
 import { toStandardOutput as say } from './show/terminal.ts';
 import { askedToStop, outliveLimits } from './signals.ts';
-import { checkSocketPlace, serveSocket } from './socket.ts';
+import { checkSocketPlace, defaultSocketPlace, serveSocket } from './socket.ts';
 import { askAboutTrust } from './trust-question.ts';
 
 const DRAIN_MS = 2000;
 const CRASH_MS = 5000;
-// What the start left to do is done by then.
-const SETTLED_MS = 3000;
+const NO_SOCKET = 'none';
 
 /**
  * Runs the daemon until SIGTERM or SIGINT. Says in one line on standard output where it listens, once the store is
@@ -44,27 +43,26 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   await checkRepository(config);
   const isPortGiven = (values.port ?? config.env.DOSSIER_PORT) !== undefined;
   if (isPortGiven) await checkPort(config);
-  const socket = values.socket ?? config.env.DOSSIER_SOCKET;
-  if (socket !== undefined) checkSocketPlace(socket);
+  const wanted = values.socket ?? config.env.DOSSIER_SOCKET;
+  if (wanted !== undefined && wanted !== NO_SOCKET) checkSocketPlace(wanted);
   needWorkspace(config);
   keepLogSmall(layoutOf(config.workspace));
   const running = await start(config, log);
   endOnCrash(log, running);
   const server = await listen(config, isPortGiven, running);
-  const closeSocket = await listenBesides(socket, server, running);
   const url = urlOf(config, server);
+  const socket = await listenBesides(wanted, url, server, running);
   running.service.address.url = url;
-  running.open.lock.tell(url);
+  running.open.lock.tell({ url, ...(socket && { socket: socket.path }) });
   say(`Dossier is ready: ${url}/dashboard (workspace ${config.workspace})`);
   tellUnheld(running, log);
-  void running.watching.finally(() => setTimeout(startIsOver, SETTLED_MS).unref());
   const stopping = new AbortController();
   askAboutTrust(running.service, stopping.signal).catch((error: unknown) =>
     log.error({ err: error }, 'What waits to be trusted could not be asked about'),
   );
   log.info({ signal: await asked }, 'Stopping');
   stopping.abort();
-  closeSocket();
+  socket?.close();
   await server.stop({ timeout: DRAIN_MS });
   await running.close();
   return 0;
@@ -114,20 +112,44 @@ const listen = async (config: Config, isPortGiven: boolean, running: Running): P
   throw new Error('There is a port to try');
 };
 
+interface Socket {
+  path: string;
+  close(): void;
+}
+
+/** Listens on the socket that was asked for, or the default one. Without that the daemon runs, and is called by its port. */
 const listenBesides = async (
-  path: string | undefined,
+  wanted: string | undefined,
+  url: string,
   server: Server,
   running: Running,
-): Promise<() => void> => {
-  if (path === undefined) return () => undefined;
+): Promise<Socket | undefined> => {
+  const usual = usualPlace(url, running, wanted);
+  const path = wanted === NO_SOCKET ? undefined : (wanted ?? usual);
+  if (path === undefined) return undefined;
   try {
     const socket = await serveSocket(path, server.listener);
-    return () => void socket.close();
+    return { path, close: () => void socket.close() };
   } catch (error) {
+    if (wanted === undefined) return withoutSocket(error, running);
     await server.stop();
     await running.close();
     throw error;
   }
+};
+
+// Also where another is listened on: its directories have to be there for sandboxes to cover them.
+const usualPlace = (url: string, running: Running, wanted?: string): string | undefined => {
+  try {
+    return defaultSocketPlace(url, running.service.config.env);
+  } catch (error) {
+    return wanted === undefined ? withoutSocket(error, running) : undefined;
+  }
+};
+
+const withoutSocket = (error: unknown, { service: { log } }: Running): undefined => {
+  log.warn({ why: messageOf(error) }, 'No default socket: commands call by the port');
+  return undefined;
 };
 
 const listenAt = async ({ host, port }: Config, { service }: Running): Promise<Server> => {

@@ -14,6 +14,8 @@ export interface Options {
   url?: string | undefined;
   /** An API key, where the daemon asks for one. */
   key?: string | undefined;
+  /** In Node: the daemon's socket, where it is at another place than by default. */
+  socket?: string | undefined;
   /** In place of the platform's. */
   fetch?: Fetch | undefined;
 }

@@ -1,6 +1,7 @@
 import { pathContains } from '../../base/path-contains.ts';
 import type { settingsOf } from '../../store/settings/globals.ts';
 import { createProviders, type Providers } from '../agents/providers.ts';
+import { socketDirs } from '../client/node/socket-path.ts';
 import type { CodeHost } from '../codehost/code-host.ts';
 import { createGitHub } from '../codehost/github/github.ts';
 import type { Config } from '../config.ts';
@@ -43,7 +44,7 @@ export const sandboxOf = (config: Config, settings: CurrentSettings): (() => San
     const key = JSON.stringify([setting, readable]);
     if (made?.key !== key) {
       const env = cleanEnvironment(config.env, {});
-      made = { key, sandbox: createSandbox(setting, env, readable) };
+      made = { key, sandbox: createSandbox(setting, env, readable, socketDirs(config.env)) };
     }
     return made.sandbox;
   };

@@ -3,7 +3,7 @@ import type { VersionInfo } from '../../store/records/version.ts';
 
 type Build = Pick<VersionInfo, 'name' | 'version' | 'commit' | 'built_at'>;
 
-/** Put in by the build, as JSON; not there in what tsc compiles for the tests. */
+/** Put in by the build, as JSON; undefined in tests. */
 declare const DOSSIER_BUILD: string | undefined;
 
 /** What is running. Of a program that was not built, the name and the version alone are known. */

@@ -73,11 +73,15 @@ interface Ground {
   readable: readonly string[];
 }
 
-/** Looks once whether bubblewrap works here, with all that a run is given; keep the answer. Never throws. */
+/**
+ * Looks once whether bubblewrap works here, with all that a run is given; keep the answer. Every run sees the directories
+ * `closed` empty, whatever else it sees. Never throws.
+ */
 export const createSandbox = (
   setting: SandboxSetting,
   env: Environment,
   readable: readonly string[] = [],
+  closed: readonly string[] = [],
 ): Sandbox => {
   if (setting === 'off') return none('The sandbox is switched off in the settings.');
   if (setting === 'seatbelt') return seatbelt(env, readable);
@@ -89,7 +93,7 @@ export const createSandbox = (
   if (failure !== undefined) return none(`bubblewrap does not work here: ${failure}.`);
   return {
     kind: 'bubblewrap',
-    wrap: (argv, view) => wrapIn(ground, argv, view),
+    wrap: (argv, view) => wrapIn(ground, argv, { ...view, hidden: [...view.hidden, ...closed] }),
     unseen: (text, view) => unseenIn(text, homeFor(ground, [], view), seenIn(view)),
   };
 };
@@ -216,11 +220,14 @@ const mounts = (argv: readonly string[], view: SandboxView, home: HomeView): Mou
   const laid = binds
     .filter(({ from, to }) => isDirectory(from) && !isCovered(to, home))
     .map(({ to }) => to);
+  const unseen = real(hidden);
+  const isSeen = (path: string): boolean =>
+    isAtOrBelow(path, cwd) || !unseen.some((place) => isAtOrBelow(path, place));
   makeMissing([...state.filter((path) => !wouldLieIn(cwd, path)), ...laid]);
   return [
     { path: TEMP, arguments: ['--tmpfs', TEMP] },
     ...home.mounts,
-    ...doors(home).map(hide),
+    ...doors(home).filter(isSeen).map(hide),
     ...bind('--ro-bind', [...relayOf(view), ...argv].filter(isInTemp)),
     ...(view.network === 'host' ? [] : [bindAt(NET_DIR, view.network.dir)]),
     ...bind(own, writable),
@@ -229,7 +236,7 @@ const mounts = (argv: readonly string[], view: SandboxView, home: HomeView): Mou
       '--ro-bind',
       readable.filter((path) => !holds(path, home.hidden)),
     ),
-    ...real(hidden).map(hide),
+    ...unseen.map(hide),
     ...bind(own, [cwd]),
     ...binds.map(lay),
   ];

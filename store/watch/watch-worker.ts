@@ -1,6 +1,5 @@
 /** The thread that watches: see watch.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { giveBack } from '../../base/lean.ts';
 import type { WatchOrder, WatchReport, WatchTask } from './watch.ts';
 import { watchPlaces } from './watch-places.ts';
 
@@ -31,5 +30,3 @@ parentPort?.on('message', (orders: WatchOrder[]) => {
 });
 await places.ready;
 send({ ready: true });
-// Thousands of watches leave much behind.
-await giveBack();

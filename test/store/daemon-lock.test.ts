@@ -59,7 +59,7 @@ describe('lockWorkspace', () => {
     const held = await lock(t, layout);
     const { pid, host, token } = ownerOf(layout);
     assert.deepEqual([pid, host], [process.pid, hostname()]);
-    held.tell('http://127.0.0.1:4870');
+    held.tell({ url: 'http://127.0.0.1:4870' });
     assert.deepEqual(
       [ownerOf(layout).token, ownerOf(layout).url],
       [token, 'http://127.0.0.1:4870'],

@@ -23,6 +23,8 @@ export interface Command {
   readonly summary: string;
   /** What each option of its own does. */
   readonly options: Readonly<Partial<Record<OptionName, string>>>;
+  /** Reads or writes the workspace's files itself, not by the API: refused where a newer Dossier wrote them. */
+  readonly usesFiles?: true;
   /** Loads what it needs: none waits for the code of another. */
   readonly open: () => Promise<Run>;
 }

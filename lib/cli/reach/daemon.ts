@@ -2,13 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { holderOf, proofOf } from '../../../store/daemon-lock.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import type { Owner } from '../../../store/owner.ts';
-import { connect, type Dossier } from '../../client/client.ts';
+import type { Dossier, Fetch } from '../../client/client.ts';
+import { connect } from '../../client/node/connect.ts';
+import { createLocalFetch } from '../../client/node/local-fetch.ts';
 import type { Config } from '../../config.ts';
 import { NoDaemon, Refusal } from '../line/refusal.ts';
 
 /** A daemon that is the workspace's own. */
 export interface Reached {
   url: string;
+  /** The path of its socket, if it has one. */
+  socket: string | undefined;
   pid: number;
   dossier: Dossier;
 }
@@ -24,8 +28,9 @@ export const daemonOf = async ({ workspace, env }: Config): Promise<Reached | un
   const layout = layoutOf(workspace);
   const owner = holderOf(layout);
   if (owner?.url === undefined) return undefined;
-  const { url, pid } = owner;
-  const said = await answerOf(url, challengeOf(owner));
+  const { url, socket, pid } = owner;
+  const fetch = createLocalFetch(() => socket);
+  const said = await answerOf(fetch, url, challengeOf(owner));
   if (said === undefined)
     throw new Refusal(
       `The daemon of ${workspace} (process ${pid}) does not answer at ${url}. Its log may say why: ${layout.log}`,
@@ -34,7 +39,7 @@ export const daemonOf = async ({ workspace, env }: Config): Promise<Reached | un
     throw new Refusal(
       `What listens at ${url} is not the daemon of ${workspace} (process ${pid}): nothing was sent to it. Look what it is, and end it or process ${pid}`,
     );
-  return { url, pid, dossier: connect({ url, key: env.DOSSIER_KEY || undefined }) };
+  return { url, socket, pid, dossier: connect({ url, key: env.DOSSIER_KEY || undefined, fetch }) };
 };
 
 /** The same where one is needed. Throws NoDaemon. */
@@ -60,6 +65,7 @@ const challengeOf = (owner: Owner): Challenge => {
 
 // Whether it answers as the owner does; undefined where nothing answers.
 const answerOf = async (
+  fetch: Fetch,
   url: string,
   { challenge, proof }: Challenge,
 ): Promise<boolean | undefined> => {
@@ -68,7 +74,6 @@ const answerOf = async (
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ challenge }),
-      redirect: 'manual',
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
     const said = (await answer.json().catch(() => undefined)) as { answer?: unknown } | undefined;

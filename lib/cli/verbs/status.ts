@@ -1,16 +1,18 @@
 import { verb } from './verb.ts';
 
 /** `dossier status`: which daemon has the workspace, and how much waits for the operator. */
-export const status = verb(async ({ dossier, config, url, pid, values, out }) => {
+export const status = verb(async ({ dossier, config, url, socket, pid, values, out }) => {
   const [{ version }, waiting] = await Promise.all([
     dossier.call('GET /version'),
     dossier.call('GET /attention'),
   ]);
   const { workspace } = config;
   const waits = waiting?.length ?? 0;
-  if (values.json === true) return void out.json({ url, pid, workspace, version, waiting: waits });
+  if (values.json === true)
+    return void out.json({ url, socket, pid, workspace, version, waiting: waits });
   out.table([
     ['Daemon', `${url}, process ${pid}`],
+    ...(socket === undefined ? [] : [['Socket', socket]]),
     ['Workspace', workspace],
     ['Version', version],
     ['Waits', waits === 0 ? 'nothing waits for you' : `${waits}: dossier inbox`],

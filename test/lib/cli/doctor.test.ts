@@ -148,7 +148,7 @@ describe('doctor', () => {
     mkdirSync(workspace, { recursive: true });
     const open = await openRoot(workspace);
     atEnd(t, () => open.close());
-    open.lock.tell('http://127.0.0.1:4321');
+    open.lock.tell({ url: 'http://127.0.0.1:4321' });
     const { code, said } = await run(onlyGit(t), '--workspace', workspace);
     assert.equal(code, 0);
     assert.match(

@@ -8,7 +8,7 @@ import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/re
 import { withPlan } from '../../helpers/with-plan.ts';
 import { manifestOf } from '../../helpers/zip.ts';
 
-const TEXTS = ['serve', 'help', 'completion'];
+const TEXTS = ['serve', 'help', 'mcp', 'completion'];
 // They need an agent that asks, a session that stands still, or a code host: told in the tests of their own.
 const ELSEWHERE = ['answer', 'pause', 'resume', 'pr'];
 const BELOW = ['init', 'import', 'service'];

@@ -18,8 +18,11 @@ const ownerIn = (workspace: string) => {
   return { read, write: (owner: Owner) => writeFileSync(path, JSON.stringify(owner)) };
 };
 
-/** Another program: it answers everything with what the daemon would, but for the token, and keeps what it was sent. */
-const impostor = async (t: TestContext, answer: (challenge: string) => string) => {
+/** Without its socket: commands call by its port. */
+const byPort = ({ socket: _, ...owner }: Owner): Owner => owner;
+
+/** Another program, at a port or at this socket: it answers everything with what the daemon would, but for the token, and keeps what it was sent. */
+const impostor = async (t: TestContext, answer: (challenge: string) => string, socket?: string) => {
   const heard: string[] = [];
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
@@ -27,10 +30,11 @@ const impostor = async (t: TestContext, answer: (challenge: string) => string) =
     const asked = request.url === '/api/daemon/challenge' ? JSON.parse(body).challenge : '';
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(asked === '' ? [] : { answer: answer(asked) }));
-  }).listen(0, '127.0.0.1');
+  }).listen(socket === undefined ? { port: 0, host: '127.0.0.1' } : { path: socket });
   await once(server, 'listening');
   atEnd(t, () => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, heard };
+  const { port = 1 } = server.address() as Partial<AddressInfo>;
+  return { url: `http://127.0.0.1:${port}`, heard };
 };
 
 describe('a command that needs the daemon', () => {
@@ -61,7 +65,7 @@ describe('a command that needs the daemon', () => {
       (asked: string) => createHmac('sha256', '').update(asked).digest('hex'),
     ]) {
       const { url, heard } = await impostor(t, answer);
-      owner.write({ ...owner.read(), url });
+      owner.write({ ...byPort(owner.read()), url });
       const env = { ...process.env, DOSSIER_KEY: 'dossier_secret' };
       const ended = await dossierIn(t, { env }, ['ls', '--workspace', workspace]);
       assert.equal(ended.code, 1);
@@ -70,11 +74,25 @@ describe('a command that needs the daemon', () => {
     }
   });
 
+  it('sends nothing, and no key, to another program at its socket', async (t) => {
+    const workspace = temporaryDirectory(t);
+    await startDaemon(t, ['--workspace', workspace]);
+    const owner = ownerIn(workspace);
+    const socket = join(temporaryDirectory(t), 'socket');
+    const { url, heard } = await impostor(t, (asked) => asked, socket);
+    owner.write({ ...owner.read(), url, socket });
+    const env = { ...process.env, DOSSIER_KEY: 'dossier_secret' };
+    const ended = await dossierIn(t, { env }, ['ls', '--workspace', workspace]);
+    assert.equal(ended.code, 1);
+    assertSentence(ended, /is not the daemon of .* nothing was sent to it/);
+    assert.deepEqual(heard, ['POST /api/daemon/challenge ']);
+  });
+
   it('says that a daemon which runs does not answer, and where its log is', async (t) => {
     const workspace = temporaryDirectory(t);
     await startDaemon(t, ['--workspace', workspace]);
     const owner = ownerIn(workspace);
-    owner.write({ ...owner.read(), url: 'http://127.0.0.1:1' });
+    owner.write({ ...byPort(owner.read()), url: 'http://127.0.0.1:1' });
     const ended = await dossier(t, 'ls', '--workspace', workspace);
     assert.equal(ended.code, 1);
     assertSentence(ended, /does not answer at http:\/\/127\.0\.0\.1:1\. .*daemon\.log/);

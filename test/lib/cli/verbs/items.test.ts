@@ -299,7 +299,9 @@ describe('dossier status and stop', () => {
     const told = (await said('status')).stdout;
     assert.match(
       told,
-      new RegExp(`^Daemon\t${daemon.url}, process ${pid}\nWorkspace\t${workspace}\n`),
+      new RegExp(
+        `^Daemon\t${daemon.url}, process ${pid}\nSocket\t/.*\\.sock\nWorkspace\t${workspace}\n`,
+      ),
     );
     const { waiting, ...rest } = JSON.parse((await said('status', '--json')).stdout);
     assert.deepEqual([waiting, rest.pid, rest.url], [0, pid, daemon.url]);
@@ -368,7 +370,9 @@ describe('dossier new and start', () => {
       (await said('start', 'say', '--provider', 'manual')).stdout,
       /of manual is planning/,
     );
-    assert.match((await said('inbox')).stdout, /\tdossier plan [0-9a-f]{8}\t/);
+    await eventually(async () =>
+      assert.match((await said('inbox')).stdout, /\tdossier plan [0-9a-f]{8}\t/),
+    );
     const none = await said('plan', 'say');
     assert.equal(none.code, 1);
     assertSentence(none, /has no plan yet: write it to \/.*\/plan\.md\.\n$/);

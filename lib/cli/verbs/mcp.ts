@@ -1,0 +1,75 @@
+import { createInterface } from 'node:readline';
+import { messageOf } from '../../../base/message-of.ts';
+import { needDaemon } from '../reach/daemon.ts';
+import { type Verb, verb } from './verb.ts';
+
+interface Message {
+  id?: string | number;
+  result?: { protocolVersion?: string };
+}
+
+/**
+ * `dossier mcp`: an MCP server on standard input and output, for clients that start one as a program. Each message is sent
+ * to `/mcp` of the daemon; after a restart of that, to the daemon that holds the workspace then.
+ */
+export const mcp = verb(async (given) => {
+  const { out } = given;
+  const send = senderTo(given);
+  const sent: Promise<void>[] = [];
+  const answer = async (line: string): Promise<void> => {
+    const message = parsed(line);
+    if (message === undefined) return out.jsonLine(failed(null, PARSE_ERROR, 'This is not JSON.'));
+    try {
+      const answered = await send(message);
+      if (answered !== undefined) out.jsonLine(answered);
+    } catch (error) {
+      // A notification has no id, and gets no answer.
+      const { id } = message;
+      if (id !== undefined) out.jsonLine(failed(id, SERVER_ERROR, messageOf(error)));
+    }
+  };
+  for await (const line of createInterface({ input: process.stdin }))
+    if (line.trim() !== '') sent.push(answer(line));
+  await Promise.all(sent);
+  return undefined;
+});
+
+// JSON-RPC 2.0, section 5.1.
+const PARSE_ERROR = -32_700;
+const SERVER_ERROR = -32_000;
+
+const failed = (id: Message['id'] | null, code: number, message: string) => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+});
+
+const parsed = (line: string): Message | undefined => {
+  try {
+    const message: unknown = JSON.parse(line);
+    return typeof message === 'object' && message !== null ? (message as Message) : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+type Send = (message: Message) => Promise<Message | undefined>;
+
+const senderTo = ({ config, dossier: first }: Verb): Send => {
+  let dossier = first;
+  let version: string | undefined;
+  const call: Send = async (message) =>
+    (await dossier.call('POST /mcp', {
+      body: message as never,
+      ...(version !== undefined && { headers: { 'mcp-protocol-version': version } }),
+    })) as Message | undefined;
+  return async (message) => {
+    const answered = await call(message).catch(async (error: unknown) => {
+      if (!(error instanceof Error) || error.name !== 'NoConnection') throw error;
+      ({ dossier } = await needDaemon(config));
+      return call(message);
+    });
+    version = answered?.result?.protocolVersion ?? version;
+    return answered;
+  };
+};
