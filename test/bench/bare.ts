@@ -1,4 +1,6 @@
 /** The limits that requests are measured against: hapi with ready answers, nothing else. Not part of the product. */
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { server } from '@hapi/hapi';
 
 const item = {
@@ -24,12 +26,29 @@ bare.route([
     handler: (_request, h) => h.response(one).type('application/json'),
   },
   {
+    // Looks for a row that is at the end of the kernel's table of TCP connections.
+    method: 'GET',
+    path: '/one-of-table',
+    handler: async (_request, h) => {
+      const table = await readFile('/proc/net/tcp', 'latin1');
+      return h.response(table.includes('no such row') ? '' : one).type('application/json');
+    },
+  },
+  {
     method: 'GET',
     path: '/thousand',
     handler: (_request, h) => h.response(thousand).type('application/json'),
   },
 ]);
 await bare.start();
+// A path: also a Unix socket.
+const [, , path] = process.argv;
+if (path !== undefined)
+  await new Promise<void>((resolve) => {
+    createServer({ allowHalfOpen: true }, (socket) => void bare.listener.emit('connection', socket))
+      .listen(path, resolve)
+      .unref();
+  });
 process.stdout.write(`${bare.info.uri}\n`);
 process.once('SIGTERM', () => {
   bare.stop().then(

@@ -1,8 +1,9 @@
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watchEnough } from './idle.ts';
-import { cpuOf, DOSSIER, startServer } from './processes.ts';
+import { startDossier } from './processes.ts';
 import type { Row } from './report.ts';
+import { cpuOf } from './usage.ts';
 import { type BenchWorkspace, makeWorkspace } from './workspaces.ts';
 
 const COUNT = 10_000;
@@ -10,14 +11,7 @@ const COUNT = 10_000;
 /** Ten thousand files changed as fast as one program can, until all of it is told, against writing and looking alone. */
 export const benchBurst = async (): Promise<Row[]> => {
   const workspace = makeWorkspace(COUNT);
-  const dossier = await startServer(DOSSIER, [
-    '--workspace',
-    workspace.root,
-    '--port',
-    '0',
-    '--log-level',
-    'silent',
-  ]);
+  const dossier = await startDossier(workspace.root);
   await watchEnough(dossier.pid, COUNT);
   const cpu = cpuOf(dossier.pid);
   const from = performance.now();
@@ -33,6 +27,7 @@ export const benchBurst = async (): Promise<Row[]> => {
   workspace.remove();
   return [
     {
+      key: 'burst',
       what: 'burst of 10,000 changes, until all is known',
       measured: `${(told / 1000).toFixed(1)} s, ${(cost / 1000).toFixed(1)} s of CPU`,
       limit: `${(limit / 1000).toFixed(1)} s to write and lstat them`,

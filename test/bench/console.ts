@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { connect, type Dossier } from '../../lib/client/client.ts';
 import { CHROMIUM, FLAGS } from '../helpers/chromium.ts';
-import { DOSSIER, startServer } from './processes.ts';
+import { makePlace, removePlace } from './place.ts';
+import { startDossier } from './processes.ts';
 import type { Row } from './report.ts';
 import { makeWorkspace } from './workspaces.ts';
 
@@ -20,30 +19,37 @@ const TIMES = 7;
 
 /** When an operator sees something, after the page was answered: the board of 5,000, the first row of 20,000. */
 export const benchConsole = async (): Promise<Row[]> => {
-  if (!existsSync(CHROMIUM)) return [{ what: 'the console', measured: 'no chromium here' }];
+  if (!existsSync(CHROMIUM))
+    return [{ key: 'console', what: 'the console', measured: 'no chromium here' }];
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
   const workspace = makeWorkspace(ITEMS);
   const repository = makeRepository();
-  const args = ['--workspace', workspace.root, '--repo', repository, '--port', '0', '--trust'];
-  const { url, stop } = await startServer(DOSSIER, [...args, '--log-level', 'silent']);
+  const { url, stop } = await startDossier(workspace.root, '--repo', repository, '--trust');
   try {
     const bare = await withBare((address) => median(browser, address, painted));
     const board = await median(browser, `${url}/dashboard/board`, painted);
     const diff = await median(browser, `${url}${await diffPage(connect({ url }))}`, hasRow);
     const beside = `a bare page paints in ${bare.toFixed(0)} ms`;
     return [
-      row('the board’s first paint, 5,000 items', board, BOARD_MS, beside),
-      row('the diff’s first row, 20,000 lines', diff, DIFF_MS, beside),
+      {
+        key: 'board-paint',
+        what: 'the board’s first paint, 5,000 items',
+        ...within(board, BOARD_MS, beside),
+      },
+      {
+        key: 'diff-first-row',
+        what: 'the diff’s first row, 20,000 lines',
+        ...within(diff, DIFF_MS, beside),
+      },
     ];
   } finally {
     await Promise.all([stop(), browser.close()]);
     workspace.remove();
-    rmSync(repository, { recursive: true, force: true });
+    removePlace(repository);
   }
 };
 
-const row = (what: string, ms: number, limit: number, beside: string): Row => ({
-  what,
+const within = (ms: number, limit: number, beside: string): Omit<Row, 'key' | 'what'> => ({
   measured: `${ms.toFixed(0)} ms`,
   limit: `${limit} ms; ${beside}`,
   ratio: ms / limit,
@@ -51,7 +57,7 @@ const row = (what: string, ms: number, limit: number, beside: string): Row => ({
 });
 
 const makeRepository = (): string => {
-  const root = mkdtempSync(join(tmpdir(), 'dossier-bench-'));
+  const root = makePlace();
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, stdio: 'pipe' });
   git('init', '--quiet');
   const me = ['-c', 'user.name=me', '-c', 'user.email=me@example.com'];

@@ -3,19 +3,31 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watchEnough } from './idle.ts';
-import { median } from './load.ts';
-import { DOSSIER, startServer } from './processes.ts';
+import { startDossier } from './processes.ts';
 import type { Row } from './report.ts';
+import { median } from './rounds.ts';
 import { makeWorkspace } from './workspaces.ts';
 
 const EDITS = 60;
 
 /** From a save in an editor until a webhook receiver has the event: p95 should be 60 ms. */
 export const benchEdits = async (): Promise<Row[]> => [
-  await edits(1000, 'hand edit to event at a receiver, 1,000 items'),
-  await edits(10_000, 'the same, 10,000 items'),
-  await edits(10_000, 'the same, 10,000 items, as it starts', { starting: true }),
-  await edits(1000, 'the same, 1,000 items, under requests', { requests: true }),
+  {
+    key: 'edit-1000',
+    what: 'hand edit to event at a receiver, 1,000 items',
+    ...(await edits(1000)),
+  },
+  { key: 'edit-10000', what: 'the same, 10,000 items', ...(await edits(10_000)) },
+  {
+    key: 'edit-10000-starting',
+    what: 'the same, 10,000 items, as it starts',
+    ...(await edits(10_000, { starting: true })),
+  },
+  {
+    key: 'edit-1000-requests',
+    what: 'the same, 1,000 items, under requests',
+    ...(await edits(1000, { requests: true })),
+  },
 ];
 
 interface Meanwhile {
@@ -26,18 +38,10 @@ interface Meanwhile {
 
 const edits = async (
   count: number,
-  what: string,
   { starting = false, requests = false }: Meanwhile = {},
-): Promise<Row> => {
+): Promise<Omit<Row, 'key' | 'what'>> => {
   const workspace = makeWorkspace(count);
-  const dossier = await startServer(DOSSIER, [
-    '--workspace',
-    workspace.root,
-    '--port',
-    '0',
-    '--log-level',
-    'silent',
-  ]);
+  const dossier = await startDossier(workspace.root);
   const receiver = await startReceiver();
   await fetch(`${dossier.url}/webhooks`, {
     method: 'POST',
@@ -61,7 +65,6 @@ const edits = async (
   workspace.remove();
   const p95 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
   return {
-    what,
     measured: `median ${median(times).toFixed(0)} ms, p95 ${p95.toFixed(0)} ms`,
     limit: '60 ms for the p95',
     ratio: p95 / 60,

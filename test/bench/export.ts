@@ -1,113 +1,133 @@
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  createWriteStream,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createWriteStream, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { alternate, median } from './load.ts';
-import { childrenCpu, cpuOf, memoryOf, urlOf } from './processes.ts';
+import { serveArgs } from './build.ts';
+import { pairOf, pairRow, seconds } from './pair-row.ts';
+import { makePlace, removePlace } from './place.ts';
+import { stop, track, urlOf } from './processes.ts';
 import type { Row } from './report.ts';
-import { makeFullWorkspace } from './workspaces.ts';
+import { alternate, median } from './rounds.ts';
+import { type Cost, costOf } from './run-command.ts';
+import { cpuOf, memoryOf, peakOf } from './usage.ts';
+import { FILES_OF_FULL, makeFullWorkspace } from './workspaces.ts';
 
-const ROUNDS = 3;
-const ITEMS = 10_000;
+const ROUNDS = 5;
 const WATCHED = fileURLToPath(new URL('./watched-daemon.js', import.meta.url));
 
-interface Cost {
-  ms: number;
-  cpu_ms: number;
+interface ExportCost extends Cost {
   bytes: number;
   /** Resident memory above what it was before, in MB. */
   mb: number;
   stall_ms: number;
 }
 
-/** GET /api/export of 60,000 files, against `zip -q -r -0` of the same. */
-export const benchExport = async (): Promise<Row[]> => {
-  const workspace = makeFullWorkspace(ITEMS);
-  const out = mkdtempSync(join(tmpdir(), 'dossier-bench-zip-'));
+interface Options {
+  target: string;
+  /** Also the memory, and how long the daemon does nothing else. */
+  details?: boolean;
+}
+
+/** GET /api/export of so many files, against `zip -q -r -0` of the same. */
+export const benchExport = async (
+  files: number,
+  { target, details = false }: Options,
+): Promise<Row[]> => {
+  const workspace = makeFullWorkspace(Math.ceil(files / FILES_OF_FULL));
+  const out = makePlace();
   const daemon = await startWatched(workspace.root);
-  const idle = await settledMemory(daemon.pid);
+  const idle = details ? await settledMemory(daemon.pid) : memoryOf(daemon.pid);
+  // Not measured: it compiles what exports.
+  await download(daemon.url, join(out, 'export.zip'));
   const [ours, zip] = await alternate(
     ROUNDS,
-    () => daemon.measured(() => download(daemon.url, join(out, 'export.zip')), idle),
-    async () => {
-      const cpu = childrenCpu();
-      const cost = await daemon.measured(() => zipAll(workspace.root, join(out, 'zip.zip')), idle);
-      return { ...cost, cpu_ms: childrenCpu() - cpu };
-    },
+    () => daemon.measured(idle, () => download(daemon.url, join(out, 'export.zip'))),
+    () => daemon.measured(idle, () => zipAll(workspace.root, join(out, 'zip.zip'))),
   );
   await daemon.stop();
-  for (const path of [workspace.root, out]) rmSync(path, { recursive: true });
+  workspace.remove();
+  removePlace(out);
+  const against = 'zip -q -r -0';
+  const what = `export of ${files} files`;
   return [
-    row('export 60,000 files, time', 'ms', ours, zip),
-    row('export 60,000 files, CPU', 'cpu_ms', ours, zip),
-    {
-      what: 'export, size',
-      measured: `${(ours[0]?.bytes ?? 0) >> 20} MB`,
-      limit: `${(zip[0]?.bytes ?? 0) >> 20} MB zip -0`,
-    },
-    most(
-      'export, memory above idle',
-      ours.map(({ mb }) => mb),
-      { limit: 250, unit: 'MB' },
+    pairRow(
+      { key: `export-${files}-time`, what: `${what}, time`, target },
+      { ...pairOf('ms', ours, zip), against, show: seconds },
     ),
-    most(
-      'export, longest stall of the daemon',
-      ours.map(({ stall_ms }) => stall_ms),
-      {
-        limit: 50,
-        unit: 'ms',
-      },
+    pairRow(
+      { key: `export-${files}-cpu`, what: `${what}, CPU`, target },
+      { ...pairOf('cpu_ms', ours, zip), against, show: seconds },
     ),
-    {
-      what: 'the same while zip runs and the daemon is idle',
-      measured: `median ${median(zip.map(({ stall_ms }) => stall_ms)).toFixed(0)} ms`,
-    },
+    ...(details ? detailsOf(ours, zip) : []),
   ];
 };
 
+const detailsOf = (ours: ExportCost[], zip: ExportCost[]): Row[] => [
+  {
+    key: 'export-size',
+    what: 'export, size',
+    measured: `${(ours[0]?.bytes ?? 0) >> 20} MB`,
+    limit: `${(zip[0]?.bytes ?? 0) >> 20} MB zip -0`,
+    ratio: (ours[0]?.bytes ?? 0) / (zip[0]?.bytes ?? 1),
+  },
+  {
+    key: 'export-memory',
+    what: 'export, memory above idle',
+    ...most(
+      ours.map(({ mb }) => mb),
+      { limit: 250, unit: 'MB' },
+    ),
+  },
+  {
+    key: 'export-stall',
+    what: 'export, longest stall of the daemon',
+    ...most(
+      ours.map(({ stall_ms }) => stall_ms),
+      { limit: 50, unit: 'ms' },
+    ),
+  },
+  {
+    key: 'export-stall-idle',
+    what: 'the same while zip runs and the daemon is idle',
+    measured: `median ${median(zip.map(({ stall_ms }) => stall_ms)).toFixed(0)} ms`,
+  },
+];
+
+interface Work {
+  bytes: number;
+  /** CPU time of a program that did the work instead of the daemon. */
+  cpu_ms?: number;
+}
+
 const startWatched = async (root: string) => {
-  const child = fork(WATCHED, ['--workspace', root, '--port', '0', '--log-level', 'silent'], {
-    stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
-  });
+  const child = track(
+    fork(WATCHED, serveArgs(root), { stdio: ['ignore', 'pipe', 'ignore', 'ipc'] }),
+  );
   const url = await urlOf(child);
   const pid = child.pid ?? 0;
   return {
     url,
     pid,
-    /** What some work, which answers how many bytes it made, costs this process. */
-    measured: async (work: () => Promise<number>, idle: number): Promise<Cost> => {
+    /** What some work costs this process, or the program that does it. */
+    measured: async (idle: number, work: () => Promise<Work>): Promise<ExportCost> => {
       // The peak is counted from here on.
       writeFileSync(`/proc/${pid}/clear_refs`, '5');
       child.send('start');
       const [from, cpu] = [performance.now(), cpuOf(pid)];
-      const bytes = await work();
+      const { bytes, cpu_ms } = await work();
       const ms = performance.now() - from;
+      const own = cpuOf(pid) - cpu;
       child.send('stop');
       const [stall_ms] = (await once(child, 'message')) as [number];
-      return { ms, cpu_ms: cpuOf(pid) - cpu, bytes, mb: peakOf(pid) - idle, stall_ms };
+      return { ms, cpu_ms: cpu_ms ?? own, bytes, mb: peakOf(pid) - idle, stall_ms };
     },
-    stop: async () => {
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      await ended;
-    },
+    stop: () => stop(child),
   };
 };
-
-const peakOf = (pid: number): number =>
-  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
 // It goes on growing for a while after the daemon is ready: all Work items are being watched.
 const settledMemory = async (pid: number): Promise<number> => {
@@ -119,38 +139,23 @@ const settledMemory = async (pid: number): Promise<number> => {
   }
 };
 
-const download = async (url: string, path: string): Promise<number> => {
+const download = async (url: string, path: string): Promise<Work> => {
   const { body } = await fetch(`${url}/api/export`);
   await pipeline(Readable.fromWeb(body as never), createWriteStream(path));
-  return statSync(path).size;
+  return { bytes: statSync(path).size };
 };
 
-const zipAll = async (root: string, path: string): Promise<number> => {
+const zipAll = async (root: string, path: string): Promise<Work> => {
   rmSync(path, { force: true });
-  const zip = spawn('zip', ['-q', '-r', '-0', path, '.', '-x', './.dossier/*'], { cwd: root });
-  const [code] = (await once(zip, 'exit')) as [number];
-  if (code !== 0) throw new Error(`zip ended with ${code}`);
-  return statSync(path).size;
-};
-
-const row = (what: string, key: 'ms' | 'cpu_ms', ours: Cost[], zip: Cost[]): Row => {
-  const seconds = (costs: Cost[]) =>
-    `${(median(costs.map((each) => each[key])) / 1000).toFixed(2)} s`;
-  return {
-    what,
-    measured: seconds(ours),
-    limit: `${seconds(zip)} zip -q -r -0`,
-    ratio: median(ours.map((each, round) => each[key] / (zip[round]?.[key] ?? Number.NaN))),
-    target: '<= 4',
-  };
+  const zip = ['zip', '-q', '-r', '-0', path, '.', '-x', './.dossier/*'];
+  const { cpu_ms } = await costOf(zip, { cwd: root });
+  return { bytes: statSync(path).size, cpu_ms };
 };
 
 const most = (
-  what: string,
   values: number[],
   { limit, unit }: { limit: number; unit: string },
-): Row => ({
-  what,
+): Omit<Row, 'key' | 'what'> => ({
   measured: `median ${median(values).toFixed(0)} ${unit}, most ${Math.max(...values).toFixed(0)} ${unit}`,
   limit: `${limit} ${unit}`,
   ratio: median(values) / limit,

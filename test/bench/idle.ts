@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { cpuOf } from './processes.ts';
+import { cpuOf } from './usage.ts';
 
 const LOOK_AGAIN_MS = 250;
+// Of that time: its timers take less.
+const IDLE_CPU_MS = 5;
 
 /** Resolves when a daemon watches so many directories, and has nothing more to do. */
 export const watchEnough = async (pid: number, count: number): Promise<void> => {
   for (let before = Number.NaN; ; ) {
     const cpu = cpuOf(pid);
-    if (cpu === before && watchesOf(pid) >= count) return;
+    if (cpu - before < IDLE_CPU_MS && watchesOf(pid) >= count) return;
     before = cpu;
     await delay(LOOK_AGAIN_MS);
   }

@@ -1,18 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WebSocket } from 'ws';
-import { alternate, median } from './load.ts';
-import { cpuOf, DOSSIER, type ServerProcess, startServer } from './processes.ts';
+import { micros, pairOf, pairRow } from './pair-row.ts';
+import { makePlace, removePlace } from './place.ts';
+import { type ServerProcess, startDossier, startServer } from './processes.ts';
 import type { Row } from './report.ts';
+import { alternate } from './rounds.ts';
+import { cpuOf } from './usage.ts';
 
 const ROUNDS = 5;
 const REQUESTS = 10_000;
 const QUERY = '/lsp/rust/ws?project_id=default';
-const here = (name: string): string => fileURLToPath(new URL(`./${name}`, import.meta.url));
+const ECHO = fileURLToPath(new URL('./lsp-echo.js', import.meta.url));
+const BRIDGE = fileURLToPath(new URL('./lsp-bridge.js', import.meta.url));
 
 interface Passed {
   rtt_us: number;
@@ -21,25 +24,31 @@ interface Passed {
 
 /** A message to a language server and back, against a bridge that only passes frames on. */
 export const benchLsp = async (): Promise<Row[]> => {
-  const root = mkdtempSync(join(tmpdir(), 'dossier-bench-'));
+  const root = makePlace();
   execFileSync('git', ['init', '--quiet', root]);
-  const server = `{ command: ${process.execPath}, args: [${here('lsp-echo.js')}] }`;
+  const server = `{ command: ${process.execPath}, args: [${ECHO}] }`;
   writeFileSync(join(root, 'workspace.md'), `---\nlanguage_servers: { rust: ${server} }\n---\n`);
-  const daemon = await startServer(DOSSIER, ['--workspace', root, '--repo', root, '--port', '0']);
-  const bare = await startServer(here('lsp-bridge.js'), []);
-  const [ours, theirs] = [await connect(daemon), await connect(bare)];
-  for (const one of [ours, theirs]) await pass(one, REQUESTS);
-  const [a, b] = await alternate(
+  const daemon = await startDossier(root, '--repo', root);
+  const bare = await startServer(BRIDGE);
+  const lines = [await connect(daemon), await connect(bare)] as const;
+  for (const line of lines) await pass(line, REQUESTS);
+  const [ours, theirs] = await alternate(
     ROUNDS,
-    () => pass(ours, REQUESTS),
-    () => pass(theirs, REQUESTS),
+    () => pass(lines[0], REQUESTS),
+    () => pass(lines[1], REQUESTS),
   );
-  for (const { socket } of [ours, theirs]) socket.terminate();
+  for (const { socket } of lines) socket.terminate();
   await Promise.all([daemon.stop(), bare.stop()]);
-  rmSync(root, { recursive: true, force: true });
+  removePlace(root);
   return [
-    row('language server, round trip', 'rtt_us', { a, b, target: '<= 1.5' }),
-    row('language server, CPU a message', 'cpu_us', { a, b, target: '<= 2' }),
+    pairRow(
+      { key: 'lsp-round-trip', what: 'language server, round trip', target: '<= 1.5' },
+      { ...pairOf('rtt_us', ours, theirs), against: 'a bridge alone', show: micros },
+    ),
+    pairRow(
+      { key: 'lsp-cpu', what: 'language server, CPU a message', target: '<= 2' },
+      { ...pairOf('cpu_us', ours, theirs), against: 'a bridge alone', show: micros },
+    ),
   ];
 };
 
@@ -73,16 +82,3 @@ const pass = ({ socket, pid }: Line, count: number): Promise<Passed> =>
     socket.on('message', heard);
     ask();
   });
-
-const row = (
-  what: string,
-  key: keyof Passed,
-  { a, b, target }: { a: Passed[]; b: Passed[]; target: string },
-): Row => {
-  const [ours, theirs] = [a, b].map((all) => median(all.map((one) => one[key]))) as [
-    number,
-    number,
-  ];
-  const words = (us: number): string => `${us.toFixed(0)} us`;
-  return { what, measured: words(ours), limit: words(theirs), ratio: ours / theirs, target };
-};

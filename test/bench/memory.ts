@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { watchEnough } from './idle.ts';
-import { DOSSIER, memoryOf, startServer } from './processes.ts';
+import { startDossier } from './processes.ts';
 import type { Row } from './report.ts';
+import { memoryOf } from './usage.ts';
 import { makeWorkspace } from './workspaces.ts';
 
 const COUNT = 10_000;
@@ -13,6 +14,7 @@ export const benchMemory = async (): Promise<Row[]> => {
   const [none, many] = [await atRest(0), await atRest(COUNT)];
   return [
     {
+      key: 'memory-empty',
       what: 'memory at rest, an empty workspace',
       measured: `${none.toFixed(0)} MB`,
       limit: '80 MB',
@@ -20,6 +22,7 @@ export const benchMemory = async (): Promise<Row[]> => {
       target: '<= 1',
     },
     {
+      key: 'memory-10000',
       what: 'memory at rest, 10,000 items watched',
       measured: `${many.toFixed(0)} MB, ${(((many - none) * 1024) / COUNT).toFixed(1)} KB an item`,
       limit: '100 MB',
@@ -31,14 +34,7 @@ export const benchMemory = async (): Promise<Row[]> => {
 
 const atRest = async (count: number): Promise<number> => {
   const workspace = makeWorkspace(count);
-  const dossier = await startServer(DOSSIER, [
-    '--workspace',
-    workspace.root,
-    '--port',
-    '0',
-    '--log-level',
-    'silent',
-  ]);
+  const dossier = await startDossier(workspace.root);
   await watchEnough(dossier.pid, count);
   await delay(SETTLED_MS);
   const mb = memoryOf(dossier.pid);

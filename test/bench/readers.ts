@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { writeEndedSession } from '../helpers/ended-session.ts';
 import { watchEnough } from './idle.ts';
-import { cpuOf, DOSSIER, memoryOf, startServer } from './processes.ts';
+import { startDossier } from './processes.ts';
 import type { Row } from './report.ts';
+import { cpuOf, memoryOf } from './usage.ts';
 import { makeWorkspace } from './workspaces.ts';
 
 const READERS = 1000;
@@ -21,9 +22,10 @@ export const benchReaders = async (): Promise<Row[]> => {
   const long = await read(LONG, READERS);
   const perEvent = (cpu: number, readers: number) => (cpu * 1000) / LONG / readers;
   return [
-    row('memory, 1,000 readers that read', long.kb, READER_KB),
-    row('memory, 1,000 readers that do not', long.stuck_kb, READER_KB),
+    row('readers-memory', 'memory, 1,000 readers that read', long.kb),
+    row('readers-stuck-memory', 'memory, 1,000 readers that do not', long.stuck_kb),
     {
+      key: 'readers-memory-history',
       what: 'memory, 20,000 events against 5,000',
       measured: `${long.kb.toFixed(0)} KB a reader`,
       limit: `${short.kb.toFixed(0)} KB`,
@@ -31,6 +33,7 @@ export const benchReaders = async (): Promise<Row[]> => {
       target: '<= 1.5',
     },
     {
+      key: 'readers-event-cpu',
       what: 'CPU of an event, a reader of 1,000 against one',
       measured: `${perEvent(long.cpu, READERS).toFixed(1)} µs`,
       limit: `${perEvent(one.cpu, 1).toFixed(1)} µs`,
@@ -40,11 +43,12 @@ export const benchReaders = async (): Promise<Row[]> => {
   ];
 };
 
-const row = (what: string, kb: number, limit: number): Row => ({
+const row = (key: string, what: string, kb: number): Row => ({
+  key,
   what,
   measured: `${kb.toFixed(0)} KB a reader`,
-  limit: `${limit} KB`,
-  ratio: kb / limit,
+  limit: `${READER_KB} KB`,
+  ratio: kb / READER_KB,
   target: '<= 1',
 });
 
@@ -61,7 +65,7 @@ const read = async (events: number, readers: number): Promise<Cost> => {
   const workspace = makeWorkspace(1);
   const [id = '', file = ''] = [workspace.ids[0], workspace.files[0]];
   const session = await writeEndedSession(dirname(file), id, events);
-  const dossier = await startServer(DOSSIER, ['--workspace', workspace.root, '--port', '0']);
+  const dossier = await startDossier(workspace.root);
   // Nothing more to do: it has sent all that the system takes for readers that read nothing.
   const rest = () => watchEnough(dossier.pid, 1);
   await rest();

@@ -1,17 +1,31 @@
-/** One line of the table: what was measured, as a ratio to its limit where there is one. */
+/** One line of the table: a measure, as a ratio to its limit where there is one. */
 export interface Row {
+  /** Names the measure in RESULTS.md and in the guard. A key is never renamed or reused. */
+  key: string;
   what: string;
   measured: string;
   limit?: string;
   ratio?: number;
-  /** `>= 0.7`: what the ratio should be. */
+  /** Which ratio is the better one: the lower, unless it says `higher`. */
+  better?: 'higher';
+  /** The measured figure, where the target has a unit. */
+  value?: number;
+  /** `>= 0.7` for the ratio; `<= 3 ms` for the value. */
   target?: string;
 }
 
-export const meets = ({ ratio, target }: Row): boolean | undefined => {
-  if (ratio === undefined || target === undefined) return undefined;
-  const [sign, bound] = target.split(' ');
-  return sign === '>=' ? ratio >= Number(bound) : ratio <= Number(bound);
+/** Undefined for a row without a target. */
+export const meets = ({ ratio, value, target }: Row): boolean | undefined => {
+  const [sign, bound, unit] = target?.split(' ') ?? [];
+  const figure = unit === undefined ? ratio : value;
+  if (figure === undefined || bound === undefined) return undefined;
+  return sign === '>=' ? figure >= Number(bound) : figure <= Number(bound);
+};
+
+/** A ratio as people read it, in three digits: 0.0412, 1.25, 24.6, 1310. */
+export const figureOf = (ratio: number | undefined): string => {
+  if (ratio === undefined) return '';
+  return Math.abs(ratio) >= 100 ? ratio.toFixed(0) : ratio.toPrecision(3);
 };
 
 export const print = (rows: readonly Row[]): void => {
@@ -19,19 +33,20 @@ export const print = (rows: readonly Row[]): void => {
     row.what,
     row.measured,
     row.limit ?? '',
-    row.ratio?.toFixed(2) ?? '',
+    figureOf(row.ratio),
     row.target ?? '',
     { true: 'ok', false: 'MISSED', undefined: '' }[String(meets(row))] ?? '',
   ]);
-  const table = [['what', 'measured', 'limit in the same run', 'ratio', 'target', ''], ...cells];
+  printTable([['what', 'measured', 'limit in the same run', 'ratio', 'target', ''], ...cells]);
+};
+
+/** Prints lines of cells as columns. */
+export const printTable = (table: readonly (readonly string[])[]): void => {
   const widths = (table[0] ?? []).map((_, column) =>
     Math.max(...table.map((line) => line[column]?.length ?? 0)),
   );
-  for (const line of table)
-    process.stdout.write(
-      `${line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd()}\n`,
-    );
+  for (const line of table) {
+    const padded = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    process.stdout.write(`${padded.join('  ').trimEnd()}\n`);
+  }
 };

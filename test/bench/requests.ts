@@ -1,77 +1,67 @@
-import { alternate, type Load, load, median } from './load.ts';
-import { BARE, DOSSIER, startServer } from './processes.ts';
+import { load } from './load.ts';
+import { micros, pairOf, pairRow, perSecond } from './pair-row.ts';
+import { BARE, startDossier, startServer } from './processes.ts';
 import type { Row } from './report.ts';
+import { alternate } from './rounds.ts';
 import { makeWorkspace } from './workspaces.ts';
 
 const ROUNDS = 5;
-const ONES = 6000;
-const LISTS = 600;
-// Few: each leaves a row in the tables of the kernel for a minute, and those are what is measured.
-const CONNECTIONS = 150;
-const CLOSED = { connection: 'close' };
+// Neither server is measured while its code is still being compiled.
+const WARM = 6000;
+const AGAINST = 'bare hapi';
+
+interface Counts {
+  /** Requests a round for one Work item. */
+  ones: number;
+  /** Requests a round for a list of 1,000. */
+  lists: number;
+}
 
 /** Reads: one Work item and a list of a thousand, against hapi with a ready Buffer. */
-export const benchReads = async (): Promise<Row[]> => {
+export const benchReads = async ({ ones, lists }: Counts): Promise<Row[]> => {
   const workspace = makeWorkspace(1000);
-  const bare = await startServer(BARE, []);
-  const dossier = await startServer(DOSSIER, [
-    '--workspace',
-    workspace.root,
-    '--port',
-    '0',
-    '--log-level',
-    'silent',
-  ]);
-  // Both warm: neither is measured while its code is still being compiled.
-  for (const [server, path] of [
-    [dossier, `/cases/${workspace.ids[0]}`],
-    [dossier, '/cases'],
-    [bare, '/one'],
-    [bare, '/thousand'],
-  ] as const)
-    await load(server, path, LISTS * 10);
-  const one = await alternate(
+  const bare = await startServer(BARE);
+  const dossier = await startDossier(workspace.root);
+  const path = `/cases/${workspace.ids[0]}`;
+  await load(dossier, path, WARM);
+  await load(bare, '/one', WARM);
+  const [one, bareOne] = await alternate(
     ROUNDS,
-    () => load(dossier, `/cases/${workspace.ids[0]}`, ONES),
-    () => load(bare, '/one', ONES),
+    () => load(dossier, path, ones),
+    () => load(bare, '/one', ones),
   );
-  const list = await alternate(
-    ROUNDS,
-    () => load(dossier, '/cases', LISTS),
-    () => load(bare, '/thousand', LISTS),
-  );
-  const alone = await alternate(
-    ROUNDS,
-    () => load(dossier, `/cases/${workspace.ids[0]}`, CONNECTIONS, CLOSED),
-    () => load(bare, '/one', CONNECTIONS, CLOSED),
+  if (lists > 0) {
+    await load(dossier, '/cases', WARM);
+    await load(bare, '/thousand', WARM);
+  }
+  const [list, bareList] = await alternate(
+    lists > 0 ? ROUNDS : 0,
+    () => load(dossier, '/cases', lists),
+    () => load(bare, '/thousand', lists),
   );
   await Promise.all([bare.stop(), dossier.stop()]);
   workspace.remove();
+  const rows = [
+    pairRow(
+      {
+        key: 'get-one-rate',
+        what: 'GET one Work item, requests a second',
+        better: 'higher',
+        target: '>= 0.80',
+      },
+      { ...pairOf('per_s', one, bareOne), against: AGAINST, show: perSecond },
+    ),
+    pairRow(
+      { key: 'get-one-cpu', what: 'GET one Work item, CPU a request', target: '<= 1.25' },
+      { ...pairOf('cpu_us', one, bareOne), against: AGAINST, show: micros },
+    ),
+  ];
+  if (lists === 0) return rows;
   return [
-    row('GET one Work item, requests a second', 'per_s', one, '>= 0.7'),
-    row('GET one Work item, CPU a request', 'cpu_us', one, '<= 1.4'),
-    row('GET a list of 1,000, CPU a request', 'cpu_us', list, '<= 1.3'),
-    row('GET one over a connection of its own, CPU', 'cpu_us', alone, '<= 8'),
+    ...rows,
+    pairRow(
+      { key: 'get-list-cpu', what: 'GET a list of 1,000, CPU a request', target: '<= 1.3' },
+      { ...pairOf('cpu_us', list, bareList), against: AGAINST, show: micros },
+    ),
   ];
-};
-
-const row = (
-  what: string,
-  key: keyof Load,
-  [ours, bare]: [Load[], Load[]],
-  target: string,
-): Row => {
-  const unit = key === 'per_s' ? '/s' : ' µs';
-  const [a, b] = [ours, bare].map((loads) => median(loads.map((each) => each[key]))) as [
-    number,
-    number,
-  ];
-  const ratio = median(ours.map((each, round) => each[key] / (bare[round]?.[key] ?? Number.NaN)));
-  return {
-    what,
-    measured: `${a.toFixed(0)}${unit}`,
-    limit: `${b.toFixed(0)}${unit} bare hapi`,
-    ratio,
-    target,
-  };
 };

@@ -1,95 +1,124 @@
-import { spawnSync } from 'node:child_process';
-import { alternate, median } from './load.ts';
-import { DOSSIER, memoryOf, startServer } from './processes.ts';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { millis, pairOf, pairRow, seconds } from './pair-row.ts';
+import { startDossier } from './processes.ts';
 import type { Row } from './report.ts';
+import { alternate, median } from './rounds.ts';
+import { type Cost, nodeCost } from './run-command.ts';
+import { cpuOf, memoryOf } from './usage.ts';
 import { makeWorkspace } from './workspaces.ts';
 
-const ROUNDS = 7;
-
-interface Start {
-  ms: number;
-  mb: number;
-}
+const ROUNDS = 5;
 
 /** From the start of the process to the first answer of /health, against `node -e 0`. */
-export const benchStarts = async (): Promise<Row[]> => {
+export const benchEmptyStart = async (): Promise<Row[]> => {
   const none = makeWorkspace(0);
-  const [empty, node] = await alternate(
+  const [ours, node] = await alternate(
     ROUNDS,
     () => startOnce(none.root),
-    async () => bareNode(),
+    () => nodeCost('0'),
   );
   none.remove();
   return [
-    {
-      what: 'start to first /health, empty',
-      measured: `${ms(empty).toFixed(0)} ms, ${mb(empty)} MB`,
-      limit: `${ms(node).toFixed(0)} ms node -e 0`,
-      ratio: median(empty.map((each, round) => each.ms / (node[round]?.ms ?? Number.NaN))),
-      target: '<= 4',
-    },
-    ...(await startsWith(10_000)),
+    pairRow(
+      { key: 'start-empty', what: 'start to first /health, empty', target: '<= 4' },
+      {
+        ...pairOf('ms', ours, node),
+        against: 'node -e 0',
+        show: millis,
+      },
+    ),
   ];
 };
 
-/** The same with 50,000 Work items. */
-export const benchManyStarts = (): Promise<Row[]> => startsWith(50_000);
+interface Targets {
+  /** In seconds. */
+  fresh?: string;
+  known?: string;
+}
 
-const startsWith = async (count: number): Promise<Row[]> => {
-  const many = makeWorkspace(count);
-  const first = await startOnce(many.root);
-  const [full, walked] = await alternate(
-    3,
-    () => startOnce(many.root),
-    async () => bareNode(WALK, many.root),
+/**
+ * The same with Work items, which the daemon has never seen (as after a clone) or knows from its last run: against a
+ * program of Node that lists the same directories and reads the same files.
+ */
+export const benchReady = async (items: number, { fresh, known }: Targets = {}): Promise<Row[]> => {
+  const workspace = makeWorkspace(items);
+  const { root } = workspace;
+  await startOnce(root);
+  const [unseen, seen, bare] = await alternate(
+    ROUNDS,
+    () => {
+      rmSync(join(root, '.dossier'), { recursive: true });
+      return startOnce(root);
+    },
+    () => startOnce(root),
+    () => nodeCost(READ_ALL, root),
   );
-  many.remove();
+  workspace.remove();
   return [
-    {
-      what: `start to first /health, ${count} items`,
-      measured: `${ms(full).toFixed(0)} ms, ${mb(full)} MB`,
-      limit: `${ms(walked).toFixed(0)} ms node, readdir and lstat`,
-      ratio: ms(full) / ms(walked),
-      target: '<= 4',
-    },
-    { what: 'the same, never seen before (a fresh clone)', measured: `${first.ms.toFixed(0)} ms` },
+    ...rowsOf('fresh', `ready, ${items} items never seen`, { ours: unseen, bare, items }, fresh),
+    ...rowsOf('known', `ready, ${items} items known`, { ours: seen, bare, items }, known),
   ];
 };
 
-const ms = (starts: Start[]): number => median(starts.map((each) => each.ms));
-const mb = (starts: Start[]): string => median(starts.map((each) => each.mb)).toFixed(0);
+interface Starts {
+  ours: Start[];
+  bare: Cost[];
+  items: number;
+}
 
-const WALK = `
-const { lstatSync, readdirSync } = require('node:fs');
-const walk = (dir) => {
-  for (const name of readdirSync(dir)) {
-    const path = dir + '/' + name;
-    if (lstatSync(path).isDirectory()) walk(path);
+const rowsOf = (
+  key: string,
+  what: string,
+  { ours, bare, items }: Starts,
+  target: string | undefined,
+): Row[] => {
+  const against = 'node, readdir and read';
+  const mb = median(ours.map((each) => each.mb)).toFixed(0);
+  const time = pairRow(
+    {
+      key: `ready-${key}-${items}`,
+      what,
+      value: median(ours.map(({ ms }) => ms)) / 1000,
+      ...(target !== undefined && { target }),
+    },
+    { ...pairOf('ms', ours, bare), against, show: seconds },
+  );
+  return [
+    { ...time, measured: `${time.measured}, ${mb} MB` },
+    pairRow(
+      { key: `ready-${key}-${items}-cpu`, what: `${what}, CPU` },
+      { ...pairOf('cpu_ms', ours, bare), against, show: seconds },
+    ),
+  ];
+};
+
+const READ_ALL = `
+const { readdirSync, readFileSync } = require('node:fs');
+const read = (dir) => {
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    const path = dir + '/' + entry.name;
+    if (entry.isDirectory()) read(path);
+    else readFileSync(path);
   }
 };
-walk(process.argv[1] + '/cases');
+read(process.argv[1] + '/cases');
 `;
+
+interface Start extends Cost {
+  mb: number;
+}
 
 const startOnce = async (root: string): Promise<Start> => {
   const from = performance.now();
-  const server = await startServer(DOSSIER, [
-    '--workspace',
-    root,
-    '--port',
-    '0',
-    '--log-level',
-    'silent',
-  ]);
+  const server = await startDossier(root);
   const answer = await fetch(`${server.url}/health`);
   await answer.arrayBuffer();
-  const ms = performance.now() - from;
-  const mb = memoryOf(server.pid);
+  const start = {
+    ms: performance.now() - from,
+    cpu_ms: cpuOf(server.pid),
+    mb: memoryOf(server.pid),
+  };
   await server.stop();
-  return { ms, mb };
-};
-
-const bareNode = (script = '0', ...args: string[]): Start => {
-  const from = performance.now();
-  spawnSync(process.execPath, ['-e', script, ...args]);
-  return { ms: performance.now() - from, mb: 0 };
+  return start;
 };

@@ -1,5 +1,9 @@
-/** The daemon with a clock on its event loop: told 'start' and 'stop', it answers with the longest stall between. */
+/**
+ * The daemon with a clock on its event loop: `watched-daemon.js dossier.js serve …`. It is sent 'start' and 'stop', and
+ * answers with the longest stall between, in milliseconds.
+ */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { pathToFileURL } from 'node:url';
 
 const RESOLUTION_MS = 5;
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -14,5 +18,6 @@ process.on('message', (order) => {
   delay.enable();
 });
 
-// A path that is not known before everything is built.
-await import(new URL('../../dossier.js', import.meta.url).href);
+// What it would be called with, were it called by itself.
+process.argv.splice(1, 1);
+await import(pathToFileURL(process.argv[1] ?? '').href);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makePlace, removePlace } from './place.ts';
 
 export interface BenchWorkspace {
   root: string;
@@ -14,7 +14,7 @@ const PER_MONTH = 400;
 
 /** A workspace with `count` Work items of the usual size, as if cloned: no daemon has seen it yet. */
 export const makeWorkspace = (count: number): BenchWorkspace => {
-  const root = mkdtempSync(join(tmpdir(), 'dossier-bench-'));
+  const root = makePlace();
   const ids: string[] = [];
   const files: string[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -30,7 +30,7 @@ export const makeWorkspace = (count: number): BenchWorkspace => {
     ids.push(id);
     files.push(join(dir, 'case.md'));
   }
-  return { root, ids, files, remove: () => rmSync(root, { recursive: true, force: true }) };
+  return { root, ids, files, remove: () => removePlace(root) };
 };
 
 const FURTHER = [
@@ -41,7 +41,10 @@ const FURTHER = [
   'sessions/2026-01-01T00-00-00Z-1a2b3c4d/plan.md',
 ];
 
-/** The same with six files in each Work item. */
+/** How many files a Work item of a full workspace has. */
+export const FILES_OF_FULL = 1 + FURTHER.length;
+
+/** The same with more files in each Work item. */
 export const makeFullWorkspace = (count: number): BenchWorkspace => {
   const workspace = makeWorkspace(count);
   for (const file of workspace.files)

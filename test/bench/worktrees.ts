@@ -1,7 +1,5 @@
 /** What worktrees cost against the git commands that do the same, in turns on one repository of 5,000 files. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
@@ -12,8 +10,10 @@ import type { Case } from '../../store/records/case.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { writeFiles } from '../helpers/repository.ts';
 import { type Running, startOn } from '../helpers/service.ts';
-import { childrenCpu } from './processes.ts';
+import { isThisBuild } from './build.ts';
+import { makePlace, removePlace } from './place.ts';
 import type { Row } from './report.ts';
+import { childrenCpu } from './usage.ts';
 
 const FILES = 5000;
 const ROUNDS = 9;
@@ -21,7 +21,9 @@ const LOOKS = 5;
 const RESOLUTION_MS = 5;
 
 export const benchWorktrees = async (): Promise<Row[]> => {
-  const root = mkdtempSync(join(tmpdir(), 'dossier-bench-'));
+  // It calls functions of this build's modules.
+  if (!isThisBuild()) return [];
+  const root = makePlace();
   const repository = join(root, 'repository');
   try {
     await makeRepository(repository);
@@ -32,7 +34,7 @@ export const benchWorktrees = async (): Promise<Row[]> => {
       await running.stop();
     }
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    removePlace(root);
   }
 };
 
@@ -82,17 +84,30 @@ const measure = async (running: Running, place: Place): Promise<Row[]> => {
     await lookAtBoth(running, made, costs);
   }
   return [
-    ...rowsOf('worktree create', 'git worktree add', costs.create, '<= 1.15'),
+    ...rowsOf(['worktree-create', 'worktree create'], costs.create, {
+      limit: 'git worktree add',
+      target: '<= 1.15',
+    }),
     {
+      key: 'worktree-create-stall',
       what: 'stall at create',
       measured: `${stall.toFixed(1)} ms`,
       limit: '20 ms',
       ratio: stall / 20,
       target: '<= 1',
     },
-    ...rowsOf('worktree health', 'git status', costs.health, '<= 1.3'),
-    ...rowsOf('worktree diff', 'git ls-files + git diff', costs.diff, '<= 1.3'),
-    ...rowsOf('the same, new files', 'git add -N + git diff', costs.grown, '<= 1.3'),
+    ...rowsOf(['worktree-health', 'worktree health'], costs.health, {
+      limit: 'git status',
+      target: '<= 1.3',
+    }),
+    ...rowsOf(['worktree-diff', 'worktree diff'], costs.diff, {
+      limit: 'git ls-files + git diff',
+      target: '<= 1.3',
+    }),
+    ...rowsOf(['worktree-diff-new', 'worktree diff, new files'], costs.grown, {
+      limit: 'git add -N + git diff',
+      target: '<= 1.3',
+    }),
   ];
 };
 
@@ -172,10 +187,15 @@ interface Pair {
 
 const pair = (): Pair => ({ ours: [], gits: [] });
 
-const rowsOf = (what: string, limit: string, { ours, gits }: Pair, target: string): Row[] =>
+const rowsOf = (
+  [key, what]: [key: string, what: string],
+  { ours, gits }: Pair,
+  { limit, target }: { limit: string; target: string },
+): Row[] =>
   (['wall', 'cpu'] as const).map((of) => {
     const [own, git] = [ours, gits].map((costs) => typical(costs.map((cost) => cost[of])));
     return {
+      key: `${key}-${of}`,
       what: `${what}, ${of}`,
       measured: `${own?.toFixed(1)} ms`,
       limit: `${limit} ${git?.toFixed(1)} ms`,

@@ -1,0 +1,43 @@
+import { figureOf, type Row } from './report.ts';
+
+/** How many times worse than its reference a ratio may be. */
+export const MOST_WORSE = 1.3;
+
+type Ratio = Pick<Row, 'key' | 'ratio'>;
+
+/** How many times worse a ratio is than its reference; below 1 where it is better. Undefined where one is missing. */
+export const timesWorse = (
+  { ratio, better }: Pick<Row, 'ratio' | 'better'>,
+  reference: Ratio | undefined,
+): number | undefined => {
+  if (ratio === undefined || reference?.ratio === undefined) return undefined;
+  return better === 'higher' ? reference.ratio / ratio : ratio / reference.ratio;
+};
+
+/** What is wrong with the rows of a guard, a sentence or two for each; empty where nothing is. */
+export const failuresOf = (rows: readonly Row[], references: readonly Ratio[]): string[] =>
+  rows.flatMap((row) => {
+    const reference = references.find(({ key }) => key === row.key);
+    const worse = timesWorse(row, reference);
+    const failure = worse === undefined ? whatIsMissing(row) : whatIsWorse(row, reference, worse);
+    return failure === undefined ? [] : [failure];
+  });
+
+const whatIsMissing = (row: Row): string =>
+  row.ratio === undefined
+    ? `${row.key} has no ratio: ${row.measured}. Run \`npm run bench -- --guard\` where it can be measured.`
+    : `${row.key} is missing in the section Guard of test/bench/RESULTS.md. Run the whole of \`npm run bench\` and commit the file.`;
+
+const whatIsWorse = (
+  { key, what, ratio }: Row,
+  reference: Ratio | undefined,
+  worse: number,
+): string | undefined => {
+  // A ratio that is no number is worse than any.
+  if (worse <= MOST_WORSE) return undefined;
+  return (
+    `${key} is ${worse.toFixed(2)} × worse, and may be ${MOST_WORSE} ×: the ratio of ${what} is ${figureOf(ratio)}, ` +
+    `and ${figureOf(reference?.ratio)} in test/bench/RESULTS.md. Profile it; if the cost is wanted, run the whole of ` +
+    '`npm run bench`, commit RESULTS.md, and give the reason in the commit message.'
+  );
+};

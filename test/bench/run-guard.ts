@@ -1,0 +1,50 @@
+import { failuresOf, timesWorse } from './guard.ts';
+import { GUARD } from './parts.ts';
+import { figureOf, print, printTable, type Row } from './report.ts';
+import type { KeptRow } from './results.ts';
+import type { ResultsFile } from './results-file.ts';
+import { type All, measureAll } from './run-parts.ts';
+
+/** Compares the ratios of the guard with RESULTS.md. Returns false where one is worse than it may be, or is missing. */
+export const runGuard = async (file: ResultsFile): Promise<boolean> => {
+  const from = performance.now();
+  const results = file.read();
+  const references = results?.guard ?? [];
+  const { rows, failed } = await measureGuard((part) => printBeside(part, references));
+  const failures = results === undefined ? [MISSING] : failuresOf(rows, references);
+  for (const failure of failures) process.stderr.write(`${failure}\n`);
+  process.stdout.write(`The guard took ${((performance.now() - from) / 1000).toFixed(0)} s.\n`);
+  return failures.length === 0 && failed.length === 0;
+};
+
+const MISSING =
+  'test/bench/RESULTS.md is missing: the guard has no ratios to compare with. Run the whole of `npm run bench`, and commit the file.';
+
+/** The rows that the guard compares. */
+export const measureGuard = (show: (rows: readonly Row[]) => void = print): Promise<All> =>
+  measureAll(
+    Object.fromEntries(
+      Object.entries(GUARD).map(([name, { measure, keys }]) => [
+        `${name} for the guard`,
+        async () => (await measure()).filter(({ key }) => keys.includes(key)),
+      ]),
+    ),
+    show,
+  );
+
+const printBeside = (rows: readonly Row[], references: readonly KeptRow[]): void => {
+  const cells = rows.map((row) => {
+    const reference = references.find(({ key }) => key === row.key);
+    const worse = timesWorse(row, reference)?.toFixed(2);
+    return [
+      row.what,
+      row.measured,
+      row.limit ?? '',
+      figureOf(row.ratio),
+      figureOf(reference?.ratio) || 'missing',
+      worse === undefined ? '' : `${worse} ×`,
+    ];
+  });
+  const head = ['what', 'measured', 'limit in the same run', 'ratio', 'RESULTS.md', 'worse'];
+  printTable([head, ...cells]);
+};
