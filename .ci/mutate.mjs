@@ -1,8 +1,9 @@
-// What the tests of the pure rules let pass: each rule, as it is compiled, is changed in one place at a time, and its own
+// What the tests of the pure rules let pass: each rule is changed in one place at a time, and its own
 // tests are run on that. Says what survives, and fails for nobody: some changes mean the same.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import { compile, compilePrograms } from './compile.mjs';
 
 /** The rules, and who tests them. */
 const RULES = {
@@ -44,32 +45,30 @@ const mutantsOf = (text) => {
   );
 };
 
-// Goes into the process of the tests: they load this instead, and no file is touched.
-const hookFor = (url, source) => {
-  const load = `export const load = (url, context, next) => url === ${JSON.stringify(url)}
-    ? { format: 'module', source: ${JSON.stringify(source)}, shortCircuit: true } : next(url, context);`;
-  const register = `import { register } from 'node:module'; register(${JSON.stringify(dataOf(load))});`;
-  return dataOf(register);
-};
-
-const dataOf = (script) => `data:text/javascript;base64,${Buffer.from(script).toString('base64')}`;
-
-const passes = (test, file, source) => {
-  const hook = ['--import', hookFor(pathToFileURL(file).href, source)];
+const passes = async (test, rule, contents) => {
+  const mutated = {
+    name: 'mutated',
+    setup: ({ onLoad }) =>
+      onLoad({ filter: new RegExp(`/${rule}\\.ts$`) }, () => ({ contents, loader: 'ts' })),
+  };
+  const outdir = 'dist/mutated';
+  await compile([`test/${test}.test.ts`], { outdir, plugins: [mutated], sourcemap: false });
   const limits = { stdio: 'ignore', timeout: 120_000 };
-  return spawnSync(process.execPath, [...hook, `dist/test/${test}.test.js`], limits).status === 0;
+  const program = join(outdir, `test/${test}.test.js`);
+  return spawnSync(process.execPath, [program], limits).status === 0;
 };
 
 const wanted = process.argv.slice(2);
+await compilePrograms();
 for (const [rule, test] of Object.entries(RULES)) {
   if (wanted.length > 0 && !wanted.some((part) => rule.includes(part))) continue;
-  const file = `dist/${rule}.js`;
-  const text = readFileSync(file, 'utf8');
-  if (!passes(test, file, text)) throw new Error(`${test} fails as it is`);
+  const text = readFileSync(`${rule}.ts`, 'utf8');
+  if (!(await passes(test, rule, text))) throw new Error(`${test} fails as it is`);
   const all = mutantsOf(text);
-  const survivors = all.filter((mutant) => passes(test, file, mutant.text));
+  const survivors = [];
+  for (const mutant of all) if (await passes(test, rule, mutant.text)) survivors.push(mutant);
   console.log(`${rule}: ${survivors.length} of ${all.length} survive`);
   const lines = text.split('\n');
   for (const { line, what } of survivors)
-    console.log(`  ${file}:${line}: ${what}: ${lines[line - 1].trim()}`);
+    console.log(`  ${rule}.ts:${line}: ${what}: ${lines[line - 1].trim()}`);
 }

@@ -1,50 +1,95 @@
-// Runs the tests of the files and below the folders that are named. Some files of a folder share a process: what they import, and
-// the browser, is started once. A file that changes what is of the whole process, as its environment or its clock, runs
-// alone.
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+// Runs tests: node .ci/test.mjs [--quick] [--since=REV] [--slowest] [--again] [FILE or FOLDER...]
+//
+// --quick: those that the change touches, as many as fit into its time. --slowest: lists the time of each file. --again: files
+// that failed are run once more, alone; what passes then is named in dist/flaky.json, and is a defect all the same. A file that
+// takes longer than .ci/budgets.json gives it fails the run.
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { compilePrograms, filesBelow, letGo } from './compile.mjs';
+import { compileGroups, groupsOf } from './test-groups.mjs';
+import { runGroups } from './test-run.mjs';
+import { touchedBy } from './touched.mjs';
 
-const TOGETHER = 6;
-const OF_THE_PROCESS = /process\.env\.\w+ = |process\.env\[\w+\] = |process\.chdir|mock\.timers/;
+const OUT = 'dist/tests';
+const TIMES = 'dist/test-times.json';
+const FLAKY = 'dist/flaky.json';
+const AT_ONCE = 3;
+const QUICK_S = 75;
+const USUAL_S = 2;
+const SHARE = 0.15;
+const MOST_AGAIN = 5;
 
-const testsBelow = (place) => {
-  if (statSync(place).isDirectory())
-    return readdirSync(place).flatMap((name) => testsBelow(join(place, name)));
-  return place.endsWith('.test.js') ? [place] : [];
+const readJson = (path, otherwise) =>
+  existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : otherwise;
+
+const budgets = readJson('.ci/budgets.json');
+const known = readJson(TIMES, {});
+/** Both in seconds. A budget is for a machine that does much else: where a file was not run yet, a share of it is expected. */
+const budgetOf = (file) => budgets.files[file] ?? budgets.default;
+const expected = (file) =>
+  known[file] === undefined ? (budgets.files[file] ?? USUAL_S / SHARE) * SHARE : known[file] / 1000;
+
+const testsAt = (place) =>
+  statSync(place).isDirectory() ? filesBelow(place, /\.test\.ts$/) : [place];
+
+/** The first of them that together take no longer than QUICK_S. */
+const quickOf = (files) => {
+  const fits = [];
+  for (const file of files)
+    if ([...fits, file].reduce((sum, each) => sum + expected(each), 0) <= QUICK_S * 2)
+      fits.push(file);
+  const out = files.filter((file) => !fits.includes(file));
+  if (out.length > 0) console.log(`Left out, for time: ${out.join(' ')}. npm test runs all.`);
+  return fits;
 };
 
-const groupsOf = (files) => {
-  const groups = [];
-  for (const file of files) {
-    const isAlone = OF_THE_PROCESS.test(readFileSync(file, 'utf8'));
-    const last = groups.at(-1);
-    const fits =
-      last !== undefined &&
-      !(isAlone || last.isAlone) &&
-      last.files.length < TOGETHER &&
-      dirname(last.files[0]) === dirname(file);
-    if (fits) last.files.push(file);
-    else groups.push({ isAlone, files: [file] });
-  }
-  return groups.map(({ files }) => files);
+const run = async (groups, atOnce) => {
+  rmSync(OUT, { recursive: true, force: true });
+  mkdirSync(OUT, { recursive: true });
+  await Promise.all([compilePrograms(), compileGroups(groups, OUT)]);
+  await letGo();
+  return runGroups(groups, OUT, atOnce);
 };
 
-const [, , ...places] = process.argv;
-const files = [...new Set(places.flatMap(testsBelow))].sort();
-const into = 'dist/together';
-rmSync(into, { recursive: true, force: true });
-mkdirSync(into);
-const programs = groupsOf(files).map((group, at) => {
-  const [first] = group;
-  if (group.length === 1) return first;
-  const room = relative('dist/test', dirname(first)).replaceAll('/', '-');
-  const program = join(into, `${String(at).padStart(3, '0')}-${room}.test.js`);
-  writeFileSync(program, group.map((file) => `import '../../${file}';\n`).join(''));
-  return program;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    again: { type: 'boolean' },
+    quick: { type: 'boolean' },
+    since: { type: 'string', default: 'HEAD' },
+    slowest: { type: 'boolean' },
+  },
 });
-const how = ['--test', '--test-reporter=spec', '--enable-source-maps', '--test-timeout=900000'];
-const { status } = spawnSync(process.execPath, [...how, '--test-concurrency=3', ...programs], {
-  stdio: 'inherit',
-});
-process.exitCode = status ?? 1;
+const all = [...new Set((positionals.length === 0 ? ['test'] : positionals).flatMap(testsAt))];
+const files = values.quick ? quickOf(touchedBy(values.since, all)) : all;
+const first = await run(groupsOf(files, expected), AT_ONCE);
+writeFileSync(TIMES, JSON.stringify({ ...known, ...first.times }, null, 2));
+
+if (values.again) rmSync(FLAKY, { force: true });
+let { failures, passed } = first;
+const failed = [...new Set(failures.map(({ file }) => file))];
+const isAgain = values.again && failed.length > 0 && failed.length <= MOST_AGAIN;
+if (isAgain) {
+  const tell = ({ file, line, name }) => `${file}:${line}: ${name}`;
+  console.log(`Once more, alone:\n${failures.map(tell).join('\n')}`);
+  const once = failures.length;
+  ({ failures } = await run(
+    groupsOf(failed, () => Number.POSITIVE_INFINITY),
+    1,
+  ));
+  passed += once - failures.length;
+  const flaky = failed.filter((file) => failures.every((failure) => failure.file !== file));
+  writeFileSync(FLAKY, JSON.stringify(flaky));
+  console.log(`FLAKY, passed when run again: ${flaky.join(' ')}`);
+}
+
+const line = ([file, ms]) =>
+  `${(ms / 1000).toFixed(1).padStart(7)} s of ${budgetOf(file)} s  ${file}`;
+const sorted = Object.entries(first.times).toSorted(([, a], [, b]) => b - a);
+if (values.slowest) for (const each of sorted) console.log(line(each));
+const over = sorted.filter(([file, ms]) => ms > budgetOf(file) * 1000);
+for (const each of over) console.log(`OVER ITS BUDGET ${line(each)}`);
+for (const { file, line: at, name } of failures) console.log(`FAILED ${file}:${at}: ${name}`);
+console.log(`${passed} passed, ${failures.length} failed, ${first.skipped} skipped`);
+const isWrong = over.length > 0 || failures.length > 0;
+process.exitCode = isWrong || (passed === 0 && !values.quick) ? 1 : 0;

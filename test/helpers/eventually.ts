@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const LOOK_AGAIN_MS = 20;
+// At first soon, then less often: a look takes time of what is waited for.
+const SOONEST_MS = 5;
+const LATEST_MS = 80;
 const GIVE_UP_MS = 120_000;
 
 /** Tries until what is asserted holds, and answers its value; after two minutes the last assertion fails. */
@@ -9,13 +11,14 @@ export const eventually = async <T>(
   attempt: () => T | Promise<T>,
   give_up_ms = GIVE_UP_MS,
 ): Promise<T> => {
-  for (const end = Date.now() + give_up_ms; ; ) {
+  const end = Date.now() + give_up_ms;
+  for (let pause = SOONEST_MS; ; pause = Math.min(2 * pause, LATEST_MS)) {
     try {
       return await attempt();
     } catch (error) {
       if (Date.now() > end) throw error;
     }
-    await delay(LOOK_AGAIN_MS);
+    await delay(pause);
   }
 };
 

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -25,16 +34,45 @@ interface Wanted {
 /** A real git repository in a temporary directory, removed after the test. No setting of the user reaches it. */
 export const makeRepository = (
   t: TestContext,
-  { files, bare = false }: Wanted = {},
+  { files = { 'README.md': '# A repository\n' }, bare = false }: Wanted = {},
 ): TestRepository => {
   const root = temporaryDirectory(t);
   const git = gitIn(root);
+  cpSync(templateOf(files), root, { recursive: true, verbatimSymlinks: true });
+  // It knows files by their inodes and times.
+  git('update-index', '-q', '--refresh');
+  return bare ? bareOf(t, root) : { root, git };
+};
+
+// Where it is before a test has another directory for what is temporary.
+const PLACE = tmpdir();
+let templates: string | undefined;
+const made = new Map<string, string>();
+
+// Six runs of git are most of what a test would take: they are made once for each process, and copied.
+const templateOf = (files: NonNullable<Wanted['files']>): string => {
+  const key = createHash('sha256').update(JSON.stringify(files)).digest('hex');
+  const known = made.get(key);
+  if (known !== undefined) return known;
+  templates ??= forThisProcess();
+  const root = join(templates, key);
+  mkdirSync(root);
+  const git = gitIn(root);
   git('init', '--quiet', '--initial-branch=main');
-  for (const [name, value] of SETTINGS) git('config', name, value);
-  writeFiles(root, files ?? { 'README.md': '# A repository\n' });
+  rmSync(join(root, '.git/hooks'), { recursive: true });
+  mkdirSync(join(root, '.git/hooks'));
+  appendFileSync(join(root, '.git/config'), SETTINGS);
+  writeFiles(root, files);
   git('add', '--all');
   git('commit', '--quiet', '--message', 'start');
-  return bare ? bareOf(t, root) : { root, git };
+  made.set(key, root);
+  return root;
+};
+
+const forThisProcess = (): string => {
+  const dir = mkdtempSync(join(PLACE, 'dossier-test-templates-'));
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+  return dir;
 };
 
 export const temporaryDirectory = (t: TestContext): string => {
@@ -62,11 +100,12 @@ export const gitIn =
       maxBuffer: 64 * 1_048_576,
     });
 
-const SETTINGS = [
-  ['user.name', 'Test Operator'],
-  ['user.email', 'operator@example.com'],
-  ['commit.gpgSign', 'false'],
-] as const;
+const SETTINGS = `[user]
+\tname = Test Operator
+\temail = operator@example.com
+[commit]
+\tgpgSign = false
+`;
 
 const environment = (root: string): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,

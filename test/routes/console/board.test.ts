@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { caseText, dirOf, write } from '../../helpers/many-items.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
@@ -14,7 +14,7 @@ const start = async (t: TestContext, before: (workspace: string) => void = () =>
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const workspace = temporaryDirectory(t);
   before(workspace);
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const daemon = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const dossier = connect({ url: daemon.url });
   const make = (title: string, description = 'Nothing.\n') =>
     dossier.call('POST /cases', { body: { title, type: 'bug', description } });

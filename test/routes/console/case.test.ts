@@ -5,14 +5,14 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { eventually, until } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext, description = 'As it *was*.\n') => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const workspace = temporaryDirectory(t);
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const daemon = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const dossier = connect({ url: daemon.url });
   const { id, path } = await dossier.call('POST /cases', {
     body: { title: 'The item', type: 'bug', description },

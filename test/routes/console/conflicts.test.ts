@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 import { commit } from '../../lib/work/conflicts/fixture.ts';
 
 const start = async (t: TestContext) => {
   const { root, git } = makeRepository(t, { files: { 'a.txt': 'one\n', 'b.txt': 'one\n' } });
-  const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t), '--repo', root]);
+  const daemon = await startHere(t, ['--workspace', temporaryDirectory(t), '--repo', root]);
   const dossier = connect({ url: daemon.url });
   const { id } = await dossier.call('POST /cases', { body: { title: 'Rebase', type: 'bug' } });
   const { path } = await dossier.call('POST /api/worktrees', { body: { case_id: id } });

@@ -11,7 +11,7 @@ import { listedOf } from '../../../routes/console/parts/diff/list.ts';
 import { isNamed } from '../../../routes/console/parts/diff/named.ts';
 import { linesIn, rowsOf } from '../../../routes/console/parts/diff/rows.ts';
 import { assertAccessible, look, noBrowser, openBrowser } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
 describe('whether a plan names a file', () => {
@@ -157,7 +157,7 @@ const start = async (
   });
   const workspace = temporaryDirectory(t);
   const args = ['--workspace', workspace, '--repo', root];
-  const { url } = await startDaemon(t, args);
+  const { url } = await startHere(t, args);
   const dossier = connect({ url });
   const description = `\`\`\`sh\n${commands.join('\n')}\n\`\`\`\n`;
   const body = { title: 'Change things', type: 'bug', description };

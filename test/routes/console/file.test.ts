@@ -8,7 +8,7 @@ import { connect } from '../../../lib/client/client.ts';
 import { asText } from '../../../routes/console/editor/server-text.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
 import { isLive } from '../../helpers/chromium.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -24,7 +24,7 @@ const BIN = fileURLToPath(new URL('../../../../node_modules/.bin', import.meta.u
 const start = async (t: TestContext, files: Record<string, string> = FILES, path = PATH) => {
   const { root } = makeRepository(t, { files });
   const args = ['--workspace', temporaryDirectory(t), '--repo', root];
-  const { url } = await startDaemon(t, args, { PATH: path });
+  const { url } = await startHere(t, args, { PATH: path });
   const dossier = connect({ url });
   const body = { title: 'Change things', type: 'bug' };
   const { id } = await dossier.call('POST /cases', { body });

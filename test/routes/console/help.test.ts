@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it, type TestContext } from 'node:test';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
-import { DOSSIER, startDaemon } from '../../helpers/daemon.ts';
+import { DOSSIER } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext) => {
-  const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t)]);
+  const daemon = await startHere(t, ['--workspace', temporaryDirectory(t)]);
   return `${daemon.url}/dashboard/help`;
 };
 

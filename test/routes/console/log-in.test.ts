@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { dossier } from '../../helpers/command.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
 describe('the console where a key is asked for', { skip: noBrowser }, () => {
   it('is there for a browser that has shown one, live and with its forms', async (t) => {
     const workspace = temporaryDirectory(t);
     writeFileSync(join(workspace, 'workspace.md'), '---\nrequire_key: true\n---\n');
-    const { url } = await startDaemon(t, ['--workspace', workspace]);
+    const { url } = await startHere(t, ['--workspace', workspace]);
     const { stdout } = await dossier(t, 'key', 'browser', '--workspace', workspace);
     const key = /dossier_[\w-]{43}/.exec(stdout)?.[0] ?? '';
     const { page, browser, complaints } = await look(t, url, { javaScriptEnabled: false });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -14,7 +14,7 @@ const OF_SESSION = ['', '/plan', '/diff'];
 const start = async (t: TestContext) => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const workspace = temporaryDirectory(t);
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const daemon = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const dossier = connect({ url: daemon.url });
   const body = { title: 'The item', type: 'bug', description: '```sh\necho\n```\n' } as const;
   const { id, path } = await dossier.call('POST /cases', { body });

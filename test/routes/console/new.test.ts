@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 interface Options {
@@ -15,7 +15,7 @@ const start = async (t: TestContext, { repository, remote }: Options = {}) => {
   const { root, git } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   if (remote !== undefined) git('remote', 'add', 'origin', remote);
   const at = repository === false ? [] : ['--repo', root];
-  const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t), ...at]);
+  const daemon = await startHere(t, ['--workspace', temporaryDirectory(t), ...at]);
   const dossier = connect({ url: daemon.url });
   const titles = async () => (await dossier.call('GET /cases')).map(({ title }) => title);
   const sessions = async () => {

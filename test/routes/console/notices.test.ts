@@ -5,7 +5,7 @@ import { connect } from '../../../lib/client/client.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { noBrowser } from '../../helpers/browser.ts';
 import { FLAGS, isLive, WHOLE_CHROMIUM } from '../../helpers/chromium.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 /** What the browser was asked to tell, and whether its tab is looked at: no browser without a screen says either. */
@@ -24,7 +24,7 @@ const RECORD = `
 
 const start = async (t: TestContext) => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
-  const { url } = await startDaemon(t, ['--workspace', temporaryDirectory(t), '--repo', root]);
+  const { url } = await startHere(t, ['--workspace', temporaryDirectory(t), '--repo', root]);
   const dossier = connect({ url });
   const plan = async (title: string): Promise<void> => {
     const description = '```sh\ntrue\n```\n';

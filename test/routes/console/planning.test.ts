@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const HOSTILE = '<script>alert(1)</script> [x](javascript:alert(1)) \u202e\n\n*text*\n';
 
 const start = async (t: TestContext) => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
-  const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t), '--repo', root]);
+  const daemon = await startHere(t, ['--workspace', temporaryDirectory(t), '--repo', root]);
   const dossier = connect({ url: daemon.url });
   const body = { title: 'Planned', type: 'bug', description: 'It *fails*.\n' };
   const { id } = await dossier.call('POST /cases', { body });

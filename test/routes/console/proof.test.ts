@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const PICTURE = Buffer.from(
@@ -16,7 +16,7 @@ const EVIL = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><
 const start = async (t: TestContext) => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const workspace = temporaryDirectory(t);
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const daemon = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const dossier = connect({ url: daemon.url });
   const { id, path } = await dossier.call('POST /cases', {
     body: { title: 'Dates are refused', type: 'bug' },

@@ -4,7 +4,7 @@ import { connect } from '../../../lib/client/client.ts';
 import { startCodeHost } from '../../codehost/code-host.ts';
 import { startLogStore } from '../../codehost/log-store.ts';
 import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { gitIn, temporaryDirectory } from '../../helpers/repository.ts';
 import { commit } from '../../lib/work/conflicts/fixture.ts';
 
@@ -18,7 +18,7 @@ const start = async (t: TestContext, given: Record<string, string> = {}) => {
   const { root } = host.repositories.clone();
   const env = { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '', ...given };
   const args = ['--workspace', temporaryDirectory(t), '--repo', root];
-  const daemon = await startDaemon(t, args, env);
+  const daemon = await startHere(t, args, env);
   const dossier = connect({ url: daemon.url });
   const { id } = await dossier.call('POST /cases', {
     body: { title: 'Round half up', type: 'bug', description: 'The tax is off by one.' },

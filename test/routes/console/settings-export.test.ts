@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
 describe('the page of exports', { skip: noBrowser }, () => {
   it('gives the workspace and a Work item that was looked for, without scripts too', async (t) => {
     const workspace = temporaryDirectory(t);
-    const { url } = await startDaemon(t, ['--workspace', workspace]);
+    const { url } = await startHere(t, ['--workspace', workspace]);
     const at = `${url}/dashboard/settings/export`;
     const { page, browser, complaints } = await look(t, at);
     await page.getByText('There is none yet.').waitFor();

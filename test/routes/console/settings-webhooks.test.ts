@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { until } from '../../helpers/eventually.ts';
 import { openReceiver } from '../../helpers/receiver.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext) => {
   const workspace = temporaryDirectory(t);
-  const { url } = await startDaemon(t, ['--workspace', workspace], { DOSSIER_TRUST: '0' });
+  const { url } = await startHere(t, ['--workspace', workspace], { DOSSIER_TRUST: '0' });
   const dossier = connect({ url });
   const at = (path = '') => `${url}/dashboard/settings/webhooks${path}`;
   const happen = () => dossier.call('POST /cases', { body: { title: 'x', type: 'bug' } });

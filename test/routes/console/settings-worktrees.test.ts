@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { eventually, until } from '../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
@@ -14,7 +14,7 @@ const start = async (t: TestContext, count: number, settings = '') => {
   writeFileSync(file, `---\n${settings}worktrees:\n  ttl_hours: 1000 # long\n---\n`);
   const repository = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const given = ['--workspace', workspace, '--repo', repository.root, '--trust'];
-  const { url } = await startDaemon(t, given);
+  const { url } = await startHere(t, given);
   const dossier = connect({ url });
   const made = [];
   for (let number = 0; number < count; number += 1) {

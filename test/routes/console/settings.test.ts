@@ -5,14 +5,14 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, assertFits, look, noBrowser, openTab } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext, settings = '') => {
   const workspace = temporaryDirectory(t);
   const file = join(workspace, 'workspace.md');
   if (settings !== '') writeFileSync(file, `---\n${settings}---\n`);
-  const daemon = await startDaemon(t, ['--workspace', workspace], { DOSSIER_TRUST: '0' });
+  const daemon = await startHere(t, ['--workspace', workspace], { DOSSIER_TRUST: '0' });
   const at = (path: string) => `${daemon.url}/dashboard/${path}`;
   return { workspace, file, at, dossier: connect({ url: daemon.url }) };
 };

@@ -12,7 +12,7 @@ import {
   SIZES,
 } from '../../helpers/browser.ts';
 import { isLive } from '../../helpers/chromium.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 import { fillSample, sampleRepository } from '../../pictures/sample.ts';
 
@@ -78,7 +78,7 @@ describe('every page of the console', { skip: noBrowser }, () => {
   it('can be used by everybody: at any size, in any light, by keyboard, without scripts', async (t) => {
     const root = temporaryDirectory(t);
     const args = ['--workspace', `${root}/workspace`, '--repo', sampleRepository(root)];
-    const { url } = await startDaemon(t, args);
+    const { url } = await startHere(t, args);
     const looked = await look(t, `${url}/dashboard`);
     const still = { size: 'narrow', javaScriptEnabled: false } as const;
     const { page: plain } = await openTab(looked.browser, `${url}/dashboard`, still);

@@ -5,14 +5,14 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect, type Proof } from '../../../lib/client/client.ts';
 import { withCommits } from '../../../routes/console/parts/trace/columns.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { linkTo } from '../../helpers/linked-issue.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext) => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const workspace = temporaryDirectory(t);
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const daemon = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const dossier = connect({ url: daemon.url });
   const title = 'Saving </text><script>alert(1)</script> fails';
   const { id, path } = await dossier.call('POST /cases', {

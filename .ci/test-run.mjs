@@ -1,0 +1,63 @@
+// Runs groups of tests, a process for each, some at a time.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * Each process has a network and a table of processes to itself where the system gives it one: daemons of one test do not
+ * look at the runs of another, and what a test leaves behind ends with it.
+ */
+const apart = () => {
+  const namespaces = ['unshare', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
+  // The shell stays, as the first process of its table: it takes over orphans, and Node would not.
+  const inside = [...namespaces, 'sh', '-c', 'ip link set lo up && "$@"; exit $?', 'sh'];
+  const [program, ...argv] = [...inside, 'true'];
+  return spawnSync(program, argv).status === 0 ? inside : [];
+};
+
+const APART = apart();
+
+/** Prints what the tests say, in one piece, and answers their counts, times and failures. */
+const runGroup = async ({ name, files }, folder) => {
+  const counts = join(folder, `${name}.json`);
+  const how = ['--test-timeout=300000', '--test-reporter=./.ci/test-reporter.mjs'];
+  const [program, ...argv] = [...APART, process.execPath, ...how, join(folder, `${name}.test.js`)];
+  // Daemons of the tests have their default sockets beside no other's, at a short path.
+  const state = mkdtempSync(join(tmpdir(), 'dst-'));
+  const { env: own } = process;
+  const env = { ...own, TEST_COUNTS: counts, XDG_STATE_HOME: state, XDG_RUNTIME_DIR: '' };
+  const child = spawn(program, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => said.push(piece));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  rmSync(state, { recursive: true, force: true });
+  process.stdout.write(Buffer.concat(said));
+  const died = () => ({
+    ...NONE,
+    failures: files.map((file) => ({ file, name: `ended with ${code}` })),
+  });
+  const counted = await readFile(counts, 'utf8').then(JSON.parse).catch(died);
+  if (code === 0 || counted.failures.length > 0) return counted;
+  return { ...counted, failures: died().failures };
+};
+
+const NONE = { times: {}, passed: 0, skipped: 0, failures: [] };
+
+/** The first of them begin first. */
+export const runGroups = async (groups, folder, atOnce) => {
+  const left = [...groups];
+  const results = [];
+  const work = async () => {
+    for (let group = left.shift(); group !== undefined; group = left.shift())
+      results.push(await runGroup(group, folder));
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return {
+    times: Object.assign({}, ...results.map(({ times }) => times)),
+    failures: results.flatMap(({ failures }) => failures),
+    passed: results.reduce((sum, { passed }) => sum + passed, 0),
+    skipped: results.reduce((sum, { skipped }) => sum + skipped, 0),
+  };
+};

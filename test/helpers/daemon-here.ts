@@ -1,0 +1,49 @@
+import { mkdirSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import { COMMANDS } from '../../lib/cli/commands.ts';
+import { readLine } from '../../lib/cli/line/read.ts';
+import { EVENTS } from '../../lib/daemon/events.ts';
+import { createServer } from '../../lib/daemon/server.ts';
+import { startService } from '../../lib/daemon/startup.ts';
+import type { Log } from '../../lib/log.ts';
+import { keyCheck } from '../../lib/mcp/key-check.ts';
+import { operatorConsole } from '../../routes/console/console.ts';
+import { sections } from '../../routes/index.ts';
+import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
+import { atEnd } from './at-end.ts';
+import { VERSION } from './version.ts';
+
+/**
+ * What `dossier serve` starts with these arguments, in this process: for tests that call it or look at its pages, and do not
+ * kill it. That takes a tenth of the time of a process of its own. It listens on a free port, trusts the workspace's files
+ * unless `env` has another DOSSIER_TRUST, and is stopped after the test.
+ */
+export const startHere = async (
+  t: TestContext,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<{ url: string }> => {
+  const variables = { ...process.env, DOSSIER_TRUST: '1', DOSSIER_FOLLOW_LOCKS: '1', ...env };
+  const argv = ['serve', '--port', '0', ...args];
+  const { config } = readLine(COMMANDS, argv, { env: variables, bare: 'up' }).call;
+  mkdirSync(config.workspace, { recursive: true });
+  const running = await startService(config, SILENT, VERSION);
+  await makeWorkspaceFiles(running.service.store.layout);
+  const { service } = running;
+  const { host, port } = config;
+  const server = createServer({
+    ...{ sections, console: operatorConsole, events: EVENTS, service },
+    ...{ log: SILENT, host, port, checkKey: keyCheck(service) },
+  });
+  await server.start();
+  service.address.url = server.info.uri;
+  running.open.lock.tell({ url: server.info.uri });
+  atEnd(t, async () => {
+    await server.stop({ timeout: 100 });
+    await running.close();
+  });
+  return { url: server.info.uri };
+};
+
+const nothing = (): void => undefined;
+const SILENT: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
