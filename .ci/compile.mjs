@@ -97,6 +97,7 @@ const BY_PLACE = /new URL\(\s*['"](\.[^'"]+?)\.(m?)js['"]/g;
 // Started by places that are put together.
 const OTHERS = [
   ...['store/daemon-lock', 'store/layout', 'test/helpers/inside-as'],
+  ...['lib/tools/process/spawn', 'lib/tools/process/runs'],
   ...['test/bench/lsp-bridge', 'test/bench/lsp-echo'],
 ];
 
@@ -110,11 +111,14 @@ export const startedPrograms = () => {
       join(dirname(source), `${path}.${m}ts`),
     ),
   );
-  return [...new Set([...named, ...OTHERS.map((path) => `${path}.ts`)])].filter(existsSync);
+  const others = [...OTHERS.map((path) => `${path}.ts`), ...filesBelow('examples', /\.ts$/)];
+  return [...new Set([...named, ...others])].filter(existsSync);
 };
 
-/** Compiles them: modules (.mts) keep their ending. */
+/** Compiles them: modules (.mts) keep their ending. What an earlier compilation left is gone: nothing is found by chance. */
 export const compilePrograms = async () => {
+  for (const folder of ['base', 'examples', 'lib', 'routes', 'store', 'test'])
+    rmSync(join(ROOT, 'dist', folder), { recursive: true, force: true });
   const all = startedPrograms();
   await Promise.all([
     compile(all.filter((path) => path.endsWith('.ts'))),

@@ -7,7 +7,8 @@ import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import type { Case } from '../../store/records/case.ts';
-import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
+import { DOSSIER } from '../helpers/daemon.ts';
+import { startHere } from '../helpers/daemon-here.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { withHost } from '../helpers/linked.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
@@ -22,7 +23,7 @@ describe('notify', () => {
   it('tells what begins to wait, once, by notify-send where it is there', async (t) => {
     const [workspace, bin] = [temporaryDirectory(t), temporaryDirectory(t)];
     const { root } = await makeRepository(t);
-    const { url } = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+    const { url } = await startHere(t, ['--workspace', workspace, '--repo', root]);
     writeFiles(bin, { 'notify-send': `#!/bin/sh\nprintf '%s|' "$@" >> ${bin}/told\n` });
     chmodSync(join(bin, 'notify-send'), 0o755);
     const withIt = { PATH: `${bin}${delimiter}${process.env.PATH}` };
@@ -54,7 +55,7 @@ describe('notify', () => {
 describe('file-failures', () => {
   it('files each test that failed once, however often the log is sent', async (t) => {
     const dir = temporaryDirectory(t);
-    const { url } = await startDaemon(t, ['--workspace', join(dir, 'workspace')]);
+    const { url } = await startHere(t, ['--workspace', join(dir, 'workspace')]);
     const log = join(dir, 'ci.log');
     writeFileSync(
       log,

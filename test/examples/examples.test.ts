@@ -7,7 +7,7 @@ import type { Gate } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
 import { atEnd } from '../helpers/at-end.ts';
-import { type Daemon, startDaemon } from '../helpers/daemon.ts';
+import { type DaemonHere, startHere } from '../helpers/daemon-here.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { makeRepository, type TestRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { filesOf } from '../helpers/workspace.ts';
@@ -15,7 +15,7 @@ import { block } from './guides.ts';
 import { PROJECT, runExample } from './run.ts';
 
 interface Place {
-  daemon: Daemon;
+  daemon: DaemonHere;
   workspace: string;
   repository: TestRepository;
 }
@@ -23,7 +23,7 @@ interface Place {
 const start = async (t: TestContext): Promise<Place> => {
   const workspace = temporaryDirectory(t);
   const repository = await makeRepository(t);
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', repository.root]);
+  const daemon = await startHere(t, ['--workspace', workspace, '--repo', repository.root]);
   return { daemon, workspace, repository };
 };
 
@@ -124,7 +124,7 @@ describe('first-work-item', () => {
   });
 });
 
-const states = async ({ url }: Daemon): Promise<string[]> =>
+const states = async ({ url }: DaemonHere): Promise<string[]> =>
   (await get<Case[]>(`${url}/cases`)).map(({ state }) => state);
 
 describe('watch-session', () => {
@@ -137,10 +137,10 @@ describe('watch-session', () => {
     const session = await post<Session>(`${daemon.url}${path}`, { type: 'implementing' });
     const example = runExample(t, 'watch-session', [id, session.id, daemon.url]);
     await example.says(/^\d+ plan_ready/m);
-    await daemon.end('SIGTERM');
+    await daemon.end();
     await example.says(/^-- the connection ended/m);
     const port = new URL(daemon.url).port;
-    await startDaemon(t, ['--workspace', workspace, '--repo', repository.root, '--port', port]);
+    await startHere(t, ['--workspace', workspace, '--repo', repository.root, '--port', port]);
     await post(`${daemon.url}${path}/${session.id}/approve`);
     await example.says(/^\d+ tool_call in_progress/m);
     const worktree = await get<Worktree>(`${daemon.url}/api/worktrees/${id}/status`);
@@ -190,7 +190,7 @@ describe('the example workspace', () => {
     const workspace = join(temporaryDirectory(t), 'workspace');
     cpSync(join(PROJECT, 'examples/workspace'), workspace, { recursive: true });
     const before = filesOf(workspace);
-    const { url } = await startDaemon(t, ['--workspace', workspace]);
+    const { url } = await startHere(t, ['--workspace', workspace]);
     assert.deepEqual(await get(`${url}/api/diagnostics`), []);
     const [item] = await get<Case[]>(`${url}/cases`);
     assert.equal(item?.state, 'RESOLVED');

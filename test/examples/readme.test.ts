@@ -13,7 +13,8 @@ import { PRESETS, type Preset } from '../../lib/agents/presets.ts';
 import { findProgram } from '../../lib/tools/process/find-program.ts';
 import { startCodeHost } from '../codehost/code-host.ts';
 import { atEnd } from '../helpers/at-end.ts';
-import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
+import { DOSSIER } from '../helpers/daemon.ts';
+import { startHere } from '../helpers/daemon-here.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { clientOf } from '../helpers/stream.ts';
@@ -119,7 +120,7 @@ describe('README.md and the guides', () => {
   it('have a flow in curl that ends with a resolved Work item', { skip: noCurl }, async (t) => {
     const repository = await makeRepository(t);
     const args = ['--workspace', temporaryDirectory(t), '--repo', repository.root];
-    const { url } = await startDaemon(t, args);
+    const { url } = await startHere(t, args);
     const flow = block('sh', 'api=').replace('http://127.0.0.1:4870', url);
     const { stdout, stderr } = await promisify(execFile)('sh', ['-eu', '-c', flow], {
       timeout: 60_000,
@@ -147,7 +148,7 @@ describe('README.md and the guides', () => {
     await host.issues.add({ title: 'Say it' });
     const args = ['--workspace', temporaryDirectory(t), '--repo', host.repositories.clone().root];
     const env = { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '' };
-    const { url } = await startDaemon(t, args, env);
+    const { url } = await startHere(t, args, env);
     const typed = async (script: string): Promise<string> => {
       const here = script.replaceAll('http://127.0.0.1:4870', url);
       return (await promisify(execFile)('sh', ['-eu', '-c', here], { timeout: 60_000 })).stdout;
@@ -178,7 +179,7 @@ describe('README.md and the guides', () => {
     const typed = (beginning: string): string =>
       block('sh', beginning).replaceAll('git@example.com:me/dossier.git', remote);
     await one.type(typed('# On the first machine'));
-    const { url } = await startDaemon(t, ['--workspace', join(one.home, 'dossier')], one.env);
+    const { url } = await startHere(t, ['--workspace', join(one.home, 'dossier')], one.env);
     const client = clientOf(url);
     const item = await client.post('/cases', { title: 'Told by one', type: 'bug' });
     await one.type(typed('# On either machine'));

@@ -21,21 +21,26 @@ interface Where {
   cwd?: string;
   /** Which only root can ask for. */
   user?: { uid: number; gid: number };
+  /** What stands on its standard input. */
+  input?: string;
+  /** Where its standard output goes, instead of into what is answered. */
+  stdout?: number;
 }
 
 /** The same, in another environment or directory, or as another user. */
 export const dossierIn = async (
   t: TestContext,
-  { user, ...where }: Where,
+  { user, input, stdout: to, ...where }: Where,
   args: readonly string[],
 ): Promise<Ended> => {
   const child = spawn(process.execPath, [DOSSIER, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', to ?? 'pipe', 'pipe'],
     ...where,
     ...user,
   });
   killAtEnd(t, child);
-  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => stream.toArray());
+  child.stdin?.end(input);
+  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => stream?.toArray());
   const [code, signal] = await once(child, 'exit');
   const text = async (parts: Promise<Buffer[]> | undefined) =>
     Buffer.concat((await parts) ?? []).toString();

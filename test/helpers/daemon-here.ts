@@ -13,6 +13,12 @@ import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { atEnd } from './at-end.ts';
 import { VERSION } from './version.ts';
 
+export interface DaemonHere {
+  url: string;
+  /** Stops it as SIGTERM does. Only once: later calls wait for the first. */
+  end(): Promise<void>;
+}
+
 /**
  * What `dossier serve` starts with these arguments, in this process: for tests that call it or look at its pages, and do not
  * kill it. That takes a tenth of the time of a process of its own. It listens on a free port, trusts the workspace's files
@@ -22,7 +28,7 @@ export const startHere = async (
   t: TestContext,
   args: string[],
   env: Record<string, string> = {},
-): Promise<{ url: string }> => {
+): Promise<DaemonHere> => {
   const variables = { ...process.env, DOSSIER_TRUST: '1', DOSSIER_FOLLOW_LOCKS: '1', ...env };
   const argv = ['serve', '--port', '0', ...args];
   const { config } = readLine(COMMANDS, argv, { env: variables, bare: 'up' }).call;
@@ -38,11 +44,17 @@ export const startHere = async (
   await server.start();
   service.address.url = server.info.uri;
   running.open.lock.tell({ url: server.info.uri });
-  atEnd(t, async () => {
+  const stop = async (): Promise<void> => {
     await server.stop({ timeout: 100 });
     await running.close();
-  });
-  return { url: server.info.uri };
+  };
+  let stopped: Promise<void> | undefined;
+  const end = (): Promise<void> => {
+    stopped ??= stop();
+    return stopped;
+  };
+  atEnd(t, end);
+  return { url: server.info.uri, end };
 };
 
 const nothing = (): void => undefined;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { connect } from '../../lib/client/client.ts';
 import { startDaemon } from './daemon.ts';
+import { type DaemonHere, startHere } from './daemon-here.ts';
 import { makeRepository, temporaryDirectory } from './repository.ts';
 
 const DESCRIPTION = [
@@ -16,18 +17,21 @@ interface Planned {
   provider?: string;
   /** Of workspace.md. */
   settings?: string;
+  /** Its daemon is a process of its own, which can be ended by a command, and beside whose runs without a sandbox others call. */
+  isApart?: boolean;
 }
 
 /** A daemon with one Work item whose plan waits, or is to be written, and the address of its page. */
 export const withPlan = async (
   t: TestContext,
-  { description = DESCRIPTION, provider = 'runbook', settings }: Planned = {},
+  { description = DESCRIPTION, provider = 'runbook', settings, isApart = false }: Planned = {},
 ) => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const workspace = temporaryDirectory(t);
   if (settings !== undefined)
     writeFileSync(join(workspace, 'workspace.md'), `---\n${settings}\n---\n`);
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const start: typeof startHere = isApart ? apart : startHere;
+  const daemon = await start(t, ['--workspace', workspace, '--repo', root]);
   const dossier = connect({ url: daemon.url });
   const body = { title: 'Make files', type: 'bug', description };
   const { id } = await dossier.call('POST /cases', { body });
@@ -45,4 +49,9 @@ export const withPlan = async (
     return join(workspace, path, name);
   };
   return { daemon, workspace, root, dossier, at, url, until, fileOf };
+};
+
+const apart = async (t: TestContext, args: string[]): Promise<DaemonHere> => {
+  const { url, end } = await startDaemon(t, args);
+  return { url, end: async () => void (await end('SIGTERM')) };
 };

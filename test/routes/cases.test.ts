@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { connect } from '../../lib/client/client.ts';
 import type { Case } from '../../store/records/case.ts';
-import { startDaemon } from '../helpers/daemon.ts';
+import { startHere } from '../helpers/daemon-here.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { type Answered, type Running, startForTest } from '../helpers/service.ts';
@@ -104,7 +104,7 @@ Because.
     ]) {
       const workspace = temporaryDirectory(t);
       writeFileSync(join(workspace, 'workspace.md'), `---\nprojects: ${projects}\n---\n`);
-      const { url } = await startDaemon(t, ['--workspace', workspace]);
+      const { url } = await startHere(t, ['--workspace', workspace]);
       const body = { title: 'One', type: 'task' };
       assert.equal((await connect({ url }).call('POST /cases', { body })).project, project);
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
 import type { EventBody } from '../../store/records/event.ts';
-import { startDaemon } from '../helpers/daemon.ts';
+import { startHere } from '../helpers/daemon-here.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
@@ -122,15 +122,15 @@ describe('GET /events as JSON', () => {
 describe('GET /events as a stream', () => {
   it('tells what happens, by hand too, and goes on over a restart of the daemon', async (t) => {
     const workspace = temporaryDirectory(t);
-    const first = await startDaemon(t, ['--workspace', workspace]);
+    const first = await startHere(t, ['--workspace', workspace]);
     const accept = 'text/event-stream';
     const reader = await openStream(t, `${first.url}/events`, { accept });
     const item = await clientOf(first.url).post('/cases', { title: 'One', type: 'bug' });
     const created = await reader.until((event) => event === 'case_created');
-    await first.end('SIGTERM');
+    await first.end();
     const file = join(workspace, String(item.path), 'case.md');
     writeFileSync(file, readFileSync(file, 'utf8').replace('OPEN', 'BLOCKED'));
-    const second = await startDaemon(t, ['--workspace', workspace]);
+    const second = await startHere(t, ['--workspace', workspace]);
     const again = await openStream(t, `${second.url}/events`, {
       ...{ accept, 'last-event-id': String(created.id) },
     });
@@ -142,7 +142,7 @@ describe('GET /events as a stream', () => {
 
   it('begins with a place to come back to, and with `now` tells nothing of before', async (t) => {
     const workspace = temporaryDirectory(t);
-    const { url } = await startDaemon(t, ['--workspace', workspace]);
+    const { url } = await startHere(t, ['--workspace', workspace]);
     const client = clientOf(url);
     await client.post('/cases', { title: 'Before', type: 'bug' });
     const answer = await fetch(`${url}/events?after=now`, {

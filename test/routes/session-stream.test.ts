@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { startDaemon } from '../helpers/daemon.ts';
+import { startHere } from '../helpers/daemon-here.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { processesNaming } from '../helpers/processes.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
@@ -24,7 +24,7 @@ const working = async (t: TestContext) => {
   const workspace = temporaryDirectory(t);
   // In the sandbox there is another /tmp.
   writeFileSync(join(workspace, 'workspace.md'), '---\nsandbox: off\n---\n');
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', repository.root]);
+  const daemon = await startHere(t, ['--workspace', workspace, '--repo', repository.root]);
   const client = clientOf(daemon.url);
   const item = await client.post('/cases', {
     title: 'Wait',

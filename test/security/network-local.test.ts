@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { createDaemonProbe } from '../../lib/sandbox/egress/daemon-probe.ts';
-import { startDaemon } from '../helpers/daemon.ts';
+import { startHere } from '../helpers/daemon-here.ts';
 import { CONNECT, echo, GET, listen, onPort, openEgress, worldWith } from '../helpers/egress.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 
@@ -15,7 +15,7 @@ const IPV6 = await new Promise<boolean>((resolve) => {
 });
 
 const daemon = async (t: TestContext, more: string[] = []): Promise<number> => {
-  const { url } = await startDaemon(t, ['--workspace', temporaryDirectory(t), ...more]);
+  const { url } = await startHere(t, ['--workspace', temporaryDirectory(t), ...more]);
   return Number(new URL(url).port);
 };
 

@@ -46,7 +46,7 @@ describe('--json', () => {
   });
 
   it('prints JSON and nothing else, from a new Work item to the end of its daemon', async (t) => {
-    const { dossier, workspace, at, until } = await withPlan(t, { settings: 'sandbox: off' });
+    const { dossier, workspace, at, until } = await withPlan(t, { isApart: true });
     const { called, json } = programs(t, workspace);
     const { pid, project } = await json('up');
     assert.deepEqual([typeof pid, project], ['number', null]);

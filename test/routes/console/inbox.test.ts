@@ -3,13 +3,13 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { assertAccessible, look, noBrowser, openBrowser, openTab } from '../../helpers/browser.ts';
 import { isLive } from '../../helpers/chromium.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const start = async (t: TestContext) => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
   const workspace = temporaryDirectory(t);
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const daemon = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const dossier = connect({ url: daemon.url });
   const plan = async (title: string) => {
     const description = '```sh\necho done > done.txt\n```\n';
@@ -130,11 +130,11 @@ describe('the inbox', { skip: noBrowser }, () => {
     await plan('The first');
     const { page } = await look(t, inbox);
     await page.getByRole('link', { name: 'The first' }).waitFor();
-    await daemon.end('SIGTERM');
+    await daemon.end();
     await page.getByText('The daemon does not answer').waitFor();
     await page.getByRole('link', { name: 'The first' }).waitFor();
     const port = new URL(daemon.url).port;
-    const again = await startDaemon(t, ['--workspace', workspace, '--port', port]);
+    const again = await startHere(t, ['--workspace', workspace, '--port', port]);
     const dossier = connect({ url: again.url });
     const [{ id } = { id: '' }] = await dossier.call('GET /cases');
     await dossier.call('POST /api/cases/{id}/session/abort', { id });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { look, noBrowser } from '../../helpers/browser.ts';
-import { startDaemon } from '../../helpers/daemon.ts';
+import { startHere } from '../../helpers/daemon-here.ts';
 import { withPlan } from '../../helpers/with-plan.ts';
 
 // Nobody looks away and comes back, and the regular comparison is a minute away.
@@ -21,9 +21,9 @@ describe('a plan that waits', { skip: noBrowser }, () => {
     await shows(page, 'Written by a hand.');
     writeFileSync(join(dir, 'comments.md'), 'Said by a hand.\n');
     await shows(page, 'Said by a hand.');
-    await daemon.end('SIGTERM');
+    await daemon.end();
     const port = new URL(daemon.url).port;
-    await startDaemon(t, ['--workspace', workspace, '--port', port]);
+    await startHere(t, ['--workspace', workspace, '--port', port]);
     await page.getByText('The daemon does not answer').waitFor({ state: 'detached' });
     await page.goto(new URL('/dashboard', url).href);
     await page.getByText('Read the plan').click();

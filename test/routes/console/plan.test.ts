@@ -5,14 +5,14 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { readComments } from '../../../base/comments.ts';
 import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
-import { type Daemon, startDaemon } from '../../helpers/daemon.ts';
+import { type DaemonHere, startHere } from '../../helpers/daemon-here.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { withPlan } from '../../helpers/with-plan.ts';
 
-const restarted = async (t: TestContext, daemon: Daemon, workspace: string): Promise<void> => {
-  await daemon.end('SIGTERM');
+const restarted = async (t: TestContext, daemon: DaemonHere, workspace: string): Promise<void> => {
+  await daemon.end();
   const port = new URL(daemon.url).port;
-  await startDaemon(t, ['--workspace', workspace, '--port', port]);
+  await startHere(t, ['--workspace', workspace, '--port', port]);
 };
 
 /** Writes a comment on the part that has these words, by mouse. */

@@ -4,13 +4,16 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { document, type Operation, SECTIONS } from './surface.ts';
 
+const HERE = fileURLToPath(new URL('../../../../test/routes/surface', import.meta.url));
+
 /** How many the interface document has, and those that the console asked for besides. */
 const ENDPOINTS = 124 + 7;
 
 describe('the sections of the interface', () => {
   it('have a file each, and together each row', () => {
-    const here = readdirSync(fileURLToPath(new URL('.', import.meta.url)));
-    const sections = here.flatMap((name) => /^((?!surface)[^.]+)\.js$/.exec(name)?.[1] ?? []);
+    const sections = readdirSync(HERE).flatMap(
+      (name) => /^((?!surface)[^.]+)\.ts$/.exec(name)?.[1] ?? [],
+    );
     assert.deepEqual(sections.toSorted(), [...Object.keys(SECTIONS), 'openapi'].toSorted());
     const rows = Object.values(SECTIONS).reduce((sum, each) => sum + each, 0);
     assert.equal(rows, ENDPOINTS);

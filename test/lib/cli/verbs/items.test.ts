@@ -6,8 +6,9 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
 import { startCodeHost } from '../../../codehost/code-host.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
-import { assertSentence, dossierIn } from '../../../helpers/command.ts';
-import { DOSSIER, startDaemon } from '../../../helpers/daemon.ts';
+import { assertSentence, dossier, dossierIn } from '../../../helpers/command.ts';
+import { startDaemon } from '../../../helpers/daemon.ts';
+import { startHere } from '../../../helpers/daemon-here.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
 import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
@@ -15,7 +16,7 @@ import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 const withDaemon = async (t: TestContext) => {
   const workspace = temporaryDirectory(t);
   const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const daemon = await startHere(t, ['--workspace', workspace, '--repo', root]);
   const api = connect({ url: daemon.url });
   const said = (...words: string[]) =>
     dossierIn(t, { cwd: root }, [...words, '--workspace', workspace]);
@@ -31,11 +32,11 @@ describe('a verb', () => {
     const { workspace, make } = await withDaemon(t);
     await make();
     const full = openSync('/dev/full', 'w');
-    const args = [DOSSIER, 'ls', '--json', '--workspace', workspace];
-    const ended = spawnSync(process.execPath, args, { stdio: ['ignore', full, 'pipe'] });
+    const args = ['ls', '--json', '--workspace', workspace];
+    const ended = await dossierIn(t, { stdout: full }, args);
     closeSync(full);
-    assert.match(ended.stderr.toString(), /^dossier: Not all .* could be written: ENOSPC/);
-    assert.equal(ended.status, 1);
+    assert.match(ended.stderr, /^dossier: Not all .* could be written: ENOSPC/);
+    assert.equal(ended.code, 1);
   });
 
   it('takes an empty name for no workspace, and never for the current directory', async (t) => {
@@ -70,8 +71,8 @@ describe('dossier new', () => {
     const file = join(temporaryDirectory(t), 'item.md');
     writeFileSync(file, '\n# From a file\n\nWhat it is.\n\n## More\n');
     assert.equal((await said('new', '--file', file)).code, 0);
-    const args = [DOSSIER, 'new', 'Titled', '--file', '-', '--workspace', workspace];
-    spawnSync(process.execPath, args, { input: '# No title\n' });
+    const args = ['new', 'Titled', '--file', '-', '--workspace', workspace];
+    await dossierIn(t, { input: '# No title\n' }, args);
     const made = (await all()).map(({ title, description }) => [title, description]);
     assert.deepEqual(made.toSorted(), [
       ['From a file', 'What it is.\n\n## More'],
@@ -142,7 +143,7 @@ describe('dossier new', () => {
     const { root } = host.repositories.clone();
     const args = ['--workspace', workspace, '--repo', root];
     const env = { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '' };
-    const { url } = await startDaemon(t, args, env);
+    const { url } = await startHere(t, args, env);
     const said = (...words: string[]) =>
       dossierIn(t, { cwd: root }, [...words, '--workspace', workspace]);
     const ended = await said('new', '--issue', String(number));
@@ -196,7 +197,7 @@ describe('dossier show and ls', () => {
     const workspace = temporaryDirectory(t);
     writeFileSync(join(workspace, 'workspace.md'), '---\nrequire_key: true\n---\n');
     const { root } = makeRepository(t);
-    await startDaemon(t, ['--workspace', workspace]);
+    await startHere(t, ['--workspace', workspace]);
     const said = (key: string, ...words: string[]) =>
       dossierIn(t, { cwd: root, env: { ...process.env, DOSSIER_KEY: key } }, [
         ...words,
@@ -294,7 +295,9 @@ describe('dossier inbox', () => {
 
 describe('dossier status and stop', () => {
   it('say which daemon has the workspace, and end it', async (t) => {
-    const { said, daemon, workspace } = await withDaemon(t);
+    const workspace = temporaryDirectory(t);
+    const daemon = await startDaemon(t, ['--workspace', workspace]);
+    const said = (...words: string[]) => dossier(t, ...words, '--workspace', workspace);
     const { pid } = daemon.process;
     const told = (await said('status')).stdout;
     assert.match(
@@ -382,7 +385,7 @@ describe('dossier new and start', () => {
     const workspace = temporaryDirectory(t);
     const projects = ['one', 'two'].map((name) => `  ${name}: ${makeRepository(t).root}\n`);
     writeFileSync(join(workspace, 'workspace.md'), `---\nprojects:\n${projects.join('')}---\n`);
-    await startDaemon(t, ['--workspace', workspace, '--trust']);
+    await startHere(t, ['--workspace', workspace, '--trust']);
     const said = (...words: string[]) =>
       dossierIn(t, { cwd: workspace }, [...words, '--workspace', workspace]);
     const made = await said('new', 'Outside');

@@ -7,7 +7,7 @@ import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 import { withPlan } from '../../../helpers/with-plan.ts';
 
 const planned = async (t: TestContext, options: Parameters<typeof withPlan>[1] = {}) => {
-  const shown = await withPlan(t, { settings: 'sandbox: off', ...options });
+  const shown = await withPlan(t, options);
   const { at, workspace } = shown;
   const said = (verb: string, ...more: string[]) =>
     dossier(t, verb, at.id.slice(0, 8), '--workspace', workspace, ...more);
@@ -32,7 +32,8 @@ describe('dossier plan', () => {
 
 describe('dossier approve', { skip: noTerminal }, () => {
   it('shows who works within what, then the plan, and approves it at the first letters of its hash', async (t) => {
-    const { asked, session, hash } = await planned(t);
+    const apart = { settings: 'sandbox: off', isApart: true };
+    const { asked, session, hash } = await planned(t, apart);
     const { code, text } = await asked([QUESTION, `${hash.slice(0, 4)}\r`]);
     const { base_commit, approved_at } = await session();
     const head = text.slice(0, text.indexOf('echo one > one.txt'));

@@ -42,7 +42,7 @@ const withAgentAtWork = async (t: TestContext, behaviour: string, questions: obj
 };
 
 const planned = async (t: TestContext, options: Parameters<typeof withPlan>[1] = {}) => {
-  const all = await withPlan(t, { settings: 'sandbox: off', ...options });
+  const all = await withPlan(t, options);
   const said = (verb: string, ...more: string[]) =>
     dossier(t, verb, 'make', '--workspace', all.workspace, ...more);
   const approve = () =>

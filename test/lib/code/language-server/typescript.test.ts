@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { LSPClient } from '@codemirror/lsp-client';
 import { WebSocket } from 'ws';
 import { atEnd } from '../../../helpers/at-end.ts';
-import { startDaemon } from '../../../helpers/daemon.ts';
+import { startHere } from '../../../helpers/daemon-here.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
 import { scriptedServer } from '../../../helpers/scripted-language-server.ts';
@@ -31,7 +31,7 @@ const connect = async (
 ) => {
   const { root } = makeRepository(t, { files });
   const PATH = [...path, dirname(process.execPath), process.env.PATH].join(delimiter);
-  const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t), '--repo', root], {
+  const daemon = await startHere(t, ['--workspace', temporaryDirectory(t), '--repo', root], {
     PATH,
   });
   const socket = new WebSocket(
