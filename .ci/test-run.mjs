@@ -7,32 +7,49 @@ import { join } from 'node:path';
 
 /**
  * Each process has a network and a table of processes to itself where the system gives it one: daemons of one test do not
- * look at the runs of another, and what a test leaves behind ends with it.
+ * look at the runs of another, and what a test leaves behind ends with it. Its temporary files are in memory.
  */
-const apart = () => {
+const apart = (tmp) => {
   const namespaces = ['unshare', '--net', '--pid', '--fork', '--kill-child', '--mount-proc'];
   // The shell stays, as the first process of its table: it takes over orphans, and Node would not.
-  const inside = [...namespaces, 'sh', '-c', 'ip link set lo up && "$@"; exit $?', 'sh'];
-  const [program, ...argv] = [...inside, 'true'];
-  return spawnSync(program, argv).status === 0 ? inside : [];
+  const script = 'ip link set lo up && mount -t tmpfs -o mode=1777 tests "$0" && "$@"; exit $?';
+  return [...namespaces, 'sh', '-c', script, tmp];
 };
 
-const APART = apart();
+const temporary = () => mkdtempSync(join(tmpdir(), 'dst-'));
+
+const isPossible = () => {
+  const tmp = temporary();
+  const [program, ...argv] = [...apart(tmp), 'true'];
+  const { status } = spawnSync(program, argv);
+  rmSync(tmp, { recursive: true });
+  return status === 0;
+};
+
+const CAN_BE_APART = isPossible();
+
+const HOW = ['--test-timeout=300000', '--test-reporter=./.ci/test-reporter.mjs'];
 
 /** Prints what the tests say, in one piece, and answers their counts, times and failures. */
 const runGroup = async ({ name, files }, folder) => {
   const counts = join(folder, `${name}.json`);
-  const how = ['--test-timeout=300000', '--test-reporter=./.ci/test-reporter.mjs'];
-  const [program, ...argv] = [...APART, process.execPath, ...how, join(folder, `${name}.test.js`)];
-  // Daemons of the tests have their default sockets beside no other's, at a short path.
-  const state = mkdtempSync(join(tmpdir(), 'dst-'));
+  const tmp = temporary();
+  const inside = CAN_BE_APART ? apart(tmp) : [];
+  const [program, ...argv] = [...inside, process.execPath, ...HOW, join(folder, `${name}.test.js`)];
   const { env: own } = process;
-  const env = { ...own, TEST_COUNTS: counts, XDG_STATE_HOME: state, XDG_RUNTIME_DIR: '' };
+  // Daemons of the tests have their default sockets beside no other's, at a short path.
+  const env = {
+    ...own,
+    TEST_COUNTS: counts,
+    TMPDIR: tmp,
+    XDG_STATE_HOME: tmp,
+    XDG_RUNTIME_DIR: '',
+  };
   const child = spawn(program, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const said = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => said.push(piece));
   const code = await new Promise((resolve) => child.once('close', resolve));
-  rmSync(state, { recursive: true, force: true });
+  rmSync(tmp, { recursive: true, force: true });
   process.stdout.write(Buffer.concat(said));
   const died = () => ({
     ...NONE,
