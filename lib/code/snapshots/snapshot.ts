@@ -6,9 +6,9 @@ import { DAEMON } from '../../tools/git/run/author.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { textAsText } from '../../tools/git/run/text-as-text.ts';
-import { type GitFiles, storeGitFiles } from '../../tools/git/write/git-files.ts';
+import type { GitFiles } from '../../tools/git/write/git-files.ts';
 import { refOwner } from './owner.ts';
-import { indexHash, type Picture, takePicture } from './picture.ts';
+import { indexHash, type Picture, takePicture, takeWhole } from './picture.ts';
 
 /** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
 export interface WorktreeSnapshot extends Picture {
@@ -98,26 +98,56 @@ export const keepPicture = async (
   git: GitAt<GitWorktree>,
   kind: Kind,
 ): Promise<WorktreeSnapshot> => {
-  const picture = { ...(await takePicture(git)), git_files: await storeGitFiles(git) };
+  const { git_files, ...taken } = await takeWhole(git);
+  const picture = { ...taken, git_files };
   const ref = `refs/dossier/${kind}/${refOwner(git.place)}${randomUUID()}`;
-  const own = git.with({ env: DAEMON });
-  const treeOf = (entries: readonly string[], ...how: string[]): Promise<string> =>
-    own.text(['mktree', '-z', ...how], { input: entries.map((entry) => `${entry}\0`).join('') });
-  const blob = (name: string, oid: string): string => `100644 blob ${oid}\t${name}`;
-  const { files, index_blob } = picture;
-  const staged = picture.staged.map((oid) => blob(oid, oid));
-  const aside = Object.entries(picture.git_files).map(([name, oid]) => blob(name, oid));
-  const tree = await treeOf([
-    `040000 tree ${files}\tfiles`,
-    `040000 tree ${await treeOf(staged, '--missing')}\tstaged`,
-    `040000 tree ${await treeOf(aside)}\tgit-files`,
-    ...(index_blob === null ? [] : [blob('index', index_blob)]),
-  ]);
-  const parent = picture.head === null ? [] : ['-p', picture.head];
-  const input = `dossier: ${kind}\n\n${JSON.stringify(picture)}`;
-  const commit = await own.text(['commit-tree', ...parent, '-F', '-', tree], { input });
-  await git.run(['update-ref', ref, commit]);
+  const { files, index_blob, head } = picture;
+  const aside = Object.entries(git_files).map(([name, oid]) => `M 100644 ${oid} git-files/${name}`);
+  const commit = await commitAt(git, {
+    ...{ ref, head, message: `dossier: ${kind}\n\n${JSON.stringify(picture)}\n` },
+    entries: [
+      `M 040000 ${files} files`,
+      ...(index_blob === null ? [] : [`M 100644 ${index_blob} index`]),
+      ...(await stagedEntry(git, picture)),
+      ...aside,
+    ],
+  });
   return { ...picture, ref, commit };
+};
+
+// In a repository that has not all its objects, one may be missing.
+const stagedEntry = async (git: GitAt, { staged }: Picture): Promise<string[]> => {
+  if (staged.length === 0) return [];
+  const input = staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
+  return [`M 040000 ${await git.text(['mktree', '-z', '--missing'], { input })} staged`];
+};
+
+interface Commit {
+  ref: string;
+  head: string | null;
+  message: string;
+  /** As fast-import takes them. */
+  entries: readonly string[];
+}
+
+// Its trees, itself and its ref by one process.
+const commitAt = async (
+  git: GitAt,
+  { ref, head, message, entries }: Commit,
+): Promise<string> => {
+  const { GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email } = DAEMON;
+  const input = [
+    `commit ${ref}`,
+    'mark :1',
+    `committer ${name} <${email}> ${Math.floor(Date.now() / 1000)} +0000`,
+    `data ${Buffer.byteLength(message)}\n${message}`,
+    ...(head === null ? [] : [`from ${head}`]),
+    'deleteall',
+    ...entries,
+    'get-mark :1\n',
+  ].join('\n');
+  const { stdout } = await git.run(['fast-import', '--quiet'], { input });
+  return stdout.toString('latin1').trimEnd();
 };
 
 /** Whether the index holds something else now than in a picture: entries, stages or flags. */

@@ -7,8 +7,7 @@ import { COMMANDS } from '../../../lib/cli/commands.ts';
 import { connect } from '../../../lib/client/client.ts';
 import { findProgram } from '../../../lib/tools/process/find-program.ts';
 import { dossier } from '../../helpers/command.ts';
-import { DOSSIER } from '../../helpers/daemon.ts';
-import { startHere } from '../../helpers/daemon-here.ts';
+import { DOSSIER, startDaemon } from '../../helpers/daemon.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
 /** What a shell makes of each line whose last word is being typed, when it is asked for the rest: all that it offers. */
@@ -92,7 +91,7 @@ describe('dossier completion', () => {
       skip: lacks(shell),
     }, async (t) => {
       const workspace = temporaryDirectory(t);
-      const { url } = await startHere(t, ['--workspace', workspace]);
+      const { url } = await startDaemon(t, ['--workspace', workspace]);
       const body = { title: 'Say it: `touch bad` $(touch bad) \\', type: 'bug' };
       const { id } = await connect({ url }).call('POST /cases', { body });
       const known = {

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import { block } from '../../examples/guides.ts';
 import { PROJECT } from '../../examples/run.ts';
-import { startHere } from '../../helpers/daemon-here.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const TSC = join(PROJECT, 'node_modules/typescript/bin/tsc');
@@ -143,7 +143,7 @@ describe('dossierd/client', () => {
     const place = unpack(t);
     const repository = await makeRepository(t);
     const args = ['--workspace', temporaryDirectory(t), '--repo', repository.root];
-    const { url } = await startHere(t, args);
+    const { url } = await startDaemon(t, args);
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
     // As many as there are: one more or one less is an error of the compiler.
     const all = Object.fromEntries(operations(document).map((name) => [name, true]));
@@ -163,7 +163,7 @@ describe('dossierd/client', () => {
     assert.equal(compile(place, ['es2022', 'dom', 'dom.asynciterable'], files), '');
     const repository = await makeRepository(t);
     const args = ['--workspace', temporaryDirectory(t), '--repo', repository.root];
-    const { url } = await startHere(t, args);
+    const { url } = await startDaemon(t, args);
     const path = join(place, 'out/guide.js');
     const script = readFileSync(path, 'utf8').replace('connect()', `connect({ url: '${url}' })`);
     writeFileSync(path, script);

@@ -210,7 +210,10 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Release it' }).click();
     await page.getByRole('button', { name: 'Hold the worktree for myself' }).waitFor();
     await page.getByText('Set up again, or remove…').click();
+    // A worktree is not removed while it is set up.
+    const isSetUp = page.waitForResponse((answer) => answer.request().method() === 'POST');
     await page.getByRole('button', { name: 'Copy files and run the set-up again' }).click();
+    await isSetUp;
     await page.getByRole('button', { name: 'Remove the worktree' }).click();
     await page.getByRole('button', { name: 'Make its worktree' }).waitFor();
     const download = page.waitForEvent('download');

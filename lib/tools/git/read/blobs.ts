@@ -1,5 +1,5 @@
 import { lstat, readFile, readlink } from 'node:fs/promises';
-import type { GitAt, GitWorktree } from '../run/git.ts';
+import type { GitAt, GitPlace, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 
 export interface StoredFile {
@@ -19,27 +19,56 @@ export const storeFiles = async (
   git: GitAt<GitWorktree>,
   paths: readonly string[],
 ): Promise<StoredFile[]> => {
-  if (paths.length === 0) return [];
-  const stored: Omit<StoredFile, 'oid'>[] = [];
-  const input = stream(git.place, paths, stored);
-  // fast-import takes any number of contents in one process, and is told no names: those need not be text.
-  const stdout = await git.read(['fast-import', '--quiet'], { input });
-  const oids = stdout.toString('latin1').split('\n');
-  return stored.map((file, at) => ({ ...file, oid: oids[at] ?? '' }));
+  const { files } = await storeWith(git, [], [{ from: git.place, paths }]);
+  return files[0] ?? [];
 };
 
-async function* stream(
-  worktree: GitWorktree,
-  paths: readonly string[],
-  stored: Omit<StoredFile, 'oid'>[],
+interface FilesOf {
+  from: Pick<GitWorktree, 'path'>;
+  /** Read as latin1, byte for byte. */
+  paths: readonly string[];
+}
+
+/** The same of files in several directories, and of contents that are at hand, with one process. */
+export const storeWith = async (
+  git: GitAt<GitPlace>,
+  contents: readonly Buffer[],
+  places: readonly FilesOf[],
+): Promise<{ oids: string[]; files: StoredFile[][] }> => {
+  const isNothing = contents.length === 0 && places.every(({ paths }) => paths.length === 0);
+  if (isNothing) return { oids: [], files: places.map(() => []) };
+  const found: FileIn[][] = places.map(() => []);
+  const input = blobsOf(withFiles(contents, places, found));
+  // fast-import takes any number of contents in one process, and is told no names: those need not be text.
+  const lines = (await git.lines(['fast-import', '--quiet'], { input })).values();
+  const next = (): string => lines.next().value ?? '';
+  const oids = contents.map(next);
+  return { oids, files: found.map((each) => each.map((file) => ({ ...file, oid: next() }))) };
+};
+
+type FileIn = Omit<StoredFile, 'oid'>;
+
+async function* withFiles(
+  contents: readonly Buffer[],
+  places: readonly FilesOf[],
+  found: FileIn[][],
 ): AsyncGenerator<Buffer> {
-  for (const path of paths) {
-    const file = await contentOf(onDisk(worktree, path));
-    if (file === undefined) continue;
-    stored.push({ path, mode: file.mode, permissions: file.permissions });
-    const mark = stored.length;
-    yield Buffer.from(`blob\nmark :${mark}\ndata ${file.content.length}\n`);
-    yield file.content;
+  yield* contents;
+  for (const [at, { from, paths }] of places.entries())
+    for (const path of paths) {
+      const file = await contentOf(onDisk(from, path));
+      if (file === undefined) continue;
+      found[at]?.push({ path, mode: file.mode, permissions: file.permissions });
+      yield file.content;
+    }
+}
+
+async function* blobsOf(contents: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let mark = 0;
+  for await (const content of contents) {
+    mark += 1;
+    yield Buffer.from(`blob\nmark :${mark}\ndata ${content.length}\n`);
+    yield content;
     yield Buffer.from(`\nget-mark :${mark}\n`);
   }
 }

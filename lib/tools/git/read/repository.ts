@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { GitError } from '../run/error.ts';
 import type { Checkout, GitAt, GitPlace, GitSource } from '../run/git.ts';
+import { plainText } from '../run/plain-file.ts';
 
 export interface Repository extends Checkout {
   /** The main or linked working directory; the git directory itself where it is bare. */
@@ -60,8 +61,23 @@ export const currentBranch = async (git: GitAt<GitPlace>): Promise<string | unde
   shortName(await symbolicRef(git, 'HEAD'), 'refs/heads/');
 
 /** The full ref that a symbolic ref names, or undefined. */
-export const symbolicRef = (git: GitAt<GitPlace>, name: string): Promise<string | undefined> =>
-  git.find(['symbolic-ref', '--quiet', name]);
+export const symbolicRef = async (
+  git: GitAt<GitPlace>,
+  name: string,
+): Promise<string | undefined> => {
+  const { place } = git;
+  const text = name === 'HEAD' && typeof place !== 'string' ? headText(place) : undefined;
+  if (text !== undefined && DETACHED.test(text)) return undefined;
+  return PLAIN_HEAD.exec(text ?? '')?.[1] ?? git.find(['symbolic-ref', '--quiet', name]);
+};
+
+const headText = ({ git_dir }: Checkout): string | undefined =>
+  plainText(join(git_dir, 'HEAD'), HEAD_BYTES);
+
+// As git itself writes it. Anything else git is asked about: where refs are kept otherwise, it names a branch that cannot be.
+const HEAD_BYTES = 4096;
+const PLAIN_HEAD = /^ref: (refs\/heads\/\w[\w/-]*)\n$/;
+const DETACHED = /^(?:[0-9a-f]{40}|[0-9a-f]{64})\n$/;
 
 interface Base {
   name: string;

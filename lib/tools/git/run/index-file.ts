@@ -10,15 +10,25 @@ type OnCopy = GitAt<GitWorktree>;
 /**
  * Lends `work` a copy of the worktree's index, which git may change at will, and removes it afterwards. Files that
  * the index says not to look at (assume-unchanged, or skipped and there all the same) are looked at in the copy.
+ * `stages`: what the index says (`ls-files --stage -v -z`), where that was asked already.
  */
 export const onIndexCopy = async <T>(
   git: GitAt<GitWorktree>,
   work: (copy: OnCopy) => Promise<T>,
+  stages?: Buffer,
 ): Promise<T> =>
   onCopy(git, async (copy) => {
-    await lookAtAll(copy, await list(copy, []));
+    await lookAtAll(copy, stages === undefined ? await list(copy, []) : linesOf(stages));
     return work(copy);
   });
+
+// Without mode, object and stage, which end with a tab.
+const linesOf = (stages: Buffer): string[] =>
+  stages
+    .toString('latin1')
+    .split('\0')
+    .filter((line) => !line.startsWith('H '))
+    .map((line) => `${line.slice(0, 2)}${line.slice(line.indexOf('\t') + 1)}`);
 
 /** What an index says of its worktree, names read as latin1. A repository inside of it ends with a slash. */
 export interface IndexListing {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { storeFiles } from '../read/blobs.ts';
 import { blobOf } from '../read/working-files.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 
@@ -13,12 +12,9 @@ const MESSAGES = ['MERGE_MSG', 'SQUASH_MSG', 'COMMIT_EDITMSG'];
 const MADE_BY_REBASE = ['REBASE_HEAD', 'AUTO_MERGE', 'MERGE_MSG'];
 const NAMES = [...new Set([...MESSAGES, ...MADE_BY_REBASE, 'ORIG_HEAD'])];
 
-/** Stores those that are there. Nothing refers to the objects yet. */
-export const storeGitFiles = async (git: GitAt<GitWorktree>): Promise<GitFiles> => {
-  const there = NAMES.filter((name) => existsSync(join(git.place.git_dir, name)));
-  const stored = await storeFiles(git.at({ ...git.place, path: git.place.git_dir }), there);
-  return Object.fromEntries(stored.map(({ path, oid }) => [path, oid]));
-};
+/** The names of those that are there. */
+export const gitFilesIn = ({ git_dir }: GitWorktree): string[] =>
+  NAMES.filter((name) => existsSync(join(git_dir, name)));
 
 /** Puts them back, and takes away those that were not there; of an older snapshot, that has none, what a rebase leaves. */
 export const putGitFiles = async (
