@@ -128,12 +128,20 @@ export const seatbelt = (
 const NOT_HERE =
   'sandbox: seatbelt is for macOS alone, so nothing is started. Write sandbox: auto into workspace.md, and install bubblewrap.';
 
+// What worked here once works until the machine is another one: it is not tried out again at each change of the settings.
+const worked = new Set<string>();
+
 const tryOut = (ground: Ground): string | undefined => {
   try {
     const [file = '', ...args] = wrapIn(ground, ['true'], TRIAL);
+    const trial = JSON.stringify([file, args, ground.env]);
+    if (worked.has(trial)) return undefined;
     const limits = { timeout: 10_000, encoding: 'utf8' } as const;
     const { status, stderr, error } = spawnSync(file, args, { env: ground.env, ...limits });
-    if (status === 0) return undefined;
+    if (status === 0) {
+      worked.add(trial);
+      return undefined;
+    }
     return stderr?.trim() || error?.message || 'no answer';
   } catch (error) {
     return messageOf(error);

@@ -131,10 +131,7 @@ interface Commit {
 }
 
 // Its trees, itself and its ref by one process.
-const commitAt = async (
-  git: GitAt,
-  { ref, head, message, entries }: Commit,
-): Promise<string> => {
+const commitAt = async (git: GitAt, { ref, head, message, entries }: Commit): Promise<string> => {
   const { GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email } = DAEMON;
   const input = [
     `commit ${ref}`,
