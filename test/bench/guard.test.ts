@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { failuresOf } from './guard.ts';
+import { betterOf, failuresOf } from './guard.ts';
 import type { Row } from './report.ts';
 
 const row = (ratio: number | undefined, more: Partial<Row> = {}): Row => ({
@@ -45,5 +45,18 @@ describe('failuresOf', () => {
     const rows = [row(9), row(1, { key: 'new' }), row(1)];
     const more = [...reference, { key: 'gone', ratio: 1 }];
     assert.equal(failuresOf(rows, more).length, 2);
+  });
+});
+
+describe('betterOf', () => {
+  it('takes of each row what is better, or could be measured at all', () => {
+    const ratios = (rows: readonly Row[], again: readonly Row[]) =>
+      betterOf(rows, again).map(({ ratio }) => ratio);
+    assert.deepEqual(ratios([row(3)], [row(2)]), [2]);
+    assert.deepEqual(ratios([row(2)], [row(3)]), [2]);
+    assert.deepEqual(ratios([row(2)], []), [2]);
+    assert.deepEqual(ratios([row(undefined)], [row(3)]), [3]);
+    const higher = { better: 'higher' } as const;
+    assert.deepEqual(ratios([row(2, higher)], [row(3, higher)]), [3]);
   });
 });

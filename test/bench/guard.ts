@@ -23,6 +23,13 @@ export const failuresOf = (rows: readonly Row[], references: readonly Ratio[]): 
     return failure === undefined ? [] : [failure];
   });
 
+/** Of each row the better one of two takes. */
+export const betterOf = (rows: readonly Row[], again: readonly Row[]): Row[] =>
+  rows.map((row) => {
+    const other = again.find(({ key }) => key === row.key);
+    return other !== undefined && (timesWorse(row, other) ?? 2) > 1 ? other : row;
+  });
+
 const whatIsMissing = (row: Row): string =>
   row.ratio === undefined
     ? `${row.key} has no ratio: ${row.measured}. Run \`npm run bench -- --guard\` where it can be measured.`
