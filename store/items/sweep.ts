@@ -13,20 +13,30 @@ const IN_FLIGHT = 256;
 
 /**
  * Compares the whole workspace with what was last seen. Watchers lose events and none of them says so: this is what
- * makes sure that nothing stays unseen. It gives way to requests every few milliseconds.
+ * makes sure that nothing stays unseen. It gives way to requests every few milliseconds. What git works on meanwhile is
+ * not what it will be: returns false where something was passed over for that, and has to be compared again.
  */
-export const sweepWorkspace = async (store: Store): Promise<void> => {
+export const sweepWorkspace = async (
+  store: Store,
+  gitWorks: () => boolean = () => false,
+): Promise<boolean> => {
   await refreshGlobals(store, true);
   const found = new Set<string>();
   const work: Promise<void>[] = [];
   const failed: Failure[] = [];
+  let isWhole = true;
+  const compareAt = async (dir: string): Promise<void> => {
+    if (!differs(store, dir)) return;
+    if (gitWorks()) isWhole = false;
+    else await meet(store, dir);
+  };
   let since = performance.now();
   for (const place of walk(store.layout.root)) {
     const { dir, kind } = place;
     if (kind !== 'folder') found.add(dir);
     // Caught at once: what failed for one Work item keeps none of the others from being looked at.
     if (isComparable(store, place))
-      work.push(compareAt(store, dir).catch((error) => void failed.push({ dir, error })));
+      work.push(compareAt(dir).catch((error) => void failed.push({ dir, error })));
     if (work.length >= IN_FLIGHT) await Promise.all(work.splice(0));
     if (performance.now() - since > SLICE_MS) {
       await nextTurn();
@@ -34,10 +44,9 @@ export const sweepWorkspace = async (store: Store): Promise<void> => {
     }
   }
   await Promise.all(work);
-  await checkAbsent(store, found);
-  const [first] = failed;
-  if (first !== undefined)
-    store.report(first.error, `comparing ${failed.length} Work items, the first in ${first.dir}`);
+  if (isWhole) await checkAbsent(store, found);
+  report(store, failed);
+  return isWhole;
 };
 
 const isComparable = (store: Store, { dir, kind }: WalkedDirectory): boolean => {
@@ -55,8 +64,10 @@ interface Failure {
   error: unknown;
 }
 
-const compareAt = async (store: Store, dir: string): Promise<void> => {
-  if (differs(store, dir)) await meet(store, dir);
+const report = (store: Store, failed: readonly Failure[]): void => {
+  const [first] = failed;
+  if (first !== undefined)
+    store.report(first.error, `comparing ${failed.length} Work items, the first in ${first.dir}`);
 };
 
 const differs = (store: Store, dir: string): boolean => {

@@ -36,11 +36,10 @@ export const WATCH_PACE: Pace = {
 
 /** Turns hints into comparisons, and sweeps for what hints do not tell. */
 export const payAttention = (store: Store, globalsChanged: () => void, pace = WATCH_PACE) => {
-  const { layout } = store;
   let closed = false;
   const look = looker(store, globalsChanged, () => sweepSoon());
   const hints = collectHints(pace, {
-    busy: () => isGitBusy(layout),
+    busy: () => isGitBusy(store.layout),
     settled: (dirs) => look(dirs).catch((error) => store.report(error, 'looking at a change')),
     overflowed: () => sweepSoon(),
   });
@@ -50,12 +49,14 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = WA
     turned: () => regular.restart(),
   });
   const gitWorks = (since: number): boolean =>
-    !closed && performance.now() - since < pace.git_ms && isGitBusy(layout);
+    !closed && performance.now() - since < pace.git_ms && isGitBusy(store.layout);
   const sweepNow = sharedRead(async () => {
-    for (const since = performance.now(); gitWorks(since); ) await delay(pace.settle_ms);
-    if (closed) return;
-    await watching.check();
-    await sweepWorkspace(store);
+    const since = performance.now();
+    do {
+      while (gitWorks(since)) await delay(pace.settle_ms);
+      if (closed) return;
+      await watching.check();
+    } while (!(await sweepWorkspace(store, () => gitWorks(since))));
     watchPlans(store);
     globalsChanged();
   });

@@ -24,11 +24,11 @@ interface Passed {
 
 /** A message to a language server and back, against a bridge that only passes frames on. */
 export const benchLsp = async (): Promise<Row[]> => {
-  const root = makePlace();
-  execFileSync('git', ['init', '--quiet', root]);
+  const [root, repository] = [makePlace(), makePlace()];
+  execFileSync('git', ['init', '--quiet', repository]);
   const server = `{ command: ${process.execPath}, args: [${ECHO}] }`;
   writeFileSync(join(root, 'workspace.md'), `---\nlanguage_servers: { rust: ${server} }\n---\n`);
-  const daemon = await startDossier(root, '--repo', root);
+  const daemon = await startDossier(root, '--repo', repository, '--trust');
   const bare = await startServer(BRIDGE);
   const lines = [await connect(daemon), await connect(bare)] as const;
   for (const line of lines) await pass(line, REQUESTS);
@@ -39,7 +39,7 @@ export const benchLsp = async (): Promise<Row[]> => {
   );
   for (const { socket } of lines) socket.terminate();
   await Promise.all([daemon.stop(), bare.stop()]);
-  removePlace(root);
+  for (const place of [root, repository]) removePlace(place);
   return [
     pairRow(
       { key: 'lsp-round-trip', what: 'language server, round trip', target: '<= 1.5' },

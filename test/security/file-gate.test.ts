@@ -34,7 +34,7 @@ const proofs = async ({ call, at }: WithCase): Promise<Proof[]> =>
 const gateOf = async ({ call, at }: WithCase): Promise<Gate> =>
   (await call<Gate>('GET', `${at}/proof/gate`)).body;
 
-const look = ({ running }: WithCase): Promise<void> => sweepWorkspace(running.service.store);
+const look = ({ running }: WithCase): Promise<boolean> => sweepWorkspace(running.service.store);
 
 const waiting = ({ running }: WithCase) => waitingChanges(running.service.store);
 
