@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build, stop } from 'esbuild';
+import { build } from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -71,7 +71,7 @@ export const compile = (entryPoints, { outdir = 'dist', plugins = [], ...more } 
   });
 
 /** Ends esbuild's own process, which is large, until it is needed again. */
-export const letGo = stop;
+export { stop as letGo } from 'esbuild';
 
 /** What a module exports whose source is this text, which imports as if it lay in the root of the project. */
 export const load = async (contents) => {

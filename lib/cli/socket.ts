@@ -45,9 +45,7 @@ export const checkSocketPlace = (path: string): void => {
   if (isInRepository(place))
     throw new Refusal(`${path} is in a git repository, which sandboxes show. Give another place`);
   if (!existsSync(place)) mkdirSync(place, { mode: 0o700 });
-  const found = lstatSync(place);
-  const isOurs = found.isDirectory() && found.uid === process.getuid?.();
-  if (!isOurs || (found.mode & 0o077) !== 0)
+  if (!isPrivateDirectory(place))
     throw new Refusal(
       `${dir} has to be a directory of yours that nobody else can enter: chmod 700`,
     );

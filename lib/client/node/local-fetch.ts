@@ -26,7 +26,7 @@ const canRepeat = (body: Init['body']): boolean => !(body instanceof ReadableStr
 
 const FORBIDDEN = 403;
 
-/** Undefined where the call was not made: nobody listens there, or callers by a socket are refused now. */
+/** Undefined if no daemon listens on the socket, or if it refuses callers by a socket now: then the call was not made. */
 const bySocket = async (
   socketPath: string,
   agent: Agent,
@@ -34,7 +34,7 @@ const bySocket = async (
   init: Init,
 ): Promise<Response | undefined> => {
   const message = await ask(url, init, { socketPath, agent }).catch((error: unknown) => {
-    if (NOBODY.includes(String((error as NodeJS.ErrnoException).code))) return undefined;
+    if (NOT_LISTENING.includes(String((error as NodeJS.ErrnoException).code))) return undefined;
     throw error;
   });
   if (message?.statusCode !== FORBIDDEN) return message && responseOf(message, init);
@@ -45,7 +45,7 @@ const bySocket = async (
 };
 
 // A daemon that was killed leaves its socket behind.
-const NOBODY = ['ENOENT', 'ECONNREFUSED', 'EACCES', 'ENOTSOCK'];
+const NOT_LISTENING = ['ENOENT', 'ECONNREFUSED', 'EACCES', 'ENOTSOCK'];
 
 type Way = { agent: Agent | undefined; socketPath?: string };
 

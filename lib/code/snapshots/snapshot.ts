@@ -98,18 +98,16 @@ export const keepPicture = async (
   git: GitAt<GitWorktree>,
   kind: Kind,
 ): Promise<WorktreeSnapshot> => {
-  const { git_files, ...taken } = await takeWhole(git);
-  const picture = { ...taken, git_files };
+  const picture = await takeWhole(git);
   const ref = `refs/dossier/${kind}/${refOwner(git.place)}${randomUUID()}`;
-  const { files, index_blob, head } = picture;
-  const aside = Object.entries(git_files).map(([name, oid]) => `M 100644 ${oid} git-files/${name}`);
+  const { files, index_blob, head, git_files } = picture;
   const commit = await commitAt(git, {
     ...{ ref, head, message: `dossier: ${kind}\n\n${JSON.stringify(picture)}\n` },
     entries: [
       `M 040000 ${files} files`,
       ...(index_blob === null ? [] : [`M 100644 ${index_blob} index`]),
       ...(await stagedEntry(git, picture)),
-      ...aside,
+      ...Object.entries(git_files).map(([name, oid]) => `M 100644 ${oid} git-files/${name}`),
     ],
   });
   return { ...picture, ref, commit };
