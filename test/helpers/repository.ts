@@ -75,8 +75,8 @@ const forThisProcess = (): string => {
   return dir;
 };
 
-export const temporaryDirectory = (t: TestContext): string => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'dossier-test-')));
+export const temporaryDirectory = (t: TestContext, parent = tmpdir()): string => {
+  const root = realpathSync(mkdtempSync(join(parent, 'dossier-test-')));
   atEnd(t, () => rmSync(root, { recursive: true, force: true }));
   return root;
 };

@@ -5,10 +5,8 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -25,12 +23,8 @@ import { until } from '../helpers/eventually.ts';
 import { missing } from '../helpers/inside.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 
-/** Below /tmp, with a short name: a socket's path has 107 bytes at most. */
-const shortPlace = (t: TestContext, parent = '/tmp'): string => {
-  const place = mkdtempSync(join(parent, 'dst-'));
-  atEnd(t, () => rmSync(place, { recursive: true, force: true }));
-  return place;
-};
+/** At a short path: a socket's has 107 bytes at most. */
+const shortPlace = (t: TestContext): string => temporaryDirectory(t, '/tmp');
 
 interface Place {
   daemon: Daemon;
@@ -186,7 +180,7 @@ describe('the default socket', () => {
     skip: missing,
   }, async (t) => {
     // Neither /tmp nor a home directory: a sandbox shows it.
-    const state = shortPlace(t, '/var/tmp');
+    const state = temporaryDirectory(t, '/var/tmp');
     const settings = `sandbox_readable: [${state}, /var/tmp]\nallow_local: ['127.0.0.1:4870', 'localhost:5432']`;
     const place = await start(t, { state, settings });
     const script = [

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSandbox, type SandboxView } from '../../lib/sandbox/sandbox.ts';
-import { atEnd } from '../helpers/at-end.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 
@@ -112,8 +111,7 @@ describe('the home directory in the sandbox', { skip: missing }, () => {
 
   it('keeps sockets out of reach wherever they lie', async (t) => {
     const { HOME, env, view } = home(t);
-    const place = mkdtempSync('/var/tmp/dossier-test-');
-    atEnd(t, () => rmSync(place, { recursive: true, force: true }));
+    const place = temporaryDirectory(t, '/var/tmp');
     const paths = [
       join(HOME, '.1password.sock'),
       join(HOME, 'data/agent.sock'),

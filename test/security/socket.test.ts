@@ -1,31 +1,18 @@
 /** The socket of --socket: whoever may open it is the operator, and no run in a sandbox sees it, whenever it was made. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { atEnd } from '../helpers/at-end.ts';
 import { dossier } from '../helpers/command.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually, until } from '../helpers/eventually.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 
-const placeIn = (t: TestContext, parent = '/tmp'): string => {
-  const place = mkdtempSync(join(parent, 'dossier-test-'));
-  atEnd(t, () => rmSync(place, { recursive: true, force: true }));
-  return join(place, 'own', 'socket');
-};
+const placeIn = (t: TestContext, parent = '/tmp'): string =>
+  join(temporaryDirectory(t, parent), 'own', 'socket');
 
 const call = async (
   socketPath: string,
@@ -108,8 +95,7 @@ describe('dossier serve --socket', () => {
       const path = placeIn(t);
       const args = ['--workspace', temporaryDirectory(t), '--socket', path];
       const first = await startDaemon(t, args);
-      const cwd = mkdtempSync('/var/tmp/dossier-test-');
-      atEnd(t, () => rmSync(cwd, { recursive: true, force: true }));
+      const cwd = temporaryDirectory(t, '/var/tmp');
       const knock = `${process.execPath} -e "require('net').connect('${path}').on('error', (e) => console.log(e.code)).on('connect', () => { console.log('in'); process.exit() })"`;
       const net = temporaryDirectory(t);
       const ran = runInside(
