@@ -17,6 +17,8 @@ export interface Config {
   /** What starts programs, names places or opens doors in the workspace's files holds as it stands, now and later. */
   readonly trust: boolean;
   readonly log_level: string;
+  /** Where this user's decisions are kept, for all workspaces; undefined where there is no home directory. */
+  readonly state: string | undefined;
   /** The environment the daemon was started in. Nobody else reads process.env. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -44,6 +46,7 @@ interface Flags {
   readonly dev?: boolean;
   readonly trust?: boolean;
   readonly 'log-level'?: string;
+  readonly 'state-dir'?: string;
 }
 
 /** How the daemon is to be started: flags win over the environment. Throws UsageError with what is wrong. */
@@ -59,6 +62,7 @@ export const configOf = (values: Flags, env: Config['env']): Config => {
     dev: values.dev ?? env.DOSSIER_DEV === '1',
     trust: values.trust ?? env.DOSSIER_TRUST === '1',
     log_level: values['log-level'] ?? env.DOSSIER_LOG_LEVEL ?? 'info',
+    state: stateOf(placeOf('state-dir', values['state-dir'], env.DOSSIER_STATE_DIR), env),
     env: { ...env },
   });
 };
@@ -67,6 +71,15 @@ export const configOf = (values: Flags, env: Config['env']): Config => {
 const placeOf = (name: string, flag?: string, variable?: string): string | undefined => {
   if (flag === '') throw new UsageError(`--${name} needs a directory, and was given an empty name`);
   return flag ?? (variable || undefined);
+};
+
+// By the XDG Base Directory Specification, which ignores a relative path.
+const stateOf = (named: string | undefined, env: Config['env']): string | undefined => {
+  if (named !== undefined) return resolve(named);
+  const { XDG_STATE_HOME: home = '' } = env;
+  if (isAbsolute(home)) return join(home, 'dossier');
+  const user = orElse(() => homeOf(env), undefined);
+  return user === undefined ? undefined : join(user, '.local', 'state', 'dossier');
 };
 
 // Never the current directory: a service manager starts programs without a HOME, and anywhere.

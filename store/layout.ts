@@ -3,6 +3,8 @@ import { join } from 'node:path';
 /** Every path of the tree on disk, in one place. Directories of `.dossier/` belong to this machine only. */
 export interface Layout {
   readonly root: string;
+  /** The user's state directory, where the operator's decisions are kept; undefined for who reads none. */
+  readonly state: string | undefined;
   readonly settings: string;
   readonly gitignore: string;
   readonly cases: string;
@@ -22,8 +24,6 @@ export interface Layout {
   readonly journal: string;
   readonly secrets: string;
   readonly apiKeys: string;
-  /** What the operator has trusted. */
-  readonly trust: string;
   readonly deliveries: string;
   /** What came in from the code host. */
   readonly arrivals: string;
@@ -48,10 +48,11 @@ export interface Layout {
   readonly undo: string;
 }
 
-export const layoutOf = (root: string): Layout => {
+export const layoutOf = (root: string, state?: string): Layout => {
   const dossier = join(root, '.dossier');
   return {
     root,
+    state,
     settings: join(root, 'workspace.md'),
     gitignore: join(root, '.gitignore'),
     cases: join(root, 'cases'),
@@ -68,7 +69,6 @@ export const layoutOf = (root: string): Layout => {
     journal: join(dossier, 'journal'),
     secrets: join(dossier, 'secrets'),
     apiKeys: join(dossier, 'api-keys'),
-    trust: join(dossier, 'trust'),
     deliveries: join(dossier, 'deliveries'),
     arrivals: join(dossier, 'arrivals'),
     worktrees: join(dossier, 'worktrees'),

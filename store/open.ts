@@ -3,6 +3,7 @@ import { sharedRead } from '../base/shared-read.ts';
 import { createTurns } from '../base/turns.ts';
 import { lookCloser } from './beside/look-closer.ts';
 import { sweepTranscripts } from './beside/sweep-transcripts.ts';
+import { openConsentLog } from './consent/log.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { clearLeftovers, makeDirectories } from './disk/directories.ts';
 import { gitIsDone } from './disk/git-work.ts';
@@ -31,7 +32,9 @@ export interface OpenOptions {
   /** What follows from a Work item's records; see Store. */
   follow: (item: Item) => MatterChanges | undefined;
   report: (error: unknown, what: string) => void;
-  /** What stands in the files is the operator's word. */
+  /** The user's state directory. */
+  state: string | undefined;
+  /** Settings and receivers in the files are trusted. */
   trust?: boolean;
   /** From the files of older releases to today's; those that there are unless given. */
   steps?: readonly Step[];
@@ -51,7 +54,7 @@ export interface OpenStore {
  */
 export const openStore = async (root: string, options: OpenOptions): Promise<OpenStore> => {
   const { report } = options;
-  const layout = layoutOf(root);
+  const layout = layoutOf(root, options.state);
   refuseNewer(layout, options.steps?.at(-1)?.to);
   makeDirectories(layout);
   let readOnly: string | undefined;
@@ -101,10 +104,11 @@ const readAll = async (
   clearLeftovers(layout);
   pruneUndo(layout);
   await upgrade(layout, steps);
+  const consent = openConsentLog(layout);
   const machine = await machineOf(layout);
   const journal = await openJournal(layout.journal, report);
   const store: Store = {
-    ...{ layout, machine, journal, clock, trust, report },
+    ...{ layout, machine, consent, journal, clock, trust, report },
     problems: createProblems(),
     turns: createTurns(({ kind, of }) => kind === 'item' && notice(store, of)),
     get readOnly() {

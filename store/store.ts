@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Turns } from '../base/turns.ts';
+import type { ConsentLog } from './consent/log.ts';
 import { remakeDirectories } from './disk/directories.ts';
 import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
@@ -19,6 +20,8 @@ export interface Store {
   readonly problems: Problems;
   /** The name of this machine's `.dossier/`; sessions carry it. */
   readonly machine: string;
+  /** What the operator decided on this machine. */
+  readonly consent: ConsentLog;
   readonly clock: () => Date;
   /** What stands in the files is the operator's word: `serve --trust`. */
   readonly trust: boolean;

@@ -104,7 +104,7 @@ export const trustedPart = (registration: Registration): Registration | undefine
 export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): void => {
   const book = bookOf(store);
   const verdicts = all.map((one) => trustOf(book, trustKeyOf(one), trustValueOf(one)));
-  noteVerdicts(store.layout, book, verdicts);
+  noteVerdicts(book, verdicts);
   const waiting = all.filter((one) => one.waiting !== undefined && !one.vanished);
   store.problems.set(
     `trust ${scope}`,
@@ -116,7 +116,7 @@ export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): vo
 
 /** A registration was removed: whoever brings its name back with another address does not go on where it was. */
 export const noteRemoved = (store: Store, gone: Registration): void =>
-  noteVerdicts(store.layout, bookOf(store), [trustOf(bookOf(store), trustKeyOf(gone), undefined)]);
+  noteVerdicts(bookOf(store), [trustOf(bookOf(store), trustKeyOf(gone), undefined)]);
 
 const orderOf = ({ vanished, name, matter: { created_at, id } }: Registration): string =>
   [vanished, created_at, id, name].join(' ');

@@ -26,7 +26,7 @@ export const check = async (
   say: Say = toStandardOutput,
 ): Promise<number> => {
   const { fix = false, json = false } = values;
-  const layout = layoutOf(config.workspace);
+  const layout = layoutOf(config.workspace, config.state);
   const why = isThere(layout.root) ? whyNoWorkspace(layout.root) : 'is not there';
   if (why !== undefined)
     throw new UsageError(`${layout.root} ${why}; name the workspace with --workspace`);

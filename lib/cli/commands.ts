@@ -2,12 +2,16 @@ import { WORK } from './commands-work.ts';
 import type { Command } from './line/command.ts';
 import { AS_JSON } from './line/options.ts';
 
+const STATE_DIR =
+  'Where what you trust and approve is kept (DOSSIER_STATE_DIR; default: $XDG_STATE_HOME/dossier, or ~/.local/state/dossier)';
+
 /** How a daemon is started. */
 const SERVING = {
   host: 'A loopback address to listen on (DOSSIER_HOST; default: 127.0.0.1)',
   port: '0 takes any free one (DOSSIER_PORT; default: 4870, or the next that is free)',
   socket:
     'Another socket than the default one, alone in a directory below /run or /tmp; none for no socket (DOSSIER_SOCKET)',
+  'state-dir': STATE_DIR,
   dev: 'Also serve the provider endpoints (DOSSIER_DEV=1)',
   trust: 'What stands in the files holds as it stands, now and later (DOSSIER_TRUST=1)',
   'log-level':
@@ -54,6 +58,7 @@ export const COMMANDS: readonly Command[] = [
       host: 'The same (DOSSIER_HOST)',
       port: 'The same (DOSSIER_PORT)',
       socket: 'The same (DOSSIER_SOCKET)',
+      'state-dir': 'The same (DOSSIER_STATE_DIR)',
       json: AS_JSON,
     },
     open: async () => (await import('./service.ts')).service,
@@ -99,6 +104,7 @@ export const COMMANDS: readonly Command[] = [
     words: '',
     summary: 'Show what stands in the files and does not hold on this machine yet, and ask',
     options: {
+      'state-dir': STATE_DIR,
       list: 'Show what waits, and ask nothing',
       all: 'Say yes to all that is shown, where nobody can be asked',
       json: `${AS_JSON}; with --list or --all`,
@@ -111,7 +117,12 @@ export const COMMANDS: readonly Command[] = [
     usesFiles: true,
     words: '[NAME]',
     summary: 'Make an API key, of this name if one is given, and show it once',
-    options: { list: 'List the keys', revoke: 'Revoke the one with this id', json: AS_JSON },
+    options: {
+      'state-dir': STATE_DIR,
+      list: 'List the keys',
+      revoke: 'Revoke the one with this id',
+      json: AS_JSON,
+    },
     open: async () => (await import('./key.ts')).key,
   },
   {
@@ -121,6 +132,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Say what is there, what is missing, and what to install',
     options: {
       repo: 'The git repository that is worked on (DOSSIER_REPO)',
+      'state-dir': STATE_DIR,
       trust: 'Look at the settings as if all of them were trusted (DOSSIER_TRUST=1)',
       json: AS_JSON,
     },
@@ -134,6 +146,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Read every file of the workspace and say what is wrong, and where',
     options: {
       repo: 'The git repository that is worked on (DOSSIER_REPO)',
+      'state-dir': STATE_DIR,
       fix: 'Mend what can be mended without a loss, while no daemon runs',
       json: AS_JSON,
     },
@@ -146,6 +159,7 @@ export const COMMANDS: readonly Command[] = [
     words: 'PATH',
     summary: 'Bring in an export, FILE.zip or where it was unpacked, or the tasks of another tool',
     options: {
+      'state-dir': STATE_DIR,
       'dry-run': 'Say what would be done, and write nothing',
       'keep-existing': 'Leave what is here with other content as it is, and bring in the rest',
       json: AS_JSON,

@@ -23,7 +23,7 @@ export const doctor = async (
   say: Say = toStandardOutput,
 ): Promise<number> => {
   const env = cleanEnvironment(config.env);
-  const layout = layoutOf(config.workspace);
+  const layout = layoutOf(config.workspace, config.state);
   const readable = whyNoWorkspace(layout.root) === undefined;
   const settings = readable ? trustedSettings(layout, config.trust) : undefined;
   const { sandbox: setting = 'auto', sandbox_readable } = settings?.value ?? {};

@@ -1,7 +1,14 @@
 import { fileRefusal } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 
-const SENTENCES = ['Refusal', 'ServiceError', 'StoreError', 'WorkspaceHeldError', 'FormatError'];
+const SENTENCES = [
+  'Refusal',
+  'ServiceError',
+  'StoreError',
+  'WorkspaceHeldError',
+  'FormatError',
+  'StateDirError',
+];
 
 /** What to tell the operator of an error that they can do something about; undefined where nobody foresaw it. */
 export const sentenceOf = (

@@ -51,7 +51,8 @@ export const importInto = async (call: Call, say: Say, signal?: AbortSignal): Pr
   const { lines, json, code } = await bring(call, signal).catch((error: unknown) => {
     throw asRefusal(error, config);
   });
-  const waiting = values['dry-run'] === true ? [] : lookForWaiting(layoutOf(config.workspace));
+  const waiting =
+    values['dry-run'] === true ? [] : lookForWaiting(layoutOf(config.workspace, config.state));
   if (values.json === true) sayJson(say, { ...json, waiting });
   else for (const line of [...lines, ...aboutTrust(config, waiting)]) say(line);
   return code;

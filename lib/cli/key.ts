@@ -13,7 +13,7 @@ export const key = async (
   { config, words, values }: Call,
   say: Say = toStandardOutput,
 ): Promise<number> => {
-  const layout = layoutOf(config.workspace);
+  const layout = layoutOf(config.workspace, config.state);
   if (whatIsAt(layout.dossier) === 'nothing')
     throw new Refusal(
       `${config.workspace} is no workspace in use: name yours with --workspace, or start its daemon once`,

@@ -149,6 +149,7 @@ const unitOf = ({ config, values }: Call): Unit => {
       ...given('host', values.host ?? env.DOSSIER_HOST),
       ...given('port', values.port ?? env.DOSSIER_PORT),
       ...given('socket', values.socket ?? env.DOSSIER_SOCKET),
+      ...given('state-dir', values['state-dir'] ?? env.DOSSIER_STATE_DIR),
     ],
     path: cleanEnvironment(env).PATH ?? '',
   };

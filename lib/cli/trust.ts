@@ -21,7 +21,7 @@ export const trustCommand = async (
   say: Say = toStandardOutput,
 ): Promise<number> => {
   const { all = false, list = false, json = false } = values;
-  const layout = layoutOf(config.workspace);
+  const layout = layoutOf(config.workspace, config.state);
   if (!isThere(layout.root))
     throw new Refusal(`${layout.root} is not there. Name the workspace with --workspace.`);
   const door = doorOf(layout, config.env.DOSSIER_KEY);

@@ -30,10 +30,12 @@ export const up = async ({ config, values }: Call): Promise<number> => {
   return 0;
 };
 
-const OF_THE_START = ['host', 'port', 'socket', 'dev', 'trust', 'log-level'] as const;
+const OF_THE_START: readonly OptionName[] = [
+  ...(['host', 'port', 'socket', 'state-dir', 'dev', 'trust', 'log-level'] as const),
+];
 
 const flagsOf = (values: Values): string[] =>
-  OF_THE_START.flatMap((name: OptionName) => {
+  OF_THE_START.flatMap((name) => {
     const value = values[name];
     if (typeof value === 'string') return [`--${name}`, value];
     return value === true ? [`--${name}`] : [];

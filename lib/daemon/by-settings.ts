@@ -44,7 +44,8 @@ export const sandboxOf = (config: Config, settings: CurrentSettings): (() => San
     const key = JSON.stringify([setting, readable]);
     if (made?.key !== key) {
       const env = cleanEnvironment(config.env, {});
-      made = { key, sandbox: createSandbox(setting, env, readable, socketDirs(config.env)) };
+      const hidden = [...socketDirs(config.env), ...(config.state ? [config.state] : [])];
+      made = { key, sandbox: createSandbox(setting, env, readable, hidden) };
     }
     return made.sandbox;
   };

@@ -68,7 +68,7 @@ export const startService = async (
     clock: () => new Date(),
     follow: followUp,
     report: reportTo(log),
-    trust: config.trust,
+    ...{ state: config.state, trust: config.trust },
   });
   logProblems(open.store, log);
   const service = compose({ config, version, log }, open);

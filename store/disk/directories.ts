@@ -19,7 +19,6 @@ const privateOf = (layout: Layout): string[] => [
   layout.undo,
   layout.secrets,
   layout.apiKeys,
-  layout.trust,
   layout.deliveries,
   layout.arrivals,
   layout.answers,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { readConsentLog } from '../consent/log.ts';
 import { isDirectoryItself } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { Settings } from '../records/settings.ts';
@@ -10,15 +11,7 @@ import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, ifReadable, notAdopted } from '../text/problem.ts';
 import { editKnown } from '../text/record-file.ts';
-import {
-  addToBook,
-  type Book,
-  createBook,
-  noteVerdicts,
-  readBook,
-  refreshBook,
-  trustLine,
-} from '../trust/book.ts';
+import { type Book, createBook, noteVerdicts } from '../trust/book.ts';
 import { effectiveOf, type WaitingPart } from '../trust/effective.ts';
 import { placesOf } from '../trust/place.ts';
 import { waitsForTrust } from '../trust/told.ts';
@@ -44,10 +37,10 @@ interface InForce {
 const NO_SETTINGS: Settings = {};
 
 const globalsOf = remembered(
-  ({ trust }): Globals => ({
+  ({ consent, trust }): Globals => ({
     settings: undefined,
     webhooks: new Map(),
-    book: createBook(trust),
+    book: createBook(consent, trust),
     inForce: { settings: NO_SETTINGS, waiting: [], from: { settings: NO_SETTINGS, version: -1 } },
   }),
 );
@@ -82,7 +75,7 @@ export const readSettingsText = (layout: Layout): SettingsText | undefined => {
 
 /** What of workspace.md holds, and what of it waits for the operator. Writes nothing. */
 export const readInForce = (layout: Layout, all = false): Pick<InForce, 'settings' | 'waiting'> =>
-  effectiveOf(readSettings(layout)?.value ?? NO_SETTINGS, readBook(layout, all));
+  effectiveOf(readSettings(layout)?.value ?? NO_SETTINGS, createBook(readConsentLog(layout), all));
 
 const SETTINGS = 'workspace.md';
 const WEBHOOKS = 'webhooks';
@@ -112,15 +105,15 @@ export const refreshTrust = (store: Store): void => {
   const { layout, problems } = store;
   const globals = globalsOf(store);
   const { book } = globals;
-  refreshBook(layout, book);
+  book.log.refresh();
   const settings = globals.settings?.value ?? NO_SETTINGS;
   const { from } = globals.inForce;
-  if (from.settings === settings && from.version === book.version) return;
+  if (from.settings === settings && from.version === book.log.current().version) return;
   const { verdicts, ...inForce } = effectiveOf(settings, book);
   // An editor that saves by renaming takes nothing away.
-  if (settings !== NO_SETTINGS) noteVerdicts(layout, book, verdicts);
+  if (settings !== NO_SETTINGS) noteVerdicts(book, verdicts);
   problems.set(`${SETTINGS} trust`, untrusted(layout, inForce.waiting));
-  globals.inForce = { ...inForce, from: { settings, version: book.version } };
+  globals.inForce = { ...inForce, from: { settings, version: book.log.current().version } };
 };
 
 // One line however many wait: they are looked at together.
@@ -194,16 +187,11 @@ export const bookOf = (store: Store): Book => globalsOf(store).book;
 export const trustValues = (
   store: Store,
   values: readonly { key: string; value: unknown }[],
-): void =>
-  addToBook(
-    store.layout,
-    bookOf(store),
-    values.map(({ key, value }) => trustLine(key, value)),
-  );
+): void => store.consent.grant(values.map(({ key, value }) => ({ key, value })));
 
 /** Whether the operator has ever trusted this value of a key, by its hash. */
 export const wasTrusted = (store: Store, key: string, hash: string): boolean =>
-  bookOf(store).hashes.get(key)?.has(hash) === true;
+  store.consent.wasGranted(key, hash);
 
 /** `closed`: a program runs that no sandbox holds, and may be who writes. */
 export const closeBook = (store: Store, closed: boolean): void => {

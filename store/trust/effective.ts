@@ -1,5 +1,5 @@
+import { canonical, trustHash } from '../consent/canonical.ts';
 import { type Book, type TrustVerdict, trustOf } from './book.ts';
-import { canonical, trustHash } from './canonical.ts';
 import { patternOf, trustedParts, withPart } from './keys.ts';
 
 /** A value that stands in a file and does not hold until the operator says so. */
@@ -21,7 +21,7 @@ export interface Effective<T> {
 /** The settings as far as the operator has said so. The very same object where all of them hold. */
 export const effectiveOf = <T extends object>(settings: T, book: Book): Effective<T> => {
   const parts = trustedParts(settings);
-  const known = [...book.held.keys()].filter(isSetting);
+  const known = [...book.log.list().keys()].filter(isSetting);
   const effective: Effective<T> = { settings, waiting: [], verdicts: [] };
   for (const key of new Set([...parts.keys(), ...known])) {
     const value = parts.get(key);

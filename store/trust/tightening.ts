@@ -1,4 +1,4 @@
-import { canonical } from './canonical.ts';
+import { canonical } from '../consent/canonical.ts';
 import { patternOf, type TrustedSetting } from './keys.ts';
 
 /** Whether a value opens no more than the one that held; undefined is a setting that is not there. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { openConsentLog, readConsentLog } from '../consent/log.ts';
 import { readItem } from '../item/item-files.ts';
 import { walk } from '../item/walk.ts';
 import type { Layout } from '../layout.ts';
@@ -7,14 +8,14 @@ import { readSettings } from '../settings/globals.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import type { ReadEntry } from '../text/entry.ts';
 import { readFolder } from '../text/folder.ts';
-import { addToBook, type Book, readBook, trustLine } from '../trust/book.ts';
+import { type Book, createBook } from '../trust/book.ts';
 import { effectiveOf } from '../trust/effective.ts';
 import { waitingSettingValues, waitingValue } from '../trust/waiting.ts';
 import { waitingWebhook } from '../trust/webhook.ts';
 
 /** What waits in a workspace, read by who is not its daemon: settings, and receivers of events. Writes nothing. */
 export const lookForWaiting = (layout: Layout): WaitingValue[] => {
-  const book = readBook(layout);
+  const book = createBook(readConsentLog(layout));
   const { entries } = readFolder(layout.webhooks, new Map(), { parse: parseWebhook });
   return [
     ...waitingSettingsIn(layout, book),
@@ -26,18 +27,19 @@ export const lookForWaiting = (layout: Layout): WaitingValue[] => {
 };
 
 /** The same of the settings alone. */
-export const waitingSettingsIn = (layout: Layout, book = readBook(layout)): WaitingValue[] => {
+export const waitingSettingsIn = (
+  layout: Layout,
+  book = createBook(readConsentLog(layout)),
+): WaitingValue[] => {
   const entry = readSettings(layout);
   const { waiting } = effectiveOf(entry?.value ?? {}, book);
   return waitingSettingValues(layout, { waiting, written_at: entry?.written_at ?? 0 });
 };
 
-/** Makes what was looked at hold, while no daemon runs. */
+/** Makes what was looked at hold, while no daemon runs. Throws a StateDirError where that cannot be kept. */
 export const trustOnDisk = (layout: Layout, values: readonly WaitingValue[]): void =>
-  addToBook(
-    layout,
-    readBook(layout),
-    values.map(({ key, value }) => trustLine(key, value ?? undefined)),
+  openConsentLog(layout).grant(
+    values.map(({ key, value }) => ({ key, value: value ?? undefined })),
   );
 
 const waitingInItem = (layout: Layout, book: Book, dir: string): WaitingValue[] => {

@@ -14,6 +14,7 @@ import { type EventBody, isStarred } from '../../store/records/event.ts';
 import { atEnd } from './at-end.ts';
 import { assertDeclared } from './declared.ts';
 import { makeRepository, type TestRepository } from './repository.ts';
+import { STATE_DIR } from './state-dir.ts';
 import { assertStream } from './stream.ts';
 import { VERSION } from './version.ts';
 
@@ -107,6 +108,7 @@ const configOf = (
   port: 0,
   dev,
   trust,
+  state: STATE_DIR,
   log_level: 'silent',
   env: { ...process.env, DOSSIER_FOLLOW_LOCKS: '1', ...env },
 });

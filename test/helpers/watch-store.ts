@@ -5,10 +5,12 @@
 
 import { openStore } from '../../store/open.ts';
 import { WATCH_PACE } from '../../store/watch/attention.ts';
+import { STATE_DIR } from './state-dir.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const { store, watch } = await openStore(process.argv[2] ?? '', {
+  state: STATE_DIR,
   clock: () => new Date(),
   follow: () => undefined,
   trust: true,

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type OpenStore, openStore } from '../../store/open.ts';
 import { atEnd } from './at-end.ts';
+import { STATE_DIR } from './state-dir.ts';
 
 export interface TestWorkspace extends OpenStore {
   root: string;
@@ -17,6 +18,7 @@ export const makeRoot = (): string => realpathSync(mkdtempSync(join(tmpdir(), 'd
 export const openRoot = async (root: string): Promise<TestWorkspace> => {
   const reported: TestWorkspace['reported'] = [];
   const open = await openStore(root, {
+    state: STATE_DIR,
     clock: () => new Date(),
     follow: () => undefined,
     report: (error, what) => reported.push([what, error]),

@@ -19,6 +19,7 @@ import type { Store } from '../../store/store.ts';
 import { lookAt } from '../../store/watch/attention.ts';
 import { leftInTmp } from '../helpers/left-in-tmp.ts';
 import { listed } from '../helpers/listed.ts';
+import { STATE_DIR } from '../helpers/state-dir.ts';
 import type { ActiveCall } from './calls.ts';
 import { type Front, openFront } from './over-http.ts';
 import { outside } from './steps.ts';
@@ -38,6 +39,7 @@ export interface Life {
 export const openLife = async (root: string, clock: () => Date, http: boolean): Promise<Life> => {
   const reported: string[] = [];
   const open = await openStore(root, {
+    state: STATE_DIR,
     clock,
     follow: followUp,
     trust: true,

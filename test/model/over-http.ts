@@ -20,6 +20,7 @@ import { createFirstAnswers } from '../../store/first-answers.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Store } from '../../store/store.ts';
 import { assertDeclared } from '../helpers/declared.ts';
+import { STATE_DIR } from '../helpers/state-dir.ts';
 import { VERSION } from '../helpers/version.ts';
 import type { ActiveCall } from './calls.ts';
 import { tagOf } from './texts.ts';
@@ -62,6 +63,7 @@ const serviceOn = (store: Store): Service => {
       port: PORT,
       dev: false,
       trust: true,
+      state: STATE_DIR,
       log_level: 'silent',
       env: {},
     },

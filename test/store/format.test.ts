@@ -18,6 +18,7 @@ import { assertSentence, dossier } from '../helpers/command.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { startForTest } from '../helpers/service.ts';
+import { STATE_DIR } from '../helpers/state-dir.ts';
 import { filesOf } from '../helpers/workspace.ts';
 
 /** Workspaces as releases left them, each named after its release. */
@@ -37,6 +38,7 @@ const keptNow = (t: TestContext): string => {
 
 const open = async (t: TestContext, root: string, steps?: readonly Step[]) => {
   const opened = await openStore(root, {
+    state: STATE_DIR,
     clock: () => new Date(),
     follow: () => undefined,
     report: () => undefined,

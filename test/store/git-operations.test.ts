@@ -23,6 +23,7 @@ import {
   settled,
 } from '../helpers/git-workspace.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
+import { STATE_DIR } from '../helpers/state-dir.ts';
 
 const changed = (...items: number[]): string[] =>
   items.map((n) => `case_state_changed ${dirOf(n)}`).toSorted();
@@ -269,6 +270,7 @@ const assertHeldBack = async (kept: GitWorkspace): Promise<void> => {
   await settled(running);
   await running.stop();
   const open = await openStore(workspace, {
+    state: STATE_DIR,
     clock: () => new Date(),
     follow: () => undefined,
     trust: true,

@@ -19,10 +19,12 @@ import { ENDED, watchWorkspace } from '../../store/watch/watch.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
+import { STATE_DIR } from '../helpers/state-dir.ts';
 import { assertProblem, withCase } from '../helpers/work-item.ts';
 
 const open = async (t: TestContext, root: string): Promise<OpenStore> => {
   const opened = await openStore(root, {
+    state: STATE_DIR,
     clock: () => new Date(),
     follow: () => undefined,
     trust: true,

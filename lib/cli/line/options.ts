@@ -5,6 +5,7 @@ export const OPTIONS = {
   host: { type: 'string', value: 'ADDRESS' },
   port: { type: 'string', value: 'N' },
   socket: { type: 'string', value: 'PATH' },
+  'state-dir': { type: 'string', value: 'DIR' },
   dev: { type: 'boolean' },
   trust: { type: 'boolean' },
   'log-level': { type: 'string', value: 'LEVEL' },

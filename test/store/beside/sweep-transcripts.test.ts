@@ -12,6 +12,7 @@ import { openStore } from '../../../store/open.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
+import { STATE_DIR } from '../../helpers/state-dir.ts';
 import { withCase } from '../../helpers/work-item.ts';
 
 const DAY = 86_400_000;
@@ -33,6 +34,7 @@ const scene = async (t: TestContext) => {
   let ahead = 0;
   const open = () =>
     openStore(root, {
+      state: STATE_DIR,
       clock: () => new Date(Date.now() + ahead),
       follow: () => undefined,
       report: (error, what) => assert.fail(`${what}: ${error}`),

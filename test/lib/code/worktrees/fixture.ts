@@ -27,6 +27,7 @@ import {
   testGit,
   writeFiles,
 } from '../../../helpers/repository.ts';
+import { STATE_DIR } from '../../../helpers/state-dir.ts';
 
 export interface Fixture {
   service: Service;
@@ -71,6 +72,7 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
     throw error;
   };
   const opened = await openStore(workspace, {
+    state: STATE_DIR,
     clock,
     follow: () => undefined,
     report,

@@ -23,6 +23,7 @@ import {
   testGit,
   writeFiles,
 } from '../../../helpers/repository.ts';
+import { STATE_DIR } from '../../../helpers/state-dir.ts';
 
 const PACE = { settle_ms: 20, longest_ms: 200, retry_ms: 20, longest_retry_ms: 40 };
 const IGNORED = '.dossier/\n*.lock/\n';
@@ -55,6 +56,7 @@ const keep = async (t: TestContext, { root, folder = '', settings }: Wanted = {}
   const workspace = join(top, folder);
   writeFiles(workspace, { 'workspace.md': settings ?? '---\nautocommit: true\n---\n' });
   const open = await openStore(workspace, {
+    state: STATE_DIR,
     clock: () => new Date(),
     follow: () => undefined,
     trust: true,

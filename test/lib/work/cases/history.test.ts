@@ -17,6 +17,7 @@ import {
   temporaryDirectory,
   writeFiles,
 } from '../../../helpers/repository.ts';
+import { STATE_DIR } from '../../../helpers/state-dir.ts';
 
 const MADE_AT = '2026-03-01T10:00:00.000Z';
 const ID = '11111111-2222-4333-8444-555555555555';
@@ -24,6 +25,7 @@ const ID = '11111111-2222-4333-8444-555555555555';
 /** A workspace below `top` with one Work item, and a git whose every commit is a minute after the one before. */
 const workspace = async (t: TestContext, top: string, root = top) => {
   const open = await openStore(root, {
+    state: STATE_DIR,
     clock: () => new Date(MADE_AT),
     follow: () => undefined,
     trust: true,
@@ -226,6 +228,7 @@ describe('getHistory', () => {
       [shallow, ['a note']],
     ] as const) {
       const open = await openStore(root, {
+        state: STATE_DIR,
         clock: () => new Date(MADE_AT),
         follow: () => undefined,
         trust: true,

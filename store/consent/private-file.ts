@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** Writes a file that this user alone can read, whole or not at all: on disk when it returns. Throws what the disk says. */
+export const writePrivate = (path: string, bytes: string | Buffer): void => {
+  const dir = dirname(path);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const temporary = join(dir, `.${randomUUID()}`);
+  const descriptor = openSync(temporary, 'wx', 0o600);
+  try {
+    writeFileSync(descriptor, bytes);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, path);
+  syncDirectory(dir);
+};
+
+/** What has a name in this directory keeps it over a power cut. */
+export const syncDirectory = (dir: string): void => {
+  const descriptor = openSync(dir, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+};

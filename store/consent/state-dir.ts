@@ -1,0 +1,97 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathContains } from '../../base/path-contains.ts';
+import { statsAt } from '../disk/plain-path.ts';
+import { readRegularFile } from '../text/record-file.ts';
+import { writePrivate } from './private-file.ts';
+
+/** The state directory cannot be used: a sentence for the operator that says what to do. */
+export class StateDirError extends Error {
+  override readonly name = 'StateDirError';
+}
+
+const OTHERS = 0o077;
+const ANOTHER = 'or name another directory with --state-dir';
+
+/**
+ * Creates the state directory if need be, and tries it out: what the operator decides has to be kept there before anything
+ * follows from it. Throws a StateDirError where it is not this user's, open to others, not writable, or in the workspace.
+ */
+export const needStateDir = (state: string, root: string): void => {
+  try {
+    // Whoever writes the workspace's files, git too, must reach none of this.
+    if (pathContains(root, state)) throw new StateDirError(overlap(state, root));
+    mkdirSync(join(state, 'workspaces'), { recursive: true, mode: 0o700 });
+    if (pathContains(state, root)) throw new StateDirError(overlap(state, root));
+    checkOwner(state);
+    tryOut(state);
+  } catch (error) {
+    throw error instanceof StateDirError ? error : new StateDirError(whyUnusable(state, error));
+  }
+};
+
+const overlap = (state: string, root: string): string =>
+  `The state directory ${state} and the workspace ${root} contain one another. Name another state directory with --state-dir`;
+
+const checkOwner = (state: string): void => {
+  const { uid, mode } = statSync(state);
+  if (uid !== (process.getuid?.() ?? uid))
+    throw new StateDirError(
+      `The state directory ${state} belongs to the user ${uid}. Start the daemon as that user, ${ANOTHER}`,
+    );
+  if ((mode & OTHERS) !== 0)
+    throw new StateDirError(
+      `The state directory ${state} can be entered by other users. Run chmod 700 ${state}, ${ANOTHER}`,
+    );
+};
+
+// A disk may be full or read-only while all that is there can be read.
+const tryOut = (state: string): void => {
+  const path = join(state, `.${randomUUID()}`);
+  try {
+    writeFileSync(path, Buffer.alloc(4096), { mode: 0o600 });
+  } finally {
+    rmSync(path, { force: true });
+  }
+};
+
+const whyUnusable = (state: string, error: unknown): string => {
+  const { message, code } = error as NodeJS.ErrnoException;
+  const [, why] = REASONS.find(([each]) => each === code) ?? [code, message];
+  return `The state directory ${state} cannot be used: ${why}. Mend that, ${ANOTHER}`;
+};
+
+const REASONS = [
+  ['EACCES', 'this user may not write there (EACCES)'],
+  ['EPERM', 'this user may not write there (EPERM)'],
+  ['EROFS', 'its file system is read-only (EROFS)'],
+  ['ENOSPC', 'its disk is full (ENOSPC)'],
+  ['EDQUOT', 'the quota of its disk is used up (EDQUOT)'],
+  ['ENOTDIR', 'a part of that path is a file (ENOTDIR)'],
+  ['EEXIST', 'a file has that name (EEXIST)'],
+] as const;
+
+const LENGTH = 32;
+
+/** The key that authenticates what is kept in the state directory; undefined where there is none. */
+export const readStateKey = (state: string): Buffer | undefined => {
+  const key = readRegularFile(state, keyFile(state));
+  return key?.length === LENGTH ? key : undefined;
+};
+
+/** The same key, created when there is none. Throws a StateDirError for one that is damaged. */
+export const needStateKey = (state: string): Buffer => {
+  try {
+    if (statsAt(keyFile(state)) === undefined) writePrivate(keyFile(state), randomBytes(LENGTH));
+  } catch (error) {
+    throw new StateDirError(whyUnusable(state, error));
+  }
+  const key = readStateKey(state);
+  if (key !== undefined) return key;
+  throw new StateDirError(
+    `${keyFile(state)} is not a key of ${LENGTH} bytes. Remove it: what was trusted and approved on this machine is asked again`,
+  );
+};
+
+const keyFile = (state: string): string => join(state, 'key');

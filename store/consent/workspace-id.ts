@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
+import { statsAt } from '../disk/plain-path.ts';
+import type { Layout } from '../layout.ts';
+import { readRegularFile } from '../text/record-file.ts';
+import { writePrivate } from './private-file.ts';
+
+/** What the state directory notes of a workspace. */
+interface Noted {
+  path: string;
+  /** Of the file that holds the id: a copy, a restored backup and what git wrote have another. */
+  inode: string;
+  /** Of the machine, where the system has a name for it: a home directory may be shared by several. */
+  machine: string;
+}
+
+/** Where what is kept of a workspace is, below the state directory. */
+export const stateOfWorkspace = (state: string, id: string): string =>
+  join(state, 'workspaces', id);
+
+/**
+ * The id by which the state directory knows this workspace, if it is the one that it noted: at the same path or moved by a
+ * rename, and no copy. Undefined otherwise. Writes nothing.
+ */
+export const knownWorkspaceId = (layout: Layout, state: string): string | undefined => {
+  const found = idIn(layout);
+  const noted = found && notedOf(state, found.id);
+  return noted !== undefined && found !== undefined && isSame(noted, found.inode)
+    ? found.id
+    : undefined;
+};
+
+/**
+ * The same, with a new id for a workspace that the state directory does not know, on disk when this returns. Throws what
+ * the disk says.
+ */
+export const needWorkspaceId = (layout: Layout, state: string): string => {
+  const known = knownWorkspaceId(layout, state);
+  const id = known ?? randomUUID();
+  if (known === undefined) writePrivate(idFile(layout), `${id}\n`);
+  const inode = idIn(layout)?.inode ?? '';
+  const noted: Noted = { path: layout.root, inode, machine: machineId() };
+  if (JSON.stringify(notedOf(state, id)) !== JSON.stringify(noted))
+    writePrivate(join(stateOfWorkspace(state, id), NOTE), `${JSON.stringify(noted)}\n`);
+  return id;
+};
+
+const NOTE = 'workspace.json';
+
+const isSame = ({ inode, machine }: Noted, found: string): boolean =>
+  inode === found && machine === machineId();
+
+const notedOf = (state: string, id: string): Noted | undefined =>
+  orElse(() => {
+    const text = readFileSync(join(stateOfWorkspace(state, id), NOTE), 'utf8');
+    const { path, inode, machine } = JSON.parse(text) as Partial<Noted>;
+    return { path: `${path}`, inode: `${inode}`, machine: `${machine}` };
+  }, undefined);
+
+const idFile = ({ dossier }: Layout): string => join(dossier, 'workspace');
+
+const idIn = (layout: Layout): { id: string; inode: string } | undefined => {
+  const path = idFile(layout);
+  const text = orElse(() => readRegularFile(layout.root, path), undefined)
+    ?.toString('utf8')
+    .trim();
+  const stats = statsAt(path);
+  if (stats === undefined || !UUID.test(text ?? '')) return undefined;
+  return { id: text ?? '', inode: `${stats.ino}` };
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+// Empty where the system has none, as in many containers: then the inode alone tells.
+const machineId = (): string => orElse(() => readFileSync('/etc/machine-id', 'utf8').trim(), '');
