@@ -124,6 +124,7 @@ export const sessionControlRoutes = [
       'lock_held',
       'unreadable_record',
       'other_session_active',
+      'approved_elsewhere',
       'trust_needed',
       'invalid_state',
       'plan_changed',

@@ -7,6 +7,7 @@ import { trustCommandFor } from '../../store/trust/told.ts';
 import { lookForWaiting, trustOnDisk } from '../../store/waiting/look.ts';
 import { UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
+import { isForAll } from '../guard/trust/trust.ts';
 import type { Call } from './line/command.ts';
 import { Refusal } from './line/refusal.ts';
 import { NO_KEY, WRONG_KEY } from './reach/refused.ts';
@@ -25,11 +26,13 @@ export const trustCommand = async (
   if (!isThere(layout.root))
     throw new Refusal(`${layout.root} is not there. Name the workspace with --workspace.`);
   const door = doorOf(layout, config.env.DOSSIER_KEY);
-  const waiting = await door.list();
+  const listed = await door.list();
+  const waiting = listed.filter(isMeant(all && !list));
   if (json) {
     sayJson(say, list ? waiting : await acceptAll(door, waiting, all));
     return 0;
   }
+  sayLeft(say, listed.length - waiting.length);
   if (waiting.length === 0) {
     say(`Nothing in ${layout.root} waits for you: all of it holds on this machine.`);
     return 0;
@@ -43,6 +46,16 @@ export const trustCommand = async (
   await door.accept(waiting);
   say(`${counted(waiting.length, 'value')} trusted: ${waiting.map(({ key }) => key).join(', ')}`);
   return 0;
+};
+
+const isMeant = (all: boolean) => (value: WaitingValue) => !all || isForAll(value);
+
+// Whoever approves a plan names it, or looks at it here.
+const sayLeft = (say: Say, count: number): void => {
+  if (count > 0)
+    say(
+      `${counted(count, 'plan')} approved elsewhere: --all approves none. Run dossier trust without it, or dossier approve ITEM.`,
+    );
 };
 
 // Nothing is asked between braces; and the API takes no empty list.

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
 import { addLines, openLines, readLinesFrom } from '../disk/lines.ts';
@@ -157,6 +157,7 @@ const append = (place: Place, consents: readonly Consent[]): void => {
   const at = new Date().toISOString();
   const text = consents.map((consent) => lineOf(place, { at, ...consent })).join('');
   const isNew = statsAt(place.file) === undefined;
+  if (isNew) closeSync(openSync(place.file, 'a', 0o600));
   const descriptor = openLines(place.file, (line) => parse(place, line));
   try {
     addLines(descriptor, text);

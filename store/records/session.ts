@@ -197,6 +197,12 @@ export const Session = Type.Object(
     pause_reason: Type.Optional(PauseReason),
     resume_at: Type.Optional(Time),
     waiting: Type.Optional(Waiting),
+    unconfirmed: Type.Optional(
+      Type.Enum(['started', 'approved'], {
+        description:
+          'What its files say and this machine has no record of: that the operator `started` it, or `approved` its plan. Nothing of it runs. `started` is confirmed by POST /trust, `approved` by approving the plan again',
+      }),
+    ),
     elsewhere: Type.Optional(
       Type.Boolean({
         description:

@@ -6,6 +6,7 @@ import { isEnded, type Session, type SessionMatter } from '../records/session.ts
 import type { Store } from '../store.ts';
 import { sessionKey } from '../waiting/kept.ts';
 import { planSeen } from './approved.ts';
+import { unconfirmedIn } from './consent.ts';
 
 /** A session as session.md says it, and its directory. */
 export interface SessionRecord {
@@ -31,6 +32,8 @@ export const sessionOf = (
   const { id, type, mode, status, provider, model, effort, created_at } = matter;
   const { approved_at = null, approved_by = null, approved_sha256 = null } = matter;
   const isOthers = (matter.machine ?? machine) !== machine || isUnknown(store, dir);
+  const isElsewhere = !isEnded(status) && isOthers;
+  const unconfirmed = isElsewhere ? undefined : unconfirmedIn(store, { case_id, matter });
   return {
     id,
     case_id,
@@ -54,7 +57,8 @@ export const sessionOf = (
     error,
     ...whyPaused(matter),
     ...planSeen(store, dir, matter),
-    ...(!isEnded(status) && isOthers && { elsewhere: true }),
+    ...(unconfirmed !== undefined && { unconfirmed }),
+    ...(isElsewhere && { elsewhere: true }),
   };
 };
 

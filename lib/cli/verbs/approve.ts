@@ -29,7 +29,7 @@ export const approve = verb(async (given) => {
     );
   const id = await itemOf(dossier, word);
   const session = await sessionOf(dossier, id, values.session);
-  if (session.status !== 'plan_ready')
+  if (session.status !== 'plan_ready' && session.unconfirmed !== 'approved')
     throw new Refusal(`No plan waits: session ${session.id.slice(0, 8)} is ${session.status}`);
   const plan_sha256 = values.hash?.toLowerCase() ?? (await agreed(given, session));
   if (plan_sha256 === undefined) {

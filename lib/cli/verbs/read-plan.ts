@@ -19,8 +19,10 @@ const TRIES = 5;
  */
 export const readPlan = async (
   { dossier: { request, call }, config }: Pick<Verb, 'dossier' | 'config'>,
-  { case_id: id, id: sid, path, provider, status }: Session,
+  { case_id: id, id: sid, path, provider, status, unconfirmed }: Session,
 ): Promise<PlanRead> => {
+  // Of one that was approved elsewhere the text that would run is asked for again.
+  const isAgain = unconfirmed === 'approved';
   const at = { id, sid };
   const isOnes = provider === 'manual' && status === 'planning';
   const next = isOnes
@@ -28,10 +30,13 @@ export const readPlan = async (
     : `it is ${status}, and dossier tail ${id.slice(0, 8)} shows what it does`;
   const not_found = `Session ${sid.slice(0, 8)} has no plan yet: ${next}`;
   for (let left = TRIES; left > 0; left -= 1) {
-    const asked = request('GET /cases/{id}/sessions/{sid}/plan', at);
+    const asked = request('GET /cases/{id}/sessions/{sid}/plan', {
+      ...at,
+      ...(isAgain && { query: { which: 'approved' } }),
+    });
     const { data, etag } = await orRefuse(asked, { not_found });
     const session = await call('GET /cases/{id}/sessions/{sid}', at);
-    const sha256 = session.plan_sha256;
+    const sha256 = isAgain ? session.approved_sha256 : session.plan_sha256;
     if (etag !== undefined && sha256?.startsWith(etag))
       return { text: data ?? '', sha256, session };
   }

@@ -1,5 +1,6 @@
 import { announce } from '../../../store/items/items.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
+import { confirmSessions, unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
 import {
   refreshGlobals,
   refreshTrust,
@@ -58,9 +59,17 @@ const announceScope = (store: Store, key: string): void => {
 
 const wordOf = ({ key, value }: WaitingValue) => ({ key, value: value ?? undefined });
 
+// Started, or approved, by what their files say alone.
+const sessionsThat = (isMeant: (kind: WaitingValue['kind']) => boolean): TrustSource => ({
+  list: async ({ store }) => unconfirmedSessions(store).filter(({ kind }) => isMeant(kind)),
+  accept: async ({ store }, values) => confirmSessions(store, values),
+});
+
 /** What can wait, by its kind. */
 export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {
   setting: settings,
   webhook: webhooks,
   change: heldSource,
+  session: sessionsThat((kind) => kind === 'session'),
+  approval: sessionsThat((kind) => kind === 'approval'),
 };

@@ -33,7 +33,8 @@ export const trust = (
   service.store.turns.take(lockOn.trust(), async () => {
     await readyToWrite(service.store);
     const waiting = await listWaiting(service);
-    const chosen = 'all' in wish ? waiting : chosenOf(service.store, waiting, wish.values);
+    const chosen =
+      'all' in wish ? waiting.filter(isForAll) : chosenOf(service.store, waiting, wish.values);
     for (const [kind, source] of Object.entries(SOURCES)) {
       const ofKind = chosen.filter((value) => value.kind === kind);
       if (ofKind.length > 0) await source.accept(service, ofKind);
@@ -41,6 +42,9 @@ export const trust = (
     if (chosen.length > 0) tellTrusted(service.trusted);
     return { trusted: chosen.map(({ key }) => key), waiting: await listWaiting(service) };
   });
+
+/** What `all` takes: whoever approves a plan names it. */
+export const isForAll = ({ kind }: WaitingValue): boolean => kind !== 'approval';
 
 type Seen = Extract<TrustWish, { values: unknown }>['values'];
 

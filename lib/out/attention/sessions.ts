@@ -1,7 +1,9 @@
 import { visible } from '../../../base/visible.ts';
+import { trustOne } from '../../../store/records/attention.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import { type StoredSession, sessionsOf } from '../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../store/store.ts';
+import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import {
@@ -70,6 +72,7 @@ const ofOpen = (service: WithEngine & WithStore, session: Session): AttentionEnt
   const { id, case_id, status, error, pause_reason, resume_at, plan_sha256 } = session;
   const since = store.journal.runs.get(id)?.since ?? session.started_at ?? session.created_at;
   const found = { session_id: id, since };
+  if (session.unconfirmed !== undefined) return ofUnconfirmed(store, session, found);
   if (status === 'plan_ready') {
     const answer = post(`/cases/${case_id}/sessions/${id}/approve`, { plan_sha256 });
     const message = `The plan of ${session.provider} waits for your approval.`;
@@ -83,6 +86,36 @@ const ofOpen = (service: WithEngine & WithStore, session: Session): AttentionEnt
   const message = error ?? `The session is paused: ${pause_reason}`;
   const when = resume_at === undefined ? {} : { resume_at };
   return [{ ...found, ...when, id: `paused/${id}/${since}`, kind: 'paused', message, answer }];
+};
+
+// Its files say that it was started, or approved: nothing of it runs before that is confirmed here.
+const ofUnconfirmed = (
+  store: Store,
+  { id, case_id, unconfirmed, approved_sha256 }: Session,
+  found: Pick<AttentionEntry, 'session_id' | 'since'>,
+): AttentionEntry[] => {
+  const waiting = unconfirmedSessions(store).find(({ key }) => key === `sessions/${id}`);
+  if (waiting === undefined) return [];
+  const about = {
+    ...found,
+    id: `trust/${waiting.key}/${waiting.hash.slice(0, 8)}`,
+    file: waiting.file,
+  };
+  if (unconfirmed === 'approved')
+    return [
+      {
+        ...{ ...about, kind: 'trust' as const },
+        message: 'Approved elsewhere, not on this machine. Approve again to run.',
+        answer: post(`/cases/${case_id}/sessions/${id}/approve`, { plan_sha256: approved_sha256 }),
+      },
+    ];
+  return [
+    {
+      ...{ ...about, kind: 'trust' as const },
+      message: 'Started elsewhere, not on this machine. Confirm it to run.',
+      answer: post('/trust', trustOne(waiting.key, waiting.hash)),
+    },
+  ];
 };
 
 // One that the operator does by hand: its plan is to be written, or its work to be finished.

@@ -19,6 +19,13 @@ const KINDS: Readonly<Record<WaitingValue['kind'], string>> = {
   setting: 'Setting',
   webhook: 'Webhook',
   change: 'Held change',
+  session: 'Session started elsewhere',
+  approval: 'Plan approved elsewhere',
+};
+
+const WORDS: Readonly<Partial<Record<WaitingValue['kind'], string>>> = {
+  session: 'Confirm this session',
+  approval: 'Approve again',
 };
 
 const View = ({ values, more }: TrustShown) => (
@@ -42,10 +49,10 @@ const Empty = () => (
 
 const List = ({ values, more }: TrustShown) => (
   <>
-    {values.length > 1 && (
-      <Do call="POST /trust" body={wishOf(values)} class="line">
+    {values.filter(isForAll).length > 1 && (
+      <Do call="POST /trust" body={wishOf(values.filter(isForAll))} class="line">
         <button type="submit" data-key="A">
-          Trust all {values.length} shown here
+          Trust all {values.filter(isForAll).length} shown here
         </button>
         <span class="quiet">One that changed since you looked refuses all.</span>
       </Do>
@@ -59,6 +66,9 @@ const List = ({ values, more }: TrustShown) => (
   </>
 );
 
+// A plan is approved by itself, once it was read.
+const isForAll = ({ kind }: WaitingValue): boolean => kind !== 'approval';
+
 const Row = ({ value }: { value: WaitingValue }) => (
   <li class="row" data-row={`${value.file} ${value.key}`} tabIndex={-1}>
     <div class="head">
@@ -71,7 +81,7 @@ const Row = ({ value }: { value: WaitingValue }) => (
     <Waiting {...value} />
     <Do call="POST /trust" body={wishOf([value])} class="answers">
       <button type="submit" class="primary" data-key="a">
-        Trust this value
+        {WORDS[value.kind] ?? 'Trust this value'}
       </button>
     </Do>
   </li>

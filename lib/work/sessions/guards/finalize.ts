@@ -24,7 +24,8 @@ export const finalize = async (service: EngineNeeds, kept: StoredSession): Promi
       return state === undefined ? undefined : moveTo(current, state);
     });
   }
-  if (session.status === 'working') await noteApproved(service.engine, kept);
+  if (session.status === 'working' && session.unconfirmed === undefined)
+    await noteApproved(service.engine, kept);
   if (isEnded(session.status)) {
     await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
     endStream(service.engine, kept);

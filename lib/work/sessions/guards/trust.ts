@@ -11,6 +11,7 @@ import { needProject, needProvider, needWorktree } from '../../../guard/trust/ne
 import type { WithLog } from '../../../log.ts';
 import type { WithEngine } from '../live/engine.ts';
 import { noteUntrusted } from '../live/stream.ts';
+import { refuseUnconfirmed } from '../rules/rules.ts';
 
 /** Throws 422 `trust_needed` while a setting that a session of this Work item goes by waits for the operator's word. */
 export const needSessionTrust = (
@@ -33,19 +34,20 @@ export const needTrustOf = async (
   if (item !== undefined) needSessionTrust(service, item, provider);
 };
 
-/** Whether a session that waits for its turn waits for the operator's word, too; that is told once in its stream. */
-export const isUntrusted = async (
+/** Whether a session that waits for its turn waits for the operator, too; that is told once in its stream. */
+export const mustWait = async (
   service: WithConfig & WithEngine & WithLog & WithStore,
   kept: StoredSession,
 ): Promise<boolean> => {
   const { id } = kept.session;
   const { untrusted } = service.engine;
   try {
+    refuseUnconfirmed(kept.session);
     await needTrustOf(service, kept.session);
     untrusted.delete(id);
     return false;
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'trust_needed') throw error;
+    if (!(error instanceof ServiceError) || !WAITING.includes(error.code)) throw error;
     if (untrusted.get(id) === error.message) return true;
     untrusted.set(id, error.message);
     noteUntrusted(service.engine, kept, error.message);
@@ -53,3 +55,5 @@ export const isUntrusted = async (
     return true;
   }
 };
+
+const WAITING = ['approved_elsewhere', 'trust_needed'];

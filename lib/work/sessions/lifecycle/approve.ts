@@ -3,6 +3,7 @@ import { readComments } from '../../../../base/comments.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { keepApproved } from '../../../../store/sessions/approved.ts';
 import { readCommentsFile } from '../../../../store/sessions/comments.ts';
+import { grantApproval, grantFeedback } from '../../../../store/sessions/consent.ts';
 import { keepSentBack } from '../../../../store/sessions/sent-back.ts';
 import type { PlanNow } from '../../../../store/sessions/session-texts.ts';
 import {
@@ -12,13 +13,15 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { trustCommandFor } from '../../../../store/trust/told.ts';
-import { notFound, ServiceError } from '../../../errors.ts';
+import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/said-by.ts';
 import { refuseClosedGate } from '../../planning/gate.ts';
+import { approvedPlan } from '../guards/approved.ts';
 import { noteCommentsSent } from '../guards/comments-sent.ts';
 import { decideWith } from '../guards/decide.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { type Approval, sendBack, startWork } from '../rules/rules.ts';
+import { type Approval, checkPlan, sendBack, startWork } from '../rules/rules.ts';
+import { resumeSession } from './control.ts';
 import { goToPlan, goToWork, holdingLock } from './launch.ts';
 import { keptSession } from './read.ts';
 
@@ -39,6 +42,7 @@ export const approvePlan = async (
   { seen, key }: Yes = {},
 ): Promise<Session> => {
   const kept = await keptSession(service, caseId, id);
+  if (kept.session.unconfirmed === 'approved') return approveAgain(service, kept, { seen, key });
   const at = service.store.clock().toISOString();
   const yes = { seen, run_marker: randomUUID(), at, by: saidBy(key) };
   const approved = await holdingLock(service, kept, () =>
@@ -70,7 +74,34 @@ const ruleFor = async (
     if (yes.seen === undefined) refuseWaiting(store, current, now);
     rule(now.plan)(current.session, current.matter);
   };
-  return rule(await keepApproved(store, current.dir, check));
+  const plan = await keepApproved(store, current.dir, check);
+  const { sha256: approved_sha256 = null } = plan ?? {};
+  grantApproval(store, { case_id, matter: { ...current.matter, approved_sha256 } });
+  return rule(plan);
+};
+
+/**
+ * Approves on this machine what a session's files say was approved: the text of approved.md, with the hash that the record
+ * has, and goes on with the session.
+ */
+const approveAgain = async (
+  service: SessionNeeds,
+  { session: { case_id, id } }: StoredSession,
+  { seen, key }: Yes,
+): Promise<Session> => {
+  const { store } = service;
+  const at = store.clock().toISOString();
+  await decideWith(service, case_id, id, async () => {
+    const current = orNotFound(readSession(store, case_id, id), 'session', id);
+    const { session, matter } = current;
+    const content = approvedPlan(store, current);
+    const plan_sha256 = session.approved_sha256 ?? session.plan_sha256 ?? '';
+    checkPlan({ content, sha256: plan_sha256 }, seen);
+    refuseClosedGate(store, case_id);
+    grantApproval(store, { case_id, matter });
+    return () => ({ approved_at: at, approved_by: saidBy(key) });
+  });
+  return resumeSession(service, case_id, { session_id: id });
 };
 
 // Who edited plan.md by hand means that text: the one before it runs only for who names it.
@@ -122,6 +153,7 @@ const revisionFor = async (
   if (current !== undefined) {
     rule(current.session, current.matter);
     await keepSentBack(store, dir);
+    grantFeedback(store, current.matter, comment);
   }
   return rule;
 };

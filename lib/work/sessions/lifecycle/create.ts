@@ -2,6 +2,7 @@ import { visible } from '../../../../base/visible.ts';
 import { newId } from '../../../../store/new-id.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
+import { grantStart } from '../../../../store/sessions/consent.ts';
 import { insertSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/choice.ts';
@@ -67,6 +68,7 @@ export const createSession = async (
   };
   await checkBase(service, item);
   await checkFollows(service.store, caseId, reopen);
+  grantStart(service.store, { case_id: caseId, matter });
   const kept = orNotFound(await keepSession(service.store, caseId, matter), 'Work item', caseId);
   await begin(service, caseId, matter.id);
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;

@@ -23,12 +23,12 @@ import { killRun } from '../../../tools/process/process-tree.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
 import { decide } from '../guards/decide.ts';
-import { isUntrusted, needTrustOf } from '../guards/trust.ts';
+import { mustWait, needTrustOf } from '../guards/trust.ts';
 import { isLive, newRun } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { fillPlaces, noPlaceLeft, takePlace } from '../live/places.ts';
 import { noteWaiting } from '../live/stream.ts';
-import { refuseElsewhere, startPlanning } from '../rules/rules.ts';
+import { refuseElsewhere, refuseUnconfirmed, startPlanning } from '../rules/rules.ts';
 import { endFailed } from '../turns/end.ts';
 import { planTurn } from '../turns/plan-turn.ts';
 import { type WorkTurn, workTurn } from '../turns/work-turn.ts';
@@ -60,7 +60,7 @@ export const begin = (service: SessionNeeds, caseId: string, id: string): Promis
     const { engine } = service;
     if (engine.closing || noPlaceLeft(service) || !isNext(service, caseId, id)) return false;
     const kept = readSession(service.store, caseId, id);
-    if (kept === undefined || (await isUntrusted(service, kept))) return false;
+    if (kept === undefined || (await mustWait(service, kept))) return false;
     // What cannot be written cannot follow its session either: this throws before anything is begun.
     const item = await update(service.store, caseId, () => undefined);
     if (!(await acquireLock(service.store, caseId, lockOf(service.store, id)))) return false;
@@ -101,6 +101,7 @@ export const holdingLock = async <T>(
   const { id, case_id, status } = session;
   const { store } = service;
   refuseElsewhere(session);
+  refuseUnconfirmed(session);
   await needTrustOf(service, session);
   if (status !== 'plan_ready' && status !== 'paused') return work();
   const isOurs = (): boolean => readLock(store, case_id)?.holder?.session_id === id;

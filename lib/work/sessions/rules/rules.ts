@@ -75,7 +75,8 @@ export const startWork =
     };
   };
 
-const checkPlan = (plan: { sha256: string; content: string }, seen = plan.sha256): void => {
+/** Throws where a plan is empty, hides text, or is not the one that the operator read. */
+export const checkPlan = (plan: { sha256: string; content: string }, seen = plan.sha256): void => {
   if (plan.content.trim() === '') throw planEmpty();
   if (seen !== plan.sha256) throw planChanged(plan.sha256);
   const hidden = hiddenBlock(plan.content);
@@ -251,6 +252,21 @@ const turnTold = (
     ...(native_session_id !== undefined && { native_session_id }),
     ...(native_session_id !== undefined && costs && { native_cost_usd }),
   };
+};
+
+/** Throws 409 for a session that was started, or approved, by what its files say alone. */
+export const refuseUnconfirmed = ({ id, unconfirmed, approved_sha256 }: Session): void => {
+  if (unconfirmed === 'started')
+    throw new ServiceError(
+      'approved_elsewhere',
+      `Session ${id} was started elsewhere, not on this machine, or its record was changed since. Look at it with dossier trust, which asks whether it may run, or abort it.`,
+    );
+  if (unconfirmed === 'approved')
+    throw new ServiceError(
+      'approved_elsewhere',
+      `The plan of session ${id} was approved elsewhere, not on this machine, or its record was changed since. Read approved.md and approve it again to run it: POST …/sessions/${id}/approve with its plan_sha256. Or abort the session.`,
+      { members: { plan_sha256: approved_sha256 } },
+    );
 };
 
 /** Throws 422 for a session that another machine runs: its agent, its worktree and its lock are there. */

@@ -22,6 +22,7 @@ import { isAsking } from '../live/agent-requests.ts';
 import { type Engine, hasToStop, type LiveRun, type WithEngine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteLeft } from '../live/stream.ts';
+import { refuseUnconfirmed } from '../rules/rules.ts';
 import { followAsked } from './follow-asked.ts';
 import { inOwnRepository } from './own-repository.ts';
 import { placesNamed } from './prompt.ts';
@@ -41,6 +42,8 @@ export interface SessionTurn {
  */
 export const runTurn = async (service: SessionNeeds, turn: SessionTurn): Promise<RunResult> => {
   const { session } = turn.kept;
+  // The last door: whatever came before, only what the operator decided on this machine runs.
+  refuseUnconfirmed(session);
   const provider = providerOf(service.providers, session.provider);
   const live = service.engine.live.get(session.id);
   if (live === undefined || hasToStop(service.engine, live)) return { outcome: 'cancelled' };

@@ -5,10 +5,11 @@ import { SendBack } from '../send-back.tsx';
 
 /** What the operator can do about a session as it stands. */
 export const Controls = ({ of: session }: { of: Session }) => {
-  const { case_id, id, status, provider, mode, elsewhere } = session;
+  const { case_id, id, status, provider, mode, elsewhere, unconfirmed } = session;
   const call = `POST /api/cases/${case_id}/session`;
   if (elsewhere === true)
     return <p class="box">Another machine runs it: only that one goes on with it.</p>;
+  if (unconfirmed !== undefined) return <Unconfirmed of={session} />;
   if (!ACTIVE.has(status)) return null;
   // A page may be old by now: nothing is done to another session than it shows.
   const meant = { session_id: id };
@@ -35,6 +36,19 @@ export const Controls = ({ of: session }: { of: Session }) => {
     </div>
   );
 };
+
+const Unconfirmed = ({ of: { case_id, id, unconfirmed } }: { of: Session }) => (
+  <div class="box">
+    <p>
+      {unconfirmed === 'approved' ? 'Approved' : 'Started'} elsewhere, not on this machine.{' '}
+      <a href="/dashboard/settings/trust">
+        {unconfirmed === 'approved' ? 'Approve again to run it' : 'Confirm it to run it'}
+      </a>
+      .
+    </p>
+    <Abort call={`POST /api/cases/${case_id}/session/abort`} body={{ session_id: id }} />
+  </div>
+);
 
 // A session that waits for its turn is not the one that these calls are about.
 const ACTIVE: ReadonlySet<string> = new Set(['planning', 'plan_ready', 'working', 'paused']);

@@ -45,6 +45,8 @@ describe('a session whose lock stands where .dossier/ was removed', () => {
     assertProblem(await it.control('resume'), 409, 'worktree_missing');
     assert.equal((await it.until(id, 'paused')).error, error);
     assert.equal((await it.control('abort')).body.status, 'aborted');
+    assert.equal((await it.until(queued, 'queued')).unconfirmed, 'started');
+    await it.running.call('POST', '/trust', { all: true });
     await it.until(queued, 'plan_ready');
     assert.match(recordOf(it), new RegExp(`machine: ${it.running.service.store.machine}`));
   });
@@ -57,16 +59,19 @@ describe('a session whose lock stands where .dossier/ was removed', () => {
     const worktree = join(home, branch?.replace('work/', '') ?? '');
     rmSync(join(worktree, 'one.txt'));
     writeFileSync(join(worktree, 'go'), '');
-    assert.equal((await it.control('resume')).body.status, 'working');
+    assertProblem(await it.control('resume'), 409, 'approved_elsewhere');
+    assert.equal((await it.post(`/sessions/${id}/approve`)).body.status, 'working');
     await it.until(id, 'completed');
     assert.ok(!existsSync(join(worktree, 'one.txt')), 'what was done is not done again');
   });
 
-  it('is approved as it was planned', async (t) => {
+  it('is approved as it was planned, once the operator has confirmed it', async (t) => {
     const it = await withCase(t);
     const { id } = await it.start();
     await it.until(id, 'plan_ready');
     await restartWithout(it, '');
+    assertProblem(await it.post(`/sessions/${id}/approve`), 409, 'approved_elsewhere');
+    await it.running.call('POST', '/trust', { all: true });
     assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
     await it.until(id, 'completed');
   });

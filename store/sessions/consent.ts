@@ -1,0 +1,54 @@
+import { sha256 } from '../../base/sha256.ts';
+import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
+import type { Store } from '../store.ts';
+
+/** A session's record, and the Work item that it is of. */
+interface OfItem {
+  case_id: string;
+  matter: SessionMatter;
+}
+
+/** Keeps that the operator started a session, with all that its Plan turn goes by. On disk when it returns. */
+export const grantStart = (store: Store, session: OfItem): void =>
+  store.consent.grant([{ key: startKey(session), value: startOf(session) }]);
+
+/** Keeps that the operator wanted another plan, in these words. */
+export const grantFeedback = (store: Store, { id }: SessionMatter, feedback: string): void =>
+  store.consent.grant([{ key: `sessions/${id}/feedback`, value: sha256(feedback) }]);
+
+/** Keeps that the operator approved the text whose hash the record has, with all that its Work turn goes by. */
+export const grantApproval = (store: Store, session: OfItem): void =>
+  store.consent.grant([{ key: approvalKey(session), value: approvalOf(session) }]);
+
+/**
+ * What a session's files say that this machine has no record of: that it was `started`, or that its plan was `approved`. What
+ * came by git or was written by hand is a claim, and runs nothing. Undefined where the operator decided all of it here, and
+ * for a session that has ended.
+ */
+export const unconfirmedIn = (store: Store, session: OfItem): Session['unconfirmed'] => {
+  const { mode, status } = session.matter;
+  if (isEnded(status)) return undefined;
+  const { consent } = store;
+  if (mode === 'work')
+    return consent.isGranted(approvalKey(session), approvalOf(session)) ? undefined : 'approved';
+  const isStarted = consent.isGranted(startKey(session), startOf(session));
+  return isStarted && isFeedbackGranted(store, session.matter) ? undefined : 'started';
+};
+
+const isFeedbackGranted = ({ consent }: Store, { id, feedback }: SessionMatter): boolean =>
+  typeof feedback !== 'string' || consent.isGranted(`sessions/${id}/feedback`, sha256(feedback));
+
+const startKey = ({ matter: { id } }: OfItem): string => `sessions/${id}/started`;
+const approvalKey = ({ matter: { id } }: OfItem): string => `sessions/${id}/approved`;
+
+const startOf = ({ case_id, matter }: OfItem) => {
+  const { type, provider, model = null, effort = null, comment } = matter;
+  return { case_id, type, provider, model, effort, comment: comment ? sha256(comment) : null };
+};
+
+// The base, too: the diff that the operator reads afterwards begins there.
+const approvalOf = ({ case_id, matter }: OfItem) => {
+  const { type, provider, model = null, effort = null, branch = null, base_commit = null } = matter;
+  const plan_sha256 = matter.approved_sha256 ?? matter.plan_sha256 ?? null;
+  return { case_id, plan_sha256, type, provider, model, effort, branch, base_commit };
+};

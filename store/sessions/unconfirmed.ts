@@ -1,0 +1,60 @@
+import { trustHash } from '../consent/canonical.ts';
+import type { WaitingValue } from '../records/trust.ts';
+import type { Store } from '../store.ts';
+import { ifReadable } from '../text/problem.ts';
+import { readApproved } from './approved.ts';
+import { grantApproval, grantFeedback, grantStart } from './consent.ts';
+import { readSession, type StoredSession } from './sessions.ts';
+
+/**
+ * Sessions that have not ended and whose files say that they were started, or approved, while this machine has no record of
+ * it; each with what would run.
+ */
+export const unconfirmedSessions = (store: Store): WaitingValue[] =>
+  openSessions(store).map((kept) => waitingOf(store, kept));
+
+/** Keeps that the operator confirms these, as far as they are what was looked at. */
+export const confirmSessions = (store: Store, values: readonly WaitingValue[]): void => {
+  const wanted = new Set(values.map(({ key, hash }) => `${key} ${hash}`));
+  for (const kept of openSessions(store)) {
+    const { key, hash } = waitingOf(store, kept);
+    if (wanted.has(`${key} ${hash}`)) confirm(store, kept);
+  }
+};
+
+const openSessions = (store: Store): StoredSession[] =>
+  [...store.journal.runs].flatMap(([id, { case_id }]) => {
+    const kept = ifReadable(() => readSession(store, case_id, id), undefined);
+    return kept?.session.unconfirmed === undefined ? [] : [kept];
+  });
+
+const confirm = (store: Store, { session, matter }: StoredSession): void => {
+  const { case_id, unconfirmed } = session;
+  if (unconfirmed === 'approved') {
+    grantApproval(store, { case_id, matter });
+    return;
+  }
+  grantStart(store, { case_id, matter });
+  if (typeof matter.feedback === 'string') grantFeedback(store, matter, matter.feedback);
+};
+
+const waitingOf = (store: Store, { session, matter, dir }: StoredSession): WaitingValue => {
+  const { id, path, type, mode, status, provider, created_at, unconfirmed } = session;
+  const { model, effort, branch, base_commit, comment, feedback } = matter;
+  const value = {
+    ...{ type, mode, status, provider, model, effort, comment, feedback, branch, base_commit },
+    ...(unconfirmed === 'approved' && {
+      plan_sha256: session.approved_sha256 ?? session.plan_sha256,
+      plan: ifReadable(() => readApproved(store, dir)?.content, undefined),
+    }),
+  };
+  return {
+    key: `sessions/${id}`,
+    kind: unconfirmed === 'approved' ? 'approval' : 'session',
+    file: `${path}/session.md`,
+    value: JSON.parse(JSON.stringify(value)),
+    trusted_value: null,
+    hash: trustHash(value),
+    since: created_at,
+  };
+};

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { openConsentLog, readConsentLog } from '../../../store/consent/log.ts';
+import { layoutOf } from '../../../store/layout.ts';
+import { temporaryDirectory } from '../../helpers/repository.ts';
+
+const KEY = 'worktrees.setup';
+const VALUE = ['npm ci'];
+
+/** A workspace in which the operator granted one value, and the files that keep it. */
+const granted = (t: TestContext) => {
+  const top = temporaryDirectory(t);
+  const [root, state] = [join(top, 'work'), join(top, 'state')];
+  mkdirSync(join(root, '.dossier'), { recursive: true });
+  const layout = layoutOf(root, state);
+  openConsentLog(layout).grant([{ key: KEY, value: VALUE }]);
+  const [id = ''] = readdirSync(join(state, 'workspaces'));
+  return { top, root, state, layout, file: join(state, 'workspaces', id, 'consent.log') };
+};
+
+const isGranted = (root: string, state: string): boolean =>
+  openConsentLog(layoutOf(root, state)).isGranted(KEY, VALUE);
+
+describe('the consent log', () => {
+  it('keeps what was granted, for another process, and after a restart', (t) => {
+    const { root, state, layout } = granted(t);
+    assert.equal(readConsentLog(layout).isGranted(KEY, VALUE), true);
+    assert.equal(isGranted(root, state), true);
+    assert.equal(readConsentLog(layout).isGranted(KEY, ['npm install']), false);
+    assert.equal(readConsentLog(layout).isGranted('sandbox', VALUE), false);
+  });
+
+  it('forgets what was revoked, and lists what is granted', (t) => {
+    const { layout } = granted(t);
+    const log = openConsentLog(layout);
+    assert.deepEqual([...log.list().keys()], [KEY]);
+    log.revoke(KEY);
+    assert.equal(log.isGranted(KEY, VALUE), false);
+    assert.equal(readConsentLog(layout).isGranted(KEY, VALUE), false);
+  });
+
+  it('is seen by a log that is open already', (t) => {
+    const { layout } = granted(t);
+    const [first, second] = [openConsentLog(layout), openConsentLog(layout)];
+    first.grant([{ key: 'sandbox', value: 'off' }]);
+    assert.equal(second.isGranted('sandbox', 'off'), false);
+    second.refresh();
+    assert.equal(second.isGranted('sandbox', 'off'), true);
+  });
+
+  it('can be read by this user alone', (t) => {
+    const { state, file } = granted(t);
+    for (const path of [state, join(state, 'workspaces'), join(file, '..')])
+      assert.equal(statSync(path).mode & 0o777, 0o700, path);
+    for (const path of [join(state, 'key'), join(file, '..', 'workspace.json')])
+      assert.equal(statSync(path).mode & 0o777, 0o600, path);
+    assert.equal(statSync(file).mode & 0o077, 0);
+  });
+
+  it('believes no line that was changed or added without the key, nor what stands before it', (t) => {
+    const { layout, file } = granted(t);
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('npm ci', 'evil!!'));
+    const changed = readConsentLog(layout);
+    assert.equal(changed.isGranted(KEY, ['evil!!']), false);
+    assert.match(changed.current().fault ?? '', /consent\.log was changed/);
+    writeFileSync(file, text);
+    appendFileSync(file, `${'0'.repeat(64)} {"key":"sandbox","value":"off","by":"operator"}\n`);
+    const added = readConsentLog(layout);
+    assert.equal(added.isGranted('sandbox', 'off'), false);
+    assert.equal(added.isGranted(KEY, VALUE), false);
+    const again = openConsentLog(layout);
+    again.grant([{ key: KEY, value: VALUE }]);
+    assert.equal(readConsentLog(layout).isGranted(KEY, VALUE), true);
+  });
+
+  it('loses a line that a crash tore, and no other', (t) => {
+    const { layout, file } = granted(t);
+    const { size } = statSync(file);
+    openConsentLog(layout).grant([{ key: 'sandbox', value: 'off' }]);
+    truncateSync(file, size + 20);
+    const log = openConsentLog(layout);
+    assert.equal(log.isGranted(KEY, VALUE), true);
+    assert.equal(log.isGranted('sandbox', 'off'), false);
+    log.grant([{ key: 'network', value: 'host' }]);
+    const next = readConsentLog(layout);
+    assert.deepEqual([...next.list().keys()], [KEY, 'network']);
+    assert.equal(next.current().fault, undefined);
+  });
+
+  it('is not the one of another workspace', (t) => {
+    const { top, state, file } = granted(t);
+    const other = join(top, 'other');
+    mkdirSync(join(other, '.dossier'), { recursive: true });
+    const log = openConsentLog(layoutOf(other, state));
+    log.grant([{ key: 'network', value: 'host' }]);
+    const ids = readdirSync(join(state, 'workspaces'));
+    const theirs = ids.map((id) => join(state, 'workspaces', id, 'consent.log'));
+    const [mine = ''] = theirs.filter((path) => path !== file);
+    writeFileSync(mine, readFileSync(file));
+    const found = openConsentLog(layoutOf(other, state));
+    assert.equal(found.isGranted(KEY, VALUE), false);
+    assert.equal(found.isGranted('network', 'host'), false);
+  });
+});
+
+describe('a workspace', () => {
+  it('keeps its consent when it is moved', (t) => {
+    const { top, root, state } = granted(t);
+    renameSync(root, join(top, 'moved'));
+    assert.equal(isGranted(join(top, 'moved'), state), true);
+  });
+
+  it('is asked again as a copy, beside the first one and after that was removed', (t) => {
+    const { top, root, state } = granted(t);
+    cpSync(root, join(top, 'copy'), { recursive: true });
+    assert.equal(isGranted(join(top, 'copy'), state), false);
+    assert.equal(isGranted(root, state), true);
+    cpSync(root, join(top, 'second'), { recursive: true });
+    rmSync(root, { recursive: true });
+    assert.equal(isGranted(join(top, 'second'), state), false);
+  });
+
+  it('is asked again when a backup of it was restored in its place', (t) => {
+    const { top, root, state } = granted(t);
+    cpSync(root, join(top, 'backup'), { recursive: true });
+    rmSync(root, { recursive: true });
+    cpSync(join(top, 'backup'), root, { recursive: true });
+    assert.equal(isGranted(root, state), false);
+  });
+
+  it('is asked again without its .dossier', (t) => {
+    const { root, state } = granted(t);
+    rmSync(join(root, '.dossier'), { recursive: true });
+    mkdirSync(join(root, '.dossier'));
+    assert.equal(isGranted(root, state), false);
+  });
+
+  it('gains nothing by the id of another one', (t) => {
+    const { top, root, state } = granted(t);
+    const other = join(top, 'other');
+    mkdirSync(join(other, '.dossier'), { recursive: true });
+    cpSync(join(root, '.dossier', 'workspace'), join(other, '.dossier', 'workspace'));
+    assert.equal(isGranted(other, state), false);
+    rmSync(root, { recursive: true });
+    assert.equal(isGranted(other, state), false);
+  });
+
+  it('is asked again on another machine with the same home directory', (t) => {
+    const { layout, root, state, file } = granted(t);
+    const note = join(file, '..', 'workspace.json');
+    const noted = JSON.parse(readFileSync(note, 'utf8')) as object;
+    writeFileSync(note, JSON.stringify({ ...noted, machine: 'another' }));
+    assert.equal(readConsentLog(layout).isGranted(KEY, VALUE), false);
+    assert.equal(isGranted(root, state), false);
+  });
+});
+
+describe('a state directory', () => {
+  const refused = (t: TestContext, prepare: (top: string) => string, said: RegExp): void => {
+    const top = temporaryDirectory(t);
+    mkdirSync(join(top, 'work', '.dossier'), { recursive: true });
+    const state = prepare(top);
+    assert.throws(() => openConsentLog(layoutOf(join(top, 'work'), state)), {
+      name: 'StateDirError',
+      message: said,
+    });
+    assert.deepEqual(readdirSync(join(top, 'work', '.dossier')), []);
+  };
+
+  it('is created when it is missing', (t) => {
+    const top = temporaryDirectory(t);
+    mkdirSync(join(top, 'work', '.dossier'), { recursive: true });
+    const state = join(top, 'a', 'b', 'state');
+    openConsentLog(layoutOf(join(top, 'work'), state));
+    assert.equal(statSync(state).mode & 0o777, 0o700);
+  });
+
+  it('is refused inside the workspace, also by a link, and around it', (t) => {
+    refused(t, (top) => join(top, 'work', 'state'), /contain one another/);
+    refused(
+      t,
+      (top) => {
+        mkdirSync(join(top, 'work', 'inner'));
+        symlinkSync(join(top, 'work', 'inner'), join(top, 'link'));
+        return join(top, 'link');
+      },
+      /contain one another/,
+    );
+    refused(t, (top) => top, /contain one another/);
+  });
+
+  it('is refused where others may enter it, or a file is in its place', (t) => {
+    const open = (top: string): string => {
+      mkdirSync(join(top, 'state'));
+      chmodSync(join(top, 'state'), 0o755);
+      return join(top, 'state');
+    };
+    refused(t, open, /can be entered by other users\. Run chmod 700/);
+    const file = (top: string): string => {
+      writeFileSync(join(top, 'state'), '');
+      return join(top, 'state');
+    };
+    refused(t, file, /cannot be used: a (file has that name|part of that path is a file)/);
+  });
+
+  it('is refused with a key that is none', (t) => {
+    const broken = (top: string): string => {
+      mkdirSync(join(top, 'state'), { mode: 0o700 });
+      writeFileSync(join(top, 'state', 'key'), 'short');
+      return join(top, 'state');
+    };
+    refused(t, broken, /is not a key of 32 bytes\. Remove it/);
+  });
+
+  it('is needed', (t) => {
+    const top = temporaryDirectory(t);
+    mkdirSync(join(top, '.dossier'));
+    assert.throws(() => openConsentLog(layoutOf(top)), /no HOME.*--state-dir/);
+  });
+});
