@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Checked, checkWorkspace } from '../../store/check/check.ts';
-import type { Finding } from '../../store/check/finding.ts';
+import { errors, type Finding } from '../../store/check/finding.ts';
 import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
 import { StoreError } from '../../store/errors.ts';
 import { holdWorkspace } from '../../store/hold.ts';
@@ -10,6 +10,7 @@ import { GRACE_MS } from '../../store/text/entry.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { UsageError } from '../config.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';
+import { trackedPrivateFiles } from '../daemon/system/tracked.ts';
 import { committedIn } from './check-git.ts';
 import { findingCounts, type Mended, reportJson, reportLines } from './check-words.ts';
 import type { Call } from './line/command.ts';
@@ -33,7 +34,9 @@ export const check = async (
   const git = await committedIn(layout.root, config.env);
   const look = async (): Promise<Checked> => {
     const advice = await adviseOn({ layout, config, git: git.git });
-    return checkWorkspace(layout, git.versions, advice);
+    const tracked = await trackedPrivateFiles(git.git, layout);
+    const checked = await checkWorkspace(layout, git.versions, advice);
+    return { ...checked, findings: [...errors(tracked), ...checked.findings] };
   };
   const mended = fix ? await alone(layout.root, async () => mendAll((await look()).findings)) : [];
   const checked = await lookTwice(look);

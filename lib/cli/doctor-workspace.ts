@@ -10,6 +10,7 @@ import { howToRaise, type SystemLimit, watchLimit } from '../../store/watch/watc
 import { whyNotWritten, whyNoWorkspace } from '../../store/workspace-files.ts';
 import { positionText } from '../daemon/system/problem-log.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';
+import { trackedPrivateFiles } from '../daemon/system/tracked.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
 import { homeOf } from '../tools/git/write/commit.ts';
 import { type DoctorFinding, missing, note, ok, type Patient } from './finding.ts';
@@ -30,6 +31,8 @@ export const workspace = async function* (patient: Patient): AsyncGenerator<Doct
     yield* settings(patient);
     yield* trust(patient);
     yield* records(patient);
+    for (const problem of await trackedPrivateFiles(patient.git, patient.layout))
+      yield missing('git', saidOf(problem));
     yield await history(patient);
   }
   yield* repositories(patient);

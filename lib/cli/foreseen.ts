@@ -8,6 +8,7 @@ const SENTENCES = [
   'WorkspaceHeldError',
   'FormatError',
   'StateDirError',
+  'TrackedFilesError',
 ];
 
 /** What to tell the operator of an error that they can do something about; undefined where nobody foresaw it. */

@@ -44,6 +44,7 @@ import { takeInInterrupted } from '../work/sessions/turns/own-repository.ts';
 import { codeHostOf, networkOf, providersOf, sandboxOf } from './by-settings.ts';
 import { logProblems } from './system/problem-log.ts';
 import { tellAdvice } from './system/settings-advice.ts';
+import { createTrackedLook, refuseTracked } from './system/tracked.ts';
 
 export interface Running {
   service: Service;
@@ -64,20 +65,19 @@ export const startService = async (
   version: VersionInfo,
 ): Promise<Running> => {
   if (config.env.DOSSIER_FOLLOW_LOCKS === '1') followLocks();
-  const open = await openStore(config.workspace, {
-    clock: () => new Date(),
-    follow: followUp,
-    report: reportTo(log),
-    ...{ state: config.state, trust: config.trust },
-  });
+  const git = createGit({ env: cleanEnvironment(config.env), login: loginEnvironment(config.env) });
+  await refuseTracked(git, { root: config.workspace });
+  const open = await openFor(config, log);
   logProblems(open.store, log);
-  const service = compose({ config, version, log }, open);
+  const service = compose({ config, version, log, git }, open);
   const autocommit = createAutocommit(service);
   const advise = (): void =>
     void tellAdvice(service).catch((error: unknown) =>
       log.debug({ err: error }, 'The settings were not looked through'),
     );
+  const lookForTracked = createTrackedLook(service);
   const changed = (): void => {
+    lookForTracked();
     service.dispatcher.changed();
     autocommit.globalsChanged();
     advise();
@@ -110,6 +110,14 @@ export const startService = async (
   };
 };
 
+const openFor = ({ workspace, state, trust }: Config, log: Log): Promise<OpenStore> =>
+  openStore(workspace, {
+    clock: () => new Date(),
+    follow: followUp,
+    report: reportTo(log),
+    ...{ state, trust },
+  });
+
 // What a former life of the daemon left; first what turns did with git: what follows looks at worktrees and branches.
 const takeUp = async (service: Service): Promise<void> => {
   const former = formerRuns(service.store);
@@ -125,7 +133,7 @@ const takeUp = async (service: Service): Promise<void> => {
 };
 
 const compose = (
-  started: Pick<Service, 'config' | 'version' | 'log'>,
+  started: Pick<Service, 'config' | 'version' | 'log' | 'git'>,
   { store, lock }: OpenStore,
 ): Service => {
   const { config, version, log } = started;
@@ -140,7 +148,6 @@ const compose = (
   const network = networkOf(config, settings, { sandbox, address, mcp: () => serveRun(service) });
   const service: Service = {
     ...given,
-    git: createGit({ env: cleanEnvironment(config.env), login: loginEnvironment(config.env) }),
     sandbox,
     codeHost: codeHostOf(given, settings),
     network,

@@ -26,10 +26,10 @@ export interface Consent {
  */
 export interface ConsentLog {
   /**
-   * `version` changes with each change of what is granted; `fault` says in a sentence why decisions do not count, and is
-   * undefined in the usual case.
+   * `version` changes with each change of what is granted; `damage` says in a sentence why decisions of before do not count
+   * any more, and is undefined in the usual case.
    */
-  current(): { version: number; fault: string | undefined };
+  current(): { version: number; damage: string | undefined };
   /** Keeps decisions: on disk when this returns. Throws what the disk says, and then none of them counts. */
   grant(consents: readonly Omit<Consent, 'by'>[], by?: Consent['by']): void;
   revoke(key: string): void;
@@ -43,8 +43,8 @@ export interface ConsentLog {
   assume(consents: readonly Consent[]): void;
   /** Reads what another process added. */
   refresh(): void;
-  /** Lets nothing count, and says why; undefined lets the decisions count again. */
-  withhold(fault: string | undefined): void;
+  /** Lets nothing count while it is true. */
+  withhold(isWithheld: boolean): void;
 }
 
 /** Where decisions are kept, and what authenticates them. */
@@ -92,8 +92,8 @@ interface Kept {
   /** Key and hash of all values that the operator ever granted. */
   hashes: Set<string>;
   version: number;
-  fault: string | undefined;
-  withheld: string | undefined;
+  damage: string | undefined;
+  withheld: boolean;
   /** How far the file was read, and which file that was. */
   offset: number;
   mark: string;
@@ -102,7 +102,7 @@ interface Kept {
 const logOf = (place: Place | undefined): ConsentLog => {
   const kept: Kept = {
     ...{ granted: new Map(), hashes: new Set(), version: 0, offset: 0, mark: '' },
-    ...{ fault: undefined, withheld: undefined },
+    ...{ damage: undefined, withheld: false },
   };
   if (place !== undefined) refresh(place, kept);
   return { ...reading(kept), ...writing(place, kept) };
@@ -111,9 +111,9 @@ const logOf = (place: Place | undefined): ConsentLog => {
 type Reading = Pick<ConsentLog, 'current' | 'isGranted' | 'wasGranted' | 'list'>;
 
 const reading = (kept: Kept): Reading => {
-  const counts = (): boolean => kept.withheld === undefined;
+  const counts = (): boolean => !kept.withheld;
   return {
-    current: () => ({ version: kept.version, fault: kept.withheld ?? kept.fault }),
+    current: () => ({ version: kept.version, damage: kept.damage }),
     isGranted: (key, value) =>
       counts() &&
       value !== undefined &&
@@ -141,9 +141,9 @@ const writing = (place: Place | undefined, kept: Kept): Omit<ConsentLog, keyof R
     refresh: () => {
       if (place !== undefined) refresh(place, kept);
     },
-    withhold: (fault) => {
-      if (kept.withheld === fault) return;
-      kept.withheld = fault;
+    withhold: (isWithheld) => {
+      if (kept.withheld === isWithheld) return;
+      kept.withheld = isWithheld;
       kept.version += 1;
     },
   };
@@ -216,7 +216,7 @@ const foldLine = ({ file }: Place, kept: Kept, line: Consent | typeof DAMAGED): 
   }
   kept.granted.clear();
   kept.hashes.clear();
-  kept.fault = `${file} was changed by another program, or is damaged: what was trusted and approved before that line is asked again`;
+  kept.damage = `${file} was changed by another program, or is damaged: what was trusted and approved before that line is asked again`;
 };
 
 const isSameFile = (a: string, b: string): boolean => a.split(' ')[0] === b.split(' ')[0];
@@ -224,7 +224,7 @@ const isSameFile = (a: string, b: string): boolean => a.split(' ')[0] === b.spli
 const forget = (kept: Kept): void => {
   kept.granted.clear();
   kept.hashes.clear();
-  kept.fault = undefined;
+  kept.damage = undefined;
   kept.offset = 0;
 };
 

@@ -9,7 +9,7 @@ import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
 import { readFolder } from '../text/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import { type FileProblem, fileProblem, ifReadable, notAdopted } from '../text/problem.ts';
+import { type FileProblem, fileProblem, ifReadable, notAdopted, Problem } from '../text/problem.ts';
 import { editKnown } from '../text/record-file.ts';
 import { type Book, createBook, noteVerdicts } from '../trust/book.ts';
 import { effectiveOf, type WaitingPart } from '../trust/effective.ts';
@@ -106,15 +106,19 @@ export const refreshTrust = (store: Store): void => {
   const globals = globalsOf(store);
   const { book } = globals;
   book.log.refresh();
+  const { version, damage } = book.log.current();
+  problems.set('consent', damage === undefined ? [] : [fileProblem(SETTINGS, damaged(damage))]);
   const settings = globals.settings?.value ?? NO_SETTINGS;
   const { from } = globals.inForce;
-  if (from.settings === settings && from.version === book.log.current().version) return;
+  if (from.settings === settings && from.version === version) return;
   const { verdicts, ...inForce } = effectiveOf(settings, book);
   // An editor that saves by renaming takes nothing away.
   if (settings !== NO_SETTINGS) noteVerdicts(book, verdicts);
   problems.set(`${SETTINGS} trust`, untrusted(layout, inForce.waiting));
   globals.inForce = { ...inForce, from: { settings, version: book.log.current().version } };
 };
+
+const damaged = (why: string): Problem => new Problem('consent_damaged', why);
 
 // One line however many wait: they are looked at together.
 const untrusted = (layout: Layout, waiting: readonly WaitingPart[]): FileProblem[] => {

@@ -1,3 +1,4 @@
+import { shellQuoted } from '../../base/shell-quoted.ts';
 import { visible } from '../../base/visible.ts';
 import type { Layout } from '../layout.ts';
 import { Problem, type TextPosition } from '../text/problem.ts';
@@ -8,7 +9,7 @@ const SHOWN = 8;
 
 /** The command that shows what waits, and asks, as a shell takes it. */
 export const trustCommandFor = ({ root }: Pick<Layout, 'root'>): string =>
-  `dossier trust --workspace ${/^[\w./~+:@%-]+$/.test(root) ? root : `'${root.replaceAll("'", `'\\''`)}'`}`;
+  `dossier trust --workspace ${shellQuoted(root)}`;
 
 /** What is told of a file in which something waits for the operator's word. */
 export const waitsForTrust = (

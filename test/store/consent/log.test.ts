@@ -78,7 +78,7 @@ describe('the consent log', () => {
     writeFileSync(file, text.replace('npm ci', 'evil!!'));
     const changed = readConsentLog(layout);
     assert.equal(changed.isGranted(KEY, ['evil!!']), false);
-    assert.match(changed.current().fault ?? '', /consent\.log was changed/);
+    assert.match(changed.current().damage ?? '', /consent\.log was changed/);
     writeFileSync(file, text);
     appendFileSync(file, `${'0'.repeat(64)} {"key":"sandbox","value":"off","by":"operator"}\n`);
     const added = readConsentLog(layout);
@@ -100,7 +100,7 @@ describe('the consent log', () => {
     log.grant([{ key: 'network', value: 'host' }]);
     const next = readConsentLog(layout);
     assert.deepEqual([...next.list().keys()], [KEY, 'network']);
-    assert.equal(next.current().fault, undefined);
+    assert.equal(next.current().damage, undefined);
   });
 
   it('is not the one of another workspace', (t) => {
