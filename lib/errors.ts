@@ -24,6 +24,7 @@ export const ERRORS = {
   work_mode_active: { status: 409, title: 'Work mode is already active' },
   plan_changed: { status: 409, title: 'The plan changed since it was read' },
   approved_elsewhere: { status: 409, title: 'The operator has not approved it on this machine' },
+  verified_elsewhere: { status: 409, title: 'A verification was not made on this machine' },
   approval_mismatch: { status: 409, title: 'The approved text is not what was approved' },
   unreadable_record: { status: 409, title: 'The file cannot be read as a record' },
   file_busy: { status: 409, title: 'The file keeps changing' },

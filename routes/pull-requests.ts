@@ -120,7 +120,14 @@ export const pullRequestRoutes = [
     description:
       'Behind the proof gate, and every check of `…/pr/ready-check`. One that is ready already stays so, and its proof comment is brought up to date.',
     response: MarkedReady,
-    errors: ['proof_gate_blocked', ...READING, 'file_busy', ...GIT, ...HOST_ERRORS],
+    errors: [
+      'proof_gate_blocked',
+      'verified_elsewhere',
+      ...READING,
+      'file_busy',
+      ...GIT,
+      ...HOST_ERRORS,
+    ],
     handler: ({ params }, service) => markReady(service, params.id),
   }),
   route('POST /api/cases/{id}/pr/comment-proof', {

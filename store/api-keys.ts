@@ -1,10 +1,13 @@
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { sha256 } from '../base/sha256.ts';
+import { trustHash } from './consent/canonical.ts';
+import { openConsentLog, readConsentLog } from './consent/log.ts';
 import { makeDirectories } from './disk/directories.ts';
 import { createFile, removeFile, replaceFile } from './disk/durable.ts';
 import type { Layout } from './layout.ts';
 import { ApiKey } from './records/api-key.ts';
+import type { WaitingValue } from './records/trust.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { listDirectory } from './text/folder.ts';
 import { checkedBy, readJson } from './text/json-file.ts';
@@ -47,18 +50,48 @@ export const checkKeyFile = (layout: Layout, path: string): void => {
   readKey(layout, basename(path, '.json'));
 };
 
+/** What is decided about a key: it opens nothing by its file alone. */
+const consentOf = ({ id, name, sha256: hash }: ApiKey) => ({
+  ...{ key: `api-keys/${id}`, value: { name, fingerprint: sha256(`${id} ${hash}`) } },
+});
+
+/** Whether the operator made it on this machine: beside the daemon, too. */
+export const isKeyGranted = ({ consent }: Pick<Store, 'consent'>, key: ApiKey): boolean => {
+  const { key: name, value } = consentOf(key);
+  if (consent.isGranted(name, value)) return true;
+  consent.refresh();
+  return consent.isGranted(name, value);
+};
+
+/** The keys that their files alone have: they open nothing before the operator says so. */
+export const waitingKeys = (layout: Layout, consent = readConsentLog(layout)): WaitingValue[] =>
+  apiKeys({ layout })
+    .filter((key) => !isKeyGranted({ consent }, key))
+    .map((key) => {
+      const { key: name, value } = consentOf(key);
+      return {
+        ...{ key: name, kind: 'key' as const, value, trusted_value: null, since: key.created_at },
+        ...{ file: relative(layout.root, keyFile(layout, key.sha256)), hash: trustHash(value) },
+      };
+    });
+
 /** Makes changes to the keys one at a time. */
 export const inKeyTurn = <T>({ turns }: Store, work: () => Promise<T>): Promise<T> =>
   turns.take(lockOn.apiKeys(), work);
 
 export const saveKey = async (store: Store, key: ApiKey): Promise<void> => {
   await readyToWrite(store);
-  await saveKeyIn(store.layout, key);
+  await saveKeyIn(store.layout, key, store.consent);
 };
 
 /** The same without a daemon, or beside one: it asks for the file each time. */
-export const saveKeyIn = async (layout: Layout, key: ApiKey): Promise<void> => {
+export const saveKeyIn = async (
+  layout: Layout,
+  key: ApiKey,
+  consent = openConsentLog(layout),
+): Promise<void> => {
   makeDirectories(layout);
+  consent.grant([consentOf(key)]);
   await createFile(layout, keyFile(layout, key.sha256), textOf(key), { mode: 0o600 });
 };
 

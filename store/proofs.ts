@@ -38,7 +38,7 @@ export const readProofs = (store: Store, item: Item): Proof[] =>
 type Kept = ReturnType<typeof proofsOf>[number];
 
 const served = (store: Store, item: Item, { name, file }: Kept): Proof => ({
-  ...plain(item.id, file.matter),
+  ...plain(store, item.id, file.matter),
   content: contentOf(store, item, name),
 });
 
@@ -53,14 +53,26 @@ export const readProof = (store: Store, item: Item, id: string): TaggedProof | u
   return kept && { proof: served(store, item, kept), etag: etagOf(kept.sha) };
 };
 
-const plain = (case_id: string, matter: ProofMatter): Omit<Proof, 'content'> => {
+const plain = (store: Store, case_id: string, matter: ProofMatter): Omit<Proof, 'content'> => {
   const { id, type, verified, created_at } = matter;
   const { verified_at = null, verified_by = null } = matter;
   const { session_id = null, commit = null, diff_sha256 = null } = matter;
   const { file = null, file_sha256 = null } = matter;
+  const elsewhere = verified && !isVerifiedHere(store, matter);
   const said = { file, file_sha256, verified, verified_at, verified_by };
-  return { id, case_id, type, ...said, session_id, commit, diff_sha256, created_at };
+  return {
+    ...{ id, case_id, type, ...said },
+    ...(elsewhere && { verified_elsewhere: true }),
+    ...{ session_id, commit, diff_sha256, created_at },
+  };
 };
+
+/** Keeps that the operator verified a proof with this content. On disk when it returns. */
+export const grantVerification = (store: Store, id: string, content_sha256: string): void =>
+  store.consent.grant([{ key: `proofs/${id}`, value: content_sha256 }]);
+
+const isVerifiedHere = ({ consent }: Store, { id, verified_sha256 }: ProofMatter): boolean =>
+  consent.isGranted(`proofs/${id}`, verified_sha256);
 
 // Of a proof that can no longer be read, what stands there is shown as far as it can be; its fault is told by the item.
 const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
@@ -104,7 +116,7 @@ export const createProof = (
       );
     // A Work item that somebody is saving cannot be read again this moment.
     const written = sha256(text);
-    const attached = { proof: { ...plain(caseId, matter), content }, etag: etagOf(written) };
+    const attached = { proof: { ...plain(store, caseId, matter), content }, etag: etagOf(written) };
     return attached;
   });
 

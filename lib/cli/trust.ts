@@ -1,4 +1,5 @@
 import { counted } from '../../base/counted.ts';
+import { waitingKeys } from '../../store/api-keys.ts';
 import { holderOf } from '../../store/daemon-lock.ts';
 import { isThere } from '../../store/inspect.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
@@ -82,13 +83,18 @@ const doorOf = (layout: Layout, key: string | undefined): Door => {
   const holder = holderOf(layout);
   if (holder?.url !== undefined) return daemonDoor(holder.url, key);
   return {
-    list: async () => lookForWaiting(layout),
+    list: async () => waitingIn(layout),
     accept: async (waiting) => {
       trustOnDisk(layout, withIds(waiting, trustCommandFor(layout)));
-      return { trusted: waiting.map(({ key }) => key), waiting: lookForWaiting(layout) };
+      return { trusted: waiting.map(({ key }) => key), waiting: waitingIn(layout) };
     },
   };
 };
+
+const waitingIn = (layout: Layout): WaitingValue[] => [
+  ...lookForWaiting(layout),
+  ...waitingKeys(layout),
+];
 
 const withIds = (waiting: readonly WaitingValue[], command: string): readonly WaitingValue[] => {
   const lacking = waiting.find(({ key, file }) => key === file);

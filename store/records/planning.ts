@@ -51,6 +51,12 @@ export const PlanningGate = Type.Object(
     }),
     artifacts: Type.Array(PlanningArtifact),
     approved_at: Type.Union([Type.Null(), Time]),
+    approved_elsewhere: Type.Optional(
+      Type.Boolean({
+        description:
+          'True where planning.md says that the files are approved and the operator has not approved them on this machine: `pending`',
+      }),
+    ),
   },
   { $id: 'PlanningGate' },
 );

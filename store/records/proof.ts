@@ -47,6 +47,12 @@ export const Proof = Type.Object(
       Type.String(),
       '`operator`, `operator (key NAME)` where an API key was shown, or `operator (by hand)` in the file',
     ),
+    verified_elsewhere: Type.Optional(
+      Type.Boolean({
+        description:
+          'True for a verification that its file alone has: it counts, and was not made by way of this daemon. Verifying again makes it so',
+      }),
+    ),
     session_id: orNull(Id, 'The session whose work it proves'),
     commit: orNull(
       Type.String(),

@@ -1,9 +1,12 @@
-import { apiKeys } from '../../../store/api-keys.ts';
+import { apiKeys, isKeyGranted } from '../../../store/api-keys.ts';
 import type { ApiKey } from '../../../store/records/api-key.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Runs } from '../../tools/process/runs.ts';
 
-/** Which keys count. A program that no sandbox holds can write the file of one, and would let itself in by it. */
+/**
+ * Which keys count: those that the operator made on this machine. A program that no sandbox holds can write the file of one,
+ * and would let itself in by it.
+ */
 export interface Keyring {
   /** Whether the key was there before such a program, or was made by this daemon. */
   counts(key: ApiKey): boolean;
@@ -20,7 +23,7 @@ export const createKeyring = (store: Store, runs: Runs): Keyring => {
     else known ??= new Set(apiKeys(store).map(({ sha256 }) => sha256));
   });
   return {
-    counts: ({ sha256 }) => known?.has(sha256) !== false,
+    counts: (key) => known?.has(key.sha256) !== false && isKeyGranted(store, key),
     add: (sha256) => {
       known?.add(sha256);
     },

@@ -1,3 +1,4 @@
+import { waitingKeys } from '../../../store/api-keys.ts';
 import { announce } from '../../../store/items/items.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { confirmSessions, unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
@@ -59,6 +60,11 @@ const announceScope = (store: Store, key: string): void => {
 
 const wordOf = ({ key, value }: WaitingValue) => ({ key, value: value ?? undefined });
 
+const keys: TrustSource = {
+  list: async ({ store: { layout, consent } }) => waitingKeys(layout, consent),
+  accept: async ({ store }, values) => trustValues(store, values.map(wordOf)),
+};
+
 // Started, or approved, by what their files say alone.
 const sessionsThat = (isMeant: (kind: WaitingValue['kind']) => boolean): TrustSource => ({
   list: async ({ store }) => unconfirmedSessions(store).filter(({ kind }) => isMeant(kind)),
@@ -72,4 +78,5 @@ export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {
   change: heldSource,
   session: sessionsThat((kind) => kind === 'session'),
   approval: sessionsThat((kind) => kind === 'approval'),
+  key: keys,
 };

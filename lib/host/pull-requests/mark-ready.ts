@@ -3,10 +3,12 @@ import type { NewTransition } from '../../../store/pulls/timeline.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { MarkedReady } from '../../../store/records/pull-call.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
+import type { Store } from '../../../store/store.ts';
 import type { CodeHost, Pull } from '../../codehost/code-host.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
+import { verifiedProofs } from './compose.ts';
 import { getOpenPull, hostedFor, inPullTurn, type PullNeeds, servedPull } from './current.ts';
 import { postProof } from './proof-comment.ts';
 import { judged, lookAround } from './ready-check.ts';
@@ -23,6 +25,7 @@ export const markReady = (service: SessionNeeds, caseId: string): Promise<Marked
     refuseUnproved(await getGate(service, caseId));
     const found = await lookAround(service, before);
     refuseUnproved(found.gate);
+    await refuseVerifiedElsewhere(service.store, caseId);
     refuseUnready(judged(found));
     const changed = found.pull.state === 'draft';
     const pull = changed ? await endDraft(service.codeHost, before) : found.pull;
@@ -46,6 +49,19 @@ const refuseUnproved = ({ satisfied, missing }: Gate): void => {
     'proof_gate_blocked',
     `Not proved: ${missing.map(({ description }) => description).join('; ')}. Attach proof, verify it, then try again.`,
     { members: { missing } },
+  );
+};
+
+// What is shown to reviewers as verified has to be what the operator verified here.
+const refuseVerifiedElsewhere = async (store: Store, caseId: string): Promise<void> => {
+  const proofs = await verifiedProofs(store, caseId);
+  const elsewhere = proofs.filter(({ verified_elsewhere }) => verified_elsewhere === true);
+  if (elsewhere.length === 0) return;
+  const named = elsewhere.map(({ type, id }) => `${type} ${id}`).join(', ');
+  throw new ServiceError(
+    'verified_elsewhere',
+    `Verified by file, not on this machine: ${named}. Look at each and verify it again (PUT …/proof/ID/verify), then mark it ready.`,
+    { members: { proofs: elsewhere.map(({ id }) => id) } },
   );
 };
 

@@ -1,9 +1,4 @@
-import {
-  changePlanning,
-  type Planning,
-  type PlanningChange,
-  readPlanning,
-} from '../../../store/planning.ts';
+import { changePlanning, type Planning, readPlanning } from '../../../store/planning.ts';
 import {
   PLANNING_FILES,
   type PlanningArtifact,
@@ -16,8 +11,17 @@ import { badField, invalidState, notFound, orNotFound, ServiceError } from '../.
 import { getMemory, putMemory } from '../memory/case-memory.ts';
 
 /** The planning gate of a Work item as its files are this moment. */
-export const planningGate = (store: Store, caseId: string): PlanningGate =>
-  gateOf(planningFor(store, caseId));
+export const planningGate = (store: Store, caseId: string): PlanningGate => {
+  const planning = planningFor(store, caseId);
+  const { approved } = planning.matter;
+  if (approved == null || store.consent.isGranted(consentKey(caseId), approved.artifacts))
+    return gateOf(planning);
+  // planning.md is a claim: the approval was not given on this machine.
+  const matter = { ...planning.matter, approved: null };
+  return { ...gateOf({ ...planning, matter }), approved_elsewhere: true };
+};
+
+const consentKey = (caseId: string): string => `cases/${caseId}/planning`;
 
 export const planningFor = (store: Store, caseId: string): Planning =>
   orNotFound(readPlanning(store, caseId), 'Work item', caseId);
@@ -71,19 +75,25 @@ export const approvePlanning = async (
   seen?: Readonly<Record<string, string>>,
 ): Promise<PlanningGate> => {
   const at = store.clock().toISOString();
-  const planning = await changePlanning(store, caseId, approval(at, seen));
+  const planning = await changePlanning(store, caseId, (found) => {
+    const approved = approvalOf(found, at, seen);
+    store.consent.grant([{ key: consentKey(caseId), value: approved.artifacts }]);
+    return { changes: { approved } };
+  });
   if (planning === undefined) throw notFound('Work item', caseId);
   return gateOf(planning);
 };
 
-const approval =
-  (at: string, seen: Readonly<Record<string, string>> | undefined) =>
-  ({ artifacts }: Planning): PlanningChange => {
-    if (artifacts.length === 0) throw nothingToApprove();
-    const changed = seen === undefined ? [] : differences(seen, artifacts);
-    if (changed.length > 0) throw artifactsChanged(changed, hashesOf(artifacts));
-    return { changes: { approved: { at, artifacts: hashesOf(artifacts) } } };
-  };
+const approvalOf = (
+  { artifacts }: Planning,
+  at: string,
+  seen: Readonly<Record<string, string>> | undefined,
+) => {
+  if (artifacts.length === 0) throw nothingToApprove();
+  const changed = seen === undefined ? [] : differences(seen, artifacts);
+  if (changed.length > 0) throw artifactsChanged(changed, hashesOf(artifacts));
+  return { at, artifacts: hashesOf(artifacts) };
+};
 
 const hashesOf = (artifacts: readonly TextFile[]): Record<string, string> =>
   Object.fromEntries(artifacts.map(({ filename, sha256 }) => [filename, sha256]));
@@ -102,19 +112,23 @@ const artifactsChanged = (changed: string[], artifacts: Record<string, string>):
 
 /** Throws 422 `planning_gate_closed` once there is a planning file and the operator has not approved what is there. */
 export const refuseClosedGate = (store: Store, caseId: string): void => {
-  const { status, artifacts } = planningGate(store, caseId);
+  const gate = planningGate(store, caseId);
+  const { status } = gate;
   if (status === 'not_started' || status === 'approved') return;
-  throw new ServiceError('planning_gate_closed', closedBecause(status, artifacts), {
+  throw new ServiceError('planning_gate_closed', closedBecause(gate), {
     members: { planning: status },
   });
 };
 
-export const closedBecause = (
-  status: PlanningGate['status'],
-  artifacts: readonly PlanningArtifact[],
-): string => {
+export const closedBecause = ({
+  status,
+  artifacts,
+  approved_elsewhere = false,
+}: PlanningGate): string => {
   const names = artifacts.filter(({ approved }) => !approved).map(({ filename }) => filename);
   const what = names.length === 0 ? 'a file that was approved is gone' : names.join(', ');
+  if (approved_elsewhere)
+    return `The planning files were approved elsewhere, not on this machine (${what}). Read them, then POST …/planning/approve to approve them again.`;
   const why =
     status === 'pending'
       ? `The planning files are not approved (${what}).`

@@ -66,10 +66,11 @@ const state: Look = (_service, item) => ({
 });
 
 const planningIsApproved: Look = (service, { id }) => {
-  const { status, artifacts } = planningGate(service.store, id);
+  const gate = planningGate(service.store, id);
+  const { status, artifacts } = gate;
   if (status === 'not_started')
     return { ok: true, detail: 'There are no planning files, and the gate is open.' };
-  if (status !== 'approved') return { ok: false, detail: closedBecause(status, artifacts) };
+  if (status !== 'approved') return { ok: false, detail: closedBecause(gate) };
   return { ok: true, detail: `${counted(artifacts.length, 'planning file')} approved.` };
 };
 

@@ -1,5 +1,6 @@
 import {
   deleteProof as dropProof,
+  grantVerification,
   type ProofChange,
   type ProofRule,
   type TaggedProof,
@@ -18,14 +19,20 @@ export interface Which {
   ifMatch?: string | undefined;
 }
 
-/** Only the operator verifies. The verification binds to the content: editing it takes the verification back. */
+/**
+ * Only the operator verifies. The verification binds to the content: editing it takes the verification back. One that came
+ * with the file becomes this machine's.
+ */
 export const verifyProof = (
   store: Store,
   which: Which,
   key?: { name: string },
 ): Promise<TaggedProof> => {
   const said = { at: store.clock().toISOString(), by: saidBy(key) };
-  return update(store, which, (current, { sha256 }) => markVerified(current, sha256, said));
+  return update(store, which, (current, { sha256 }) => {
+    grantVerification(store, which.id, sha256);
+    return markVerified(current, sha256, said);
+  });
 };
 
 /** Undefined when it is verified already: verifying twice is one verification, and one event. */

@@ -21,6 +21,7 @@ const KINDS: Readonly<Record<WaitingValue['kind'], string>> = {
   change: 'Held change',
   session: 'Session started elsewhere',
   approval: 'Plan approved elsewhere',
+  key: 'API key made elsewhere',
 };
 
 const WORDS: Readonly<Partial<Record<WaitingValue['kind'], string>>> = {

@@ -42,7 +42,15 @@ export const ProofRow = (shown: ProofShown & { isStale: boolean }) => {
   );
 };
 
-const OfWhat = ({ case_id, session_id, commit, diff_sha256, verified_at, verified_by }: Proof) => (
+const OfWhat = ({
+  case_id,
+  session_id,
+  commit,
+  diff_sha256,
+  verified_at,
+  verified_by,
+  verified_elsewhere,
+}: Proof) => (
   <p class="line quiet">
     {session_id !== null && (
       <a href={`/dashboard/cases/${case_id}/sessions/${session_id}`}>
@@ -58,6 +66,7 @@ const OfWhat = ({ case_id, session_id, commit, diff_sha256, verified_at, verifie
     {verified_at !== null && (
       <span>
         verified by {visible(verified_by ?? 'somebody')} <Since at={verified_at} />
+        {verified_elsewhere === true && ', by file: not on this machine'}
       </span>
     )}
   </p>
