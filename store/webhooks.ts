@@ -17,11 +17,18 @@ import { isInGrace, type ReadEntry } from './text/entry.ts';
 import { fileProblem } from './text/problem.ts';
 import { editRecord } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
-import { type Book, noteVerdicts, trustOf } from './trust/book.ts';
+import { type Book, noteVerdicts } from './trust/book.ts';
 import type { WaitingPart } from './trust/effective.ts';
 import { TRUST_NEEDED, waitsForTrust } from './trust/told.ts';
 import { waitingValue } from './trust/waiting.ts';
-import { type Trusting, trustKeyOf, trustValueOf, waitingWebhook } from './trust/webhook.ts';
+import {
+  removedVerdict,
+  type Trusting,
+  trustKeyOf,
+  trustValueOf,
+  waitingWebhook,
+  webhookVerdict,
+} from './trust/webhook.ts';
 
 /** Whose registrations: those of one Work item, or, with undefined, those for the whole workspace. */
 export type Scope = string | undefined;
@@ -103,7 +110,7 @@ export const trustedPart = (registration: Registration): Registration | undefine
  */
 export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): void => {
   const book = bookOf(store);
-  const verdicts = all.map((one) => trustOf(book, trustKeyOf(one), trustValueOf(one)));
+  const verdicts = all.map((one) => webhookVerdict(book, one));
   noteVerdicts(book, verdicts);
   const waiting = all.filter((one) => one.waiting !== undefined && !one.vanished);
   store.problems.set(
@@ -116,7 +123,7 @@ export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): vo
 
 /** A registration was removed: whoever brings its name back with another address does not go on where it was. */
 export const noteRemoved = (store: Store, gone: Registration): void =>
-  noteVerdicts(bookOf(store), [trustOf(bookOf(store), trustKeyOf(gone), undefined)]);
+  noteVerdicts(bookOf(store), [removedVerdict(bookOf(store), gone)]);
 
 const orderOf = ({ vanished, name, matter: { created_at, id } }: Registration): string =>
   [vanished, created_at, id, name].join(' ');

@@ -1,3 +1,4 @@
+import type { KnownAgent } from '../../store/records/applied.ts';
 import type { StatePlace } from '../sandbox/state/place.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import type { ModelChoice } from './choice.ts';
@@ -80,7 +81,7 @@ export interface OwnPlaces {
 const OPENAI = ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL'];
 
 // The mode ids and places are facts of the agents' releases; the settings override each.
-export const PRESETS: Readonly<Record<string, Preset>> = {
+export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
   claude: {
     argv: ['claude-agent-acp'],
     modes: { plan: ['plan'], work: ['acceptEdits', 'default'] },

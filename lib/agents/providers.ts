@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { chosenProvider, permissionPolicy, providerEntries } from '../../store/records/applied.ts';
 import type { ProviderSettings, Settings } from '../../store/records/settings.ts';
 import type { StatePlace } from '../sandbox/state/place.ts';
 import type { Environment } from '../tools/process/environment.ts';
@@ -34,14 +35,11 @@ export const createProviders = (settings: ProvidersConfig, deps: ProviderDeps): 
     ['runbook', createRunbookProvider(deps)],
     ['manual', createManualProvider()],
   ]);
-  const policy = { execute: 'ask', fetch: 'ask', ...settings.permissions } as const;
-  const entries: [string, ProviderSettings][] = [
-    ...Object.keys(PRESETS).map((id): [string, ProviderSettings] => [id, { kind: 'acp' }]),
-    ...Object.entries(settings.providers ?? {}),
-  ];
-  for (const [id, entry] of entries) known.set(id, fromSettings(id, entry, { ...deps, policy }));
+  const policy = permissionPolicy(settings);
+  for (const [id, entry] of providerEntries(settings))
+    known.set(id, fromSettings(id, entry, { ...deps, policy }));
   return {
-    chosen: settings.provider ?? 'runbook',
+    chosen: chosenProvider(settings),
     get: (name) => known.get(name),
     list: () => Promise.all([...known.values()].map(infoOf)),
   };

@@ -1,4 +1,5 @@
 import { type Layout, layoutOf } from '../../store/layout.ts';
+import { sandboxSettings } from '../../store/records/applied.ts';
 import type { Settings } from '../../store/records/settings.ts';
 import { readInForce, readSettings } from '../../store/settings/globals.ts';
 import type { ReadEntry } from '../../store/text/entry.ts';
@@ -26,7 +27,7 @@ export const doctor = async (
   const layout = layoutOf(config.workspace, config.state);
   const readable = whyNoWorkspace(layout.root) === undefined;
   const settings = readable ? trustedSettings(layout, config.trust) : undefined;
-  const { sandbox: setting = 'auto', sandbox_readable } = settings?.value ?? {};
+  const { sandbox: setting, sandbox_readable } = sandboxSettings(settings?.value ?? {});
   const sandbox = createSandbox(setting, env, sandbox_readable);
   const patient: Patient = { config, env, layout, settings, sandbox, git: createGit({ env }) };
   const findings: DoctorFinding[] = [];

@@ -1,4 +1,5 @@
 import { pathContains } from '../../base/path-contains.ts';
+import { sandboxSettings } from '../../store/records/applied.ts';
 import type { settingsOf } from '../../store/settings/globals.ts';
 import { createProviders, type Providers } from '../agents/providers.ts';
 import { socketDirs } from '../client/node/socket-path.ts';
@@ -40,7 +41,7 @@ export const codeHostOf = (
 export const sandboxOf = (config: Config, settings: CurrentSettings): (() => Sandbox) => {
   let made: { key: string; sandbox: Sandbox } | undefined;
   return () => {
-    const { sandbox: setting = 'auto', sandbox_readable: readable = [] } = settings();
+    const { sandbox: setting, sandbox_readable: readable } = sandboxSettings(settings());
     const key = JSON.stringify([setting, readable]);
     if (made?.key !== key) {
       const env = cleanEnvironment(config.env, {});

@@ -85,6 +85,15 @@ export const EVENT_TYPES = Object.keys(PAYLOADS) as EventType[];
 /** Whether `*` stands for it, in the `events` of a webhook. */
 export const isStarred = (type: EventType): boolean => Object.hasOwn(STARRED, type);
 
+/** Whether a receiver with these `events` is sent a type. Without any it is sent what `*` stands for. */
+export const isSent = (
+  events: readonly (EventType | '*')[] | undefined,
+  type: EventType,
+): boolean => {
+  const named = events ?? ['*'];
+  return named.includes(type) || (named.includes('*') && isStarred(type));
+};
+
 /** What is delivered: exactly these three fields. */
 export const EventBody = Type.Object({
   event_type: Type.Enum(EVENT_TYPES),

@@ -1,6 +1,5 @@
 import { canonical, trustHash } from '../consent/canonical.ts';
 import type { Consent, ConsentLog } from '../consent/log.ts';
-import { tightens } from './tightening.ts';
 
 /** What applies of the values that need the operator's trust, by the consent log of this machine. */
 export interface Book {
@@ -29,13 +28,21 @@ export interface TrustVerdict {
   line?: Consent;
 }
 
-/** Whether a value holds: it is the one that did, was trusted before, opens no more than the last, or all is trusted. */
-export const trustOf = (book: Book, key: string, value: unknown): TrustVerdict => {
+/**
+ * Whether a value holds: it is the one that did, was trusted before, or all is trusted; else where the caller says that it
+ * opens no more than the last.
+ */
+export const trustOf = (
+  book: Book,
+  key: string,
+  value: unknown,
+  opensNoMore: (held: unknown) => boolean,
+): TrustVerdict => {
   const held = heldValue(book, key);
   if (canonical(held) === canonical(value)) return { holds: true, in_force: value };
   const isSaid = isTaken(book, key, value) || book.log.wasGranted(key, trustHash(value));
   const by = isSaid ? 'operator' : 'tightening';
-  if (by === 'tightening' && !tightens(key, held, value)) return { holds: false, in_force: held };
+  if (by === 'tightening' && !opensNoMore(held)) return { holds: false, in_force: held };
   return { holds: true, in_force: value, line: lineFor(key, value, by) };
 };
 

@@ -1,6 +1,8 @@
-import { canonical, trustHash } from '../consent/canonical.ts';
+import { trustHash } from '../consent/canonical.ts';
+import type { Settings } from '../records/settings.ts';
 import { type Book, type TrustVerdict, trustOf } from './book.ts';
 import { patternOf, trustedParts, withPart } from './keys.ts';
+import { looseningKeys } from './tightening.ts';
 
 /** A value that stands in a file and does not hold until the operator says so. */
 export interface WaitingPart {
@@ -12,27 +14,39 @@ export interface WaitingPart {
   hash: string;
 }
 
-export interface Effective<T> {
-  settings: T;
+export interface Effective {
+  settings: Settings;
   waiting: WaitingPart[];
   verdicts: TrustVerdict[];
 }
 
 /** The settings as far as the operator has said so. The very same object where all of them hold. */
-export const effectiveOf = <T extends object>(settings: T, book: Book): Effective<T> => {
+export const effectiveOf = (settings: Settings, book: Book): Effective => {
   const parts = trustedParts(settings);
   const known = [...book.log.list().keys()].filter(isSetting);
-  const effective: Effective<T> = { settings, waiting: [], verdicts: [] };
-  for (const key of new Set([...parts.keys(), ...known])) {
+  const keys = [...new Set([...parts.keys(), ...known])];
+  const loosening = looseningIn(settings, book, keys);
+  const effective: Effective = { settings, waiting: [], verdicts: [] };
+  for (const key of keys) {
     const value = parts.get(key);
-    const verdict = trustOf(book, key, value);
+    const verdict = trustOf(book, key, value, () => !loosening.has(key));
     effective.verdicts.push(verdict);
     if (verdict.holds) continue;
     effective.waiting.push(waitingPart(key, value, verdict.in_force));
-    if (canonical(value) !== canonical(verdict.in_force))
-      effective.settings = withPart(effective.settings, key, verdict.in_force);
+    effective.settings = withPart(effective.settings, key, verdict.in_force);
   }
   return effective;
+};
+
+// Compared with what applies when all that the operator has trusted does, and nothing else of the file.
+const looseningIn = (settings: Settings, book: Book, keys: readonly string[]): Set<string> => {
+  const parts = trustedParts(settings);
+  let trusted = settings;
+  for (const key of keys) {
+    const { holds, in_force } = trustOf(book, key, parts.get(key), () => false);
+    if (!holds) trusted = withPart(trusted, key, in_force);
+  }
+  return looseningKeys(trusted, settings);
 };
 
 export const waitingPart = (key: string, value: unknown, held: unknown): WaitingPart => ({

@@ -37,6 +37,9 @@ export const trustedParts = (settings: object): Map<string, unknown> => {
   return new Map(parts.filter(([, value]) => value !== undefined));
 };
 
+/** The value of one of them; undefined for one that is not there. */
+export const partAt = (settings: object, key: string): unknown => trustedParts(settings).get(key);
+
 const partsAt = (settings: object, pattern: TrustedSetting): [string, unknown][] => {
   const [top, name] = split(pattern);
   const below = own(settings, top);

@@ -1,97 +1,47 @@
 import { canonical } from '../consent/canonical.ts';
-import { patternOf, type TrustedSetting } from './keys.ts';
-
-/** Whether a value opens no more than the one that held; undefined is a setting that is not there. */
-type Tightens = (held: unknown, now: unknown) => boolean;
+import { EVENT_TYPES, isSent } from '../records/event.ts';
+import type { Settings } from '../records/settings.ts';
+import type { WebhookMatter } from '../records/webhook.ts';
+import { type Aspect, aspectsOf } from './aspects.ts';
+import { partAt, trustedParts, withPart } from './keys.ts';
 
 /**
- * True for what holds without a word of the operator's: what is taken away or made narrower than it was, or says what
- * holds anyway. `webhook` is a registration: an address and its events.
+ * The keys that the operator has to confirm before `wanted` applies in place of `held`: each key from which a looser sandbox,
+ * network, permission, program or address follows, for anything that the settings apply to. With the value of `held` for these
+ * keys, nothing is looser than under `held`. The order of the keys does not matter: of two that loosen only together, both
+ * are named. Of settings that apply later the same keys are named again.
  */
-export const tightens = (key: string, held: unknown, now: unknown): boolean => {
-  if (canonical(held) === canonical(now)) return true;
-  const pattern = patternOf(key);
-  return pattern === undefined ? fewerEvents(held, now) : TABLE[pattern](held, now);
+export const looseningKeys = (held: Settings, wanted: Settings): Set<string> => {
+  const changed = changedKeys(held, wanted);
+  const aspects = changed.flatMap((key) => aspectsOf(key, { held, wanted }));
+  const waiting = new Set<string>();
+  for (let before = -1; before < waiting.size; ) {
+    before = waiting.size;
+    const mixed = [...waiting].reduce((mix, key) => withPart(mix, key, partAt(held, key)), wanted);
+    const looser = aspects.filter((aspect) => isLooser(aspect, held, mixed));
+    for (const key of looser.flatMap(({ keys }) => keys))
+      if (changed.includes(key)) waiting.add(key);
+  }
+  return waiting;
 };
 
-const removed: Tightens = (_held, now) => now === undefined;
-
-const oneOf =
-  (...values: unknown[]): Tightens =>
-  (_held, now) =>
-    values.includes(now);
-
-/** Each in the order in which it was, so that steps that follow from one another do not change places. */
-const fewer: Tightens = (held, now) => {
-  if (now === undefined) return true;
-  if (!Array.isArray(now)) return false;
-  const known = Array.isArray(held) ? held.map(canonical) : [];
-  let at = 0;
-  return now.map(canonical).every((each) => {
-    at = known.indexOf(each, at) + 1;
-    return at > 0;
-  });
+const changedKeys = (held: Settings, wanted: Settings): string[] => {
+  const [before, after] = [trustedParts(held), trustedParts(wanted)];
+  const all = new Set([...before.keys(), ...after.keys()]);
+  return [...all].filter((key) => canonical(before.get(key)) !== canonical(after.get(key)));
 };
 
-const subset: Tightens = (held, now) => {
-  if (now === undefined) return true;
-  const known = Array.isArray(held) ? held.map(canonical) : [];
-  return Array.isArray(now) && now.every((each) => known.includes(canonical(each)));
+const isLooser = ({ of, opensNoMore }: Aspect, held: Settings, now: Settings): boolean => {
+  const [before, after] = [of(held), of(now)];
+  return canonical(before) !== canonical(after) && !opensNoMore(before, after);
 };
 
-// Running shut in again holds at once; any other way of being shut in has to be looked at.
-const sandbox: Tightens = (held, now) =>
-  (now === undefined || now === 'auto') && [undefined, 'auto', 'off'].includes(held as never);
+type Receiver = Pick<WebhookMatter, 'url' | 'events'>;
 
-const allowed = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null ? (value as { allow?: unknown }).allow : undefined;
-
-/** 0: all that this machine reaches. 1: by the proxy. 2: named domains alone. */
-const reach = (value: unknown): number | undefined => {
-  if (value === 'host') return 0;
-  if (value === undefined || value === 'proxy') return 1;
-  return Array.isArray(allowed(value)) ? 2 : undefined;
-};
-
-const network: Tightens = (held, now) => {
-  const [before, after] = [reach(held), reach(now)];
-  if (before === undefined || after === undefined || after < before) return false;
-  return after > before || after === 1 || subset(allowed(held), allowed(now));
-};
-
-// An entry that kept an agent to some domains did something that is missed when it is gone.
-const provider: Tightens = (held, now) =>
-  now === undefined && reach((held as { network?: unknown } | undefined)?.network) !== 2;
-
-const permission: Tightens = (held, now) => {
-  if (now === undefined || now === 'ask') return true;
-  return Array.isArray(now) && (held === 'allow' || subset(held, now));
-};
-
-const requireKey: Tightens = (held, now) => now === true || held !== true;
-
-const TABLE: Readonly<Record<TrustedSetting, Tightens>> = {
-  provider: oneOf(undefined, 'runbook', 'manual'),
-  'providers.*': provider,
-  'projects.*': removed,
-  sandbox,
-  sandbox_readable: subset,
-  network,
-  allow_local: subset,
-  'permissions.*': permission,
-  'worktrees.root': removed,
-  'worktrees.setup': fewer,
-  'worktrees.copy_files': subset,
-  'language_servers.*': removed,
-  'codehost.*': removed,
-  require_key: requireKey,
-};
-
-const fewerEvents: Tightens = (held, now) => {
-  if (now === undefined) return true;
-  const [before, after] = [held, now] as ({ url?: string; events?: string[] } | undefined)[];
-  if (before === undefined || before.url !== after?.url) return false;
-  return before.events === undefined || before.events.includes('*')
-    ? true
-    : after?.events !== undefined && subset(before.events, after.events);
+/** Whether a receiver is sent no more than it was, at the same address; undefined: there is none. */
+export const sendsNoMore = (held: unknown, now: unknown): boolean => {
+  const [before, after] = [held, now] as (Receiver | undefined)[];
+  if (after === undefined) return true;
+  if (before?.url !== after.url) return false;
+  return EVENT_TYPES.every((type) => isSent(before.events, type) || !isSent(after.events, type));
 };

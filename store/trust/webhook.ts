@@ -1,6 +1,7 @@
 import type { WebhookMatter } from '../records/webhook.ts';
-import { type Book, trustOf } from './book.ts';
+import { type Book, type TrustVerdict, trustOf } from './book.ts';
 import { type WaitingPart, waitingPart } from './effective.ts';
+import { sendsNoMore } from './tightening.ts';
 
 /** What of a registration is trusted, and where it is: undefined is the whole workspace. */
 export interface Trusting {
@@ -20,7 +21,17 @@ export const trustValueOf = ({ matter: { url, events } }: Trusting): object => (
 
 /** What of a registration waits for the operator's word; undefined when it holds as it stands. */
 export const waitingWebhook = (book: Book, registration: Trusting): WaitingPart | undefined => {
-  const [key, value] = [trustKeyOf(registration), trustValueOf(registration)];
-  const { holds, in_force } = trustOf(book, key, value);
-  return holds ? undefined : waitingPart(key, value, in_force);
+  const { holds, in_force } = webhookVerdict(book, registration);
+  if (holds) return undefined;
+  return waitingPart(trustKeyOf(registration), trustValueOf(registration), in_force);
 };
+
+/** Whether a registration holds as it stands. */
+export const webhookVerdict = (book: Book, registration: Trusting): TrustVerdict => {
+  const value = trustValueOf(registration);
+  return trustOf(book, trustKeyOf(registration), value, (held) => sendsNoMore(held, value));
+};
+
+/** That a registration is gone, which always holds. */
+export const removedVerdict = (book: Book, registration: Trusting): TrustVerdict =>
+  trustOf(book, trustKeyOf(registration), undefined, () => true);

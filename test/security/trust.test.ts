@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Trusted, WaitingValue } from '../../store/records/trust.ts';
@@ -136,6 +136,21 @@ describe('a setting that came in the file', () => {
     );
   });
 
+  it('waits where taking it away opens something to anybody, and keeps what was trusted meanwhile', async (t) => {
+    const running = await distrustful(t);
+    const claude = 'providers: { claude: { kind: acp, network: proxy } }';
+    const networkNow = () => running.service.providers().get('claude')?.boundary().network;
+    write(running, `network: host\n${claude}`);
+    await running.call('POST', '/trust', { all: true });
+    const before = networkNow();
+    write(running, 'network: host');
+    assert.deepEqual(await keysOf(running), ['providers.claude']);
+    assert.deepEqual(networkNow(), before);
+    write(running, 'network: proxy');
+    assert.deepEqual(await keysOf(running), []);
+    assert.deepEqual(networkNow(), before);
+  });
+
   it('holds as it was written by the API, and what else is in the file does not', async (t) => {
     const running = await distrustful(t);
     write(running, 'sandbox: off');
@@ -213,6 +228,26 @@ describe('a receiver of events that came in a file', () => {
     await running.call('POST', '/trust', { all: true });
     await running.call('PUT', `/cases/${id}/state`, { state: 'OPEN' });
     await theirs.atLeast(1);
+  });
+});
+
+describe('a receiver of events that was trusted', () => {
+  it('waits where a file names events that * does not stand for', async (t) => {
+    const running = await startForTest(t, { trust: false });
+    const { body } = await running.call<{ id: string }>('POST', '/webhooks', {
+      ...{ url: 'http://127.0.0.1:9/x', events: ['*'] },
+    });
+    const key = `webhooks/${body.id}`;
+    const path = join(running.workspace, `${key}.md`);
+    const made = readFileSync(path, 'utf8');
+    const change = async (events: string): Promise<string[]> => {
+      writeFileSync(path, made.replace(/^events:.*\n(?: *- .*\n)*/m, `events: ${events}\n`));
+      await running.call('GET', '/webhooks');
+      return keysOf(running);
+    };
+    assert.deepEqual(await change('[permission_requested]'), [key]);
+    assert.deepEqual(await change("['*', problem_found]"), [key]);
+    assert.deepEqual(await change('[case_updated]'), []);
   });
 });
 

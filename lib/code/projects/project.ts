@@ -1,3 +1,4 @@
+import { repositoryIn } from '../../../store/records/applied.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
@@ -10,8 +11,7 @@ export const projectRepository = (
   project: string,
 ): string | undefined => {
   if (project === 'default' && config.repo !== undefined) return config.repo;
-  const { projects = {} } = settingsOf(store);
-  return Object.hasOwn(projects, project) ? projects[project] : undefined;
+  return repositoryIn(settingsOf(store), project);
 };
 
 /** Of a Work item that names none while there is no `default`: the only one there is. With several nobody is pointed at one. */

@@ -1,6 +1,6 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathContains } from '../../../base/path-contains.ts';
-import type { Settings } from '../../../store/records/settings.ts';
+import { worktreeConfigOf } from '../../../store/records/applied.ts';
 import type {
   WorktreeConfig,
   WorktreeConfigChange,
@@ -17,17 +17,7 @@ import { wrongTemplate } from './make/branch-template.ts';
 import { wrongGlob } from './setup/glob.ts';
 
 /** How worktrees are made now: the settings as last read, with the defaults. */
-export const worktreeConfig = (store: Store): WorktreeConfig => configOf(settingsOf(store));
-
-const configOf = ({ worktrees = {} }: Settings): WorktreeConfig => ({
-  root: worktrees.root ?? '.dossier/worktrees',
-  ttl_hours: worktrees.ttl_hours ?? 168,
-  branch_prefix: worktrees.branch_prefix ?? 'work/',
-  branch_template: worktrees.branch_template ?? '{prefix}{name}',
-  base_branch: worktrees.base_branch ?? null,
-  setup: worktrees.setup ?? [],
-  copy_files: worktrees.copy_files ?? [],
-});
+export const worktreeConfig = (store: Store): WorktreeConfig => worktreeConfigOf(settingsOf(store));
 
 export interface ServedConfig {
   config: WorktreeConfig;
@@ -39,7 +29,7 @@ export const readWorktreeConfig = async (store: Store): Promise<ServedConfig> =>
   served(await currentSettings(store));
 
 const served = ({ settings, etag }: StoredSettings): ServedConfig => ({
-  config: configOf(settings),
+  config: worktreeConfigOf(settings),
   etag,
 });
 

@@ -1,6 +1,6 @@
 import { readDeliveries } from '../../../store/deliveries.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
-import { type EventBody, type EventRecord, isStarred } from '../../../store/records/event.ts';
+import { type EventBody, type EventRecord, isSent } from '../../../store/records/event.ts';
 import type { Registration } from '../../../store/webhooks.ts';
 import { attemptDelivery, type DeliveryDeps, deliveryId } from './attempt.ts';
 import { type CancellableDelay, createCancellableDelay } from './cancellable-delay.ts';
@@ -85,9 +85,7 @@ const deliverAll = async (lane: DeliveryQueue): Promise<void> => {
 // Of its Work item, where it has one, and of a type it names.
 const wants = ({ scope, matter }: Registration, event: EventBody): boolean => {
   if (scope !== undefined && event.payload.case_id !== scope) return false;
-  const { events = ['*'] } = matter;
-  const isAll = events.includes('*') && isStarred(event.event_type);
-  return isAll || events.includes(event.event_type);
+  return isSent(matter.events, event.event_type);
 };
 
 // Not waited for: the log of attempts knows too what was delivered, and the next event need not wait for the disk.

@@ -1,7 +1,8 @@
+import { type NetworkRules, networkRules } from '../../../store/records/applied.ts';
 import { authorityText } from './authority.ts';
 import type { AnswerMcp } from './mcp-door.ts';
 import type { NetworkNews } from './proxy.ts';
-import { localTargets, type NetworkRules } from './rules.ts';
+import { localTargets } from './rules.ts';
 import { type OpenNetwork, openRunNetwork, type RunNetworkOptions } from './run-network.ts';
 
 interface NetworkRun extends Pick<RunNetworkOptions, 'given' | 'tell'> {
@@ -46,14 +47,7 @@ export const createNetworkDoor = (deps: NetworkDeps): NetworkDoor => {
           },
     open: ({ given, token, tell }) =>
       kind === 'host' ? HOST : openRunNetwork({ rules, env, given, world, mcp: mcp(token), tell }),
-    for: (own) =>
-      createNetworkDoor({
-        ...deps,
-        rules: {
-          network: own.network ?? rules.network,
-          allow_local: [...(rules.allow_local ?? []), ...(own.allow_local ?? [])],
-        },
-      }),
+    for: (own) => createNetworkDoor({ ...deps, rules: networkRules(rules, own) }),
   };
 };
 

@@ -2,12 +2,6 @@ import { orElse } from '../../../base/or-else.ts';
 import { type Authority, readAuthority } from './authority.ts';
 import type { Source } from './upstream.ts';
 
-/** How programs reach the network: the settings of a provider, or of all. */
-export interface NetworkRules {
-  network?: 'proxy' | 'host' | { allow: string[] } | undefined;
-  allow_local?: readonly string[] | undefined;
-}
-
 /** The services of this machine that a run reaches: those of the settings, and those that its variables lead to. */
 export const localTargets = (listed: readonly string[], given: Source): Authority[] => {
   const found = [...listed, ...Object.entries(given).flatMap(namedIn)]

@@ -1,0 +1,68 @@
+import type { ProviderSettings, Settings } from './settings.ts';
+import type { WorktreeConfig } from './worktree-config.ts';
+
+/** The agents that are known by name: each can be started without an entry in the settings. */
+export const KNOWN_AGENTS = ['claude', 'codex', 'gemini', 'opencode', 'qwen'] as const;
+export type KnownAgent = (typeof KNOWN_AGENTS)[number];
+
+/** The name of the provider of sessions that name none. */
+export const chosenProvider = ({ provider = 'runbook' }: Pick<Settings, 'provider'>): string =>
+  provider;
+
+/** The entry of each provider that is not built in: the agents known by name, and those of the settings, which win. */
+export const providerEntries = ({
+  providers = {},
+}: Pick<Settings, 'providers'>): Map<string, ProviderSettings> =>
+  new Map([
+    ...KNOWN_AGENTS.map((name): [string, ProviderSettings] => [name, { kind: 'acp' }]),
+    ...Object.entries(providers),
+  ]);
+
+/** How programs reach the network: the settings of a provider, or of all. */
+export interface NetworkRules {
+  network?: Settings['network'];
+  allow_local?: readonly string[] | undefined;
+}
+
+/** The rules of one provider: its own network wins over that of all, and it reaches the local services of both. */
+export const networkRules = (all: NetworkRules, own: NetworkRules): NetworkRules => ({
+  network: own.network ?? all.network,
+  allow_local: [...(all.allow_local ?? []), ...(own.allow_local ?? [])],
+});
+
+/** What an agent may do in Work mode without the operator being asked. */
+export const permissionPolicy = ({
+  permissions,
+}: Pick<Settings, 'permissions'>): Required<NonNullable<Settings['permissions']>> => ({
+  execute: 'ask',
+  fetch: 'ask',
+  ...permissions,
+});
+
+/** The sandbox, and what of the home directory is shown in it besides. */
+export const sandboxSettings = ({ sandbox = 'auto', sandbox_readable = [] }: Settings) => ({
+  sandbox,
+  sandbox_readable,
+});
+
+/** The repository of a project; undefined when the settings name none. */
+export const repositoryIn = (
+  { projects = {} }: Pick<Settings, 'projects'>,
+  project: string,
+): string | undefined => (Object.hasOwn(projects, project) ? projects[project] : undefined);
+
+/** How worktrees are made. */
+export const worktreeConfigOf = ({
+  worktrees = {},
+}: Pick<Settings, 'worktrees'>): WorktreeConfig => ({
+  root: worktrees.root ?? DEFAULT_ROOT,
+  ttl_hours: worktrees.ttl_hours ?? 168,
+  branch_prefix: worktrees.branch_prefix ?? 'work/',
+  branch_template: worktrees.branch_template ?? '{prefix}{name}',
+  base_branch: worktrees.base_branch ?? null,
+  setup: worktrees.setup ?? [],
+  copy_files: worktrees.copy_files ?? [],
+});
+
+/** Where worktrees are made when the settings say nothing. */
+export const DEFAULT_ROOT = '.dossier/worktrees';
