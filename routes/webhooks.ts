@@ -8,6 +8,7 @@ import {
   readWebhook,
   registerWebhook,
   removeWebhook,
+  secretAgain,
   served,
 } from '../lib/out/webhooks/registrations.ts';
 import { Delivery } from '../store/records/delivery.ts';
@@ -25,6 +26,9 @@ const DeliveriesQuery = Type.Object({
   ),
 });
 
+const AGAIN =
+  'Sent again with its `Idempotency-Key`, the call is answered with the secret as it is kept then, or with 404 where it is kept no more.';
+
 type Registered = Awaited<ReturnType<typeof registerWebhook>>;
 const registered = (path: string, { webhook, etag }: Registered) =>
   created(`${path}/${webhook.id}`, webhook, etag);
@@ -32,15 +36,17 @@ const registered = (path: string, { webhook, etag }: Registered) =>
 type Found = Awaited<ReturnType<typeof readWebhook>>;
 const found = (registration: Found) => tagged(served(registration), registration.etag);
 
+const secret = { member: 'secret', read: secretAgain } as const;
+
 const globalRoutes = [
   route('POST /webhooks', {
     summary: 'Register a receiver of the events of all Work items',
-    description:
-      'The answer is the only place where the secret is shown. The registration is `webhooks/<id>.md` in the workspace.',
+    description: `The answer is the only place where the secret is shown. ${AGAIN} The registration is \`webhooks/<id>.md\` in the workspace.`,
     body: WebhookBody,
     response: NewWebhook,
     status: 201,
-    errors: ['webhook_secret_malformed'],
+    secret,
+    errors: ['webhook_secret_malformed', 'not_found'],
     handler: async ({ body }, service) =>
       registered('/webhooks', await registerWebhook(service, undefined, body)),
   }),
@@ -88,10 +94,11 @@ const globalRoutes = [
 const caseRoutes = [
   route('POST /cases/{id}/webhooks', {
     summary: 'Register a receiver of the events of one Work item',
-    description: 'It is sent all of them. The answer is the only place where the secret is shown.',
+    description: `It is sent all of them. The answer is the only place where the secret is shown. ${AGAIN}`,
     body: CaseWebhookBody,
     response: NewWebhook,
     status: 201,
+    secret,
     handler: async ({ params, body }, service) =>
       registered(`/cases/${params.id}/webhooks`, await registerWebhook(service, params.id, body)),
   }),

@@ -49,6 +49,15 @@ export const retireSecret = (layout: Layout, id: string): void => {
   moved(join(layout.secrets, id), join(day, retiredName(id)));
 };
 
+/** The secret of a registration, also of one that was removed lately; undefined where none is kept. Makes none. */
+export const keptSecret = (layout: Layout, id: string): string | undefined => {
+  const known = readSecret(layout, id);
+  if (known !== undefined) return known;
+  const days = readdirSync(layout.undo).toSorted().toReversed();
+  const retired = days.map((day) => secretAt(layout, join(layout.undo, day, retiredName(id))));
+  return retired.find((secret) => secret !== undefined);
+};
+
 /** Of registrations alone. */
 export const secretIds = ({ secrets }: Layout): string[] =>
   readdirSync(secrets).filter((name) => name !== INCOMING);
@@ -85,10 +94,13 @@ export const setIncomingSecret = ({ layout, turns }: Store, secret: string | nul
 
 const retiredName = (id: string): string => `${id}.secret`;
 
-const readSecret = (layout: Layout, id: string): string | undefined => {
-  const text = readRegularFile(layout.root, join(layout.secrets, id))?.toString('utf8');
-  return text?.replace(/\r?\n$/, '') || undefined;
-};
+const readSecret = (layout: Layout, id: string): string | undefined =>
+  secretAt(layout, join(layout.secrets, id));
+
+const secretAt = ({ root }: Layout, path: string): string | undefined =>
+  readRegularFile(root, path)
+    ?.toString('utf8')
+    .replace(/\r?\n$/, '') || undefined;
 
 const revived = (layout: Layout, id: string): string | undefined => {
   const target = join(layout.secrets, id);

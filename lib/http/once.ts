@@ -29,21 +29,24 @@ interface Said {
 export const madeOnce = async (
   route: Route,
   said: Said,
-  { firstAnswers }: Service,
+  service: Service,
   make: () => Promise<unknown>,
 ): Promise<unknown> => {
   const key = keyIn(said.headers[HEADER]);
   if (key === undefined) return make();
-  const once = await firstAnswers.once({
+  let made: unknown;
+  const once = await service.firstAnswers.once({
     key,
     said: () => hashOf(route, said),
-    make: (call) => withIdsOf(call, async () => kept(route, await make())),
+    make: (call) =>
+      withIdsOf(call, async () => {
+        made = await make();
+        return kept(route, made);
+      }),
   });
   if (once === 'in_use') throw inUse();
   if (once === 'mismatch') throw mismatch();
-  const { status, headers, etag, body } = once.answer;
-  const all = once.isFirst ? headers : { ...headers, ...REPLAYED };
-  return new Answer(body === undefined ? undefined : Buffer.from(body), all, etag, status);
+  return once.isFirst ? made : givenAgain(route, once.answer, service);
 };
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
@@ -68,13 +71,32 @@ const hashOf = async ({ method }: Route, { headers, url, body }: Said): Promise<
 const kept = (route: Route, result: unknown): Kept => {
   const answer = result instanceof Answer ? result : new Answer<unknown>(result);
   const { headers, etag } = answer;
-  const bytes = bodyBytes(answer);
+  const bytes = bodyBytes(withoutSecret(route, answer));
   return {
     status: answer.status ?? route.status ?? 200,
     headers,
     ...(etag !== undefined && { etag }),
     ...(bytes !== undefined && { body: bytes.toString('utf8') }),
   };
+};
+
+// It keeps its place among the members.
+const withoutSecret = ({ secret }: Route, answer: Answer<unknown>): Answer<unknown> =>
+  secret === undefined
+    ? answer
+    : new Answer({ ...(answer.body as object), [secret.member]: null }, answer.headers);
+
+const givenAgain = async (
+  { secret }: Route,
+  { status, headers, etag, body }: Kept,
+  service: Service,
+): Promise<Answer<unknown>> => {
+  const all = { ...headers, ...REPLAYED };
+  if (body === undefined) return new Answer(body, all, etag, status);
+  if (secret === undefined) return new Answer(Buffer.from(body), all, etag, status);
+  const made = JSON.parse(body);
+  const whole = { ...made, [secret.member]: await secret.read(service, made as never) };
+  return new Answer<object>(whole, all, etag, status);
 };
 
 type Kept = Awaited<ReturnType<Parameters<Service['firstAnswers']['once']>[0]['make']>>;

@@ -137,6 +137,11 @@ interface Declaration<
   devOnly?: boolean;
   /** The operation honours If-Match. */
   conditional?: boolean;
+  /** A member of the response that is a secret: no kept answer has it, and one that is given again has it as it is read then. */
+  secret?: {
+    member: string & keyof Of<R, object>;
+    read: (service: Service, made: Of<R, undefined>) => unknown;
+  };
   /** Beside those of all its kind: of an id in the path, say, that it is nobody's (openapi-problems.ts). */
   errors?: readonly ErrorCode[];
   /** The endpoint is a WebSocket: what it says before the upgrade, and who speaks there after it. */

@@ -1,13 +1,23 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { TObject, TSchema } from 'typebox';
 import { isCreating } from '../../lib/http/once.ts';
 import { sections } from '../../routes/index.ts';
 import { newId, withIdsOf } from '../../store/new-id.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ChecklistItem, Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
+import type { NewWebhook } from '../../store/records/webhook.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
 import { withCase as withSession } from '../helpers/sessions.ts';
 import { forgetAnswer } from '../helpers/unanswered.ts';
@@ -118,6 +128,52 @@ describe('a POST with an Idempotency-Key', () => {
     assert.deepEqual(readdirSync(dir), [`${sha256('../../secret/of/mine')}.json`]);
     assert.equal(statSync(dir).mode & 0o777, 0o700);
     assert.equal(statSync(join(dir, readdirSync(dir)[0] ?? '')).mode & 0o777, 0o600);
+  });
+
+  it('keeps no secret: one that was answered is read anew where it is kept', async (t) => {
+    const { running, at } = await withCase(t);
+    for (const path of ['/webhooks', `${at}/webhooks`]) {
+      const body = { url: 'http://127.0.0.1:9/x' };
+      const send = () => running.call<NewWebhook>('POST', path, body, withKey(path));
+      const kept = () => readFileSync(join(answersOf(running), `${sha256(path)}.json`), 'utf8');
+      const first = await send();
+      assert.match(first.body.secret, /^whsec_/);
+      assert.ok(!kept().includes(first.body.secret) && !kept().includes('whsec_'), kept());
+      const { id } = first.body;
+      const place = join(running.workspace, '.dossier/secrets', id);
+      const again = await send();
+      assert.deepEqual([again.status, again.text], [201, first.text]);
+      assert.equal(again.headers['idempotent-replayed'], 'true');
+      assert.equal(again.headers.etag, first.headers.etag);
+      writeFileSync(place, 'of my own\n');
+      assert.equal((await send()).body.secret, 'of my own');
+      await running.call('DELETE', `${path}/${id}`);
+      assert.equal(existsSync(place), false);
+      assert.equal((await send()).body.secret, 'of my own', 'it can still be brought back');
+      rmSync(join(running.workspace, '.dossier/undo'), { recursive: true });
+      mkdirSync(join(running.workspace, '.dossier/undo'));
+      assertProblem(await send(), 404, 'not_found');
+      assert.deepEqual((await running.call('GET', path)).body, [], 'it was not made again');
+      assert.equal(existsSync(place), false);
+    }
+  });
+
+  it('keeps no secret of any other call: each that answers one says which it is', () => {
+    const answers = (response: TSchema | undefined): string[] =>
+      Object.keys((response as TObject | undefined)?.properties ?? {});
+    const creating = sections.flatMap(({ routes }) => routes).filter(isCreating);
+    const secrets = creating.filter(({ response }) =>
+      answers(response).some((name) => /secret|token|password/i.test(name)),
+    );
+    assert.deepEqual(
+      secrets.map(({ path, secret }) => [path, secret?.member]),
+      [
+        // Its token follows from the call, so that a call that is made again finds its lock, and ends with the lock.
+        ['/api/worktrees/{case_id}/lock', undefined],
+        ['/webhooks', 'secret'],
+        ['/cases/{id}/webhooks', 'secret'],
+      ],
+    );
   });
 
   it('is 422 with another body, at another place, or with another query', async (t) => {

@@ -6,7 +6,7 @@ import {
   type Webhook,
   type WebhookBody,
 } from '../../../store/records/webhook.ts';
-import { newSecret, retireSecret } from '../../../store/secrets.ts';
+import { keptSecret, newSecret, retireSecret } from '../../../store/secrets.ts';
 import type { WithStore } from '../../../store/store.ts';
 import {
   createRegistration,
@@ -73,6 +73,16 @@ export const served = ({ matter, waiting }: Registration): Webhook => ({
   ...(waiting !== undefined && { trusted: false }),
   created_at: matter.created_at,
 });
+
+/** The secret of a registration, for the answer to a call that is sent again. 404 where it is kept no more. */
+export const secretAgain = ({ store }: WithStore, { id }: Pick<NewWebhook, 'id'>): string => {
+  const secret = keptSecret(store.layout, id);
+  if (secret !== undefined) return secret;
+  throw new ServiceError(
+    'not_found',
+    `The secret of the webhook ${id} is not kept any more. Register the receiver again, with a new Idempotency-Key.`,
+  );
+};
 
 export const listWebhooks = async (
   service: WithDispatcher & WithStore,
