@@ -1,5 +1,7 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeSynced } from './disk/durable.ts';
+import { undoPlace } from './disk/placing.ts';
 import type { Layout } from './layout.ts';
 import { listDirectory } from './text/folder.ts';
 
@@ -16,6 +18,13 @@ export const pruneUndo = ({ undo }: Layout, now = Date.now()): void => {
     if (day < oldest || bytes > KEEP_BYTES) rmSync(path, { recursive: true, force: true });
     else bytes = pruneDay(path, bytes);
   }
+};
+
+/** Keeps a text here that no file is to hold, for its owner alone, and answers where. */
+export const putAside = async (layout: Layout, name: string, text: string): Promise<string> => {
+  const path = undoPlace(layout, name);
+  await writeSynced(path, text, 0o600);
+  return path;
 };
 
 // A file that is put away gets a name more, which its ctime tells.

@@ -3,6 +3,7 @@ import type { NetworkDoor } from '../sandbox/egress/networks.ts';
 import type { NetworkNews } from '../sandbox/egress/proxy.ts';
 import type { OpenNetwork } from '../sandbox/egress/run-network.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { KeepAside } from '../sandbox/state/state.ts';
 import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
 import type { Runs } from '../tools/process/runs.ts';
 import { type Program, startProgram } from '../tools/process/spawn.ts';
@@ -15,6 +16,8 @@ export interface ProviderDeps {
   sandbox: Sandbox;
   /** Where runs have their copies of what agents keep at home: a directory that is made when it is needed. */
   states: string;
+  /** Keeps a login that a run made and that does not go home, for the operator alone. */
+  keepAside: KeepAside;
   /** How its programs reach the network. */
   network: NetworkDoor;
   /** Where every program is entered from before its start until nothing of it is alive. */

@@ -1,5 +1,6 @@
 import { openRunState } from '../sandbox/state/open.ts';
 import type { StatePlace } from '../sandbox/state/place.ts';
+import type { Returned } from '../sandbox/state/state.ts';
 import type { ProviderDeps } from './launch.ts';
 import type { Run, RunEvent, RunSpec } from './provider.ts';
 import { lateRun } from './run-end.ts';
@@ -8,7 +9,7 @@ interface Turn {
   state: readonly StatePlace[];
   spec: RunSpec;
   tell: (event: RunEvent) => void;
-  deps: Pick<ProviderDeps, 'sandbox' | 'states'>;
+  deps: Pick<ProviderDeps, 'sandbox' | 'states' | 'keepAside'>;
 }
 
 /**
@@ -24,16 +25,14 @@ export const withOwnState = (
     return run instanceof Promise ? lateRun(run) : run;
   }
   const { session_id: name, cwd, native_session_id } = spec;
-  const opening = openRunState(state, { within: deps.states, name }, { cwd, native_session_id });
+  const place = { within: deps.states, name, keepAside: deps.keepAside };
+  const opening = openRunState(state, place, { cwd, native_session_id });
   return lateRun(
     opening.then(async (own) => {
       if (own.refused.length > 0) tell(told('state_left_out', own.refused));
       try {
         const run = await start({ ...spec, binds: [...(spec.binds ?? []), ...own.binds] });
-        const done = run.done.finally(async () => {
-          const failed = await own.close();
-          if (failed.length > 0) tell(told('state_not_returned', failed));
-        });
+        const done = run.done.finally(async () => tellReturned(await own.close(), tell));
         return { ...run, done };
       } catch (error) {
         await own.close();
@@ -43,9 +42,20 @@ export const withOwnState = (
   );
 };
 
+const tellReturned = ({ left, renewed, logins }: Returned, tell: Turn['tell']): void => {
+  if (left.length > 0) tell(told('state_not_returned', left));
+  if (renewed.length > 0) tell(told('login_refreshed', renewed));
+  for (const { path, why, kept } of logins) {
+    const where =
+      kept === undefined ? 'It could not be kept.' : `It is kept in ${kept} for 7 days.`;
+    const message = `The login that the agent left in ${path} was not returned: ${why}. ${where} Log in with the agent itself, outside of a session.`;
+    tell({ type: 'error', data: { code: 'login_kept', message } });
+  }
+};
+
 const MOST_TOLD = 20;
 
-const told = (kind: string, paths: readonly string[]): RunEvent => ({
+const told = (kind: string, found: readonly unknown[]): RunEvent => ({
   type: 'agent_event',
-  data: { kind, raw: { paths: paths.slice(0, MOST_TOLD), count: paths.length } },
+  data: { kind, raw: { paths: found.slice(0, MOST_TOLD), count: found.length } },
 });

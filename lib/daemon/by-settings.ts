@@ -1,6 +1,7 @@
 import { pathContains } from '../../base/path-contains.ts';
 import { sandboxSettings } from '../../store/records/applied.ts';
 import type { settingsOf } from '../../store/settings/globals.ts';
+import { putAside } from '../../store/undo.ts';
 import { createProviders, type Providers } from '../agents/providers.ts';
 import { socketDirs } from '../client/node/socket-path.ts';
 import type { CodeHost } from '../codehost/code-host.ts';
@@ -87,7 +88,9 @@ export const providersOf = (
     const from = settings();
     if (made?.from !== from) {
       const walls = { sandbox: sandbox(), network: network(), isInside: pathContains };
-      const deps = { env, runs, states: store.layout.states, ...walls };
+      const { layout } = store;
+      const keepAside = (name: string, text: string) => putAside(layout, name, text);
+      const deps = { env, runs, states: layout.states, keepAside, ...walls };
       made = { from, providers: createProviders(from, deps) };
     }
     return made.providers;

@@ -97,7 +97,8 @@ export const moveToUndo = (layout: Layout, target: string): void => {
   }
 };
 
-const undoPlace = ({ undo }: Layout, target: string): string => {
+/** A new name in `.dossier/undo`. */
+export const undoPlace = ({ undo }: Layout, target: string): string => {
   const day = join(undo, new Date().toISOString().slice(0, 10));
   mkdirSync(day, { recursive: true });
   // The end of a long name: with all of it, it would be longer than names can be.

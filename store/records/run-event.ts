@@ -154,7 +154,13 @@ in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from he
   ),
 };
 
+/** An agent's login that did not go home. */
+interface LoginKept {
+  type: 'error';
+  data: { code: 'login_kept'; message: string };
+}
+
 type Data = { [E in keyof typeof RUN_EVENTS]: Static<(typeof RUN_EVENTS)[E]> };
 
 /** One of them; the engine writes each to events.ndjson and streams it. */
-export type RunEvent = { [E in keyof Data]: { type: E; data: Data[E] } }[keyof Data];
+export type RunEvent = { [E in keyof Data]: { type: E; data: Data[E] } }[keyof Data] | LoginKept;

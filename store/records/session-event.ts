@@ -71,6 +71,7 @@ const DAEMON_EVENTS = {
         Type.Enum([
           ...['plan_mode_violation', 'refs_changed', 'processes_left', 'refs_kept'],
           ...['branch_held', 'repository_kept', 'repositories_disarmed', 'git_noted'],
+          'login_kept',
         ]),
       ),
       files: Type.Optional(Type.Array(Text)),
@@ -82,7 +83,8 @@ const DAEMON_EVENTS = {
       description: `Why a session failed, or what went wrong in one that goes on. \`plan_mode_violation\`: what Plan mode
 found changed was undone; \`files\` and \`kept_ref\` have what was in the worktree, \`refs\` are branches, tags and stashes.
 \`refs_changed\`: such \`refs\` changed while nothing but a comparison held the agent, and nothing says that it was the
-agent: they are left as they are. \`processes_left\`: processes outlived the turn. The others tell what a turn's
+agent: they are left as they are. \`processes_left\`: processes outlived the turn. \`login_kept\`: an agent's login is
+another than before and did not go home; \`message\` says where it is. The others tell what a turn's
 repository came to besides the work on its branch. A stream, not the JSON, sends it as \`session_error\` also, for
 EventSource has an \`error\` of its own`,
     },

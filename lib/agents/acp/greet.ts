@@ -20,7 +20,11 @@ export const greet = (agent: AcpAgent, deps: AcpDeps): Promise<AgentHello | stri
     const own =
       deps.sandbox.kind === 'none'
         ? undefined
-        : await openRunState(agent.state, { within: deps.states, name }, { cwd });
+        : await openRunState(
+            agent.state,
+            { within: deps.states, name, keepAside: deps.keepAside },
+            { cwd },
+          );
     try {
       return await shakeHands(agent, { cwd, binds: own?.binds ?? [] }, deps);
     } finally {

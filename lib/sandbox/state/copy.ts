@@ -1,13 +1,22 @@
-import { constants, type Dirent } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, lstat, mkdir, readlink, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isMine, type Mine, matchesPattern, type StateRules } from './place.ts';
+import { bytesOf, type Entry, entriesOf, LARGEST_BYTES } from './files.ts';
+import {
+  isMine,
+  isOfWorktree,
+  type Mine,
+  matchesPattern,
+  mayHold,
+  type StateRules,
+  sessionPattern,
+} from './place.ts';
+import { notOfProject } from './whose.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
-const LARGEST_BYTES = 64 * 1024 * 1024;
 const MOST_FILES = 20_000;
 
-/** What of a tree was not copied, though the rules would have it: too large, or too much. */
+/** What of a tree was not copied, though the rules would have it: too large, too much, or of a name that is no text. */
 export type RefusedFiles = string[];
 
 interface Copying {
@@ -40,13 +49,15 @@ const clear = async (
 ): Promise<void> => {
   for (const entry of await entriesOf(join(root, under))) {
     const path = join(under, entry.name);
-    const stays = matchesPattern(
-      path,
-      [...(known.rules.sessions ?? []), ...(known.rules.kept ?? [])],
-      known.mine,
-    );
-    if (entry.isDirectory()) await clear(root, path, known);
-    else if (!stays || !entry.isFile()) await rm(join(root, path), { force: true });
+    const stays =
+      sessionPattern(path, known.rules, known.mine) !== undefined ||
+      matchesPattern(path, known.rules.kept, known.mine);
+    if (!entry.isText) await rm(entry.raw, { recursive: true, force: true });
+    else if (entry.isDirectory) {
+      await clear(root, path, known);
+      // An empty one may stand where a file of the operator's belongs.
+      await rmdir(join(root, path)).catch(() => undefined);
+    } else if (!stays || !entry.isFile) await rm(join(root, path), { force: true });
   }
 };
 
@@ -59,41 +70,39 @@ const copyDirectory = async (
   for (const entry of await entriesOf(join(from, under))) {
     const path = join(under, entry.name);
     if (!isTaken(path, entry, copying)) continue;
-    if (entry.isDirectory()) await copyDirectory(from, to, path, copying);
+    if (!entry.isText) copying.refused.push(path);
+    else if (entry.isDirectory) await copyDirectory(from, to, path, copying);
     else await copyOne(join(from, path), join(to, path), { path, entry, copying });
   }
 };
 
-const isTaken = (path: string, entry: Dirent, { rules, mine }: Copying): boolean => {
+const isTaken = (path: string, entry: Entry, { rules, mine }: Copying): boolean => {
   // The daemon's own, the copy itself among it.
   if (entry.name === '.dossier') return false;
   if (!matchesPattern(path, [...(rules.left ?? []), ...(rules.shared ?? [])], mine)) return true;
   if (isMine(path, rules, mine)) return true;
   // Below it there may be what is this run's own.
-  return entry.isDirectory() && mayHold(path, rules, mine);
+  const wanted = Object.keys(rules.sessions ?? {}).filter(
+    (pattern) => mine.native_session_id !== undefined || isOfWorktree(pattern),
+  );
+  return entry.isDirectory && mayHold(path, wanted, mine);
 };
-
-const mayHold = (path: string, { sessions = [] }: StateRules, mine: Mine): boolean =>
-  sessions.some((pattern) => pattern.split('/')[0] === path.split('/')[0]) &&
-  (mine.native_session_id !== undefined ||
-    sessions.some((pattern) => pattern.includes('{project}')));
 
 interface One {
   path: string;
-  entry: Dirent;
+  entry: Entry;
   copying: Copying;
 }
 
 const copyOne = async (from: string, to: string, { path, entry, copying }: One): Promise<void> => {
-  const { rules, mine } = copying;
-  if (matchesPattern(path, rules.sessions, mine) && !isMine(path, rules, mine)) return;
   // What the copy keeps is newer there.
   if ((await lstat(to).catch(() => undefined)) !== undefined) return;
-  if (entry.isSymbolicLink()) {
+  if (!(await isShown(from, path, copying))) return;
+  if (entry.isLink) {
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     return symlink(await readlink(from), to);
   }
-  if (!entry.isFile()) return;
+  if (!entry.isFile) return;
   const { size } = await lstat(from);
   copying.bytes += size;
   copying.files += 1;
@@ -105,23 +114,14 @@ const copyOne = async (from: string, to: string, { path, entry, copying }: One):
   await copyFile(from, to, constants.COPYFILE_FICLONE);
 };
 
-/** All regular files below a directory; no link is followed, and nothing that is no file is listed. */
-export const regularFiles = async (root: string, under = ''): Promise<string[]> => {
-  const found: string[] = [];
-  for (const entry of await entriesOf(join(root, under))) {
-    const path = join(under, entry.name);
-    if (entry.isDirectory()) found.push(...(await regularFiles(root, path)));
-    else if (entry.isFile()) found.push(path);
-  }
-  return found;
-};
-
-// What is not there is empty; what cannot be read, nobody of ours could have read either.
-const entriesOf = (path: string) => readdir(path, { withFileTypes: true }).catch(() => []);
-
-/** Another stamp, another content, as far as the file system tells; undefined for what is no file. */
-export const stampOf = async (path: string): Promise<string | undefined> => {
-  const found = await lstat(path).catch(() => undefined);
-  if (!found?.isFile()) return found === undefined ? '' : undefined;
-  return [found.ino, found.size, found.mtimeMs].join(' ');
+// The id that a conversation is found by is the agent's word: what is in it says whether it is of this project.
+const isShown = async (from: string, path: string, { rules, mine }: Copying): Promise<boolean> => {
+  const pattern = sessionPattern(path, rules, mine);
+  const rule = pattern === undefined ? undefined : rules.sessions?.[pattern];
+  if (pattern === undefined || rule === undefined) return true;
+  if (!isMine(path, rules, mine)) return false;
+  if (isOfWorktree(pattern)) return true;
+  const bytes = await bytesOf(from, LARGEST_BYTES).catch(() => undefined);
+  const looked = { rule, cwd: mine.cwd, placed: false };
+  return bytes !== undefined && (await notOfProject(bytes, looked)) === undefined;
 };

@@ -2,24 +2,26 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mine, StatePlace } from './place.ts';
-import { type OpenState, openState } from './state.ts';
+import { type KeepAside, type OpenState, openState } from './state.ts';
 
 interface Place {
   /** The directory of all copies. */
   within: string;
   /** Of the session, whose turns share one. */
   name: string;
+  /** Takes a login that does not come back. */
+  keepAside: KeepAside;
 }
 
 /** Opens the copy of a session. Rejects when it cannot be made: an agent never gets the real one in its place. */
 export const openRunState = async (
   places: readonly StatePlace[],
-  { within, name }: Place,
+  { within, name, keepAside }: Place,
   mine: Mine,
 ): Promise<OpenState> => {
   const into = join(within, name);
   await mkdir(into, { recursive: true, mode: 0o700 });
-  return openState(places, into, mine);
+  return openState(places, into, mine, keepAside);
 };
 
 /** Takes the copy of a session away that goes on no more. Never rejects. */

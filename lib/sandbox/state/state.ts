@@ -1,30 +1,52 @@
-import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, extname, join } from 'node:path';
+import { lstat, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
 import { isAtOrBelow } from '../../../base/at-or-below.ts';
+import { messageOf } from '../../../base/message-of.ts';
+import { writeSynced } from '../../../store/disk/durable.ts';
 import type { Bind } from '../sandbox.ts';
-import { copyIn, type RefusedFiles, regularFiles, stampOf } from './copy.ts';
-import { mergeKeys } from './keys.ts';
-import { type Mine, matchesPattern, type StatePlace, type StateRules } from './place.ts';
+import { copyIn, type RefusedFiles } from './copy.ts';
+import { bytesOf, replaceAt, stampAt } from './files.ts';
+import { judgeLogins, type LoginFile } from './logins.ts';
+import type { Mine, StatePlace, StateRules } from './place.ts';
+import { giveBack, type Left, shownIn } from './return.ts';
 
 /** The private copy of an agent's state for one run. */
 export interface OpenState {
   /** What lies over the real places inside the sandbox. */
   binds: Bind[];
-  /** What was too large to be copied. */
+  /** What was not copied: too large, too much, or of a name that is no UTF-8. */
   refused: RefusedFiles;
-  /** Once no process of the run is alive: lets return what may, and answers what of it could not. Never rejects. */
-  close(): Promise<string[]>;
+  /** Once no process of the run is alive: lets return what may, and answers what of it did not. Never rejects. */
+  close(): Promise<Returned>;
 }
 
-const LARGEST_JSON = 4 * 1024 * 1024;
+export interface Returned {
+  left: Left[];
+  /** Files whose login was refreshed. */
+  renewed: string[];
+  logins: KeptLogin[];
+}
+
+/** A login that does not come back. */
+export interface KeptLogin {
+  path: string;
+  why: string;
+  /** Where it is now; undefined where it could not be kept. */
+  kept: string | undefined;
+}
+
+/** Keeps a text of this name for its owner alone, outside of the agent's home, and answers where. */
+export type KeepAside = (name: string, text: string) => Promise<string>;
+
+const LARGEST_JSON = 8 * 1024 * 1024;
 
 /** Copies the places of an agent into `into`, which a session keeps from turn to turn. */
 export const openState = async (
   places: readonly StatePlace[],
   into: string,
   mine: Mine,
+  keepAside: KeepAside,
 ): Promise<OpenState> => {
   const opened: OpenPlace[] = [];
   for (const [at, place] of places.entries()) {
@@ -36,9 +58,11 @@ export const openState = async (
     binds: opened.flatMap(({ binds }) => binds),
     refused: opened.flatMap(({ refused }) => refused),
     close: async () => {
-      const failed: string[] = [];
-      for (const { giveBack } of opened) failed.push(...(await giveBack()));
-      return failed;
+      const left: Left[] = [];
+      for (const place of opened) left.push(...(await place.giveBack()));
+      const logins = opened.flatMap((place) => place.logins);
+      const returned = await returnLogins(logins, keepAside);
+      return { ...returned, left: [...left, ...returned.left] };
     },
   };
 };
@@ -46,7 +70,8 @@ export const openState = async (
 interface OpenPlace {
   binds: Bind[];
   refused: RefusedFiles;
-  giveBack(): Promise<string[]>;
+  logins: HeldLogin[];
+  giveBack(): Promise<Left[]>;
 }
 
 const openPlace = async (place: StatePlace, copy: string, mine: Mine): Promise<OpenPlace> => {
@@ -56,7 +81,8 @@ const openPlace = async (place: StatePlace, copy: string, mine: Mine): Promise<O
   if (found === undefined && isForFile(place)) return NOTHING;
   const isFile = found !== undefined && (await isFileAt(path));
   const refused = isFile ? await copyFileIn(path, copy) : await fill(place, copy, mine);
-  const before = await pictureOf(path, isFile, { rules, mine });
+  const one = { root: path, copy, rules, mine };
+  const shown = await shownIn(one);
   const shared = isFile ? [] : await sharedIn(path, rules);
   return {
     binds: [
@@ -64,15 +90,16 @@ const openPlace = async (place: StatePlace, copy: string, mine: Mine): Promise<O
       ...shared.map((name) => ({ from: join(path, name), to: join(path, name), write: false })),
     ],
     refused: refused.map((name) => join(path, name)),
-    giveBack: () => giveBack({ path, copy, rules, mine, before }),
+    logins: await loginsAt(path, copy, rules),
+    giveBack: () => giveBack({ ...one, shown }),
   };
 };
 
-const NOTHING: OpenPlace = { binds: [], refused: [], giveBack: async () => [] };
+const NOTHING: OpenPlace = { binds: [], refused: [], logins: [], giveBack: async () => [] };
 
 // The name of a directory may begin with a dot, and a known agent's may be moved to any name.
 const isForFile = ({ path, rules }: StatePlace): boolean =>
-  rules?.keys === undefined ? extname(path) !== '' : Object.hasOwn(rules.keys, '');
+  rules?.logins === undefined ? extname(path) !== '' : Object.hasOwn(rules.logins, '');
 
 const isFileAt = async (path: string): Promise<boolean> => {
   const handle = await open(path, constants.O_RDONLY).catch(() => undefined);
@@ -85,7 +112,7 @@ const copyFileIn = async (path: string, copy: string): Promise<RefusedFiles> => 
   await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
   await rm(copy, { recursive: true, force: true });
   const { mode } = await stat(path);
-  await write(copy, await readFile(path), mode & 0o777);
+  await writeSynced(copy, await readFile(path), mode & 0o777);
   return [];
 };
 
@@ -107,127 +134,53 @@ const sharedIn = async (path: string, { shared = [] }: StateRules): Promise<stri
   return found;
 };
 
-interface Picture {
-  stamps: Map<string, string | undefined>;
-  texts: Map<string, string>;
-}
-
-interface Known {
-  rules: StateRules;
-  mine: Mine;
-}
-
-const goesBack = (path: string, { rules, mine }: Known): boolean =>
-  matchesPattern(path, [...(rules.sessions ?? []), ...(rules.returns ?? [])], mine);
-
-const pictureOf = async (root: string, isFile: boolean, known: Known): Promise<Picture> => {
-  const stamps = new Map<string, string | undefined>();
-  const texts = new Map<string, string>();
-  for (const path of isFile ? [''] : await regularFiles(root))
-    if (goesBack(path, known)) stamps.set(path, await stampOf(join(root, path)));
-  for (const path of Object.keys(known.rules.keys ?? {})) {
-    const text = await textOf(join(root, path));
-    if (text !== undefined) texts.set(path, text);
-  }
-  return { stamps, texts };
-};
-
-interface Return extends Known {
-  path: string;
+interface HeldLogin extends Pick<LoginFile, 'rule' | 'before'> {
+  target: string;
   copy: string;
-  before: Picture;
 }
 
-const giveBack = async (one: Return): Promise<string[]> => {
-  const failed: string[] = [];
-  const attempt = async (path: string, work: () => Promise<void>): Promise<void> => {
-    await work().catch(() => failed.push(join(one.path, path)));
-  };
-  for (const path of await regularFiles(one.copy).catch(() => []))
-    if (goesBack(path, one)) await attempt(path, () => returnFile(one, path));
-  for (const [path, keys] of Object.entries(one.rules.keys ?? {}))
-    await attempt(path, () => returnKeys(one, path, keys));
-  return failed;
-};
+const loginsAt = (root: string, copy: string, { logins = {} }: StateRules): Promise<HeldLogin[]> =>
+  Promise.all(
+    Object.entries(logins).map(async ([name, rule]) => ({
+      rule,
+      target: join(root, name),
+      copy: join(copy, name),
+      before: await textAt(join(copy, name)),
+    })),
+  );
 
-// Only over what the run began with: what somebody else wrote meanwhile is newer.
-const returnFile = async ({ path: root, copy, before }: Return, path: string): Promise<void> => {
-  const target = join(root, path);
-  const was = before.stamps.get(path) ?? '';
-  if ((await stampOf(target)) !== was) throw new Error('changed meanwhile');
-  const bytes = await bytesOf(join(copy, path));
-  const same = was !== '' && bytes.equals(await readFile(target));
-  if (same) return;
-  await ownDirectories(root, dirname(path));
-  await replace(target, bytes, was === '' ? 0o600 : (await lstat(target)).mode & 0o777);
-};
-
-const returnKeys = async (
-  { path: root, copy, before }: Return,
-  path: string,
-  keys: readonly string[],
-): Promise<void> => {
-  const target = join(root, path);
-  const [was, now, after] = [
-    before.texts.get(path),
-    await textOf(target),
-    await textOf(join(copy, path)),
-  ];
-  if (was === undefined || now === undefined || after === undefined) return;
-  const merged = mergeKeys({ before: was, now, after }, keys);
-  if (merged !== undefined)
-    await replace(target, Buffer.from(merged), (await lstat(target)).mode & 0o777);
-};
-
-// No link on the way: an earlier run may have left one, to lead us elsewhere.
-const ownDirectories = async (root: string, under: string): Promise<void> => {
-  let at = root;
-  for (const name of ['', ...under.split('/')].filter((part) => part !== '.')) {
-    at = join(at, name);
-    await mkdir(at, { recursive: name === '', mode: 0o700 }).catch(() => undefined);
-    if (name !== '' && !(await lstat(at)).isDirectory()) throw new Error('not a directory');
+const returnLogins = async (
+  held: readonly HeldLogin[],
+  keepAside: KeepAside,
+): Promise<Returned> => {
+  const returned: Returned = { left: [], renewed: [], logins: [] };
+  const now = await Promise.all(
+    held.map(async (login) => ({ ...login, ...(await readNow(login)) })),
+  );
+  for (const [at, { text, aside }] of judgeLogins(now).entries()) {
+    const { target: path = '', stamp } = now[at] ?? {};
+    if (text !== undefined && stamp !== undefined) {
+      const done = replaceAt(path, stamp, Buffer.from(text));
+      await done.then(
+        () => returned.renewed.push(path),
+        (error: unknown) => returned.left.push({ path, why: messageOf(error) }),
+      );
+    }
+    if (aside === undefined) continue;
+    const kept = await keepAside(basename(path), aside.text).catch(() => undefined);
+    returned.logins.push({ path, why: aside.why, kept });
   }
+  return returned;
 };
 
-const textOf = async (path: string): Promise<string | undefined> => {
+const readNow = async ({ target, copy }: HeldLogin) => ({
+  // Before the text: a change after it is seen.
+  stamp: await stampAt(target),
+  now: await textAt(target),
+  after: await textAt(copy),
+});
+
+const textAt = async (path: string): Promise<string | undefined> => {
   const bytes = await bytesOf(path, LARGEST_JSON).catch(() => undefined);
   return bytes?.toString('utf8');
-};
-
-const LARGEST_FILE = 512 * 1024 * 1024;
-
-const bytesOf = async (path: string, most = LARGEST_FILE): Promise<Buffer> => {
-  const handle: FileHandle = await open(
-    path,
-    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
-  );
-  try {
-    const found = await handle.stat();
-    if (!found.isFile() || found.size > most) throw new Error('no file of ours');
-    return await handle.readFile();
-  } finally {
-    await handle.close();
-  }
-};
-
-const replace = async (path: string, bytes: Buffer, mode: number): Promise<void> => {
-  const temporary = join(dirname(path), `.${randomUUID()}.tmp`);
-  try {
-    await write(temporary, bytes, mode);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-};
-
-const write = async (path: string, bytes: Buffer, mode: number): Promise<void> => {
-  const handle = await open(path, 'wx', mode);
-  try {
-    await handle.writeFile(bytes);
-    await handle.chmod(mode);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 };

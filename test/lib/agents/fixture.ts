@@ -37,7 +37,12 @@ export const depsFor = ({ home, root }: Place, setting: SandboxSetting = 'off'):
     mcp: () => NO_MCP,
   });
   const states = join(root, 'states');
-  return { env, sandbox, states, runs: createRuns(), network, isInside };
+  const keepAside = async (name: string, text: string) => {
+    const path = join(root, `${randomUUID()}-${name}`);
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  };
+  return { env, sandbox, states, keepAside, runs: createRuns(), network, isInside };
 };
 
 export const specFor = (
