@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Phase, PromptParts, RunSpec } from '../../lib/agents/provider.ts';
@@ -92,7 +92,7 @@ for (const setting of ['off', 'auto'] as const) {
 
   describe(`qwen ${place}`, () => {
     it('plans, changing nothing, then carries out the plan as approved', async (t) => {
-      const { tree, model, start, sandbox } = await setUp(t, planAndWork, setting);
+      const { tree, home, model, start, sandbox } = await setUp(t, planAndWork, setting);
       if (setting === 'auto' && sandbox.kind === 'none') return t.skip(sandbox.reason);
 
       const planned = await start('plan', { description: 'Two, not one.' }).run.done;
@@ -104,6 +104,9 @@ for (const setting of ['off', 'auto'] as const) {
       assert.deepEqual(planned.usage, { input_tokens: 200, output_tokens: 20, cost_usd: null });
 
       const { native_session_id } = planned;
+      const chats = join(home, '.qwen/projects', tree.replace(/[^a-zA-Z0-9]/g, '-'), 'chats');
+      const chat = (): string => readFileSync(join(chats, `${native_session_id}.jsonl`), 'utf8');
+      const before = chat();
       const work = start('work', { plan: APPROVED }, { native_session_id });
       const worked = await work.run.done;
 
@@ -115,6 +118,12 @@ for (const setting of ['off', 'auto'] as const) {
         work.of('tool_call').some(({ kind, status }) => kind === 'edit' && status === 'completed'),
       );
       assert.equal(await alive(work.spec.run_marker), false);
+      // It is at home, with what the second turn said, and nothing stayed behind.
+      assert.ok(chat().startsWith(before) && chat().length > before.length);
+      assert.deepEqual(
+        work.of('agent_event').filter(({ kind }) => kind === 'state_not_returned'),
+        [],
+      );
     });
 
     it('changes nothing in Plan mode, whatever the model tries', async (t) => {
