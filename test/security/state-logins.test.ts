@@ -209,7 +209,7 @@ for (const [name, agent] of Object.entries(AGENTS))
       );
     });
 
-    it('stays where a run deleted it, or made it a link, or no JSON', async (t) => {
+    it('stays where a run deleted it, or made it a link, or no JSON that can be read', async (t) => {
       const it = homeOf(t, agent);
       const before = it.read(file);
       const secret = join(it.root, 'secret');
@@ -218,6 +218,7 @@ for (const [name, agent] of Object.entries(AGENTS))
         (_path: string) => undefined,
         (path: string) => symlinkSync(secret, path),
         (path: string) => writeFileSync(path, '{"tokens":'),
+        (path: string) => writeFileSync(path, `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`),
       ]) {
         const state = await it.open();
         rmSync(join(it.copy, file));

@@ -3,6 +3,7 @@ import { lstat, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { isAtOrBelow } from '../../../base/at-or-below.ts';
 import { messageOf } from '../../../base/message-of.ts';
+import { orElse } from '../../../base/or-else.ts';
 import { writeSynced } from '../../../store/disk/durable.ts';
 import type { Bind } from '../sandbox.ts';
 import { copyIn, type RefusedFiles } from './copy.ts';
@@ -157,7 +158,8 @@ const returnLogins = async (
   const now = await Promise.all(
     held.map(async (login) => ({ ...login, ...(await readNow(login)) })),
   );
-  for (const [at, { text, aside }] of judgeLogins(now).entries()) {
+  // What is nested deeper than the stack is no login.
+  for (const [at, { text, aside }] of orElse(() => judgeLogins(now), []).entries()) {
     const { target: path = '', stamp } = now[at] ?? {};
     if (text !== undefined && stamp !== undefined) {
       const done = replaceAt(path, stamp, Buffer.from(text));
