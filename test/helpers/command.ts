@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { killAtEnd } from './at-end.ts';
 import { DOSSIER } from './daemon.ts';
+import { stateOf } from './state-dir.ts';
 
 export interface Ended {
   code: number | null;
@@ -36,6 +37,7 @@ export const dossierIn = async (
   const child = spawn(process.execPath, [DOSSIER, ...args], {
     stdio: [input === undefined ? 'ignore' : 'pipe', to ?? 'pipe', 'pipe'],
     ...where,
+    env: { ...(where.env ?? process.env), ...stateOf(user?.uid) },
     ...user,
   });
   killAtEnd(t, child);

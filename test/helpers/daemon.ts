@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { killAtEnd } from './at-end.ts';
+import { stateOf } from './state-dir.ts';
 
 /** The bundled daemon, as it ships. */
 export const DOSSIER = fileURLToPath(new URL('../../dossier.js', import.meta.url));
@@ -29,7 +30,10 @@ export const startDaemon = async (
   uid?: number,
 ): Promise<Daemon> => {
   const child = spawn(process.execPath, [DOSSIER, 'serve', '--port', '0', ...args], {
-    env: { ...process.env, DOSSIER_TRUST: '1', DOSSIER_FOLLOW_LOCKS: '1', ...env },
+    env: {
+      ...{ ...process.env, DOSSIER_TRUST: '1', DOSSIER_FOLLOW_LOCKS: '1' },
+      ...{ ...stateOf(uid), ...env },
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });
