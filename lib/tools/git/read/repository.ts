@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { GitError } from '../run/error.ts';
 import type { Checkout, GitAt, GitPlace, GitSource } from '../run/git.ts';
-import { plainText } from '../run/plain-file.ts';
+import { plainCommit, plainTarget } from './plain-refs.ts';
+import { plainRepository } from './plain-repository.ts';
 
 export interface Repository extends Checkout {
   /** The main or linked working directory; the git directory itself where it is bare. */
@@ -21,6 +22,8 @@ export const findRepository = async (
   path: string,
 ): Promise<Repository | undefined> => {
   const directory = resolve(path);
+  const plain = plainRepository(directory);
+  if (plain !== undefined) return { bare: false, ...plain };
   if (!(await isDirectory(directory))) return undefined;
   const ask = (...what: string[]): Promise<string[] | undefined> =>
     linesAt(git.at(directory), ['rev-parse', '--path-format=absolute', ...what]);
@@ -38,9 +41,12 @@ export const findRepository = async (
 export const headCommit = (git: GitAt<GitPlace>): Promise<string | undefined> =>
   commitOf(git, 'HEAD');
 
-/** The commit that a branch, tag or id names, or undefined. */
+/** The commit that a branch, tag or id names, or undefined. A branch is read where git has written it. */
 export const commitOf = async (git: GitAt<GitPlace>, name: string): Promise<string | undefined> => {
   if (name === '' || name.includes('\0')) return undefined;
+  const { place } = git;
+  const plain = typeof place === 'string' ? undefined : plainCommit(place, name);
+  if (plain !== undefined) return plain;
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
   return git.find(args);
 };
@@ -66,18 +72,10 @@ export const symbolicRef = async (
   name: string,
 ): Promise<string | undefined> => {
   const { place } = git;
-  const text = name === 'HEAD' && typeof place !== 'string' ? headText(place) : undefined;
-  if (text !== undefined && DETACHED.test(text)) return undefined;
-  return PLAIN_HEAD.exec(text ?? '')?.[1] ?? git.find(['symbolic-ref', '--quiet', name]);
+  const plain = typeof place === 'string' ? undefined : plainTarget(place, name);
+  if (plain === null) return undefined;
+  return plain ?? git.find(['symbolic-ref', '--quiet', name]);
 };
-
-const headText = ({ git_dir }: Checkout): string | undefined =>
-  plainText(join(git_dir, 'HEAD'), HEAD_BYTES);
-
-// As git itself writes it. Anything else git is asked about: where refs are kept otherwise, it names a branch that cannot be.
-const HEAD_BYTES = 4096;
-const PLAIN_HEAD = /^ref: (refs\/heads\/\w[\w/-]*)\n$/;
-const DETACHED = /^(?:[0-9a-f]{40}|[0-9a-f]{64})\n$/;
 
 interface Base {
   name: string;

@@ -1,0 +1,94 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Checkout } from '../run/git.ts';
+import { plainText } from '../run/plain-file.ts';
+import { settingsText } from '../run/settings-files.ts';
+
+/**
+ * What git's own files say of a ref, without a run of git: an object, or `ref: <another>`; null: there is no such ref.
+ * Undefined is no answer: git is to be asked. First the loose file, then `packed-refs`, as git looks: a gc that moves the
+ * ref in between hides it from neither. Whether the object is there, nobody has looked.
+ */
+export const plainRef = (place: Checkout, ref: string): string | null | undefined => {
+  const { common_dir } = place;
+  if (!isPlainName(ref) || !keepsFiles(place)) return undefined;
+  const path = join(common_dir, ref);
+  const loose = plainText(path, REF_BYTES);
+  if (loose !== undefined) return LOOSE.exec(loose)?.[1];
+  // A directory, a link, or a file that is there by now.
+  return isThere(path) ? undefined : packedRef(common_dir, ref);
+};
+
+const REF_BYTES = 4096;
+const LOOSE = /^([0-9a-f]{40}|[0-9a-f]{64}|ref: refs\/[\w./-]+)\n$/;
+
+const packedRef = (common_dir: string, ref: string): string | null | undefined => {
+  const path = join(common_dir, 'packed-refs');
+  const text = plainText(path, PACKED_BYTES);
+  if (text === undefined) return isThere(path) ? undefined : null;
+  const end = text.indexOf(` ${ref}\n`);
+  if (end < 0) return null;
+  return OBJECT.exec(text.slice(text.lastIndexOf('\n', end) + 1, end))?.[0];
+};
+
+const PACKED_BYTES = 4 * 1024 * 1024;
+const OBJECT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/** The ref that HEAD or another symbolic ref names; null: it names none. Undefined is no answer. */
+export const plainTarget = (place: Checkout, name: string): string | null | undefined => {
+  if (name !== 'HEAD') {
+    const value = plainRef(place, name);
+    return value === null ? null : targetIn(value);
+  }
+  const head = headText(place);
+  return DETACHED.test(head) ? null : PLAIN_HEAD.exec(head)?.[1];
+};
+
+const targetIn = (value: string | undefined): string | undefined =>
+  value?.startsWith('ref: ') === true ? value.slice('ref: '.length) : undefined;
+
+// As git itself writes it. Anything else git is asked about: where refs are kept otherwise, it names a branch that cannot be.
+const PLAIN_HEAD = /^ref: (refs\/heads\/\w[\w/-]*)\n$/;
+const DETACHED = /^(?:[0-9a-f]{40}|[0-9a-f]{64})\n$/;
+
+const headText = ({ git_dir }: Checkout): string =>
+  plainText(join(git_dir, 'HEAD'), REF_BYTES) ?? '';
+
+/** Whether HEAD is as git itself writes it. */
+export const isPlainHead = (place: Checkout): boolean => plainTarget(place, 'HEAD') !== undefined;
+
+const plainHead = (place: Checkout): string | undefined => {
+  const head = headText(place);
+  return DETACHED.test(head) ? head.trimEnd() : objectAt(place, PLAIN_HEAD.exec(head)?.[1]);
+};
+
+const objectAt = (place: Checkout, ref: string | undefined): string | undefined => {
+  const value = ref === undefined ? undefined : plainRef(place, ref);
+  return value === null || value?.startsWith('ref: ') === true ? undefined : value;
+};
+
+/**
+ * The commit of HEAD, or of a branch by its name, short or long, in git's own order: where something of that name comes
+ * before branches, a tag say, git is asked. Undefined is no answer.
+ */
+export const plainCommit = (place: Checkout, name: string): string | undefined => {
+  if (name === 'HEAD') return plainHead(place);
+  if (/^refs\/(?:heads|remotes)\//.test(name)) return objectAt(place, name);
+  if (OBJECT.test(name) || !isPlainName(name)) return undefined;
+  const { git_dir, common_dir } = place;
+  const isFirst = [git_dir, common_dir].some((dir) => isThere(join(dir, name)));
+  const first = [`refs/${name}`, `refs/tags/${name}`].map((ref) => plainRef(place, ref));
+  if (isFirst || first.some((value) => value !== null)) return undefined;
+  const branch = `refs/heads/${name}`;
+  return objectAt(place, plainRef(place, branch) === null ? `refs/remotes/${name}` : branch);
+};
+
+// Words of ASCII between single slashes: on disk the file has that very name.
+const isPlainName = (name: string): boolean =>
+  /^\w[\w.-]*(?:\/\w[\w.-]*)*$/.test(name) && !/\.\.|\.lock(?:\/|$)|\.(?:\/|$)/.test(name);
+
+// A repository that keeps its refs otherwise says so in its own settings.
+const keepsFiles = (place: Checkout): boolean =>
+  /refstorage/i.test(settingsText(place) ?? 'refstorage') === false;
+
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
