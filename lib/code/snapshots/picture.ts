@@ -2,8 +2,13 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '../../../base/sha256.ts';
-import { ServiceError } from '../../errors.ts';
-import { type StoredFile, storeWith } from '../../tools/git/read/blobs.ts';
+import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
+import {
+  noteTree,
+  type StagedIndex,
+  stagedIndex,
+  unlessAbsent,
+} from '../../tools/git/read/index-stages.ts';
 import { symbolicRef } from '../../tools/git/read/repository.ts';
 import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
 import { entriesOfFile } from '../../tools/git/run/config-file.ts';
@@ -11,7 +16,6 @@ import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onIndexCopy } from '../../tools/git/run/index-file.ts';
 import { localSettings, type Setting } from '../../tools/git/run/settings.ts';
 import { settingsText } from '../../tools/git/run/settings-files.ts';
-import { type GitFiles, gitFilesIn } from '../../tools/git/write/git-files.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 
 /** A worktree at one moment: equal pictures mean that nothing changed. Ignored files and file times are not in it. */
@@ -38,37 +42,42 @@ export interface Picture {
   tampered: boolean;
 }
 
-export const takePicture = async (git: GitAt<GitWorktree>): Promise<Picture> => {
-  const { git_files: _, ...picture } = await takeWhole(git, []);
-  return picture;
-};
+/** The same without the index file, which only what is kept needs. */
+export type Look = Omit<Picture, 'index_blob'>;
 
-interface WholePicture extends Picture {
-  git_files: GitFiles;
+/** A picture to compare, or to look at. `like`: a tree of files that is kept, as which the files may still be. */
+export const takePicture = async (git: GitAt<GitWorktree>, like?: string): Promise<Look> =>
+  (await takeWhole(git, like)).look;
+
+interface WholeLook {
+  look: Look;
+  /** The bytes of the index; null where there is none. */
+  index: Buffer | null;
 }
 
-/** A picture, and the files that git keeps beside HEAD and the index as objects, where they are there. */
-export const takeWhole = async (
-  git: GitAt<GitWorktree>,
-  beside: readonly string[] = gitFilesIn(git.place),
-): Promise<WholePicture> => {
-  const stages = await git.read(STAGES);
-  const working = await picturedFiles(git, { stages, beside });
-  return {
-    index: sha256(stages),
+/** The same with the index as it was then. */
+export const takeWhole = async (git: GitAt<GitWorktree>, like?: string): Promise<WholeLook> => {
+  const index = await stagedIndex(git);
+  const { bytes, said } = index;
+  const working = await onIndexCopy(
+    git,
+    (copy) => workingFiles(git, copy, { index, like }),
+    said.stages,
+  );
+  const look = {
+    index: sha256(said.stages),
     ...working,
     branch: (await symbolicRef(git, 'HEAD')) ?? null,
     operations: OPERATIONS.filter((name) => existsSync(join(git.place.git_dir, name))),
     settings: await settingsOf(git),
     tampered: await isTampered(git.place),
   };
+  return { look, index: bytes };
 };
-
-const STAGES = ['ls-files', '--stage', '-v', '-z'];
 
 /** SHA-256 of what `index` of a picture says. */
 export const indexHash = async (git: GitAt<GitWorktree>): Promise<string> =>
-  sha256(await git.read(STAGES));
+  sha256((await stagedIndex(git)).said.stages);
 
 const OPERATIONS = [
   'MERGE_HEAD',
@@ -80,67 +89,78 @@ const OPERATIONS = [
   'sequencer',
 ];
 
-type PicturedFiles = Omit<
-  WholePicture,
-  'branch' | 'index' | 'operations' | 'settings' | 'tampered'
->;
+type WorkingFiles = Omit<Look, 'branch' | 'index' | 'operations' | 'settings' | 'tampered'>;
 
-// All that is stored is stored by one process, and what HEAD is comes with the status: starting git is what takes time.
-const picturedFiles = async (
+// What HEAD is comes with the status: starting git is what takes time.
+const workingFiles = async (
   git: GitAt<GitWorktree>,
-  { stages, beside }: { stages: Buffer; beside: readonly string[] },
-): Promise<PicturedFiles> => {
-  const { git_dir } = git.place;
-  const bytes = await readFile(join(git_dir, 'index')).catch(absent);
-  const look = async (copy: GitAt<GitWorktree>): Promise<PicturedFiles> => {
-    const said = await copy.read([...STATUS, '--no-renames']);
-    const { headers, files: status, staged } = parseStatus(said, 'latin1');
-    const changed = status.filter((file) => !file.repository).map((file) => file.path);
-    const {
-      oids: [index_blob = null],
-      files: [stored = [], of_git = []],
-    } = await storeWith(git, bytes === null ? [] : [bytes], [
-      { from: git.place, paths: changed },
-      { from: { path: git_dir }, paths: beside },
-    ]);
-    // A submodule in conflict has no one commit, and no tree can be made with it.
-    const open = status.filter((file) => file.repository && /U|AA|DD/.test(file.code));
-    const gone = [...changed, ...open.map((file) => file.path)];
-    const head = headers.get('branch.oid');
-    return {
-      head: head === undefined || head === '(initial)' ? null : head,
-      index_blob,
-      files: await treeOf(copy, replacing(gone, stored, '0'.repeat(index_blob?.length ?? 40))),
-      staged: [...new Set(staged)],
-      permissions: Object.fromEntries(stored.map((file) => [file.path, file.permissions])),
-      repositories: status
-        .filter((file) => file.repository)
-        .map((file) => `${file.code} ${file.path}`),
-      git_files: Object.fromEntries(of_git.map(({ path, oid }) => [path, oid])),
-    };
+  copy: GitAt<GitWorktree>,
+  { index, like }: { index: StagedIndex; like: string | undefined },
+): Promise<WorkingFiles> => {
+  const {
+    headers,
+    files: status,
+    staged,
+  } = parseStatus(await copy.read([...STATUS, '--no-renames']), 'latin1');
+  const changed = status.filter((file) => !file.repository).map((file) => file.path);
+  const stored = await storeFiles(git, changed);
+  // A submodule in conflict has no one commit, and no tree can be made with it.
+  const open = status.filter((file) => file.repository && /U|AA|DD/.test(file.code));
+  const gone = [...changed, ...open.map((file) => file.path)];
+  const head = headers.get('branch.oid');
+  return {
+    head: head === undefined || head === '(initial)' ? null : head,
+    files:
+      gone.length === 0
+        ? await cleanTree(copy, index, like)
+        : await treeOf(copy, { gone, stored, width: stored[0]?.oid.length ?? widthIn(index) }),
+    staged: [...new Set(staged)],
+    permissions: Object.fromEntries(stored.map((file) => [file.path, file.permissions])),
+    repositories: status
+      .filter((file) => file.repository)
+      .map((file) => `${file.code} ${file.path}`),
   };
-  return onIndexCopy(git, look, stages);
 };
 
-// Every changed path is taken out first, so that what was deleted is gone and a directory can follow a file.
-const replacing = (
-  changed: readonly string[],
-  stored: readonly StoredFile[],
-  nothing: string,
-): string[] => [
-  ...changed.map((path) => `0 ${nothing}\t${path}`),
-  ...stored.map(({ mode, oid, path }) => `${mode} ${oid}\t${path}`),
-];
+// Of a file that is gone the index has an entry.
+const widthIn = ({ said }: StagedIndex): number =>
+  /^\S+ \d+ ([0-9a-f]+) /.exec(said.stages.toString('latin1', 0, 100))?.[1]?.length ?? 40;
 
-const treeOf = async (copy: GitAt, lines: readonly string[]): Promise<string> => {
-  const input = nulls(lines);
-  if (lines.length > 0) await copy.run(['update-index', '-z', '--index-info'], { input });
-  return copy.text(['write-tree', '--missing-ok']);
+// The files are as the index has them. A tree that it was once may be gone by now, but for one that is kept.
+const cleanTree = async (
+  copy: GitAt<GitWorktree>,
+  index: StagedIndex,
+  like: string | undefined,
+): Promise<string> => {
+  if (like !== undefined && index.said.tree === like) return like;
+  const tree = await copy.text(WRITE_TREE);
+  await noteTree(copy, index, tree);
+  return tree;
+};
+
+const WRITE_TREE = ['write-tree', '--missing-ok'];
+
+// Every changed path is taken out first, so that what was deleted is gone and a directory can follow a file.
+const treeOf = async (
+  copy: GitAt,
+  {
+    gone,
+    stored,
+    width,
+  }: { gone: readonly string[]; stored: readonly StoredFile[]; width: number },
+): Promise<string> => {
+  const nothing = '0'.repeat(width);
+  const lines = [
+    ...gone.map((path) => `0 ${nothing}\t${path}`),
+    ...stored.map(({ mode, oid, path }) => `${mode} ${oid}\t${path}`),
+  ];
+  await copy.run(['update-index', '-z', '--index-info'], { input: nulls(lines) });
+  return copy.text(WRITE_TREE);
 };
 
 const settingsOf = async (git: GitAt<GitWorktree>): Promise<string> => {
   const own = plainSettings(git.place) ?? (await listedSettings(git));
-  const exclude = await readFile(join(git.place.common_dir, 'info', 'exclude')).catch(absent);
+  const exclude = await readFile(join(git.place.common_dir, 'info', 'exclude')).catch(unlessAbsent);
   return sha256(JSON.stringify([own, exclude?.toString('latin1') ?? null]));
 };
 
@@ -154,13 +174,4 @@ const plainSettings = (place: GitWorktree): Setting[] | undefined => {
 const listedSettings = async (git: GitAt<GitWorktree>): Promise<Setting[]> => {
   const args = ['config', '--list', '-z', '--show-scope', '--includes'];
   return localSettings((await git.read(args)).toString('latin1'));
-};
-
-const absent = (error: NodeJS.ErrnoException): null => {
-  if (error.code === 'ENOENT') return null;
-  throw new ServiceError(
-    'git_failed',
-    `A file of the repository cannot be read: ${error.message}`,
-    { cause: error },
-  );
 };

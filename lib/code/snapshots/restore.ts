@@ -44,15 +44,19 @@ export const restore = (
   git.turn(worktree, async (now) => {
     const tampered = !before.tampered && (await isTampered(worktree));
     if (tampered) await relink(worktree);
+    const looked = await difference(now, {
+      before,
+      after: await takePicture(now, before.files),
+    });
+    if (!looked.changed) {
+      const undone = { ...looked, tampered, changed: tampered };
+      return { undone, patch: Buffer.alloc(0), kept_ref: null, left: looked };
+    }
+    // Looked at once more: what is kept, told and undone is of one moment.
     const after = await keepPicture(now, 'undone');
     const pair = { before, after };
-    const found = await difference(now, pair);
-    const undone = { ...found, tampered, changed: found.changed || tampered };
+    const undone = { ...(await difference(now, pair)), tampered, changed: true };
     const patch = await patchBetween(now, pair);
-    if (!found.changed) {
-      await now.run(['update-ref', '-d', after.ref]);
-      return { undone, patch, kept_ref: null, left: found };
-    }
     await beforeUndoing({ undone, patch, kept_ref: after.ref });
     await putBack(now, pair);
     const last = await takePicture(now);
@@ -67,7 +71,11 @@ export const putInto = (git: Git, worktree: GitWorktree, before: Picture): Promi
     return difference(now, { before, after: await takePicture(now) });
   });
 
-const putBack = async (git: GitAt<GitWorktree>, pair: Pair): Promise<void> => {
+interface Back extends Pair {
+  before: Picture;
+}
+
+const putBack = async (git: GitAt<GitWorktree>, pair: Back): Promise<void> => {
   const { before, after } = pair;
   await endOperations(git.place, pair);
   await putHead(git, pair);

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
+import { blobId } from '../../tools/git/read/blobs.ts';
 import { PATCH } from '../../tools/git/read/diff.ts';
 import type { FileBefore } from '../../tools/git/read/working-files.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { textAsText } from '../../tools/git/run/text-as-text.ts';
-import type { GitFiles } from '../../tools/git/write/git-files.ts';
+import { type GitFiles, gitFilesIn } from '../../tools/git/write/git-files.ts';
 import { refOwner } from './owner.ts';
-import { indexHash, type Picture, takePicture, takeWhole } from './picture.ts';
+import { indexHash, type Look, type Picture, takePicture, takeWhole } from './picture.ts';
 
 /** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
 export interface WorktreeSnapshot extends Picture {
@@ -73,7 +74,7 @@ export const compareSnapshot = async (
   before: WorktreeSnapshot,
 ): Promise<Comparison> => {
   try {
-    return await difference(git, { before, after: await takePicture(git) });
+    return await difference(git, { before, after: await takePicture(git, before.files) });
   } catch (error) {
     // So much so that git would look elsewhere: there is no more to see, and it did change.
     if (error instanceof ServiceError && error.code === 'worktree_tampered') return TAMPERED;
@@ -98,11 +99,19 @@ export const keepPicture = async (
   git: GitAt<GitWorktree>,
   kind: Kind,
 ): Promise<WorktreeSnapshot> => {
-  const picture = await takeWhole(git);
-  const ref = `refs/dossier/${kind}/${refOwner(git.place)}${randomUUID()}`;
+  const { look, index } = await takeWhole(git);
+  const idOf = (content: Buffer): string => blobId(content, look.files.length);
+  const beside = gitFilesIn(git.place);
+  const picture = {
+    ...look,
+    index_blob: index === null ? null : idOf(index),
+    git_files: Object.fromEntries(beside.map(([name, content]) => [name, idOf(content)])),
+  };
   const { files, index_blob, head, git_files } = picture;
+  const ref = `refs/dossier/${kind}/${refOwner(git.place)}${randomUUID()}`;
   const commit = await commitAt(git, {
     ...{ ref, head, message: `dossier: ${kind}\n\n${JSON.stringify(picture)}\n` },
+    contents: [...(index === null ? [] : [index]), ...beside.map(([, content]) => content)],
     entries: [
       `M 040000 ${files} files`,
       ...(index_blob === null ? [] : [`M 100644 ${index_blob} index`]),
@@ -114,7 +123,7 @@ export const keepPicture = async (
 };
 
 // In a repository that has not all its objects, one may be missing.
-const stagedEntry = async (git: GitAt, { staged }: Picture): Promise<string[]> => {
+const stagedEntry = async (git: GitAt, { staged }: Look): Promise<string[]> => {
   if (staged.length === 0) return [];
   const input = staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
   return [`M 040000 ${await git.text(['mktree', '-z', '--missing'], { input })} staged`];
@@ -124,14 +133,17 @@ interface Commit {
   ref: string;
   head: string | null;
   message: string;
+  /** Stored with it. */
+  contents: readonly Buffer[];
   /** As fast-import takes them. */
   entries: readonly string[];
 }
 
-// Its trees, itself and its ref by one process.
-const commitAt = async (git: GitAt, { ref, head, message, entries }: Commit): Promise<string> => {
+// Contents, trees, the commit and its ref by one process.
+const commitAt = async (git: GitAt, commit: Commit): Promise<string> => {
+  const { ref, head, message, contents, entries } = commit;
   const { GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email } = DAEMON;
-  const input = [
+  const lines = [
     `commit ${ref}`,
     'mark :1',
     `committer ${name} <${email}> ${Math.floor(Date.now() / 1000)} +0000`,
@@ -141,6 +153,11 @@ const commitAt = async (git: GitAt, { ref, head, message, entries }: Commit): Pr
     ...entries,
     'get-mark :1\n',
   ].join('\n');
+  const blobs = contents.flatMap((content) => [
+    Buffer.from(`blob\ndata ${content.length}\n`),
+    ...[content, Buffer.from('\n')],
+  ]);
+  const input = Buffer.concat([...blobs, Buffer.from(lines)]);
   const { stdout } = await git.run(['fast-import', '--quiet'], { input });
   return stdout.toString('latin1').trimEnd();
 };
@@ -151,10 +168,10 @@ export const indexDiffers = async (
   { index }: Pick<Picture, 'index'>,
 ): Promise<boolean> => (await indexHash(git)) !== index;
 
-/** Two pictures of one worktree. */
+/** Two looks at one worktree. */
 export interface Pair {
-  before: Picture;
-  after: Picture;
+  before: Look;
+  after: Look;
 }
 
 /** Two pictures of one worktree compared. */

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { lstat, readFile, readlink } from 'node:fs/promises';
-import type { GitAt, GitPlace, GitWorktree } from '../run/git.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 
 export interface StoredFile {
@@ -19,48 +20,27 @@ export const storeFiles = async (
   git: GitAt<GitWorktree>,
   paths: readonly string[],
 ): Promise<StoredFile[]> => {
-  const { files } = await storeWith(git, [], [{ from: git.place, paths }]);
-  return files[0] ?? [];
-};
-
-interface FilesOf {
-  from: Pick<GitWorktree, 'path'>;
-  /** Read as latin1, byte for byte. */
-  paths: readonly string[];
-}
-
-/** The same of files in several directories, and of contents that are at hand, with one process. */
-export const storeWith = async (
-  git: GitAt<GitPlace>,
-  contents: readonly Buffer[],
-  places: readonly FilesOf[],
-): Promise<{ oids: string[]; files: StoredFile[][] }> => {
-  const isNothing = contents.length === 0 && places.every(({ paths }) => paths.length === 0);
-  if (isNothing) return { oids: [], files: places.map(() => []) };
-  const found: FileIn[][] = places.map(() => []);
-  const input = blobsOf(withFiles(contents, places, found));
+  if (paths.length === 0) return [];
+  const found: FileIn[] = [];
+  const input = blobsOf(withFiles(git.place, paths, found));
   // fast-import takes any number of contents in one process, and is told no names: those need not be text.
   const lines = (await git.lines(['fast-import', '--quiet'], { input })).values();
-  const next = (): string => lines.next().value ?? '';
-  const oids = contents.map(next);
-  return { oids, files: found.map((each) => each.map((file) => ({ ...file, oid: next() }))) };
+  return found.map((file) => ({ ...file, oid: lines.next().value ?? '' }));
 };
 
 type FileIn = Omit<StoredFile, 'oid'>;
 
 async function* withFiles(
-  contents: readonly Buffer[],
-  places: readonly FilesOf[],
-  found: FileIn[][],
+  worktree: GitWorktree,
+  paths: readonly string[],
+  found: FileIn[],
 ): AsyncGenerator<Buffer> {
-  yield* contents;
-  for (const [at, { from, paths }] of places.entries())
-    for (const path of paths) {
-      const file = await contentOf(onDisk(from, path));
-      if (file === undefined) continue;
-      found[at]?.push({ path, mode: file.mode, permissions: file.permissions });
-      yield file.content;
-    }
+  for (const path of paths) {
+    const file = await contentOf(onDisk(worktree, path));
+    if (file === undefined) continue;
+    found.push({ path, mode: file.mode, permissions: file.permissions });
+    yield file.content;
+  }
 }
 
 async function* blobsOf(contents: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -72,6 +52,13 @@ async function* blobsOf(contents: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
     yield Buffer.from(`\nget-mark :${mark}\n`);
   }
 }
+
+/** The id that git gives to a content; `width`: how long ids of the repository are. */
+export const blobId = (content: Buffer, width: number): string =>
+  createHash(width === 40 ? 'sha1' : 'sha256')
+    .update(`blob ${content.length}\0`)
+    .update(content)
+    .digest('hex');
 
 interface Content extends Pick<StoredFile, 'mode' | 'permissions'> {
   content: Buffer;

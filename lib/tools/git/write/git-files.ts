@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { blobOf } from '../read/working-files.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
+import { plainText } from '../run/plain-file.ts';
 
 /** The small files of a worktree that git keeps beside HEAD and the index, by name, as objects. */
 export type GitFiles = Record<string, string>;
@@ -12,9 +12,14 @@ const MESSAGES = ['MERGE_MSG', 'SQUASH_MSG', 'COMMIT_EDITMSG'];
 const MADE_BY_REBASE = ['REBASE_HEAD', 'AUTO_MERGE', 'MERGE_MSG'];
 const NAMES = [...new Set([...MESSAGES, ...MADE_BY_REBASE, 'ORIG_HEAD'])];
 
-/** The names of those that are there. */
-export const gitFilesIn = ({ git_dir }: GitWorktree): string[] =>
-  NAMES.filter((name) => existsSync(join(git_dir, name)));
+/** What those say that are there, by name. */
+export const gitFilesIn = ({ git_dir }: GitWorktree): [name: string, content: Buffer][] =>
+  NAMES.flatMap((name) => {
+    const text = plainText(join(git_dir, name), MOST_BYTES);
+    return text === undefined ? [] : [[name, Buffer.from(text, 'latin1')]];
+  });
+
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /** Puts them back, and takes away those that were not there; of an older snapshot, that has none, what a rebase leaves. */
 export const putGitFiles = async (
