@@ -8,9 +8,11 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
+import { entriesOfFile } from '../../tools/git/run/config-file.ts';
 import { type ConfigEntry, configText, ownEntries } from '../../tools/git/run/config-text.ts';
 import type { Checkout, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
+import { settingsText } from '../../tools/git/run/settings-files.ts';
 import { ownIndex } from './index-back.ts';
 import { indexHashOf } from './index-in.ts';
 import { operationOf } from './operation.ts';
@@ -29,6 +31,8 @@ export interface Begun {
   ref: string;
   head: string | null;
   refs: RefList;
+  /** The kinds of what these refs name, by their ids. */
+  kinds: ReadonlyMap<string, string>;
   /** SHA-256 of what is staged. */
   index: string;
   operation: Record<string, string>;
@@ -42,7 +46,7 @@ export const beginRepository = async (
   git: GitAt<GitWorktree>,
   { dir, seen_at }: Wanted,
 ): Promise<Begun> => {
-  const { refs, packed } = await visibleRefs(git);
+  const { refs, packed, kinds } = await visibleRefs(git);
   const ref = (await symbolicRef(git, 'HEAD')) ?? 'HEAD';
   const head = (await headCommit(git)) ?? null;
   for (const name of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info', 'hooks'])
@@ -62,13 +66,12 @@ export const beginRepository = async (
   copyFiles(git.place, dir);
   linkModules(git.place, dir);
   const index = indexHashOf(await ownIndex(git));
-  return { ref, head, refs, index, operation: operationOf(git.place.git_dir) };
+  return { ref, head, refs, kinds, index, operation: operationOf(git.place.git_dir) };
 };
 
 const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
-  const args = ['config', '--list', '-z', '--show-scope', '--includes'];
-  const listing = (await git.read(args)).toString('latin1');
-  const entries = ownEntries(listing).filter(({ key }) => isKept(key));
+  const said = plainEntries(git.place) ?? (await listedEntries(git));
+  const entries = said.filter(({ key }) => isKept(key));
   const hooks = Buffer.from(join(seen_at, 'hooks')).toString('latin1');
   const own: ConfigEntry[] = [
     { key: 'core.repositoryformatversion', value: '1' },
@@ -81,6 +84,18 @@ const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
       : [{ key: 'core.hookspath', value: hooks }]),
   ];
   return configText([...own, ...entries]);
+};
+
+// Mostly they are in one file, and name no others.
+const plainEntries = (place: Checkout): ConfigEntry[] | undefined => {
+  if (existsSync(join(place.git_dir, 'config.worktree'))) return undefined;
+  const entries = entriesOfFile(settingsText(place) ?? '[');
+  return entries?.some(({ key }) => key.startsWith('include')) ? undefined : entries;
+};
+
+const listedEntries = async (git: GitAt): Promise<ConfigEntry[]> => {
+  const args = ['config', '--list', '-z', '--show-scope', '--includes'];
+  return ownEntries((await git.read(args)).toString('latin1'));
 };
 
 // What a repository is, and where its files are, is another matter here; includes are listed with what they say.

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { stagedIndex } from '../../tools/git/read/index-stages.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
@@ -8,8 +8,7 @@ import { plainText } from '../../tools/git/run/plain-file.ts';
 export type IndexLines = readonly string[];
 
 /** What the worktree's own index holds. */
-export const ownIndex = (git: GitAt<GitWorktree>): Promise<IndexLines> =>
-  listed(git, join(git.place.git_dir, 'index'));
+export const ownIndex = (git: GitAt<GitWorktree>): Promise<IndexLines> => listed(git);
 
 /**
  * What an index says that an agent may have written: a copy of it is read, by the worktree's own git. Undefined where that is no index.
@@ -25,10 +24,14 @@ export const indexIn = async (
   }
 };
 
-const listed = async (git: GitAt<GitWorktree>, path: string): Promise<IndexLines> => {
-  const env = { GIT_INDEX_FILE: path };
-  return git.names(['ls-files', '--stage', '-z'], { env, max_bytes: MOST_BYTES });
+const listed = async (git: GitAt<GitWorktree>, path?: string): Promise<IndexLines> => {
+  const { said } = await stagedIndex(git, path);
+  const lines = said.stages.toString('latin1').split('\0').slice(0, -1);
+  return lines.map((line) => line.slice(TAG));
 };
+
+// A letter and a space: what git is told of looking at the file.
+const TAG = 2;
 
 const MOST_BYTES = 1024 * 1024 * 1024;
 

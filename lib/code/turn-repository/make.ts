@@ -26,8 +26,9 @@ export const makeRepository = async (
   const dir = join(made, 'git');
   const seen_at = isClone ? places.operator : worktree.common_dir;
   const begun = await beginRepository(git.at(worktree), { dir, seen_at });
-  await putOwn(git.at(worktree), { dir, own, refs: begun.refs });
-  await copyTags(git.at(worktree), dir, begun.refs);
+  const { refs } = begun;
+  const kinds = new Map([...begun.kinds, ...(await putOwn(git.at(worktree), { dir, own, refs }))]);
+  await copyTags(git.at(worktree), dir, { refs, kinds });
   writeFileSync(join(made, 'pointer'), pointerTo(places.dir));
-  return { ...begun, guarded: await guard(git.at(worktree)) };
+  return { ...begun, kinds, guarded: await guard(git.at(worktree)) };
 };

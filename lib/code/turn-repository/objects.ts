@@ -15,6 +15,8 @@ interface Wish {
   from: string;
   /** A directory of our own, that is not there yet and is removed by whoever asks. */
   room: string;
+  /** Commits that the repository surely has, for a ref holds them. */
+  held: readonly string[];
   /** In the order of their worth: where not all can be had together, each is tried by itself. */
   tips: readonly string[];
 }
@@ -24,8 +26,11 @@ interface Wish {
  * hold in a place of our own, and only then put into the repository. An id is by that what it says. git never has that
  * directory for its own.
  */
-export const bringObjects = async (git: GitAt, { from, room, tips }: Wish): Promise<Brought> => {
+export const bringObjects = async (git: GitAt, wish: Wish): Promise<Brought> => {
+  const { from, room, held } = wish;
+  const tips = wish.tips.filter((oid) => !held.includes(oid));
   const known = await kindsOf(git, tips);
+  for (const oid of held) known.set(oid, 'commit');
   const missing = tips.filter((oid) => !known.has(oid));
   if (missing.length === 0) return { there: known, broken: undefined };
   const gathered = join(room, 'gathered');
@@ -43,7 +48,7 @@ export const bringObjects = async (git: GitAt, { from, room, tips }: Wish): Prom
       for (const [at, oid] of wanted.slice(0, MOST_ALONE).entries())
         await reasonOf(() => bring([oid], at + 1));
   }
-  return { there: await kindsOf(git, tips), broken };
+  return { there: new Map([...known, ...(await kindsOf(git, tips))]), broken };
 };
 
 const MOST_ALONE = 50;

@@ -16,9 +16,12 @@ interface Own {
 
 /**
  * Puts branches, tags and stashes that earlier turns made into the repository of the next, whose objects the operator's
- * repository keeps. A name that is taken there by now is not given twice.
+ * repository keeps. A name that is taken there by now is not given twice. Answers the kinds of those that are there.
  */
-export const putOwn = async (git: GitAt, { dir, own, refs }: Own): Promise<void> => {
+export const putOwn = async (
+  git: GitAt,
+  { dir, own, refs }: Own,
+): Promise<ReadonlyMap<string, string>> => {
   const named = [...own].filter(([, oid]) => isObject(oid));
   const kinds = await kindsOf(
     git,
@@ -38,6 +41,7 @@ export const putOwn = async (git: GitAt, { dir, own, refs }: Own): Promise<void>
   for (const { ref, oid } of stashes) refs.set(ref, oid);
   const oids = stashes.map(({ oid }) => oid);
   if (oids.length > 0) await putStashes(git, { dir, stashes: oids });
+  return kinds;
 };
 
 const isRef = (ref: string, kind: string | undefined): boolean =>

@@ -1,22 +1,47 @@
 import { join } from 'node:path';
-import { isObject } from '../../tools/git/read/refs.ts';
-import { commitsOf } from '../../tools/git/read/repository.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
 import { type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
-import { kindsOf } from './objects.ts';
 import type { RefList } from './ref-list.ts';
 
 const ROOM = 'refs/dossier/pins/';
 
+interface Pinned {
+  refs: RefList;
+  /** The kinds of what they name, by their ids. */
+  kinds: ReadonlyMap<string, string>;
+}
+
 /** Keeps all commits that a turn begins with from git's clean-up, whoever deletes their branches and tags meanwhile. */
-export const pinRefs = async ({ at, place }: GitAt, name: string, refs: RefList): Promise<void> => {
+export const pinRefs = async (
+  { at, place }: GitAt,
+  name: string,
+  { refs, kinds }: Pinned,
+): Promise<void> => {
   const git = at(repositoryOf(place));
-  const oids = [...new Set(refs.values())].filter(isObject);
-  const commits = (await commitsOf(git, oids)).filter((oid) => oid !== undefined);
-  if (commits.length === 0) return;
-  const pin = await commitOver(git, commits, 'What a turn began with');
-  await git.run(['update-ref', `${ROOM}${name}`, pin]);
+  const oids = new Set(refs.values());
+  const [commit, ...others] = [...oids].filter((oid) => kinds.get(oid) === 'commit');
+  if (commit === undefined) return;
+  const ref = `${ROOM}${name}`;
+  if (others.length === 0) await git.run(['update-ref', ref, commit]);
+  else await commitAt(git, ref, [commit, ...others]);
 };
+
+// The commit, its empty tree and its ref by one process; one that was left there is written over.
+const commitAt = async (
+  git: GitAt,
+  ref: string,
+  [first, ...others]: readonly string[],
+): Promise<void> => {
+  const input = [
+    `commit ${ref}\ncommitter ${WHO}\ndata ${PINNED.length}\n${PINNED}`,
+    `from ${first}`,
+    ...others.map((oid) => `merge ${oid}`),
+    'deleteall\n',
+  ].join('\n');
+  await git.run(['fast-import', '--quiet', '--force'], { input });
+};
+
+const PINNED = 'What a turn began with\n';
 
 /** Makes a commit that holds others, and nothing else. */
 export const commitOver = async (
@@ -34,9 +59,10 @@ export const commitOver = async (
 const WHO = 'Dossier <dossier@localhost> 0 +0000';
 
 /** Copies the tags themselves, which no commit can keep, into the objects of the turn. */
-export const copyTags = async (git: GitAt, dir: string, refs: RefList): Promise<void> => {
-  const kinds = await kindsOf(git, [...new Set(refs.values())].filter(isObject));
-  const tags = [...kinds].flatMap(([oid, kind]) => (kind === 'commit' ? [] : [`${oid}\n`]));
+export const copyTags = async (git: GitAt, dir: string, { refs, kinds }: Pinned): Promise<void> => {
+  const tags = [...new Set(refs.values())].flatMap((oid) =>
+    kinds.has(oid) && kinds.get(oid) !== 'commit' ? [`${oid}\n`] : [],
+  );
   if (tags.length === 0) return;
   const base = join(dir, 'objects', 'pack', 'pack');
   await git.read(['pack-objects', '--quiet', base], { input: tags.join('') });

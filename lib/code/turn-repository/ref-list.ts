@@ -1,11 +1,19 @@
 import { isRefusal } from '../../tools/git/run/error.ts';
 import type { GitAt } from '../../tools/git/run/git.ts';
+import { kindsOf } from './objects.ts';
 
 /** The refs of a repository: an object each, or `ref: <another>`. Names are read as latin1, byte for byte. */
 export type RefList = Map<string, string>;
 
+interface VisibleRefs {
+  refs: RefList;
+  packed: string;
+  /** The kinds of their objects, by their ids. */
+  kinds: ReadonlyMap<string, string>;
+}
+
 /** What a turn's repository begins with: neither stashes nor what Dossier keeps. Sorted as git sorts. */
-export const visibleRefs = async (git: GitAt): Promise<{ refs: RefList; packed: string }> => {
+export const visibleRefs = async (git: GitAt): Promise<VisibleRefs> => {
   const lines = await listed(git);
   const refs: RefList = new Map();
   const packed: string[] = [];
@@ -17,8 +25,14 @@ export const visibleRefs = async (git: GitAt): Promise<{ refs: RefList; packed: 
     if (!isNested && peeled !== '') packed.push(`^${peeled}\n`);
   }
   const traits = isNested || lines.some(({ peeled }) => peeled === undefined) ? '' : TRAITS;
-  return { refs, packed: `# pack-refs with: ${traits}sorted \n${packed.join('')}` };
+  const kinds = await kindsIn(git, lines);
+  return { refs, kinds, packed: `# pack-refs with: ${traits}sorted \n${packed.join('')}` };
 };
+
+const kindsIn = async (git: GitAt, lines: readonly Line[]): Promise<Map<string, string>> =>
+  lines.some(({ kind }) => kind === undefined)
+    ? kindsOf(git, [...new Set(lines.map(({ oid }) => oid))])
+    : new Map(lines.map(({ oid, kind = '' }) => [oid, kind]));
 
 const TRAITS = 'peeled fully-peeled ';
 
@@ -26,14 +40,15 @@ interface Line {
   ref: string;
   oid: string;
   target: string;
+  kind: string | undefined;
   peeled: string | undefined;
   inner: string | undefined;
 }
 
-// Peeled, a ref whose object is gone is an error for all of them.
+// Looked into, a ref whose object is gone is an error for all of them.
 const listed = async (git: GitAt): Promise<Line[]> => {
   try {
-    return await list(git, ' %(*objectname) %(*objecttype)');
+    return await list(git, ' %(objecttype) %(*objectname) %(*objecttype)');
   } catch (error) {
     if (!isRefusal(error)) throw error;
     return list(git, '');
@@ -44,8 +59,8 @@ const list = async (git: GitAt, more: string): Promise<Line[]> => {
   const args = ['for-each-ref', `--format=%(refname) %(objectname) %(symref)${more}`];
   return (await git.lines(args))
     .map((line) => {
-      const [ref = '', oid = '', target = '', peeled, inner] = line.split(' ');
-      return { ref, oid, target, peeled: more === '' ? undefined : (peeled ?? ''), inner };
+      const [ref = '', oid = '', target = '', kind, peeled, inner] = line.split(' ');
+      return { ref, oid, target, kind, peeled: more === '' ? undefined : (peeled ?? ''), inner };
     })
     .filter(({ ref }) => !/^refs\/(?:stash$|dossier\/)/.test(ref));
 };

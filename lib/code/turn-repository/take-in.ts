@@ -66,6 +66,8 @@ export const takeIn = async (git: GitAt<GitWorktree>, over: Over): Promise<Taken
     from: join(over.dir, 'objects'),
     room: join(over.room, 'objects'),
     tips: [...new Set([...tips, ...left.former])],
+    // What the worktree stood on as the turn began: its pin is there until all is taken in.
+    held: over.head === null ? [] : [over.head],
   });
   const branch = await moveBranch(git, { over, own, kind: brought.there.get(own ?? '') });
   const back: IndexBack = await takeInIndex(git, {

@@ -58,7 +58,7 @@ export const openTurn = async (
   await reclaimTurn(service, case_id);
   const places = turnPlaces(layout, case_id);
   const made = join(layout.tmp, randomUUID());
-  const { refs, ...begun } = await makeRepository(service.git, worktree, {
+  const { refs, kinds, ...begun } = await makeRepository(service.git, worktree, {
     made,
     places,
     own,
@@ -70,7 +70,7 @@ export const openTurn = async (
     pointed: !isHeld,
   };
   await saveTurn(layout, record, listText(refs));
-  await pinRefs(service.git.at(worktree), case_id, refs);
+  await pinRefs(service.git.at(worktree), case_id, { refs, kinds });
   await placeTurn(layout, case_id, made);
   if (!isHeld) await lead(service.store, worktree, places.dir);
   const view = turnView(worktree, places);

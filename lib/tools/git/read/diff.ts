@@ -3,11 +3,14 @@ import { lstat } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { type IndexListing, nulls, onDisk, onListedCopy } from '../run/index-file.ts';
+import { type IndexListing, nulls, onDisk, onIndexCopy, onListedCopy } from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';
+import type { Setting } from '../run/settings.ts';
 import { textAsText } from '../run/text-as-text.ts';
+import { knownStages } from './index-stages.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
+import { parseStatus, STATUS } from './status.ts';
 
 export interface DiffSummary {
   files: number;
@@ -39,12 +42,43 @@ interface Diff {
  */
 export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<Diff> =>
   against(git, base, (commit) =>
-    onListedCopy(git, async (copy, listed) => {
+    onLookedCopy(git, async (copy, listed) => {
+      if (listed.clean_at === base) return { ...parseDiff(NOTHING), left_out: [] };
       const left_out = await takeIn(copy, listed);
       const shown = await textAsText(copy, (plain) => readable(plain, commit));
       return { ...parseDiff(shown), left_out };
     }),
   );
+
+// Where nobody has to ask what the index says, what is new comes with whether there is anything at all.
+const onLookedCopy = async <T>(
+  git: GitAt<GitWorktree>,
+  work: (copy: GitAt<GitWorktree>, listed: Listing) => Promise<T>,
+): Promise<T> => {
+  const stages = await knownStages(git);
+  if (stages === undefined) return onListedCopy(git, work);
+  return onIndexCopy(git, async (copy) => work(copy, await lookedAt(copy)), stages);
+};
+
+interface Listing extends IndexListing {
+  /** The commit as which all is: files, index and HEAD. */
+  clean_at?: string | undefined;
+}
+
+const lookedAt = async (copy: GitAt<GitWorktree>): Promise<Listing> => {
+  const { headers, files } = parseStatus(await copy.read(LOOK, { settings: NO_CACHE }), 'latin1');
+  const named = (codes: RegExp): string[] =>
+    files.flatMap(({ code, path }) => (codes.test(code) ? [path] : []));
+  return {
+    untracked: named(/^\?\?$/),
+    unmerged: named(/U|^AA$|^DD$/),
+    clean_at: files.length === 0 ? headers.get('branch.oid') : undefined,
+  };
+};
+
+const LOOK = [...STATUS, '--no-ahead-behind', '--no-renames'];
+// What directories held is looked up, and not believed.
+const NO_CACHE: readonly Setting[] = [['core.untrackedCache', 'false']];
 
 /** git's answer with names as they are, and with those quoted that are not ASCII: the same one where all can be read. */
 interface Shown {
@@ -59,12 +93,14 @@ const readable = async (git: GitAt, commit: string): Promise<Shown> => {
   return { plain, quoted: await git.read(['-c', 'core.quotePath=true', ...args]) };
 };
 
+const NOTHING: Shown = { plain: Buffer.alloc(0), quoted: Buffer.alloc(0) };
+
 const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
 
 /** The same patch, of any length, written into an open file. */
 export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): Promise<void> =>
   against(git, base, (commit) =>
-    onListedCopy(git, async (copy, listed) => {
+    onLookedCopy(git, async (copy, listed) => {
       await takeIn(copy, listed);
       const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
       await textAsText(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));

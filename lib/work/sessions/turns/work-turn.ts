@@ -43,11 +43,11 @@ export const workTurn = async (
   if (!goesOn) await noteWorkStart(service, kept, before);
   const ended = await runAndUnstage(service, { kept, worktree, prompt });
   if (stopped(service.engine, ended)) return;
-  const idle = !goesOn && before.patch.equals((await wholeDiffOf(service, kept)).patch);
-  const result = idle ? refuseIdle(ended) : ended;
+  const diff = goesOn ? undefined : await wholeDiffOf(service, kept);
+  const result = diff?.patch.equals(before.patch) === true ? refuseIdle(ended) : ended;
   if (result.outcome !== 'completed')
     return endTurn(service, kept, result.error ?? UNFINISHED, result);
-  const ending = await wrapUpCompleted(service, kept, result);
+  const ending = await wrapUpCompleted(service, kept, { turn: result, diff });
   await decide(service, case_id, kept.session.id, completeSession(ending));
 };
 

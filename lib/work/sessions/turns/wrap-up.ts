@@ -44,13 +44,16 @@ export const wrapUp = async (
   return sumUp(service, kept, ended, changes);
 };
 
-/** The same for work that is completed, which without its diff it is not: rejects when that cannot be made. */
+/**
+ * The same for work that is completed, which without its diff it is not: rejects when that cannot be made. `diff`: where
+ * somebody has made it since the work ended.
+ */
 export const wrapUpCompleted = async (
   service: TurnNeeds,
   kept: StoredSession,
-  turn: RememberedTurn,
+  { turn, diff }: { turn: RememberedTurn; diff?: WorktreeDiff | undefined },
 ): Promise<SessionEnding> =>
-  sumUp(service, kept, { status: 'completed', turn }, await keepDiff(service, kept));
+  sumUp(service, kept, { status: 'completed', turn }, await keepDiff(service, kept, diff));
 
 const sumUp = async (
   service: EngineNeeds,
@@ -79,8 +82,12 @@ const imagesOf = (store: Store, caseId: string, description: string): string[] =
   imagesIn(description).flatMap((url) => imageName(store, caseId, url) ?? []);
 
 // Also of work that was stopped: what was done so far is in the worktree, and nobody should have to look for it.
-const keepDiff = async (service: TurnNeeds, kept: StoredSession): Promise<WorktreeChanges> => {
-  const { patch, changed, left_out, ...counts } = await wholeDiffOf(service, kept);
+const keepDiff = async (
+  service: TurnNeeds,
+  kept: StoredSession,
+  diff?: WorktreeDiff,
+): Promise<WorktreeChanges> => {
+  const { patch, changed, left_out, ...counts } = diff ?? (await wholeDiffOf(service, kept));
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
   await keepSinceApproval(service, kept);
   service.engine.transcript(kept).append('diff', { ...counts });
