@@ -45,9 +45,8 @@ export interface Picture {
 /** The same without the index file, which only what is kept needs. */
 export type Look = Omit<Picture, 'index_blob'>;
 
-/** A picture to compare, or to look at. `like`: a tree of files that is kept, as which the files may still be. */
-export const takePicture = async (git: GitAt<GitWorktree>, like?: string): Promise<Look> =>
-  (await takeWhole(git, like)).look;
+export const takePicture = async (git: GitAt<GitWorktree>): Promise<Look> =>
+  (await takeWhole(git)).look;
 
 interface WholeLook {
   look: Look;
@@ -56,14 +55,10 @@ interface WholeLook {
 }
 
 /** The same with the index as it was then. */
-export const takeWhole = async (git: GitAt<GitWorktree>, like?: string): Promise<WholeLook> => {
+export const takeWhole = async (git: GitAt<GitWorktree>): Promise<WholeLook> => {
   const index = await stagedIndex(git);
   const { bytes, said } = index;
-  const working = await onIndexCopy(
-    git,
-    (copy) => workingFiles(git, copy, { index, like }),
-    said.stages,
-  );
+  const working = await onIndexCopy(git, (copy) => workingFiles(git, copy, index), said.stages);
   const look = {
     index: sha256(said.stages),
     ...working,
@@ -95,7 +90,7 @@ type WorkingFiles = Omit<Look, 'branch' | 'index' | 'operations' | 'settings' | 
 const workingFiles = async (
   git: GitAt<GitWorktree>,
   copy: GitAt<GitWorktree>,
-  { index, like }: { index: StagedIndex; like: string | undefined },
+  index: StagedIndex,
 ): Promise<WorkingFiles> => {
   const {
     headers,
@@ -111,8 +106,8 @@ const workingFiles = async (
   return {
     head: head === undefined || head === '(initial)' ? null : head,
     files:
-      gone.length === 0
-        ? await cleanTree(copy, index, like)
+      status.length === 0
+        ? await cleanTree(copy, index)
         : await treeOf(copy, { gone, stored, width: stored[0]?.oid.length ?? widthIn(index) }),
     staged: [...new Set(staged)],
     permissions: Object.fromEntries(stored.map((file) => [file.path, file.permissions])),
@@ -126,16 +121,13 @@ const workingFiles = async (
 const widthIn = ({ said }: StagedIndex): number =>
   /^\S+ \d+ ([0-9a-f]+) /.exec(said.stages.toString('latin1', 0, 100))?.[1]?.length ?? 40;
 
-// The files are as the index has them. A tree that it was once may be gone by now, but for one that is kept.
-const cleanTree = async (
-  copy: GitAt<GitWorktree>,
-  index: StagedIndex,
-  like: string | undefined,
-): Promise<string> => {
-  if (like !== undefined && index.said.tree === like) return like;
-  const tree = await copy.text(WRITE_TREE);
-  await noteTree(copy, index, tree);
-  return tree;
+// The files are as the index has them, and that is as HEAD has them: whose tree is there.
+const cleanTree = async (copy: GitAt<GitWorktree>, index: StagedIndex): Promise<string> => {
+  const { tree } = index.said;
+  if (tree !== undefined) return tree;
+  const written = await copy.text(WRITE_TREE);
+  await noteTree(copy, index, written);
+  return written;
 };
 
 const WRITE_TREE = ['write-tree', '--missing-ok'];
@@ -154,7 +146,8 @@ const treeOf = async (
     ...gone.map((path) => `0 ${nothing}\t${path}`),
     ...stored.map(({ mode, oid, path }) => `${mode} ${oid}\t${path}`),
   ];
-  await copy.run(['update-index', '-z', '--index-info'], { input: nulls(lines) });
+  if (lines.length > 0)
+    await copy.run(['update-index', '-z', '--index-info'], { input: nulls(lines) });
   return copy.text(WRITE_TREE);
 };
 

@@ -46,7 +46,7 @@ export const restore = (
     if (tampered) await relink(worktree);
     const looked = await difference(now, {
       before,
-      after: await takePicture(now, before.files),
+      after: await takePicture(now),
     });
     if (!looked.changed) {
       const undone = { ...looked, tampered, changed: tampered };

@@ -74,7 +74,7 @@ export const compareSnapshot = async (
   before: WorktreeSnapshot,
 ): Promise<Comparison> => {
   try {
-    return await difference(git, { before, after: await takePicture(git, before.files) });
+    return await difference(git, { before, after: await takePicture(git) });
   } catch (error) {
     // So much so that git would look elsewhere: there is no more to see, and it did change.
     if (error instanceof ServiceError && error.code === 'worktree_tampered') return TAMPERED;

@@ -15,7 +15,7 @@ export interface StagedIndex {
 interface Said {
   /** As `ls-files --stage -v -z` has it. */
   stages: Buffer;
-  /** The tree of its files, where that was asked for. It may be gone by now: nothing refers to it. */
+  /** The tree of its files, where that was asked for. It may be gone by now, where no commit has it. */
   tree?: string;
 }
 

@@ -352,21 +352,4 @@ describe('snapshot', () => {
     await dropSnapshot(made.git.at(made.worktree), before);
     assert.doesNotMatch(made.operator('for-each-ref'), /dossier/);
   });
-
-  it('is whole again after a gc that took what an equal one had kept', async (t) => {
-    const { git, worktree, operator, root } = await make(t);
-    operator('add', '--all');
-    operator('commit', '--quiet', '--message', 'all of it');
-    operator('checkout', '--quiet', '--detach');
-    operator('rm', '--quiet', 'clean.txt');
-    operator('checkout', '--quiet', 'HEAD', '--', 'clean.txt');
-    const one = await snapshot(git, worktree);
-    assert.equal((await compareSnapshot(git.at(worktree), one)).changed, false);
-    await dropSnapshot(git.at(worktree), one);
-    gitIn(root)('gc', '--quiet', '--prune=now');
-    const other = await snapshot(git, worktree);
-    assert.equal(other.files, one.files);
-    assert.equal(gitIn(root)('fsck', '--no-dangling').trim(), '');
-    assert.equal((await compareSnapshot(git.at(worktree), other)).changed, false);
-  });
 });
