@@ -60,21 +60,39 @@ export interface KeptWork {
 /** What is kept under names that begin so, oldest first. */
 export const listWork = async ({ at, place }: GitAt, begin: string): Promise<KeptWork[]> => {
   const git = at(repositoryOf(place));
-  const format = '--format=%(refname) %(objecttype)';
+  const format = '--format=%(refname) %(objectname) %(objecttype) %(parent)';
   const lines = await git.lines(['for-each-ref', format, `${RECOVERED}${begin}*`]);
-  const refs = lines.flatMap((line) => /^(refs\S+) commit$/.exec(line)?.[1] ?? []).toSorted();
-  return Promise.all(refs.map((ref) => readWork(git, ref)));
+  const works = lines.flatMap((line) => {
+    const [ref = '', oid = '', kind, head = null] = line.split(' ').filter(Boolean);
+    return kind === 'commit' ? [{ ref, oid, head }] : [];
+  });
+  const notes = await notesOf(git, works);
+  return works
+    .map(({ ref, head }, at) => ({
+      ...{ name: ref.slice(RECOVERED.length), ref, head },
+      note: orElse(() => JSON.parse(notes[at] ?? ''), undefined),
+    }))
+    .toSorted((one, other) => (one.ref < other.ref ? -1 : 1));
 };
 
-const readWork = async (git: GitAt, ref: string): Promise<KeptWork> => {
-  const note = await git.find(['cat-file', 'blob', `${ref}:${NOTE}`]);
-  const head = await git.find(['rev-parse', '--verify', '--quiet', `${ref}^`]);
-  return {
-    name: ref.slice(RECOVERED.length),
-    ref,
-    head: head ?? null,
-    note: orElse(() => JSON.parse(note ?? ''), undefined),
-  };
+// All with one look: of one that is no file, or very large, there is none.
+const notesOf = async (
+  git: GitAt,
+  works: readonly { oid: string }[],
+): Promise<(string | undefined)[]> => {
+  if (works.length === 0) return [];
+  const input = works.map(({ oid }) => `${oid}:${NOTE}\n`).join('');
+  let left = await git.read(['cat-file', '--batch'], { input, ok: [0, 128] });
+  return works.map(() => {
+    const end = left.indexOf('\n');
+    const size = /^[0-9a-f]+ (\w+) (\d+)$/.exec(left.toString('latin1', 0, Math.max(0, end)));
+    const begin = end + 1;
+    const isBlob = size?.[1] === 'blob';
+    const length = size === null ? -1 : Number(size[2]);
+    const content = left.subarray(begin, begin + Math.max(0, length));
+    left = left.subarray(begin + length + 1);
+    return isBlob ? content.toString('utf8') : undefined;
+  });
 };
 
 /**

@@ -16,11 +16,10 @@ export const cleanUp = async (
   service: WorktreeNeeds,
   { dry_run = false, case_ids }: CleanupWish,
 ): Promise<Cleanup> => {
-  const { stale, unreadable } = await staleWorktrees(service);
   const wanted = case_ids === undefined ? undefined : new Set(case_ids);
-  const isWanted = ({ case_id }: { case_id: string }): boolean => wanted?.has(case_id) ?? true;
-  const result: Cleanup = { dry_run, removed: [], skipped: unreadable.filter(isWanted) };
-  for (const worktree of stale.filter(isWanted)) {
+  const { stale, unreadable } = await staleWorktrees(service, (id) => wanted?.has(id) ?? true);
+  const result: Cleanup = { dry_run, removed: [], skipped: unreadable };
+  for (const worktree of stale) {
     const { case_id, path, branch } = worktree;
     const refusal = dry_run ? refusalOf(worktree) : await remove(service, worktree);
     if (refusal === undefined) result.removed.push({ case_id, path, branch });

@@ -15,6 +15,7 @@ import { getWorktree } from '../read.ts';
 import { adviceFor, stateOf } from './state.ts';
 
 type Check = WorktreeIsolation['checks'][number];
+type Listed = Awaited<ReturnType<typeof listWorktrees>>;
 
 /** Whether what is done in the worktree stays in it: out of the main branch, the main checkout and other Work items. */
 export const verifyIsolation = async (
@@ -36,13 +37,14 @@ export const verifyIsolation = async (
 const insideChecks = async (service: ProjectNeeds, record: WorktreeRecord): Promise<Check[]> => {
   const { project } = await getItem(service.store, record.case_id);
   const main = await findProjectRepository(service, project);
+  const listed = await listWorktrees(service.git.at(record));
   return [
     ownDirectory(record, main),
     ownIndex(record, main),
-    await ownBranch(service, record),
+    await ownBranch(service, record, listed),
     await ownWorkTree(service.git, record),
     notShared(service.store, record),
-    await keptByGit(service.git, record),
+    keptByGit(record, listed),
   ];
 };
 
@@ -64,13 +66,13 @@ const ownIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
 const ownBranch = async (
   { git, store }: WithGit & WithStore,
   record: WorktreeRecord,
+  listed: Listed,
 ): Promise<Check> => {
   const name = 'own_branch';
   const { path, branch } = record;
   const now = await currentBranch(git.at(record));
   if (now === undefined)
     return check(name, true, `It is on no branch. To go back, run there: git switch ${branch}`);
-  const listed = await listWorktrees(git.at(record));
   const other = listed.find((entry) => entry.branch === now && entry.path !== path);
   if (other !== undefined)
     return check(name, false, `${now} is checked out at ${other.path}, too.`);
@@ -118,10 +120,10 @@ const notShared = (store: Store, { case_id, path }: WorktreeRecord): Check => {
   );
 };
 
-const keptByGit = async (git: Git, record: WorktreeRecord): Promise<Check> => {
+const keptByGit = (record: WorktreeRecord, listed: Listed): Check => {
   const { path, attached, case_id } = record;
   if (attached) return check('kept_by_git', true, 'It is yours: the daemon never deletes it.');
-  const entry = (await listWorktrees(git.at(record))).find((each) => each.path === path);
+  const entry = listed.find((each) => each.path === path);
   const ok = entry?.locked === reasonFor(case_id);
   return check(
     'kept_by_git',

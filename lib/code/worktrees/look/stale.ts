@@ -23,12 +23,15 @@ interface StaleList {
 /**
  * The worktrees that nobody has used for longer than `ttl_hours`, longest first, and whether each could be removed: the
  * one list that is shown, tried out (a dry run) and cleaned up by. A session that has not ended keeps a worktree.
+ * `isWanted`: of which Work items, where not of all.
  */
 export const staleWorktrees = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
+  isWanted: (caseId: string) => boolean = () => true,
 ): Promise<StaleList> => {
   const list: StaleList = { stale: [], unreadable: [] };
   for (const { case_id, record, problem = '' } of worktreeRecords(service.store)) {
+    if (!isWanted(case_id)) continue;
     if (record === undefined)
       list.unreadable.push({ case_id, code: 'unreadable_record', reason: problem });
     else list.stale.push(...(await ifStale(service, record)));

@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { constants, readdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '../../../../base/sha256.ts';
 import { ServiceError } from '../../../errors.ts';
@@ -27,7 +27,7 @@ export const stagedIndex = async (
   git: GitAt<GitWorktree>,
   path = ownPath(git.place),
 ): Promise<StagedIndex> => {
-  const bytes = await readFile(path).catch(unlessAbsent);
+  const bytes = await bytesOf(path);
   const known = saidOf(git.place, bytes);
   if (known !== undefined) return { bytes, said: known };
   const options = { max_bytes: MOST_BYTES, env: { GIT_INDEX_FILE: path } };
@@ -39,7 +39,7 @@ export const stagedIndex = async (
 
 // git may have read another one, that came after these bytes.
 const isStill = async (path: string, bytes: Buffer | null): Promise<boolean> =>
-  bytes !== null && (await readFile(path).catch(unlessAbsent))?.equals(bytes) === true;
+  bytes !== null && (await bytesOf(path))?.equals(bytes) === true;
 
 /** Notes the tree that was written of a copy of the worktree's own index, if that is still what it was before. */
 export const noteTree = async (
@@ -56,7 +56,19 @@ const ownPath = ({ git_dir }: GitWorktree): string => join(git_dir, 'index');
 
 /** The same of the worktree's own index where nobody has to ask. */
 export const knownStages = async (git: GitAt<GitWorktree>): Promise<Buffer | undefined> =>
-  saidOf(git.place, await readFile(ownPath(git.place)).catch(unlessAbsent))?.stages;
+  saidOf(git.place, await bytesOf(ownPath(git.place)))?.stages;
+
+// Of what an agent may have put there instead, a pipe say, nobody waits for the other end.
+const bytesOf = async (path: string): Promise<Buffer | null> => {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(unlessAbsent);
+  if (file === null) return null;
+  try {
+    if ((await file.stat()).isFile()) return await file.readFile();
+  } finally {
+    await file.close();
+  }
+  throw new ServiceError('git_failed', `${path} is no file. Look at it by hand.`);
+};
 
 /** What a file says that is not there; any other that cannot be read is told. */
 export const unlessAbsent = (error: NodeJS.ErrnoException): null => {

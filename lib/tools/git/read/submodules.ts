@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'n
 import { join, relative, resolve } from 'node:path';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { pathText } from '../run/path-text.ts';
+import { stagedIndex } from './index-stages.ts';
 import { status } from './status.ts';
 
 /** What a submodule holds that nothing of its worktree's repository can keep. */
@@ -50,8 +51,9 @@ export const mayHaveSubmodules = ({ path, git_dir }: GitWorktree): boolean =>
 const findCheckedOut = async (
   git: GitAt<GitWorktree>,
 ): Promise<{ path: string; place: GitWorktree }[]> => {
-  const lines = await git.names(['ls-files', '--stage', '-z']);
-  const paths = lines.flatMap((line) => /^160000 \w+ \d\t(.*)$/s.exec(line)?.[1] ?? []);
+  const { said } = await stagedIndex(git);
+  const lines = said.stages.toString('latin1').split('\0');
+  const paths = lines.flatMap((line) => /^\S 160000 \w+ \d\t(.*)$/s.exec(line)?.[1] ?? []);
   return [...new Set(paths)].flatMap((name) => {
     const path = pathText(name);
     // Of a name that is no text nobody can say where it is: it cannot be read, and so it is told.
