@@ -13,7 +13,7 @@ const POINTS: Record<'auto' | 'off', Point[]> = {
     ['rename', [3, 4, 5, 6, 8, 9, 10, 11, 12]],
     ['link', [2, 3]],
   ],
-  auto: [['clone', [12, 15, 18, 21, 24, 27, 31, 35]]],
+  auto: [['clone', [8, 10, 12, 15, 18, 21, 24, 27]]],
 };
 
 for (const sandbox of ['auto', 'off'] as const)
