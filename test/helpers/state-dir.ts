@@ -5,11 +5,11 @@ import { join } from 'node:path';
 /** The state directory of all services of a test run: the one that daemons find by XDG_STATE_HOME, too. */
 export const STATE_DIR = join(process.env.XDG_STATE_HOME || tmpdir(), 'dossier');
 
-/** The one of daemons that run as another user; nothing where they run as this one. */
-export const stateOf = (uid: number | undefined): { DOSSIER_STATE_DIR?: string } => {
+/** Where daemons that run as another user keep theirs; nothing where they run as this one. */
+export const stateOf = (uid: number | undefined): { XDG_STATE_HOME?: string } => {
   if (uid === undefined || uid === process.getuid?.()) return {};
   const dir = `${STATE_DIR}-${uid}`;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   chownSync(dir, uid, uid);
-  return { DOSSIER_STATE_DIR: dir };
+  return { XDG_STATE_HOME: dir };
 };
