@@ -2,11 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readComments, withComment } from '../../../base/comments.ts';
-import { blocksOf } from '../../../routes/console/parts/markdown.tsx';
+import { blocksOf } from '../../../routes/console/parts/markdown/blocks.ts';
 import { type Place, placedIn, quoteOf } from '../../../routes/console/parts/plan/places.ts';
 
-const blocksIn = (text: string): Place[] =>
-  (blocksOf(text) ?? []).filter(({ token }) => token.type !== 'space');
+const blocksIn = (text: string): Place[] => blocksOf(text) ?? [];
 const linesIn = (text: string): Place[] =>
   text.split('\n').map((raw, at) => ({ raw, line: at + 1 }));
 

@@ -2,7 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { type PlanComment, readComments } from '../../../../base/comments.ts';
 import { visible } from '../../../../base/visible.ts';
-import { blocksOf, MarkdownToken, sizeOf } from '../markdown.tsx';
+import { blocksOf, sizeOf } from '../markdown/blocks.ts';
+import { Source } from '../markdown/whole.tsx';
+import { MarkdownBlock } from '../markdown.tsx';
 import { Earlier, InComments, NewComment, Quote, Unsent } from './comments-box.tsx';
 import { draftsOf } from './comments-state.ts';
 import { type Place, type Placed, placedIn, quoteOf } from './places.ts';
@@ -65,7 +67,7 @@ interface Shown extends Place {
   weight: number;
 }
 
-/** A part that has more is shown as it is written. */
+/** A part that has more is shown as source. */
 const HEAVIEST = 1500;
 
 const partsOf = (text: string, asSource: boolean): Shown[] => {
@@ -78,17 +80,14 @@ const partsOf = (text: string, asSource: boolean): Shown[] => {
         ...{ raw, line: at + 1, weight: 5 },
         shown: () => <Line line={at + 1} text={raw} />,
       }));
-  return blocks
-    .filter(({ token }) => token.type !== 'space')
-    .map(({ raw, line, token }) => {
-      const weight = 3 + sizeOf(token);
-      const isHeavy = weight > HEAVIEST;
-      return {
-        ...{ raw, line, weight: isHeavy ? 4 : weight },
-        shown: () =>
-          isHeavy ? <pre class="as-written">{visible(raw)}</pre> : <MarkdownToken token={token} />,
-      };
-    });
+  return blocks.map(({ raw, line, token }) => {
+    const weight = 3 + (token === undefined ? 2 : sizeOf(token));
+    const isHeavy = weight > HEAVIEST;
+    return {
+      ...{ raw, line, weight: isHeavy ? 5 : weight },
+      shown: () => (isHeavy ? <Source source={raw} /> : <MarkdownBlock raw={raw} token={token} />),
+    };
+  });
 };
 
 const twinsIn = (parts: readonly Shown[]): ReadonlyMap<string, readonly number[]> => {
