@@ -186,7 +186,8 @@ export const Session = Type.Object(
     ),
     warnings: Type.Optional(
       Type.Array(TextWarning, {
-        description: 'What a reader of the plan would not see, or take for something else',
+        description:
+          'What a reader of the plan would not see, or take for something else: the first hundred',
       }),
     ),
     created_at: Time,

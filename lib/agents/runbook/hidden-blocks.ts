@@ -1,6 +1,6 @@
 import { DEEPEST, readLeaves } from '../../../base/markdown/leaves.ts';
 import { visible, warningsIn } from '../../../base/visible.ts';
-import { firstLine, shellBlocks } from './shell-blocks.ts';
+import { firstLine, type ShellBlock, shellBlocks } from './shell-blocks.ts';
 
 /**
  * Where a shell block of the plan holds what nobody sees when reading it, in a sentence that names the block; undefined
@@ -21,7 +21,7 @@ export const hiddenBlock = (plan: string): string | undefined => {
     const name = `Block ${at + 1} of ${blocks.length} (${nameOf(script)})`;
     return `${name} has ${what} in its line ${line}, column ${column}.`;
   }
-  return returns(plan);
+  return returns(plan) ?? otherBlocks(plan, blocks);
 };
 
 interface Found {
@@ -50,6 +50,19 @@ const nameOf = (script: string): string => [...visible(firstLine(script))].slice
 
 // A terminal begins the line anew there, and a reader of Markdown begins another.
 const returns = (plan: string): string | undefined => {
-  const found = warningsIn(plan).find(({ text }) => text.includes('␍'));
-  return found && `A carriage return (␍) stands alone in line ${found.line} of the plan.`;
+  const at = plan.search(/\r(?!\n)/);
+  if (at < 0) return undefined;
+  const line = plan.slice(0, at).split('\n').length;
+  return `A carriage return (␍) stands alone in line ${line} of the plan.`;
+};
+
+// What is read is the text with everything in it to be seen: a mark beside a fence can make other blocks of it.
+const otherBlocks = (plan: string, blocks: readonly ShellBlock[]): string | undefined => {
+  const read = shellBlocks(visible(plan));
+  const other = blocks.findIndex(
+    ({ shell, script }, at) => read[at]?.shell !== shell || read[at].script !== script,
+  );
+  if (other < 0 && read.length === blocks.length) return undefined;
+  const name = nameOf(blocks[Math.max(other, 0)]?.script ?? '');
+  return `Invisible characters change which shell blocks the plan has, at or before the block that begins with “${name}”.`;
 };

@@ -33,9 +33,15 @@ export const headOf = async (
         ({ kind, line, column, text }) =>
           `What one does not see, or takes for something else, line ${line}, column ${column}: ${kind.replaceAll('_', ' ')}, ${text}`,
       ),
+      ...(warnings.length >= SERVED
+        ? [`Only the first ${SERVED} are listed. The text of the plan shows all of them.`]
+        : []),
     ],
   };
 };
+
+/** So many are served of a plan. */
+const SERVED = 100;
 
 // Of a provider that the settings name no more it cannot be told; the plan can be read all the same.
 const boundaryOf = async (

@@ -69,12 +69,18 @@ export const Hidden = ({ of: warnings = [] }: { of: Session['warnings'] }) =>
     <div class="box warn plan-hidden" role="note">
       <strong>This plan holds what one does not see, or takes for something else.</strong>
       <ul>
-        {warnings.map(({ kind, line, text }) => (
-          <li key={`${line} ${kind}`}>
+        {warnings.map(({ kind, line, text }, at) => (
+          <li key={at}>
             {`Line ${line}: ${kind.replaceAll('_', ' ')}, `}
             <code>{visible(text)}</code>
           </li>
         ))}
       </ul>
+      {warnings.length >= SERVED && (
+        <p>{`Only the first ${SERVED} are listed. The text of the plan shows all of them.`}</p>
+      )}
     </div>
   );
+
+/** So many are served of a plan. */
+const SERVED = 100;
