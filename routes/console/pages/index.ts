@@ -11,7 +11,7 @@ interface Place {
 export const PAGES: Readonly<Record<string, Place>> = {
   inbox: {
     path: '/dashboard',
-    style: '',
+    style: 'plan',
     open: async () => (await import('./inbox.tsx')).inbox,
   },
   board: {
@@ -36,7 +36,7 @@ export const PAGES: Readonly<Record<string, Place>> = {
   },
   case: {
     path: '/dashboard/cases/{id}',
-    style: 'case',
+    style: 'case plan',
     open: async () => (await import('./case.tsx')).overview,
   },
   settings: {

@@ -1,6 +1,7 @@
-import { type Boundary, type Case, Problem, type Session } from '../../../lib/client/client.ts';
+import { visible } from '../../../base/visible.ts';
+import type { Case, Session } from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
-import { PlanBody } from '../parts/plan/body.tsx';
+import { PlanBody, usePlanParts } from '../parts/plan/body.tsx';
 import { Leave } from '../parts/plan/boundary.tsx';
 import { PlanCommands } from '../parts/plan/commands.tsx';
 import { InComments } from '../parts/plan/comments-box.tsx';
@@ -9,26 +10,27 @@ import { Abort, Decide } from '../parts/plan/decide.tsx';
 import { PlanDiff } from '../parts/plan/diff.tsx';
 import { EditPlan, Unsaved } from '../parts/plan/edit.tsx';
 import { Hidden, PlanHead } from '../parts/plan/head.tsx';
+import {
+  ENDED,
+  isTextOf,
+  type PlanRead,
+  readPlan,
+  readText,
+  type Which,
+} from '../parts/plan/read.ts';
 import { SessionPage } from '../parts/session.tsx';
 
-interface PlanShown {
+interface PlanShown extends PlanRead {
   item: Pick<Case, 'id' | 'title'>;
-  session: Session;
-  /** What was approved, else the plan as it stands. */
-  plan: CommentsFile | undefined;
   /** Which texts are compared, where that is asked for and there are two. */
   compared: { before: string; now: string } | undefined;
   comments: CommentsFile;
-  /** Undefined where it cannot be told, or nothing runs any more. */
-  boundary: Boundary | undefined;
-  /** By how many commits the base branch has moved since, where that can be told. */
-  behind: number | null;
   show: Show;
   /** The line that a part of a long plan begins with. */
   from: number;
 }
 
-type Show = 'plan' | 'diff' | 'source' | 'edit' | 'since';
+type Show = 'plan' | 'diff' | 'source' | 'whole' | 'edit' | 'since';
 
 const View = (shown: PlanShown) => {
   const { item, session, comments, plan, boundary, behind, show } = shown;
@@ -69,7 +71,7 @@ const Edit = ({ session, plan, at }: Placed) => (
 );
 
 const Inner = (shown: Placed) => {
-  const { session, plan, boundary, at } = shown;
+  const { session, plan, boundary } = shown;
   if (plan === undefined)
     return (
       <p class="empty">
@@ -83,24 +85,28 @@ const Inner = (shown: Placed) => {
       {boundary && <Leave {...boundary} />}
       <Views {...shown} />
       <Text {...shown} text={plan.text} />
-      {session.status === 'plan_ready' && <Decide session={session} at={at} />}
     </>
   );
 };
 
-const ENDED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'aborted']);
-
-const Text = ({ session, show, from, compared, text, at }: Placed & { text: string }) => {
-  if (compared !== undefined) return <PlanDiff {...compared} />;
+const Text = (shown: Placed & { text: string }) => {
+  const { session, plan, show, from, compared, text, at } = shown;
   const asSource = show === 'source';
+  const isByParts = compared === undefined && show !== 'whole';
+  const { parts, sheets } = usePlanParts(isByParts ? text : '', asSource);
+  const waits = session.status === 'plan_ready';
   return (
     <>
-      <PlanCommands text={text} />
-      <PlanBody
-        {...{ text, asSource, from }}
-        at={asSource ? `${at}?show=source` : at}
-        takes={session.status === 'plan_ready'}
-      />
+      {compared === undefined ? <PlanCommands text={text} /> : <PlanDiff {...compared} />}
+      {isByParts && (
+        <PlanBody
+          {...{ text, asSource, parts, sheets, from }}
+          at={asSource ? `${at}?show=source` : at}
+          takes={waits}
+        />
+      )}
+      {show === 'whole' && <pre class="as-written plan-whole">{visible(text)}</pre>}
+      {waits && <Decide {...{ session, plan, at }} isWhole={!isByParts || sheets.length === 1} />}
     </>
   );
 };
@@ -111,6 +117,7 @@ const Views = ({ session, show, at }: Placed) => {
     ...(session.sent_back === true ? [['diff', 'Changes'] as [Show, string]] : []),
     ...(session.plan_edited === true ? [['since', 'Edited since'] as [Show, string]] : []),
     ['source', 'Source'],
+    ...(show === 'whole' ? [['whole', 'Whole'] as [Show, string]] : []),
   ];
   const here = views.some(([view]) => view === show) ? show : 'plan';
   return (
@@ -138,7 +145,7 @@ const Standing = ({ session, plan, at }: StandingProps) => {
     return status !== 'planning' || isMine(session) ? null : (
       <p class="box">The agent is planning. Its plan comes here by itself.</p>
     );
-  if (approved_sha256 !== null && plan?.etag?.includes(approved_sha256.slice(0, 32)) !== true)
+  if (approved_sha256 !== null && !isTextOf(plan, approved_sha256))
     return (
       <p class="box error" role="alert">
         approved.md is not what was approved any more: nothing of it runs. Put the approved text
@@ -158,59 +165,22 @@ const Standing = ({ session, plan, at }: StandingProps) => {
   );
 };
 
-type Which = 'current' | 'approved' | 'sent_back';
+const SHOWS = ['diff', 'source', 'whole', 'edit', 'since'] as const;
 
-const planIn = async (
-  { request }: Api,
-  of: { id: string; sid: string },
-  which: Which,
-): Promise<CommentsFile | undefined> => {
-  try {
-    const { data, etag } = await request('GET /cases/{id}/sessions/{sid}/plan', {
-      ...of,
-      query: { which },
-    });
-    return { text: data ?? '', etag };
-  } catch (error) {
-    if (error instanceof Problem && error.status === 404) return undefined;
-    throw error;
-  }
-};
-
-// What cannot be told of the surroundings keeps nobody from reading the plan; of what is over there is nothing to tell.
-const movedSince = async ({ call }: Api, session: Session): Promise<number | null> => {
-  const { case_id, base_commit, status } = session;
-  if (base_commit === null || ENDED.has(status)) return null;
-  const health = await call('GET /api/worktrees/{case_id}/health', { case_id }).catch(() => null);
-  return health?.behind ?? null;
-};
-
-const boundaryOf = async (
-  { call }: Api,
-  of: { id: string; sid: string },
-  { status }: Session,
-): Promise<Boundary | undefined> =>
-  ENDED.has(status)
-    ? undefined
-    : call('GET /cases/{id}/sessions/{sid}/boundary', of).catch(() => undefined);
-
-const SHOWS = ['diff', 'source', 'edit', 'since'] as const;
-
-/** Which texts are shown, of those that there are: what is not there is not asked for. */
-const textsOf = async (
+/** Which texts are compared, of those that there are: what is not there is not asked for. */
+const comparedIn = async (
   api: Api,
-  of: { id: string; sid: string },
-  { session, show }: Pick<PlanShown, 'session' | 'show'>,
-): Promise<Pick<PlanShown, 'plan' | 'compared'>> => {
-  if (session.plan_sha256 === null) return { plan: undefined, compared: undefined };
-  const textOf = async (which: Which) => (await planIn(api, of, which))?.text ?? '';
-  const plan = await planIn(api, of, session.approved_sha256 === null ? 'current' : 'approved');
+  { session, plan }: PlanRead,
+  show: Show,
+): Promise<PlanShown['compared']> => {
+  const textOf = async (which: Which) => (await readText(api, session, which))?.text ?? '';
   const text = plan?.text ?? '';
+  if (session.plan_sha256 === null) return undefined;
   if (show === 'diff' && session.sent_back === true)
-    return { plan, compared: { before: await textOf('sent_back'), now: text } };
+    return { before: await textOf('sent_back'), now: text };
   if (show === 'since' && session.plan_edited === true)
-    return { plan, compared: { before: text, now: await textOf('current') } };
-  return { plan, compared: undefined };
+    return { before: text, now: await textOf('current') };
+  return undefined;
 };
 
 /** The plan of a session: read, commented on, and answered. */
@@ -219,18 +189,20 @@ export const plan = page<PlanShown>({
   load: async (api, { params: { id = '', sid = '' }, query }) => {
     const show = SHOWS.find((one) => one === query.show) ?? 'plan';
     const at = { id, sid };
-    const [{ title }, session, comments] = await Promise.all([
+    const [{ title }, read, comments] = await Promise.all([
       api.call('GET /cases/{id}', { id }),
-      api.call('GET /cases/{id}/sessions/{sid}', at),
+      readPlan(api, at),
       commentsOrWhy(api, at),
     ]);
-    const [texts, behind, boundary] = await Promise.all([
-      textsOf(api, at, { session, show }),
-      movedSince(api, session),
-      boundaryOf(api, at, session),
-    ]);
-    const from = Number(query.from) || 1;
-    return { item: { id, title }, session, comments, behind, boundary, show, from, ...texts };
+    const compared = await comparedIn(api, read, show);
+    return {
+      item: { id, title },
+      ...read,
+      comments,
+      compared,
+      show,
+      from: Number(query.from) || 1,
+    };
   },
   View,
   follows: ({ event_type, payload }, { params }) =>

@@ -28,10 +28,14 @@ export const waitsOf = async ({ call }: Api, case_id?: string): Promise<Waits> =
 export const WaitingRows = ({ items, values }: Waits) => (
   <ol class="rows" aria-label="What needs you, oldest first">
     {items.map((item) => (
-      <Row key={item.id} item={item} value={values.find((value) => isOf(value, item))} />
+      <Row key={keyOf(item)} item={item} value={values.find((value) => isOf(value, item))} />
     ))}
   </ol>
 );
+
+// A plan that changed stays open where it is read, and is read again.
+const keyOf = ({ id, kind, session_id }: AttentionItem): string =>
+  kind === 'plan' ? `plan ${session_id}` : id;
 
 const isOf = ({ key, hash }: WaitingValue, { answer }: AttentionItem): boolean => {
   const { values = [] } = (answer.body ?? {}) as { values?: { key: string; hash: string }[] };

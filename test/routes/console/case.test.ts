@@ -188,7 +188,7 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await assertAccessible(page);
     await page.keyboard.press('j');
     await page.keyboard.press('p');
-    await page.getByRole('button', { name: 'Approve this plan' }).waitFor();
+    await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await page.keyboard.press('a');
     await page.getByRole('link', { name: 'Prove it' }).waitFor();
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });

@@ -66,7 +66,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     const { page, complaints } = await look(t, inbox);
     await page.keyboard.press('j');
     await page.keyboard.press('p');
-    await page.getByText('echo done > done.txt').waitFor();
+    await page.getByText('echo done > done.txt').first().waitFor();
     await page.keyboard.press('a');
     await page.getByText('Nothing needs you.').waitFor();
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
@@ -79,7 +79,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     const id = await plan('The first');
     const { page } = await look(t, inbox);
     await page.getByText('Read the plan').click();
-    await page.getByText('echo done > done.txt').waitFor();
+    await page.getByText('echo done > done.txt').first().waitFor();
     await page.keyboard.press('r');
     await page.keyboard.type('Write two files.');
     const told = page.waitForResponse((answer) => answer.url().endsWith('/revise'));
@@ -98,7 +98,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
     const sid = session?.id ?? '';
     await dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { id, sid, body: '# Another\n' });
-    await page.getByRole('button', { name: 'Approve this plan' }).click();
+    await page.getByRole('button', { name: /^Approve/ }).click();
     await page.getByRole('alert').getByText('The plan changed since you read it').waitFor();
     const after = await dossier.call('GET /cases/{id}/sessions/{sid}', { id, sid });
     assert.equal(after.status, 'plan_ready');
@@ -178,7 +178,7 @@ describe('the inbox on a hand-held screen', { skip: noBrowser }, () => {
     );
     const { page, complaints } = await look(t, inbox, { size: 'narrow', colorScheme: 'dark' });
     await page.getByText('Read the plan').click();
-    await page.getByText('Step 1').waitFor();
+    await page.getByText('Step 1').first().waitFor();
     await assertAccessible(page);
     const overflow = () => document.documentElement.scrollWidth - innerWidth;
     assert.ok((await page.evaluate(overflow)) <= 0);

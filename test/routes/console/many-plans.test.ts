@@ -32,7 +32,7 @@ const answer = async (page: Page, left: number): Promise<void> => {
     // What the restart interrupted is resumed.
     if (id.startsWith('plan/')) {
       await page.keyboard.press('p');
-      await row.getByText('Step 1').waitFor();
+      await row.getByText('Step 1').first().waitFor();
     }
     await page.keyboard.press('a');
     await page.locator(`[data-row="${id}"]`).waitFor({ state: 'detached' });

@@ -10,7 +10,7 @@ import { draftsOf } from './comments-state.ts';
 import { type Place, type Placed, placedIn, quoteOf } from './places.ts';
 import { Sheets, sheetAt, sheetsOf } from './sheets.tsx';
 
-interface BodyProps {
+interface BodyProps extends PlanParts {
   text: string;
   /** As it is written, line by line. */
   asSource: boolean;
@@ -22,16 +22,27 @@ interface BodyProps {
   at: string;
 }
 
+interface PlanParts {
+  parts: readonly Shown[];
+  sheets: ReturnType<typeof sheetsOf>;
+}
+
+/** The parts of a plan, and the sheets that show them: one where a page can show all. */
+export const usePlanParts = (text: string, asSource: boolean): PlanParts =>
+  useMemo(() => {
+    const parts = partsOf(text, asSource);
+    return { parts, sheets: sheetsOf(parts) };
+  }, [text, asSource]);
+
 /** A plan with its comments below what they are about: of a long one a part. */
-export const PlanBody = ({ text, asSource, takes, from, at: path }: BodyProps) => {
+export const PlanBody = (given: BodyProps) => {
+  const { text, asSource, parts, sheets, takes, from, at: path } = given;
   const { text: file } = useContext(InComments);
-  const parts = useMemo(() => partsOf(text, asSource), [text, asSource]);
   const twins = useMemo(() => twinsIn(parts), [parts]);
   const [now, before, bare] = useMemo(() => {
     const { rounds, unsent, bare: quotes } = readComments(file);
     return [placedIn(parts, unsent), placedIn(parts, rounds.at(-1)?.comments ?? []), quotes];
   }, [parts, file]);
-  const sheets = useMemo(() => sheetsOf(parts), [parts]);
   const here = sheetAt(sheets, parts, from);
   const { start, end } = here;
   const nav = <Sheets {...{ sheets, here, parts, now, before, path }} />;

@@ -49,8 +49,8 @@ export const Unshut = ({ sandbox, network, reason, missing }: Boundary) => (
 
 /** What is done unasked once the plan is approved. */
 export const Leave = ({ kind, permissions }: Boundary) => (
-  <section class="plan-leave" aria-labelledby="leave">
-    <h2 id="leave">Permissions</h2>
+  <section class="plan-leave" aria-label="Permissions">
+    <h2>Permissions</h2>
     {permissions === undefined ? (
       <p>{UNASKED[kind]}</p>
     ) : (

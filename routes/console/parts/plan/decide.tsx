@@ -1,21 +1,21 @@
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext } from 'preact/hooks';
 import { readComments } from '../../../../base/comments.ts';
 import type { Session } from '../../../../lib/client/client.ts';
 import { Do } from '../do.tsx';
+import { Approve } from './approve.tsx';
 import { InComments } from './comments-box.tsx';
-import { draftsOf } from './comments-state.ts';
+import type { PlanRead } from './read.ts';
 
-interface DecideProps {
-  session: Session;
+interface DecideProps extends Pick<PlanRead, 'session' | 'plan'> {
+  /** All of the text is on this page. */
+  isWhole: boolean;
   /** The page's own path. */
   at: string;
 }
 
 /** The foot of a plan that waits: what is said to it. */
-export const Decide = ({ session, at }: DecideProps) => {
-  const { sid, text } = useContext(InComments);
-  const [isHeld, setHeld] = useState(false);
-  useEffect(() => setHeld(false), [text]);
+export const Decide = ({ session, plan, isWhole, at }: DecideProps) => {
+  const { text } = useContext(InComments);
   const count = readComments(text).unsent.length;
   const call = `/cases/${session.case_id}/sessions/${session.id}`;
   return (
@@ -27,26 +27,7 @@ export const Decide = ({ session, at }: DecideProps) => {
           </button>
         </Do>
       )}
-      <div
-        onSubmit={(event: Event) => {
-          const drafts = Object.keys(draftsOf(sid));
-          setHeld(drafts.length > 0);
-          if (drafts.length === 0) return;
-          event.preventDefault();
-          event.stopPropagation();
-        }}
-      >
-        <Do call={`POST ${call}/approve`} body={{ plan_sha256: session.plan_sha256 }}>
-          <button type="submit" class={count > 0 ? '' : 'primary'} data-key="a">
-            {`Approve ${session.plan_sha256?.slice(0, 8) ?? 'this'}`}
-          </button>
-        </Do>
-      </div>
-      {isHeld && (
-        <p class="box warn" role="alert">
-          Nothing was approved: you began a comment on this plan. Save it, or cancel it.
-        </p>
-      )}
+      <Approve {...{ session, plan, isWhole, at }} isPrimary={count === 0} />
       <a class="button" href={`${at}?show=edit`} data-key="e">
         Edit by hand
       </a>

@@ -1,16 +1,29 @@
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import type { AttentionItem } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
-import { Do, InReach } from '../do.tsx';
-import { Markdown } from '../markdown.tsx';
+import { InFrame, InReach } from '../do.tsx';
+import { useLoaded } from '../loaded.ts';
 import { SendBack } from '../send-back.tsx';
+import { Approve } from './approve.tsx';
+import { usePlanParts } from './body.tsx';
+import { Leave } from './boundary.tsx';
+import { PlanCommands } from './commands.tsx';
+import { Hidden, PlanHead } from './head.tsx';
+import { type PlanRead, readPlan } from './read.ts';
 
 /** A plan that waits, to be read and answered where it is listed. Without scripts its page is for that. */
-export const PlanInPlace = ({ answer, case_id = '', session_id = '' }: AttentionItem) => {
+export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: AttentionItem) => {
   const api = useContext(InReach);
+  const { problem } = useContext(InFrame);
   const [isOpen, setOpen] = useState(false);
-  if (api === undefined) return null;
-  const at = `/cases/${case_id}/sessions/${session_id}`;
+  // What was refused may be another plan by now: it is read again.
+  const read = useLoaded(
+    () => readPlan(api as Api, { id: case_id, sid: session_id }),
+    `${key} ${problem?.detail ?? ''}`,
+    isOpen,
+  );
+  const page = `/dashboard/cases/${case_id}/sessions/${session_id}/plan`;
+  if (api === undefined) return <a href={page}>Read the plan</a>;
   return (
     <details
       class="in-place"
@@ -19,27 +32,56 @@ export const PlanInPlace = ({ answer, case_id = '', session_id = '' }: Attention
       }
     >
       <summary data-key="p">Read the plan</summary>
-      {isOpen && <Plan api={api} id={case_id} sid={session_id} />}
-      {isOpen && (
-        <div class="answers">
-          <Do call={`${answer.method} ${answer.path}`} body={answer.body}>
-            <button type="submit" class="primary" data-key="a">
-              Approve this plan
-            </button>
-          </Do>
-          <SendBack at={at} keys="r" />
-        </div>
+      {read.failed && (
+        <p class="box error" role="alert">
+          {'The plan could not be read, so it cannot be approved here. '}
+          <button type="button" onClick={read.again}>
+            Try again
+          </button>
+        </p>
       )}
+      {isOpen && !read.failed && <Plan {...read} page={page} />}
     </details>
   );
 };
 
-const Plan = ({ api, id, sid }: { api: Api; id: string; sid: string }) => {
-  const [plan, setPlan] = useState<string | undefined>();
-  useEffect(() => {
-    api
-      .call('GET /cases/{id}/sessions/{sid}/plan', { id, sid })
-      .then(setPlan, (error: Error) => setPlan(error.message));
-  }, [id, sid]);
-  return plan === undefined ? <p class="quiet">…</p> : <Markdown text={plan} />;
+const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) => {
+  if (value === undefined) return <p class="quiet">Loading the plan…</p>;
+  const { session, plan, boundary } = value;
+  if (session.status !== 'plan_ready' || plan === undefined)
+    return <p class="quiet">This plan does not wait any more.</p>;
+  return (
+    <>
+      <PlanHead {...value} />
+      <Hidden of={session.warnings} />
+      {boundary && <Leave {...boundary} />}
+      <PlanCommands text={plan.text} />
+      <Text session={session} plan={plan} page={page} />
+    </>
+  );
+};
+
+interface TextProps {
+  session: PlanRead['session'];
+  plan: NonNullable<PlanRead['plan']>;
+  page: string;
+}
+
+const Text = ({ session, plan, page }: TextProps) => {
+  const { parts, sheets } = usePlanParts(plan.text, false);
+  const isWhole = sheets.length === 1;
+  return (
+    <>
+      <div class="plan markdown">
+        {parts.slice(0, sheets[0]?.end).map(({ line, shown }) => (
+          <div key={line}>{shown()}</div>
+        ))}
+      </div>
+      {!isWhole && <p class="box warn">This is the beginning of a long plan.</p>}
+      <div class="answers">
+        <Approve session={session} plan={plan} isWhole={isWhole} at={page} />
+        <SendBack at={`/cases/${session.case_id}/sessions/${session.id}`} keys="r" />
+      </div>
+    </>
+  );
 };
