@@ -6,6 +6,7 @@ import { ProofGateLine } from '../parts/proof/gate.tsx';
 import { NewProof } from '../parts/proof/new.tsx';
 import { ProofRow, type ProofShown } from '../parts/proof/row.tsx';
 import { isText, LONGEST } from '../parts/proof/shown.ts';
+import { useViewed, ViewedLine } from '../parts/proof/viewed.tsx';
 
 interface Proofs {
   item: Case;
@@ -22,21 +23,34 @@ interface Proofs {
 
 const ON_A_PAGE = 10;
 
-const View = ({ item, gate, checklist, etag, proofs, count, from }: Proofs) => (
-  <Item of={item} tab="Proof">
-    <ProofGateLine gate={gate} state={item.state} count={count} />
-    <Checklist id={item.id} items={checklist} etag={etag} />
-    <h2>{count === 0 ? 'Proofs' : `Proofs (${count})`}</h2>
-    {count === 0 ? <p class="quiet">Nothing is proven yet. Add what shows that it works.</p> : null}
-    <ol class="rows proofs">
-      {proofs.map((shown) => (
-        <ProofRow key={shown.proof.id} {...shown} isStale={gate.stale.includes(shown.proof.id)} />
-      ))}
-    </ol>
-    <More id={item.id} from={from} count={count} />
-    <NewProof id={item.id} types={wantedTypes(gate, checklist)} />
-  </Item>
-);
+const View = ({ item, gate, checklist, etag, proofs, count, from }: Proofs) => {
+  const { value, failed } = useViewed(item);
+  return (
+    <Item of={item} tab="Proof">
+      <ProofGateLine gate={gate} state={item.state} count={count} />
+      <Checklist id={item.id} items={checklist} etag={etag} />
+      <h2>{count === 0 ? 'Proofs' : `Proofs (${count})`}</h2>
+      {count === 0 && <p class="quiet">Nothing is proven yet. Add what shows that it works.</p>}
+      <ol class="rows proofs">
+        {proofs.map((shown) => (
+          <ProofRow
+            key={shown.proof.id}
+            {...shown}
+            isStale={gate.stale.includes(shown.proof.id)}
+            resolves={item.state === 'VERIFYING' && opensGate(gate, shown.proof)}
+            viewed={<ViewedLine value={value} failed={failed} />}
+          />
+        ))}
+      </ol>
+      <More id={item.id} from={from} count={count} />
+      <NewProof id={item.id} types={wantedTypes(gate, checklist)} />
+    </Item>
+  );
+};
+
+/** Whether nothing is missing once this proof is verified. What belongs to no line of the checklist any proof shows. */
+const opensGate = ({ missing }: ProofGate, { type }: Proof): boolean =>
+  missing.every((one) => one.type === null || one.type === type);
 
 const More = ({ id, from, count }: Pick<Proofs, 'from' | 'count'> & { id: string }) => {
   const at = `/dashboard/cases/${id}/proof`;

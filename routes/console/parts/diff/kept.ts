@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { FilePatch } from '../../../../base/patch.ts';
+import { type FilePatch, filesOf } from '../../../../base/patch.ts';
 import type { Layout } from './rows.ts';
 
 /** What the operator says of some lines of a file. */
@@ -57,7 +57,7 @@ const write = (key: string, value: object): void => {
 
 /** What is remembered of a session's diff, and how it is changed. What was seen is so of the diff since one time alone. */
 export const useKept = (sid: string, since: Since) => {
-  const key = `dossier.diff.${sid}`;
+  const key = keyOf(sid);
   const seenKey = since === 'base' ? key : `${key}.${since}`;
   const [kept, setKept] = useState(() => ({
     ...read(key, NOTHING),
@@ -71,6 +71,16 @@ export const useKept = (sid: string, since: Since) => {
   const keepSeen = (seen: readonly string[]): void =>
     write(seenKey, { ...read(seenKey, NOTHING), seen });
   return { kept, keep, keepSeen };
+};
+
+const keyOf = (sid: string): string => `dossier.diff.${sid}`;
+
+/** How many files a patch of a session has, how many of them are viewed, and how many comments on them were not sent. */
+export const countKept = async (sid: string, patch: string) => {
+  const { viewed, comments } = read(keyOf(sid), NOTHING);
+  const hashes = await Promise.all(filesOf(patch).map(({ text }) => hashOf(text)));
+  const seen = hashes.filter((hash) => viewed.includes(hash)).length;
+  return { files: hashes.length, viewed: seen, comments: comments.length };
 };
 
 const LAYOUT = 'dossier.diff.layout';

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { visible } from '../../../../base/visible.ts';
 import type { Proof } from '../../../../lib/client/client.ts';
 import { Do } from '../do.tsx';
@@ -15,7 +16,15 @@ export interface ProofShown {
   text?: string;
 }
 
-export const ProofRow = (shown: ProofShown & { isStale: boolean }) => {
+interface RowProps extends ProofShown {
+  isStale: boolean;
+  /** Its verification opens the proof gate, which resolves the Work item. */
+  resolves: boolean;
+  /** What is said beside the button that verifies. */
+  viewed: ComponentChildren;
+}
+
+export const ProofRow = (shown: RowProps) => {
   const { proof, isCut, isStale } = shown;
   const { id, case_id, type, verified, content, created_at } = proof;
   const at = `/cases/${case_id}/proof/${id}`;
@@ -104,27 +113,41 @@ const ProofFile = ({ file, at, text, proof }: FileProps) => (
   </div>
 );
 
-const Decide = ({ proof: { verified, type }, etag, at }: ProofShown & { at: string }) => (
+const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }) => (
   <div class="answers">
-    <Do call={`${verified ? 'DELETE' : 'PUT'} ${at}/verify`} if_match={etag}>
-      <button
-        type="submit"
-        class={verified ? '' : 'primary'}
-        data-key="v"
-        aria-label={verified ? `Take the verification of ${type} back` : `Verify ${type}`}
-      >
-        {verified ? 'Take back' : 'Verify'}
-      </button>
-    </Do>
+    {proof.verified ? (
+      <Do call={`DELETE ${at}/verify`} if_match={etag}>
+        <button
+          type="submit"
+          data-key="v"
+          aria-label={`Take the verification of ${proof.type} back`}
+        >
+          Take back
+        </button>
+      </Do>
+    ) : (
+      <>
+        <Do call={`PUT ${at}/verify`} if_match={etag}>
+          <Verify type={proof.type} words={resolves ? 'Verify and resolve' : 'Verify'} />
+        </Do>
+        {viewed}
+      </>
+    )}
     <details class="ask">
       <summary class="button" data-key="d">
         Delete…
       </summary>
       <Do call={`DELETE ${at}`} if_match={etag}>
-        <button type="submit" class="danger" aria-label={`Delete the proof ${type}`}>
+        <button type="submit" class="danger" aria-label={`Delete the proof ${proof.type}`}>
           Delete this proof
         </button>
       </Do>
     </details>
   </div>
+);
+
+const Verify = ({ type, words }: { type: string; words: string }) => (
+  <button type="submit" class="primary" data-key="v" aria-label={`${words} ${type}`}>
+    {words}
+  </button>
 );
