@@ -1,4 +1,5 @@
 /** A plan that waits, and what is said of it, are edited by hand, in an editor, while pages show them. */
+import assert from 'node:assert/strict';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -31,9 +32,12 @@ describe('a plan that waits', { skip: noBrowser }, () => {
     // As editors do that write beside it first.
     writeFileSync(join(dir, 'plan.md.new'), '# Plan\n\nWritten anew.\n');
     renameSync(join(dir, 'plan.md.new'), join(dir, 'plan.md'));
-    // What was read is not what waits now: it is closed, with its button, until it is read again.
+    // What was read is not what waits now: it is shown, and answered once that is seen.
     await page.getByText('Written by a hand.').waitFor({ state: 'detached', timeout: 15_000 });
-    await page.getByText('Read the plan').click();
     await shows(page, 'Written anew.');
+    const approve = page.getByRole('button', { name: /^Approve/ });
+    assert.equal(await approve.count(), 0);
+    await page.getByRole('button', { name: 'Answer this version' }).click();
+    await approve.waitFor();
   });
 });

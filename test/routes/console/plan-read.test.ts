@@ -74,10 +74,15 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     await approve(page).click();
     await page.getByRole('alert').getByText('The plan changed since you read it').waitFor();
     await page.getByText('Delete the backups.').waitFor();
+    // A second press of the key was meant for the text before.
+    await page.keyboard.press('j');
+    await page.keyboard.press('a');
+    assert.deepEqual([await approve(page).count(), await forms(page).count()], [0, 0]);
     assert.equal((await sessionOf(planned)).status, 'plan_ready');
     await page.unroute('**/attention');
     await put(planned, '# A third\n\nKeep the backups.\n');
     await page.getByText('Keep the backups.').waitFor();
+    await page.getByRole('button', { name: 'Answer this version' }).click();
     await approve(page).click();
     await page.getByText('Nothing needs you.').waitFor();
   });

@@ -46,17 +46,30 @@ export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: Attentio
 };
 
 const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) => {
+  const hash = value?.session.plan_sha256 ?? undefined;
+  const [begun, setBegun] = useState(hash);
+  if (begun === undefined && hash !== undefined) setBegun(hash);
   if (value === undefined) return <p class="quiet">Loading the plan…</p>;
   const { session, plan, boundary } = value;
   if (session.status !== 'plan_ready' || plan === undefined)
     return <p class="quiet">This plan does not wait any more.</p>;
+  // A key that was meant for the version before answers nothing here.
+  const isOther = begun !== undefined && begun !== hash;
   return (
     <>
+      {isOther && (
+        <p class="box warn" role="alert">
+          {'The plan changed while you read it. This is the version that waits now. '}
+          <button type="button" onClick={() => setBegun(hash)}>
+            Answer this version
+          </button>
+        </p>
+      )}
       <PlanHead {...value} />
       <Hidden of={session.warnings} />
       {boundary && <Leave {...boundary} />}
       <PlanCommands text={plan.text} />
-      <Text session={session} plan={plan} page={page} />
+      <Text session={session} plan={plan} page={page} isOther={isOther} />
     </>
   );
 };
@@ -65,9 +78,11 @@ interface TextProps {
   session: PlanRead['session'];
   plan: NonNullable<PlanRead['plan']>;
   page: string;
+  /** It is not the version that was opened. */
+  isOther: boolean;
 }
 
-const Text = ({ session, plan, page }: TextProps) => {
+const Text = ({ session, plan, page, isOther }: TextProps) => {
   const { parts, sheets } = usePlanParts(plan.text, false);
   const isWhole = sheets.length === 1;
   return (
@@ -78,10 +93,12 @@ const Text = ({ session, plan, page }: TextProps) => {
         ))}
       </div>
       {!isWhole && <p class="box warn">This is the beginning of a long plan.</p>}
-      <div class="answers">
-        <Approve session={session} plan={plan} isWhole={isWhole} at={page} />
-        <SendBack at={`/cases/${session.case_id}/sessions/${session.id}`} keys="r" />
-      </div>
+      {!isOther && (
+        <div class="answers">
+          <Approve session={session} plan={plan} isWhole={isWhole} at={page} />
+          <SendBack at={`/cases/${session.case_id}/sessions/${session.id}`} keys="r" />
+        </div>
+      )}
     </>
   );
 };
