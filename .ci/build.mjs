@@ -83,6 +83,7 @@ const daemon = await build({
   entryPoints: {
     dossier: 'lib/dossier.ts',
     'chunks/watch-worker': 'store/watch/watch-worker.ts',
+    'chunks/doors-worker': 'lib/sandbox/egress/doors-worker.ts',
     'chunks/export-worker': 'store/archive/export-worker.ts',
   },
   outdir: 'dist',

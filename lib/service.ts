@@ -16,7 +16,7 @@ import type { Exporter } from './out/export/exporter.ts';
 import type { Feed } from './out/feed/feed.ts';
 import type { WithDispatcher } from './out/webhooks/dispatcher.ts';
 import type { WithAddress } from './out/webhooks/own-address.ts';
-import type { WithMcp } from './sandbox/egress/mcp-door.ts';
+import type { WithDoors } from './sandbox/egress/doors.ts';
 import type { WithNetwork } from './sandbox/egress/networks.ts';
 import type { WithSandbox } from './sandbox/sandbox.ts';
 import type { WithGit } from './tools/git/run/git.ts';
@@ -38,7 +38,7 @@ export interface Service
     WithLeaving,
     WithLinks,
     WithLog,
-    WithMcp,
+    WithDoors,
     WithNetwork,
     WithProviders,
     WithRuns,

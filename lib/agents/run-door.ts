@@ -1,5 +1,4 @@
-import type { AnswerMcp } from '../sandbox/egress/mcp-door.ts';
-import { openMcpPort } from '../sandbox/egress/mcp-port.ts';
+import type { WithDoors } from '../sandbox/egress/doors.ts';
 import { RELAY_PORT } from '../sandbox/egress/run-network.ts';
 import type { Provider, RunSpec } from './provider.ts';
 
@@ -14,13 +13,13 @@ export interface RunDoor {
  * a port of loopback that serves its token alone, until the door is closed.
  */
 export const openRunDoor = async (
-  mcp: (token: string | undefined) => AnswerMcp,
+  { mcp, doors }: WithDoors,
   provider: Provider,
   token: string,
 ): Promise<RunDoor> => {
   if (provider.own_network)
     return { mcp: { url: urlAt(RELAY_PORT), token }, close: () => undefined };
-  const { port, close } = await openMcpPort(mcp(token));
+  const { port, close } = await doors.openPort(token, mcp(token));
   return { mcp: { url: urlAt(port), token }, close };
 };
 

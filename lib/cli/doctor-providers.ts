@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { pathContains } from '../../base/path-contains.ts';
 import type { ProviderInfo } from '../agents/provider.ts';
 import { createProviders } from '../agents/providers.ts';
+import { createDoorsThread } from '../sandbox/egress/doors-thread.ts';
 import { NO_MCP } from '../sandbox/egress/mcp-door.ts';
 import { createNetworkDoor } from '../sandbox/egress/networks.ts';
-import { createWorld } from '../sandbox/egress/world.ts';
 import { forgetState } from '../sandbox/state/open.ts';
 import { createRuns } from '../tools/process/runs.ts';
 import { type DoctorFinding, missing, note, ok, type Patient } from './finding.ts';
@@ -14,13 +14,14 @@ import { type DoctorFinding, missing, note, ok, type Patient } from './finding.t
 /** Who could plan and work. Only the one that the settings name has to be there. */
 export const providers = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
   const { config, settings, sandbox } = patient;
+  const doors = createDoorsThread({ ownPort: () => undefined, ended: () => undefined });
   const states = `dossier-doctor-${randomUUID()}`;
   const known = createProviders(settings?.value ?? {}, {
     env: config.env,
     sandbox,
     network: createNetworkDoor({
-      ...{ env: config.env, rules: settings?.value ?? {}, world: createWorld(() => undefined) },
-      ...{ sandboxed: sandbox.kind !== 'none', mcp: () => NO_MCP },
+      ...{ env: config.env, rules: settings?.value ?? {}, doors, mcp: () => NO_MCP },
+      sandboxed: sandbox.kind !== 'none',
     }),
     runs: createRuns(),
     states: join(tmpdir(), states),

@@ -8,12 +8,13 @@ import type { CodeHost } from '../codehost/code-host.ts';
 import { createGitHub } from '../codehost/github/github.ts';
 import type { Config } from '../config.ts';
 import { needCodeHost } from '../guard/trust/need.ts';
+import type { WithDoors } from '../sandbox/egress/doors.ts';
+import { createDoorsThread } from '../sandbox/egress/doors-thread.ts';
 import {
   createNetworkDoor,
   type NetworkDeps,
   type NetworkDoor,
 } from '../sandbox/egress/networks.ts';
-import { createWorld } from '../sandbox/egress/world.ts';
 import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 import type { Service } from '../service.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
@@ -55,27 +56,35 @@ export const sandboxOf = (config: Config, settings: CurrentSettings): (() => San
 
 interface Around {
   sandbox: () => Sandbox;
-  address: Service['address'];
-  mcp: () => NetworkDeps['mcp'];
+  doors: WithDoors['doors'];
+  mcp: NetworkDeps['mcp'];
 }
+
+/** Where what runs send to the proxy and to MCP is read. */
+export const doorsOf = ({ address, log }: Pick<Service, 'address' | 'log'>): WithDoors['doors'] =>
+  createDoorsThread({
+    ownPort: () => (address.url === undefined ? undefined : Number(new URL(address.url).port)),
+    ended: (cause) =>
+      log.error(
+        { err: cause },
+        'The thread of the proxy ended: running sessions have no network, new ones do',
+      ),
+  });
 
 /** The way out of a run, by the rules of the settings. */
 export const networkOf = (
   { env }: Config,
   settings: CurrentSettings,
-  { sandbox, address, mcp }: Around,
+  { sandbox, doors, mcp }: Around,
 ): (() => NetworkDoor) => {
-  const world = createWorld(() => (address.url === undefined ? undefined : portOf(address.url)));
   return () => {
     const { network, allow_local } = settings();
     return createNetworkDoor({
-      ...{ env, world, mcp: (token) => mcp()(token), rules: { network, allow_local } },
+      ...{ env, doors, mcp, rules: { network, allow_local } },
       sandboxed: sandbox().kind !== 'none',
     });
   };
 };
-
-const portOf = (url: string): number => Number(new URL(url).port);
 
 /** Made anew when the settings were edited; a session that runs keeps the provider it was started with. */
 export const providersOf = (

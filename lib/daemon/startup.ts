@@ -41,7 +41,7 @@ import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
 import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';
 import { createEngine } from '../work/sessions/live/engine.ts';
 import { takeInInterrupted } from '../work/sessions/turns/own-repository.ts';
-import { codeHostOf, networkOf, providersOf, sandboxOf } from './by-settings.ts';
+import { codeHostOf, doorsOf, networkOf, providersOf, sandboxOf } from './by-settings.ts';
 import { logProblems } from './system/problem-log.ts';
 import { tellAdvice } from './system/settings-advice.ts';
 import { createTrackedLook, refuseTracked } from './system/tracked.ts';
@@ -145,7 +145,9 @@ const compose = (
   tellWhatIsLeft(runs, log);
   const sandbox = sandboxOf(config, settings);
   const address: Service['address'] = { url: undefined };
-  const network = networkOf(config, settings, { sandbox, address, mcp: () => serveRun(service) });
+  const mcp: Service['mcp'] = (token) => serveRun(service)(token);
+  const doors = doorsOf({ address, log });
+  const network = networkOf(config, settings, { sandbox, doors, mcp });
   const service: Service = {
     ...given,
     sandbox,
@@ -162,7 +164,8 @@ const compose = (
     attention: createAttention(store, () => service),
     firstAnswers: createFirstAnswers(store),
     address,
-    mcp: (token) => serveRun(service)(token),
+    mcp,
+    doors,
     leaving: new Set(),
     trusted: new Set(),
     dispatcher: createDispatcher({ store, log, version: version.version, own: () => address.url }),

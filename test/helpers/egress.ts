@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { localityOf } from '../../lib/sandbox/egress/address.ts';
 import { createDaemonProbe } from '../../lib/sandbox/egress/daemon-probe.ts';
+import { createDoorsHere } from '../../lib/sandbox/egress/doors-here.ts';
 import { NO_MCP } from '../../lib/sandbox/egress/mcp-door.ts';
 import type { NetworkNews } from '../../lib/sandbox/egress/proxy.ts';
 import {
@@ -50,10 +51,14 @@ export const worldWith = (
 };
 
 /** The way out of a run, closed at the end of the test. */
-export const openEgress = (t: TestContext, options: Partial<RunNetworkOptions> = {}): Egress => {
+export const openEgress = (
+  t: TestContext,
+  { world = worldWith({}), ...options }: Partial<RunNetworkOptions> & { world?: World } = {},
+): Egress => {
   const told: NetworkNews[] = [];
   const network = openRunNetwork({
-    ...{ rules: {}, env: {}, given: {}, world: worldWith({}), mcp: NO_MCP },
+    ...{ rules: {}, env: {}, given: {}, doors: createDoorsHere(world) },
+    ...{ token: undefined, mcp: NO_MCP },
     tell: (one) => told.push(one),
     ...options,
   });

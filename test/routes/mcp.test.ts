@@ -7,7 +7,6 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { serveRun } from '../../lib/mcp/serve.ts';
-import { openMcpPort } from '../../lib/sandbox/egress/mcp-port.ts';
 import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';
 import type { Running } from '../helpers/service.ts';
@@ -34,7 +33,7 @@ const connect = async (running: Running, token?: string): Promise<Client> => {
 };
 
 const connectToDoor = async ({ service }: Running, token: string): Promise<Client> => {
-  const { port, close } = await openMcpPort(serveRun(service)(token));
+  const { port, close } = await service.doors.openPort(token, serveRun(service)(token));
   const client = new Client({ name: 'test', version: '1' });
   client.onclose = close;
   const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
@@ -274,7 +273,10 @@ describe('POST /mcp without a token', () => {
     assert.deepEqual([refused.status, refused.body.code], [400, 'bad_request']);
     assert.match(refused.text, /2025-06-18/);
     assert.equal((await send('2025-06-18')).status, 200);
-    const { port, close } = await openMcpPort(serveRun(running.service)('none'));
+    const { port, close } = await running.service.doors.openPort(
+      'none',
+      serveRun(running.service)('none'),
+    );
     t.after(close);
     const headers = { 'mcp-protocol-version': '1999-01-01', 'content-type': 'application/json' };
     const door = { method: 'POST', headers, body: JSON.stringify(message) };

@@ -53,7 +53,7 @@ describe('the MCP door of a run', () => {
       return { mcp: serveRun(it.running.service)(token), token };
     };
     const [mine, theirs] = [await door(one), await door(two)];
-    const egress = openEgress(t, { mcp: mine.mcp });
+    const egress = openEgress(t, mine);
     for (const way of ways(mine.token)) {
       const answer = await egress.say(way);
       assert.equal(statusOf(answer), 'HTTP/1.1 200', way);
@@ -64,7 +64,7 @@ describe('the MCP door of a run', () => {
         assert.equal(statusOf(await egress.say(way)), 'HTTP/1.1 401', `${token} ${way}`);
     assert.deepEqual(egress.told, []);
 
-    const { port, close } = await openMcpPort(mine.mcp);
+    const { port, close } = await openMcpPort(mine.token, mine.mcp);
     atEnd(t, close);
     const call = (token: string, more: Record<string, string> = {}, path = 'mcp') =>
       fetch(`http://127.0.0.1:${port}/${path}`, {

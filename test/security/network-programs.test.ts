@@ -7,6 +7,7 @@ import { createServer as createSecure } from 'node:https';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { createDoorsHere } from '../../lib/sandbox/egress/doors-here.ts';
 import { NO_MCP } from '../../lib/sandbox/egress/mcp-door.ts';
 import { createNetworkDoor } from '../../lib/sandbox/egress/networks.ts';
 import { atEnd } from '../helpers/at-end.ts';
@@ -46,7 +47,7 @@ const far = async (t: TestContext) => {
   const world = worldWith({ 'far.example': ['127.0.0.1'] }, { here: (a) => a === '127.0.0.1' });
   const told: string[] = [];
   const network = createNetworkDoor({
-    ...{ sandboxed: true, rules: {}, env: {}, world, mcp: () => NO_MCP },
+    ...{ sandboxed: true, rules: {}, env: {}, doors: createDoorsHere(world), mcp: () => NO_MCP },
   }).open({
     ...{ given: {}, token: undefined },
     tell: ({ host, port, allowed }) => told.push(`${host}:${port} ${allowed}`),

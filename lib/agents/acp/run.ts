@@ -1,7 +1,7 @@
 import { capRaw, capText } from '../../../base/cap-text.ts';
 import { messageOf } from '../../../base/message-of.ts';
 import { record } from '../../../base/wire.ts';
-import { onceEach } from '../../sandbox/egress/networks.ts';
+import { onceEach } from '../../sandbox/egress/once-each.ts';
 import { askingEnv } from '../asking.ts';
 import { coalesce } from '../coalesce.ts';
 import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../../base/message-of.ts';
-import { onceEach } from '../../sandbox/egress/networks.ts';
+import { onceEach } from '../../sandbox/egress/once-each.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Exit, Program } from '../../tools/process/spawn.ts';
 import { coalesce } from '../coalesce.ts';

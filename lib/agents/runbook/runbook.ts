@@ -1,5 +1,5 @@
 import { messageOf } from '../../../base/message-of.ts';
-import { onceEach } from '../../sandbox/egress/networks.ts';
+import { onceEach } from '../../sandbox/egress/once-each.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { boundaryOf, type Launch, type ProviderDeps } from '../launch.ts';
 import { liveOutput } from '../live-output.ts';

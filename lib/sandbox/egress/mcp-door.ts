@@ -1,4 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { sha256 } from '../../../base/sha256.ts';
+import { type McpLimits, MOST_MESSAGE_BYTES } from './limits.ts';
+import { readMessage } from './message.ts';
 
 /** Answers one message of the Model Context Protocol for who has this token. */
 export type AnswerMcp = (
@@ -6,31 +9,72 @@ export type AnswerMcp = (
   body: unknown,
   /** The Mcp-Protocol-Version header. */
   version: string | undefined,
-) => Promise<{ status: number; body: Buffer | undefined }>;
+) => Promise<{ status: number; body: Uint8Array | undefined }>;
 
 /** Of what has no session: nobody is served. */
 export const NO_MCP: AnswerMcp = async () => ({ status: 401, body: undefined });
 
-const MOST_BYTES = 4 * 1024 * 1024;
+/** Who is served at the door of one run, how much, and by what. */
+export interface McpDoor {
+  /** The run's token; undefined: it has none, and is not served. */
+  token: string | undefined;
+  limits: McpLimits;
+  answer: AnswerMcp;
+}
 
-/** Serves `POST /mcp`, and nothing else. Never rejects. */
+/**
+ * Serves `POST /mcp`, and nothing else. Only a message that is whole, in bounds, due and sent with the run's token is passed
+ * on. Never rejects.
+ */
 export const answerMcp = async (
   request: IncomingMessage,
   response: ServerResponse,
-  mcp: AnswerMcp,
+  door: McpDoor,
 ): Promise<void> => {
   const [path] = (request.url ?? '').split('?');
   if (path !== '/mcp') return problem(response, 404, 'There is only POST /mcp here');
   if (request.method !== 'POST') return problem(response, 405, 'A message is sent by POST');
+  if (!isSameToken(door.token, tokenOf(request))) return problem(response, 401, UNAUTHORIZED);
+  const { limits } = door;
+  const room = roomFor(request);
+  if (room > MOST_MESSAGE_BYTES) return problem(response, 413, TOO_LARGE);
+  if (!limits.hold(room)) return problem(response, 429, 'This run has too many messages open');
+  try {
+    await answerBody(request, response, door);
+  } finally {
+    limits.release(room);
+  }
+};
+
+const TOO_LARGE = `A message has at most ${MOST_MESSAGE_BYTES} bytes`;
+
+// A body of unknown length may become as long as any.
+const roomFor = ({ headers }: IncomingMessage): number =>
+  Number(headers['content-length'] ?? MOST_MESSAGE_BYTES);
+
+const answerBody = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { limits, answer }: McpDoor,
+): Promise<void> => {
   try {
     const body = await bodyOf(request);
-    if (body === undefined) return problem(response, 413, 'The message is too large');
-    const message: unknown = JSON.parse(body.toString('utf8'));
-    const answer = await mcp(tokenOf(request), message, versionOf(request));
-    if (answer.status === 401) return problem(response, 401, UNAUTHORIZED);
-    const json = answer.body !== undefined && { 'content-type': 'application/json' };
-    response.writeHead(answer.status, { ...json });
-    response.end(answer.body);
+    if (body === undefined) return problem(response, 413, TOO_LARGE);
+    const message = readMessage(body);
+    if (message === undefined)
+      return problem(
+        response,
+        400,
+        'The body is no object, is nested too deep or has too many values',
+      );
+    const given = tokenOf(request);
+    const { status, body: answered } = await limits.pass(body.length, () =>
+      answer(given, message, versionOf(request)),
+    );
+    if (status === 401) return problem(response, 401, UNAUTHORIZED);
+    const json = answered !== undefined && { 'content-type': 'application/json' };
+    response.writeHead(status, { ...json });
+    response.end(answered);
   } catch (error) {
     problem(
       response,
@@ -41,6 +85,10 @@ export const answerMcp = async (
     );
   }
 };
+
+// By their hashes: how long that takes says nothing of the token.
+const isSameToken = (own: string | undefined, given: string | undefined): boolean =>
+  own !== undefined && given !== undefined && sha256(own) === sha256(given);
 
 const UNAUTHORIZED = '401: the token is not that of the run that this door belongs to';
 
@@ -60,18 +108,20 @@ const versionOf = ({ headers }: IncomingMessage): string | undefined =>
 const tokenOf = ({ headers: { authorization } }: IncomingMessage): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +([^\s]+)$/i.exec(authorization)?.[1];
 
-const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    size += (chunk as Buffer).length;
-    if (size > MOST_BYTES) return undefined;
-    chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
-};
+const BODY_MS = 60_000;
 
-/** How messages at the door of one run are answered, by the token that the run was given. */
-export interface WithMcp {
-  readonly mcp: (token: string | undefined) => AnswerMcp;
-}
+const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  const late = setTimeout(() => request.destroy(), BODY_MS);
+  try {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of request) {
+      size += (chunk as Buffer).length;
+      if (size > MOST_MESSAGE_BYTES) return undefined;
+      chunks.push(chunk as Buffer);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    clearTimeout(late);
+  }
+};

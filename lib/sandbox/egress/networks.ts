@@ -1,7 +1,7 @@
 import { type NetworkRules, networkRules } from '../../../store/records/applied.ts';
 import { authorityText } from './authority.ts';
+import type { Doors } from './doors.ts';
 import type { AnswerMcp } from './mcp-door.ts';
-import type { NetworkNews } from './proxy.ts';
 import { localTargets } from './rules.ts';
 import { type OpenNetwork, openRunNetwork, type RunNetworkOptions } from './run-network.ts';
 
@@ -25,7 +25,9 @@ export interface NetworkDoor {
   for(own: NetworkRules): NetworkDoor;
 }
 
-export interface NetworkDeps extends Pick<RunNetworkOptions, 'rules' | 'env' | 'world'> {
+export interface NetworkDeps extends Pick<RunNetworkOptions, 'rules' | 'env'> {
+  /** Where what the runs send is read. */
+  doors: Doors;
   /** Without a sandbox nothing has a network of its own. */
   sandboxed: boolean;
   /** Answers for the run with this token, what is presented by `presented`. */
@@ -34,7 +36,7 @@ export interface NetworkDeps extends Pick<RunNetworkOptions, 'rules' | 'env' | '
 
 /** Doors to the network for all that is started in the sandbox. */
 export const createNetworkDoor = (deps: NetworkDeps): NetworkDoor => {
-  const { sandboxed, rules, env, world, mcp } = deps;
+  const { sandboxed, rules, env, doors, mcp } = deps;
   const kind = sandboxed && rules.network !== 'host' ? 'own' : 'host';
   return {
     kind,
@@ -46,7 +48,9 @@ export const createNetworkDoor = (deps: NetworkDeps): NetworkDoor => {
             local: localTargets(rules.allow_local ?? [], given).map(authorityText),
           },
     open: ({ given, token, tell }) =>
-      kind === 'host' ? HOST : openRunNetwork({ rules, env, given, world, mcp: mcp(token), tell }),
+      kind === 'host'
+        ? HOST
+        : openRunNetwork({ rules, env, given, doors, token, mcp: mcp(token), tell }),
     for: (own) => createNetworkDoor({ ...deps, rules: networkRules(rules, own) }),
   };
 };
@@ -59,19 +63,6 @@ export const HOST_NETWORK: NetworkDoor = {
   reaches: () => ({ network: 'host', local: [] }),
   open: () => HOST,
   for: () => HOST_NETWORK,
-};
-
-const MOST_TOLD = 200;
-
-/** Passes on each goal once for each outcome, and no more than a bounded number of them. */
-export const onceEach = (tell: (told: NetworkNews) => void): ((told: NetworkNews) => void) => {
-  const known = new Set<string>();
-  return (told) => {
-    const key = `${told.host} ${told.port} ${told.allowed}`;
-    if (known.has(key) || known.size >= MOST_TOLD) return;
-    known.add(key);
-    tell(told);
-  };
 };
 
 /** How programs in the sandbox reach the network, as the settings of all want it now. */

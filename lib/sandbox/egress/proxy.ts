@@ -1,10 +1,13 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { orElse } from '../../../base/or-else.ts';
 import { type Authority, authorityText, readAuthority } from './authority.ts';
+import { createHttp, IDLE_MS, serveHttp } from './bounded-http.ts';
 import { forward } from './forward.ts';
 import { join } from './join.ts';
-import { type AnswerMcp, answerMcp, problem } from './mcp-door.ts';
+import type { RunLimits } from './limits.ts';
+import { answerMcp, type McpDoor, problem } from './mcp-door.ts';
 import { reach, Unreached } from './reach.ts';
 import { isLoopback } from './rules.ts';
 import { type WayRules, wayTo } from './way.ts';
@@ -21,34 +24,25 @@ export interface NetworkNews {
 interface ProxyOptions {
   rules: WayRules;
   world: World;
-  /** The port inside that leads here: what asks for it by name means the daemon's MCP server. */
+  /** The port inside that leads here: a request for it by name is for the daemon's MCP server. */
   port: number;
-  mcp: AnswerMcp;
+  mcp: McpDoor;
+  limits: RunLimits;
   tell: (told: NetworkNews) => void;
 }
 
-const IDLE_MS = 30 * 60_000;
-const HEADERS = { maxHeaderSize: 32_768, headersTimeout: 30_000, requestTimeout: 0 };
-const MOST_CONNECTIONS = 1024;
-
-/** The way out of one run, not yet listening: CONNECT, requests in absolute form, and MCP. Survives what it is sent. */
-export const createProxy = (options: ProxyOptions): Server => {
-  const server = createServer(HEADERS, (request, response) => {
-    void serve(request, response, options);
+/** The way out of one run: CONNECT, requests in absolute form, and MCP. Takes one connection. Survives whatever it is sent. */
+export const createProxy = (options: ProxyOptions): ((socket: Socket) => void) => {
+  const { limits, mcp } = options;
+  const inner = createHttp(limits, (request, response) => answerMcp(request, response, mcp));
+  // One CONNECT for a connection: each level within another would add to what is kept of the connection.
+  inner.on('connect', (_request, socket: Duplex) => end(socket, 400, 'This is a tunnel already'));
+  const outer = createHttp(limits, (request, response) => serve(request, response, options));
+  outer.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.setTimeout(IDLE_MS);
+    void connect(inner, { request, socket, head }, options);
   });
-  // Who has nothing more to say is answered all the same.
-  Object.assign(server, { httpAllowHalfOpen: true });
-  server.maxConnections = MOST_CONNECTIONS;
-  server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => socket.destroy());
-    void connect(server, { request, socket, head }, options);
-  });
-  server.on('connection', (socket) => socket.setTimeout(IDLE_MS, () => socket.destroy()));
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n');
-    else socket.destroy();
-  });
-  return server;
+  return (socket) => serveHttp(outer, socket);
 };
 
 const serve = async (
@@ -79,12 +73,12 @@ const serve = async (
 
 interface Tunnel {
   request: IncomingMessage;
-  socket: Duplex;
+  socket: Socket;
   head: Buffer;
 }
 
 const connect = async (
-  server: Server,
+  inner: Server,
   { request, socket, head }: Tunnel,
   options: ProxyOptions,
 ): Promise<void> => {
@@ -93,7 +87,7 @@ const connect = async (
   if (isOwn(goal, options)) {
     socket.write(ESTABLISHED);
     if (head.length > 0) socket.unshift(head);
-    server.emit('connection', socket);
+    inner.emit('connection', socket);
     return;
   }
   const { rules, world, tell } = options;
@@ -127,7 +121,13 @@ const end = (socket: Duplex, status: number, why: string): void => {
     'connection: close',
   ];
   socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);
+  // The other side has its answer: whatever it sends now, and its silence, ends the connection.
+  socket.once('data', () => socket.destroy());
+  const late = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(late));
 };
+
+const LINGER_MS = 5000;
 
 const refusal = (
   goal: Authority,

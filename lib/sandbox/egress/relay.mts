@@ -16,8 +16,32 @@ const main = (): void => {
     const [port = '', socket = ''] = entry.split('=');
     return ['127.0.0.1', '::1'].map((host) => listen(host, Number(port), `${dir}/${socket}`));
   });
-  void Promise.all(servers).then(() => run(rest.slice(at + 1)));
+  void Promise.all([...servers, reachable(`${dir}/out`)]).then(() => run(rest.slice(at + 1)));
 };
+
+const WAIT_MS = 30_000;
+const AGAIN_MS = 10;
+
+// The daemon listens on `out` last, some time after it started this.
+const reachable = async (path: string): Promise<void> => {
+  const late = Date.now() + WAIT_MS;
+  while (!(await answers(path))) {
+    if (Date.now() > late) {
+      process.stderr.write('The daemon did not open the network of this run: its log says why.\n');
+      process.exit(125);
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+};
+
+const answers = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 
 // A machine without IPv6 has no ::1, and a program that wants a port for itself is not held up by that.
 const listen = (host: string, port: number, path: string): Promise<void> =>

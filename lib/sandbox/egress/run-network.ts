@@ -1,20 +1,16 @@
 import { rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
-import { join as joinPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { NetworkRules } from '../../../store/records/applied.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { OwnNetwork } from '../sandbox.ts';
 import { NET_DIR } from '../sandbox.ts';
 import type { Authority } from './authority.ts';
-import { join } from './join.ts';
+import type { Doors } from './doors.ts';
 import type { AnswerMcp } from './mcp-door.ts';
-import { createProxy, type NetworkNews } from './proxy.ts';
-import { reach, Unreached } from './reach.ts';
+import type { NetworkNews } from './proxy.ts';
 import { localTargets } from './rules.ts';
 import { makeSocketDir } from './socket-dir.ts';
-import { proxyEnvironment, type Source } from './upstream.ts';
-import type { World } from './world.ts';
+import { proxiesOf, proxyEnvironment, type Source } from './upstream.ts';
 
 /** Inside, the way out and MCP are at this port of loopback. */
 export const RELAY_PORT = 14_870;
@@ -25,7 +21,10 @@ export interface RunNetworkOptions {
   env: Source;
   /** What its programs are given by name: what of it leads to loopback is let through. */
   given: Source;
-  world: World;
+  /** Where what it sends is read. */
+  doors: Doors;
+  /** By which it is served MCP. */
+  token: string | undefined;
   mcp: AnswerMcp;
   tell: (told: NetworkNews) => void;
 }
@@ -40,29 +39,30 @@ export interface OpenNetwork<V = 'host' | OwnNetwork> {
   close(): void;
 }
 
-/** Opens the way out of one run. When it returns, its sockets are listened on. Throws where they cannot be made. */
+/** Opens the way out of one run. Its relay waits until the sockets are listened on. Throws where there is no place for them. */
 export const openRunNetwork = (options: RunNetworkOptions): OpenNetwork<OwnNetwork> => {
-  const { rules, env, given, world, mcp, tell } = options;
+  const { rules, env, given, doors, token, mcp, tell } = options;
   const local = localTargets(rules.allow_local ?? [], given);
   const allow = typeof rules.network === 'object' ? rules.network.allow : undefined;
-  const way = { allow, local, env: { ...env, ...given } };
+  const way = { allow, local, env: proxiesOf({ ...env, ...given }) };
   const dir = makeSocketDir();
-  const proxy = createProxy({ rules: way, world, port: RELAY_PORT, mcp, tell });
   const inside = onePerPort(local);
-  const servers = [proxy, ...inside.map((target) => createDoor(target, world, tell))];
-  const close = closer(servers, dir);
-  try {
-    servers.forEach((server, at) => {
-      listen(server, joinPath(dir, at === 0 ? 'out' : `${at}`));
-    });
-  } catch (error) {
-    close();
-    throw error;
-  }
+  const task = { dir, port: RELAY_PORT, rules: way, inside, token };
+  const leave = doors.open(task, { mcp, tell, lost: (reason) => tell(lostNews(reason)) });
+  const close = (): void => {
+    leave();
+    rmSync(dir, { recursive: true, force: true });
+  };
   const ports = [`${RELAY_PORT}=out`, ...inside.map(({ port }, at) => `${port}=${at + 1}`)];
   const relay = [process.execPath, RELAY, NET_DIR, ...ports, '--'];
   return { view: { dir, relay }, env: proxyEnvironment(RELAY_PORT), close };
 };
+
+// All that it had is gone: there is no single goal to name.
+const lostNews = (reason: string): NetworkNews => ({
+  ...{ host: '*', port: 0, allowed: false },
+  reason: `${reason}: this run has no network any more`,
+});
 
 const RELAY = fileURLToPath(new URL('./relay.mjs', import.meta.url));
 
@@ -72,47 +72,3 @@ const onePerPort = (targets: readonly Authority[]): Authority[] => [
     targets.filter(({ port }) => port !== RELAY_PORT).map((target) => [target.port, target]),
   ).values(),
 ];
-
-/** Whatever connects is led to one service of this machine, as plain bytes. */
-const createDoor = (target: Authority, world: World, tell: (told: NetworkNews) => void): Server =>
-  createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
-    socket.on('error', () => socket.destroy());
-    reach(target, { kind: 'local', target }, world).then(
-      (far) => {
-        tell({ ...target, allowed: true });
-        if (socket.destroyed) return far.destroy();
-        return join(socket, far);
-      },
-      (error: unknown) => {
-        if (error instanceof Unreached && error.status === 403)
-          tell({ ...target, allowed: false, reason: error.message });
-        socket.destroy();
-      },
-    );
-  });
-
-// A Unix socket is there as soon as this returns.
-const listen = (server: Server, path: string): void => {
-  let failure: Error | undefined;
-  server.on('error', (error) => {
-    failure = error;
-  });
-  server.listen(path);
-  server.unref();
-  if (!server.listening) throw failure ?? new Error(`There can be no socket at ${path}.`);
-};
-
-const closer = (servers: readonly Server[], dir: string): (() => void) => {
-  const open = new Set<Socket>();
-  for (const server of servers) {
-    server.on('connection', (socket: Socket) => {
-      open.add(socket);
-      socket.once('close', () => open.delete(socket));
-    });
-  }
-  return () => {
-    for (const server of servers) server.close();
-    for (const socket of open) socket.destroy();
-    rmSync(dir, { recursive: true, force: true });
-  };
-};

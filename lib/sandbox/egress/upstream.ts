@@ -27,6 +27,12 @@ export const upstreamFor = (
   return readUpstream(value);
 };
 
+/** Of an environment, the variables that `upstreamFor` reads. */
+export const proxiesOf = (env: Source): Source =>
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => /^(?:https?|all|no)_proxy$/i.test(name)),
+  );
+
 const either = (env: Source, name: string): string | undefined =>
   env[name] || env[name.toUpperCase()] || undefined;
 

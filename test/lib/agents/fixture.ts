@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ProviderDeps } from '../../../lib/agents/launch.ts';
 import type { Phase, PromptParts, Run, RunEvent, RunSpec } from '../../../lib/agents/provider.ts';
+import { createDoorsThread } from '../../../lib/sandbox/egress/doors-thread.ts';
 import { NO_MCP } from '../../../lib/sandbox/egress/mcp-door.ts';
 import { createNetworkDoor } from '../../../lib/sandbox/egress/networks.ts';
-import { createWorld } from '../../../lib/sandbox/egress/world.ts';
 import { createSandbox, type SandboxSetting } from '../../../lib/sandbox/sandbox.ts';
 import { createRuns } from '../../../lib/tools/process/runs.ts';
 import { atEnd } from '../../helpers/at-end.ts';
@@ -33,8 +33,8 @@ export const depsFor = ({ home, root }: Place, setting: SandboxSetting = 'off'):
   const env = { PATH: process.env.PATH ?? '', HOME: home };
   const sandbox = createSandbox(setting, env);
   const network = createNetworkDoor({
-    ...{ sandboxed: sandbox.kind !== 'none', rules: {}, env, world: createWorld(() => undefined) },
-    mcp: () => NO_MCP,
+    ...{ sandboxed: sandbox.kind !== 'none', rules: {}, env, mcp: () => NO_MCP },
+    doors: createDoorsThread({ ownPort: () => undefined, ended: () => undefined }),
   });
   const states = join(root, 'states');
   const keepAside = async (name: string, text: string) => {

@@ -5,7 +5,7 @@ import { liveOutput } from '../../../agents/live-output.ts';
 import type { RunEvent } from '../../../agents/provider.ts';
 import { lastWords, type Ran, runScript } from '../../../agents/script.ts';
 import { invalidState } from '../../../errors.ts';
-import { onceEach } from '../../../sandbox/egress/networks.ts';
+import { onceEach } from '../../../sandbox/egress/once-each.ts';
 import { type BroughtFiles, bringFiles } from '../../../tools/git/write/bring-files.ts';
 import type { ProjectNeeds } from '../../projects/needs.ts';
 import { repositoryFor } from '../../projects/repository.ts';

@@ -3,14 +3,14 @@ import type { WithProviders } from '../../../agents/providers.ts';
 import type { WorktreeNeeds } from '../../../code/worktrees/needs.ts';
 import type { WithCodeHost } from '../../../codehost/code-host.ts';
 import type { WithTrusted } from '../../../guard/trust/trust.ts';
-import type { WithMcp } from '../../../sandbox/egress/mcp-door.ts';
+import type { WithDoors } from '../../../sandbox/egress/doors.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import type { WithEngine } from './engine.ts';
 
 /** What most of this room's work is given. */
 export type SessionNeeds = WithCodeHost &
   WithEngine &
-  WithMcp &
+  WithDoors &
   WithProviders &
   WithTrusted &
   WorktreeNeeds;

@@ -92,11 +92,11 @@ const drive = async (
 
 /** The way of a run to the MCP server, to be closed with it; undefined where it has to stop. */
 export const openLiveDoor = async (
-  { engine, mcp }: SessionNeeds,
+  { engine, mcp, doors }: SessionNeeds,
   live: LiveRun,
   provider: Provider,
 ): Promise<RunDoor | undefined> => {
-  const door = await openRunDoor(mcp, provider, live.token);
+  const door = await openRunDoor({ mcp, doors }, provider, live.token);
   if (!hasToStop(engine, live)) return door;
   door.close();
   return undefined;

@@ -1,0 +1,36 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { RunLimits } from './limits.ts';
+
+/** A connection with no traffic for so long is closed. A model that thinks sends nothing for minutes. */
+export const IDLE_MS = 30 * 60_000;
+const FIRST_REQUEST_MS = 30_000;
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** HTTP within the limits of one run. It does not listen: `serveHttp` gives it connections that were admitted. */
+export const createHttp = (limits: RunLimits, answer: Answer): Server => {
+  const server = createServer({ maxHeaderSize: 32_768 }, async (request, response) => {
+    request.socket.setTimeout(IDLE_MS);
+    const leave = limits.enter(request.socket);
+    if (leave === undefined) return void request.socket.destroy();
+    response.once('close', leave);
+    await limits.request();
+    if (!response.destroyed) await answer(request, response);
+  });
+  // A client that has ended its side is answered all the same.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n');
+    else socket.destroy();
+  });
+  return server;
+};
+
+/** Serves a paused connection. */
+export const serveHttp = (server: Server, socket: Socket): void => {
+  socket.on('timeout', () => socket.destroy());
+  server.emit('connection', socket);
+  socket.setTimeout(FIRST_REQUEST_MS);
+  socket.resume();
+};

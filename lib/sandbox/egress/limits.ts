@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createPace, createSlots, type Slots } from './pace.ts';
+
+/** Open connections of a run, to all its sockets together. A browser has 256 to one proxy. */
+const MOST_OPEN = 256;
+/** Requests on one connection that have no response yet: more than one is pipelining, which no client of a proxy does. */
+const MOST_PIPELINED = 16;
+
+/** How much of the proxy one run may use. Whatever exceeds a rate waits; whatever exceeds a number is closed. */
+export const createRunLimits = () => {
+  const open = new Set<Socket>();
+  const connections = createPace(200, 500);
+  const requests = createPace(300, 600);
+  const inFlight = new WeakMap<object, number>();
+  return {
+    /** Passes a connection on, now or when the rate allows it; closes it where there are too many. */
+    admit: (socket: Socket, serve: () => void): void => {
+      socket.on('error', () => socket.destroy());
+      if (open.size >= MOST_OPEN) return void socket.destroy();
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+      const wait = connections();
+      if (wait === 0) serve();
+      else setTimeout(() => socket.destroyed || serve(), wait);
+    },
+    /** Counts a request on its connection until the returned function is called; undefined: the connection has too many. */
+    enter: (connection: object): (() => void) | undefined => {
+      const count = (inFlight.get(connection) ?? 0) + 1;
+      if (count > MOST_PIPELINED) return undefined;
+      inFlight.set(connection, count);
+      return () => inFlight.set(connection, (inFlight.get(connection) ?? 1) - 1);
+    },
+    /** Resolves when the rate of requests allows the next one. */
+    request: async (): Promise<void> => {
+      const wait = requests();
+      if (wait > 0) await delay(wait);
+    },
+    /** The system looks few names up at once, for all programs of the daemon: a run has one of its own. */
+    lookups: createSlots(2),
+    mcp: createMcpLimits(),
+    close: (): void => {
+      for (const socket of open) socket.destroy();
+    },
+  };
+};
+export type RunLimits = ReturnType<typeof createRunLimits>;
+
+/** The longest MCP message. A model writes less in one call. */
+export const MOST_MESSAGE_BYTES = 1024 * 1024;
+const MOST_HELD_BYTES = 4 * MOST_MESSAGE_BYTES;
+
+/** How many MCP messages of one run reach the main thread, and how large they are together. */
+export interface McpLimits {
+  /** At most one message at a time is in the main thread, at the rate of its run. */
+  pass: <T>(bytes: number, work: () => Promise<T>) => Promise<T>;
+  /** Holds room for a body while it is read and answered; false: the run holds too much already. */
+  hold: (bytes: number) => boolean;
+  release: (bytes: number) => void;
+}
+
+export const createMcpLimits = (): McpLimits => {
+  const [calls, bytesPaced] = [createPace(10, 30), createPace(128 * 1024, MOST_MESSAGE_BYTES)];
+  const slots: Slots = createSlots(1);
+  let held = 0;
+  return {
+    pass: (bytes, work) =>
+      slots(async () => {
+        const wait = Math.max(calls(), bytesPaced(bytes));
+        if (wait > 0) await delay(wait);
+        return work();
+      }),
+    hold: (bytes) => {
+      if (held + bytes > MOST_HELD_BYTES) return false;
+      held += bytes;
+      return true;
+    },
+    release: (bytes) => {
+      held -= bytes;
+    },
+  };
+};
