@@ -1,4 +1,4 @@
-import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 import type { Doors, McpPort, RunEvents, RunTask } from './doors.ts';
 import type { AnswerMcp } from './mcp-door.ts';
 import type { NetworkNews } from './proxy.ts';
@@ -32,7 +32,10 @@ interface OpenRun extends Omit<RunEvents, 'tell'> {
 // Beside this file when compiled, and beside the chunk that this file is in when bundled.
 const WORKER = new URL('./doors-worker.js', import.meta.url);
 // Connections of many runs at once take less; a thread that is out of memory ends alone.
-const SMALL: ResourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 };
+const OPTIONS: WorkerOptions = {
+  ...{ env: {}, execArgv: [] },
+  resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 256 },
+};
 // The programs of a run come one after the other.
 const LINGER_MS = 10_000;
 
@@ -41,6 +44,8 @@ interface DoorsThreadOptions {
   ownPort: () => number | undefined;
   /** Is told when the thread ended by itself. */
   ended: (cause: unknown) => void;
+  /** Another way to start it, for tests. */
+  start?: (file: URL, options: WorkerOptions) => Worker;
 }
 
 /**
@@ -48,14 +53,18 @@ interface DoorsThreadOptions {
  * has doors, and a moment longer. If it ends by itself, the runs of that moment have lost their network; the next run starts
  * another thread.
  */
-export const createDoorsThread = ({ ownPort, ended }: DoorsThreadOptions): Doors => {
+export const createDoorsThread = ({ ownPort, ended, ...more }: DoorsThreadOptions): Doors => {
   const runs = new Map<number, OpenRun>();
   let lastRun = 0;
-  const thread = createThread(runs, (cause) => {
-    const lost = [...runs.values()];
-    runs.clear();
-    ended(cause);
-    for (const run of lost) run.lost('the thread of the proxy ended');
+  const thread = createThread(runs, {
+    start: (file, options) => new Worker(file, options),
+    ...more,
+    ended: (cause) => {
+      const lost = [...runs.values()];
+      runs.clear();
+      ended(cause);
+      for (const run of lost) run.lost('the thread of the proxy ended');
+    },
   });
   const enter = (run: OpenRun): number => {
     lastRun += 1;
@@ -88,12 +97,15 @@ export const createDoorsThread = ({ ownPort, ended }: DoorsThreadOptions): Doors
 };
 
 /** The thread, which is started by its first order. */
-const createThread = (runs: ReadonlyMap<number, OpenRun>, ended: (cause: unknown) => void) => {
+const createThread = (
+  runs: ReadonlyMap<number, OpenRun>,
+  { ended, start }: Required<Omit<DoorsThreadOptions, 'ownPort'>>,
+) => {
   let worker: Worker | undefined;
   let linger: NodeJS.Timeout | undefined;
   let holders = 0;
-  const start = (): Worker => {
-    const started = new Worker(WORKER, { env: {}, execArgv: [], resourceLimits: SMALL });
+  const begin = (): Worker => {
+    const started = start(WORKER, OPTIONS);
     let crash: unknown;
     started.on('error', (error) => {
       crash = error;
@@ -110,7 +122,7 @@ const createThread = (runs: ReadonlyMap<number, OpenRun>, ended: (cause: unknown
   return {
     order: (order: DoorsOrder): void => {
       clearTimeout(linger);
-      worker ??= start();
+      worker ??= begin();
       worker.postMessage(order);
     },
     /** Until the returned function is called, the process waits for the thread before it ends. */
