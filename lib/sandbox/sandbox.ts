@@ -182,13 +182,14 @@ const FLAGS = [
 
 const viewArguments = (ground: Ground, argv: readonly string[], view: SandboxView): string[] => {
   const home = homeFor(ground, argv, view);
+  const named = [...ground.readable, ...relayOf(view), ...argv];
   const all = inOrder([
     ...mounts(argv, view, home),
     ...settingsMounts(shownIn(ground.env, view, home)),
   ]);
   return [
     ...[...FLAGS, ...networkOf(view)],
-    ...['--ro-bind', '/', '/', '--proc', '/proc', ...kernelFiles()],
+    ...['--ro-bind', '/', '/', '--proc', '/proc', ...kernelFiles(ground.env, named)],
     ...['--dev', '/dev', '--tmpfs', '/dev/shm', ...OWN_NAME],
     ...all.flatMap((mount) => mount.arguments),
     ...sealed(all, view, home).flatMap((path) => ['--remount-ro', path]),

@@ -1,0 +1,108 @@
+/** A daemon of root: what root alone may read of the machine, wherever it lies, no sandboxed program reads. */
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { rootOnly } from '../../lib/sandbox/root-only.ts';
+import type { SandboxView } from '../../lib/sandbox/sandbox.ts';
+import { missing, runInside } from '../helpers/inside.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
+
+const skip = process.getuid?.() === 0 ? missing : 'the daemon is root here only where this test is';
+
+const view = (t: TestContext, more: Partial<SandboxView> = {}): SandboxView => ({
+  ...{ cwd: temporaryDirectory(t), phase: 'plan', writable: [], hidden: [], network: 'host' },
+  ...more,
+});
+
+const SECRET = 'a secret of root';
+
+/** A directory of the system's, until the end of the test. */
+const below = (t: TestContext, parent: string): string => {
+  if (!existsSync(parent)) mkdirSync(parent, { recursive: true });
+  const dir = mkdtempSync(join(parent, 'dossier-test-'));
+  t.after(() => rmSync(dir, { recursive: true }));
+  chmodSync(dir, 0o755);
+  return dir;
+};
+
+const put = (path: string, text: string, mode: number): string => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+  writeFileSync(path, `${text}\n`);
+  chmodSync(path, mode);
+  return path;
+};
+
+describe('a sandbox of root', { skip }, () => {
+  it('shows no secret of the system, however deep: debconf, crontabs, keys, passwords of services', async (t) => {
+    const paths = [
+      ...['/var/cache', '/var/lib', '/var/spool', '/var/log', '/etc', '/opt', '/srv', '/usr/local'],
+    ].flatMap((parent) => {
+      const dir = below(t, parent);
+      return [
+        put(join(dir, 'passwords.dat'), SECRET, 0o600),
+        put(join(dir, 'a/b/c/d/e/f/secret.key'), SECRET, 0o640),
+      ];
+    });
+    const shut = below(t, '/opt');
+    paths.push(put(join(shut, 'secret'), SECRET, 0o644));
+    chmodSync(shut, 0o700);
+    const known = ['/etc/shadow', '/var/cache/debconf/passwords.dat'].filter(existsSync);
+    const { output } = await runInside(view(t), `cat ${[...paths, ...known].join(' ')}`);
+    assert.doesNotMatch(output, /a secret of root|^Name: |^root:/m);
+    assert.match(output, /Permission denied|No such file/);
+  });
+
+  it('shows what others may read, and what another user alone may read no more than before', async (t) => {
+    const dir = below(t, '/var/lib');
+    const open = put(join(dir, 'open/file'), 'open to all', 0o644);
+    const another = put(join(dir, 'another'), SECRET, 0o600);
+    chownSync(another, 1234, 1234);
+    const { output } = await runInside(view(t), `cat ${open} ${another}`);
+    assert.match(output, /open to all/);
+    assert.doesNotMatch(output, /a secret/);
+  });
+
+  it('shows what a run is given of such a place, and the programs that it is started with', async (t) => {
+    const shut = below(t, '/srv');
+    const cwd = join(shut, 'repository');
+    put(join(cwd, 'file.txt'), 'mine', 0o600);
+    put(join(shut, 'beside.txt'), SECRET, 0o600);
+    const program = put(
+      join(shut, 'tools/agent.sh'),
+      `#!/bin/sh\ncat ${shut}/beside.txt file.txt`,
+      0o700,
+    );
+    chmodSync(shut, 0o700);
+    const { output } = await runInside(view(t, { cwd }), program);
+    assert.match(output, /^mine$/m);
+    assert.doesNotMatch(output, /a secret/);
+  });
+
+  it('covers a directory as a whole where too much of it is shut', (t) => {
+    const dir = join(below(t, '/var/lib'), 'many');
+    for (let at = 0; at < 100; at += 1) put(join(dir, `${at}`), SECRET, 0o600);
+    const found = rootOnly([]).filter((path) => path.startsWith(dirname(dir)));
+    assert.deepEqual(found, [dir]);
+  });
+
+  it('sees a file that came since it last looked, and one that was shut', async (t) => {
+    const dir = below(t, '/etc');
+    const file = put(join(dir, 'one'), 'not yet', 0o644);
+    assert.ok(!rootOnly([]).includes(file));
+    const late = put(join(dir, 'two'), SECRET, 0o600);
+    chmodSync(file, 0o600);
+    assert.deepEqual(
+      rootOnly([]).filter((path) => path.startsWith(dir)),
+      [file, late],
+    );
+  });
+});
