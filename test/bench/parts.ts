@@ -3,6 +3,7 @@ import { benchConsole } from './console.ts';
 import { benchEdits } from './edits.ts';
 import { benchExport } from './export.ts';
 import { benchFirstCalls } from './first-calls.ts';
+import { benchFloods } from './floods.ts';
 import { benchLsp } from './lsp.ts';
 import { benchMemory } from './memory.ts';
 import { benchReaders } from './readers.ts';
@@ -38,6 +39,7 @@ export const PARTS: Readonly<Record<string, Measure>> = {
   worktrees: benchWorktrees,
   readers: benchReaders,
   lsp: benchLsp,
+  floods: benchFloods,
 };
 
 /** A minute and more each: only when named. */

@@ -9,6 +9,10 @@ const TICKS_PER_S = 100;
  */
 export const cpuOf = (pid: number): number => Math.max(threadsCpu(pid), ticksOf(`${pid}`, 11));
 
+/** CPU time of a process' first thread so far, in milliseconds. */
+export const mainThreadCpu = (pid: number): number =>
+  schedstatOf(`/proc/${pid}/task/${pid}/schedstat`) / NS_PER_MS;
+
 const threadsCpu = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`)
     .map((thread) => schedstatOf(`/proc/${pid}/task/${thread}/schedstat`))

@@ -5,11 +5,19 @@
  */
 import { spawn } from 'node:child_process';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { constants } from 'node:os';
+import { constants, setPriority } from 'node:os';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
+// Whatever a run computes, and this process for it, comes after what the operator does: the program inherits it.
+const NICE = 5;
+
 const main = (): void => {
+  try {
+    setPriority(NICE);
+  } catch {
+    // It is lower already.
+  }
   const [dir = '', ...rest] = process.argv.slice(2);
   const at = rest.indexOf('--');
   const servers = rest.slice(0, at).flatMap((entry) => {
