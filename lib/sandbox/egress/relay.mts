@@ -35,7 +35,7 @@ const reachable = async (path: string): Promise<void> => {
   const late = Date.now() + WAIT_MS;
   while (!(await answers(path))) {
     if (Date.now() > late) {
-      process.stderr.write('The daemon did not open the network of this run: its log says why.\n');
+      process.stderr.write('The daemon did not open the network of this run.\n');
       process.exit(125);
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
