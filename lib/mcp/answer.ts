@@ -17,7 +17,12 @@ import type { McpCaller, Tool } from './tool.ts';
  * Answers one message of the Model Context Protocol. Nothing is kept between messages: what a caller may do follows
  * from its token alone, each time. Throws `bad_request` for a version of the protocol that nobody knows.
  */
-export const answerMessage = async (caller: McpCaller, request: Request): Promise<Response> => {
+export const answerMessage = async (
+  caller: McpCaller,
+  request: Request,
+  /** The message of the request, which is not read from it again. */
+  parsedBody: unknown,
+): Promise<Response> => {
   refuseUnknown(request.headers.get(VERSION));
   const tools = toolsFor(caller);
   const server = new Server(
@@ -31,7 +36,7 @@ export const answerMessage = async (caller: McpCaller, request: Request): Promis
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
   try {
-    return await transport.handleRequest(request);
+    return await transport.handleRequest(request, { parsedBody });
   } finally {
     await server.close();
   }

@@ -65,8 +65,8 @@ const answer = async (
         accept: 'application/json, text/event-stream',
         ...(version !== undefined && { 'mcp-protocol-version': version }),
       },
-      body: JSON.stringify(body),
     }),
+    body,
   );
   const bytes = Buffer.from(await response.arrayBuffer());
   return { status: response.status, body: bytes.length === 0 ? undefined : bytes };
