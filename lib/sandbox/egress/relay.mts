@@ -24,7 +24,8 @@ const main = (): void => {
     const [port = '', socket = ''] = entry.split('=');
     return ['127.0.0.1', '::1'].map((host) => listen(host, Number(port), `${dir}/${socket}`));
   });
-  void Promise.all([...servers, reachable(`${dir}/out`)]).then(() => run(rest.slice(at + 1)));
+  const opened = servers.length > 0 ? reachable(`${dir}/out`) : undefined;
+  void Promise.all([...servers, opened]).then(() => run(rest.slice(at + 1)));
 };
 
 const WAIT_MS = 30_000;
