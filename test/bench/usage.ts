@@ -9,9 +9,11 @@ const TICKS_PER_S = 100;
  */
 export const cpuOf = (pid: number): number => Math.max(threadsCpu(pid), ticksOf(`${pid}`, 11));
 
-/** CPU time of a process' first thread so far, in milliseconds. */
-export const mainThreadCpu = (pid: number): number =>
-  schedstatOf(`/proc/${pid}/task/${pid}/schedstat`) / NS_PER_MS;
+/** What a process' first thread had of a CPU so far, and how long it waited for one, in milliseconds. */
+export const mainThreadOf = (pid: number): { cpu: number; waited: number } => {
+  const [cpu, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ');
+  return { cpu: Number(cpu) / NS_PER_MS, waited: Number(waited) / NS_PER_MS };
+};
 
 const threadsCpu = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`)
