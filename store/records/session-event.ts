@@ -70,8 +70,8 @@ const DAEMON_EVENTS = {
       code: Type.Optional(
         Type.Enum([
           ...['plan_mode_violation', 'refs_changed', 'processes_left', 'refs_kept'],
-          ...['branch_held', 'repository_kept', 'repositories_disarmed', 'git_noted'],
-          'login_kept',
+          ...['branch_held', 'repository_kept', 'repositories_disarmed', 'left_unseen'],
+          ...['git_noted', 'login_kept'],
         ]),
       ),
       files: Type.Optional(Type.Array(Text)),

@@ -32,7 +32,8 @@ export const TurnRecord = Type.Object({
   /** The repositories inside the worktree. Of a set-up, earlier versions noted none. */
   guarded: Type.Optional(
     Type.Object({
-      ignores: Sha256,
+      /** Earlier versions noted none. */
+      rules: Type.Optional(Type.Object({ commit: Oid, own: Type.String() })),
       repositories: Type.Record(Type.String(), orNull(Arms)),
       /** Where a `.git` that is no directory leads. */
       pointers: Type.Optional(Type.Record(Type.String(), Type.String())),

@@ -36,6 +36,8 @@ export const gitScene = async (
   t: TestContext,
   sandbox: 'auto' | 'off',
   settings = '',
+  /** What the base has in addition. */
+  files: Record<string, string> = {},
 ): Promise<Scene> => {
   const options = withScript(t, {}, sandbox);
   options.settings += `\n${settings}`;
@@ -46,6 +48,9 @@ export const gitScene = async (
   main('tag', '-a', 'v1', '-m', 'v1');
   writeFiles(root, { 'a.txt': 'stashed\n' });
   main('stash', 'push', '--quiet', '-m', 'mine');
+  writeFiles(root, files);
+  main('add', '--all', '--force');
+  if (Object.keys(files).length > 0) main('commit', '--quiet', '-m', 'files');
   const made = await running.call<{ path: string }>('POST', '/api/worktrees', { case_id: item.id });
   assert.equal(made.status, 201, made.text);
   const { path } = made.body;

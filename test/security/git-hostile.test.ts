@@ -209,11 +209,8 @@ echo nonsense > index; mkdir -p commondir`,
     });
 
     it('never blocks where the base ignores it, and one that was there keeps its settings', async (t) => {
-      const on = await gitScene(t, sandbox);
+      const on = await gitScene(t, sandbox, '', { '.gitignore': 'fixtures/\n' });
       const { trap } = canary(t);
-      writeFileSync(join(on.path, '.gitignore'), 'fixtures/\n');
-      on.git('add', '.gitignore');
-      on.git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'ignore');
       mkdirSync(join(on.path, 'mine'));
       gitIn(join(on.path, 'mine'))('init', '-q');
       const settings = readFileSync(join(on.path, 'mine/.git/config'), 'utf8');

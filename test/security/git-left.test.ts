@@ -34,6 +34,38 @@ for (const sandbox of ['auto', 'off'] as const)
       assert.doesNotMatch(on.summary(), /\ufffd/);
     });
 
+    it('is a told change of type where a file is a pipe, a socket or a device now, and the rest is there', async (t) => {
+      const on = await gitScene(t, sandbox, '', { 'b.txt': 'b\n', 'c.txt': 'c\n' });
+      await on.work(
+        `rm a.txt b.txt; mkfifo a.txt; perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => "b.txt", Listen => 1)'; echo more >> c.txt`,
+      );
+      assert.match(patchOf(on), /^\+more$/m);
+      assert.match(patchOf(on), /^diff --git a\/a\.txt b\/a\.txt\ndeleted file mode 100644$/m);
+      assert.match(on.summary(), /^type {5}a\.txt {2}\+0 −1 {2}now a named pipe$/m);
+      assert.match(on.summary(), /^type {5}b\.txt {2}\+0 −1 {2}now a socket$/m);
+      assert.match(
+        on.summary(),
+        /no regular files any more: a\.txt \(named pipe\), b\.txt \(socket\)/,
+      );
+      const { call, workspace } = on.test.running;
+      const at = `/api/cases/${on.test.item.id}/worktree?force=true`;
+      assert.equal((await call('DELETE', at)).status, 204);
+      const recovered = join(workspace, on.test.item.path, 'recovered');
+      const [name = ''] = readdirSync(recovered).filter((each) => each.endsWith('.patch'));
+      assert.match(readFileSync(join(recovered, name), 'utf8'), /^\+more$/m);
+    });
+
+    it('holds up no git by a pipe that has the name of a file of rules', async (t) => {
+      const on = await gitScene(t, sandbox);
+      await on.work('mkdir lib; mkfifo lib/.gitignore .gitattributes lib/pipe; echo x > lib/x.txt');
+      assert.equal(on.git('status', '--short', '--untracked-files=all'), '?? lib/x.txt\n');
+      assert.match(
+        on.summary(),
+        /were removed, for git waits .*: \.gitattributes, lib\/\.gitignore\./,
+      );
+      assert.ok(lstatSync(join(on.path, 'lib/pipe')).isFIFO());
+    });
+
     it('is in the diff where nobody could read it, and that is told', async (t) => {
       const on = await gitScene(t, sandbox);
       await on.work('echo evil >> a.txt; echo more > new.txt; chmod 000 a.txt new.txt');

@@ -1,17 +1,21 @@
-import { lstatSync, readlinkSync, realpathSync, rmdirSync } from 'node:fs';
+import { chmodSync, lstatSync, readlinkSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { orElse } from '../../../base/or-else.ts';
+import { type IgnoreRules, noteIgnoreRules } from '../../tools/git/read/ignore-rules.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
+import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 import { type Arms, armsOf, mend } from './armed.ts';
 import { innerRepositories } from './inner.ts';
 import { dropBelow } from './set-ids.ts';
 import { takeAside } from './take-aside.ts';
+import type { WalkBounds } from './walk.ts';
 
 /** What is known of the repositories inside a worktree before a turn. Plain data. */
 export interface GuardedRepositories {
-  ignores: string;
+  /** What of the worktree is left alone; without them nothing is. */
+  rules?: IgnoreRules;
   /** Each by its path; null where its `.git` is no directory. */
   repositories: Record<string, Arms | null>;
   /** Where a `.git` that is no directory leads. */
@@ -22,9 +26,13 @@ export interface GuardedRepositories {
   modules: Record<string, Arms>;
 }
 
-/** Notes which repositories are inside the worktree, and what they could have git run. */
-export const guard = async (git: GitAt<GitWorktree>): Promise<GuardedRepositories> => {
-  const found = await innerRepositories(git);
+/** Notes which repositories are inside the worktree, where the base ignores nothing, and what they could have git run. */
+export const guard = async (
+  git: GitAt<GitWorktree>,
+  base_commit: string,
+): Promise<GuardedRepositories> => {
+  const rules = await noteIgnoreRules(git, base_commit);
+  const found = await innerRepositories(git, { rules, open_up: false });
   const [paths, bare] = [found.paths.flatMap(asText), found.bare.flatMap(asText)];
   const dirs = paths.map((path) => [path, gitDirAt(git.place, path)] as const);
   const pointers = paths.flatMap((path) => {
@@ -32,7 +40,7 @@ export const guard = async (git: GitAt<GitWorktree>): Promise<GuardedRepositorie
     return pointer === undefined ? [] : [[path, pointer] as const];
   });
   return {
-    ignores: found.ignores,
+    rules,
     pointers: Object.fromEntries(pointers),
     bare: Object.fromEntries(bare.map((path) => [path, armsOf(join(git.place.path, path))])),
     repositories: Object.fromEntries(
@@ -88,6 +96,10 @@ export interface Disarmed {
   taken: { path: string; to: string }[];
   /** Those that git was to run something in. */
   mended: string[];
+  /** Pipes and the like that git would have waited for: they are gone. */
+  removed: string[];
+  /** Directories that were not looked into, as git writes them for people. */
+  unseen: string[];
 }
 
 interface Watch {
@@ -96,6 +108,7 @@ interface Watch {
   links: readonly string[];
   /** Where what is taken goes: a directory that is made when it is needed. */
   aside: string;
+  most?: WalkBounds;
 }
 
 /**
@@ -104,9 +117,12 @@ interface Watch {
  */
 export const disarm = async (
   git: GitAt<GitWorktree>,
-  { before, links, aside }: Watch,
+  { before, links, aside, most }: Watch,
 ): Promise<Disarmed> => {
-  const { paths, bare } = await innerRepositories(git, before.ignores);
+  const { rules } = before;
+  const looking = { rules, open_up: true, most };
+  const { paths, bare, blocking, unseen } = await innerRepositories(git, looking);
+  for (const path of blocking) rmSync(onDisk(git.place, path), { force: true });
   const isOwn = (path: string): boolean =>
     isKnown(git.place, before, path) || isSubmodule(git.place, path);
   const added = paths.filter((path) => !asText(path).some(isOwn));
@@ -125,9 +141,17 @@ export const disarm = async (
     }
   const mended = await mendAll(git, { before, aside });
   // Others may enter there who could not enter the git.place.
-  if (taken.length + mended.length > 0) await dropBelow(aside);
+  if (taken.length + mended.length > 0) await shut(aside);
   if (failed.length > 0) throw failed[0];
-  return { taken, mended };
+  return { taken, mended, removed: blocking.map(pathText), unseen: unseen.map(nameOf) };
+};
+
+const nameOf = (path: string): string => (path === '' ? '.' : pathText(path));
+
+// What is too much to be looked at is for nobody else.
+const shut = async (aside: string): Promise<void> => {
+  const { unseen } = await dropBelow(aside);
+  if (unseen.length > 0) chmodSync(aside, 0o700);
 };
 
 const mendAll = async (

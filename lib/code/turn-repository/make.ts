@@ -19,7 +19,7 @@ interface Making {
 /** Makes all that a turn's own repository needs, beside the place where it will be. */
 export const makeRepository = async (
   git: Git,
-  worktree: GitWorktree,
+  worktree: GitWorktree & { base_commit: string },
   { made, places, own }: Making,
 ): Promise<Begun & { guarded: GuardedRepositories }> => {
   const isClone = worktree.git_dir === worktree.common_dir;
@@ -30,5 +30,5 @@ export const makeRepository = async (
   const kinds = new Map([...begun.kinds, ...(await putOwn(git.at(worktree), { dir, own, refs }))]);
   await copyTags(git.at(worktree), dir, { refs, kinds });
   writeFileSync(join(made, 'pointer'), pointerTo(places.dir));
-  return { ...begun, kinds, guarded: await guard(git.at(worktree)) };
+  return { ...begun, kinds, guarded: await guard(git.at(worktree), worktree.base_commit) };
 };

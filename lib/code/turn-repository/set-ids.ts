@@ -1,45 +1,38 @@
 import { chmodSync, lstatSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { openUp } from './inner.ts';
+import { type WalkedDirectory, walk } from './walk.ts';
 
 const BITS = 0o6000;
 
+export interface DroppedIds {
+  /** Files that ran as their owner or group for whoever started them. */
+  dropped: string[];
+  /** Directories that were not looked into, read as latin1. */
+  unseen: string[];
+}
+
 /**
- * Has no file below a directory run as its owner or group for whoever starts it, and answers which were to: another
- * user of the machine would be whom the daemon runs as. Nothing is looked at where others cannot enter.
+ * Has no file below a directory run as its owner or group for whoever starts it: another user of the machine would be
+ * whom the daemon runs as. Nothing is looked at where others cannot enter.
  */
-export const dropSetIds = async (root: string): Promise<string[]> =>
-  canBeEntered(root) ? dropBelow(root) : [];
+export const dropSetIds = async (root: string): Promise<DroppedIds> =>
+  canBeEntered(root) ? dropBelow(root) : { dropped: [], unseen: [] };
 
 /** The same, whoever can enter now. */
-export const dropBelow = async (root: string): Promise<string[]> => {
-  const found: string[] = [];
-  const open = [''];
-  for (let dir = open.pop(); dir !== undefined; dir = open.pop()) {
-    const { directories, files } = await entriesIn(root, dir);
-    open.push(...directories);
-    found.push(...files.filter((name) => drop(onDisk({ path: root }, name))));
-  }
-  return found.toSorted().map(pathText);
-};
-
-// Names are read as latin1, byte for byte.
-const entriesIn = async (
-  root: string,
-  dir: string,
-): Promise<{ directories: string[]; files: string[] }> => {
-  const path = onDisk({ path: root }, dir);
-  openUp(path);
-  const entries = await readdir(path, { withFileTypes: true, encoding: 'latin1' }).catch(() => []);
-  const named = (some: typeof entries): string[] =>
-    some.map(({ name }) => (dir === '' ? name : `${dir}/${name}`));
-  return {
-    directories: named(entries.filter((entry) => entry.isDirectory())),
-    files: named(entries.filter((entry) => entry.isFile())),
+export const dropBelow = async (root: string): Promise<DroppedIds> => {
+  const dropped: string[] = [];
+  const visit = ({ path, entries }: WalkedDirectory): string[] => {
+    const named = (wanted: string): string[] =>
+      entries.flatMap(({ name, kind }) => (kind === wanted ? [name] : []));
+    const files = named('file').map((name) => (path === '' ? name : `${path}/${name}`));
+    dropped.push(...files.filter((name) => drop(onDisk({ path: root }, name))));
+    return named('directory');
   };
+  const unseen = await walk(root, { visit, before: openUp });
+  return { dropped: dropped.toSorted().map(pathText), unseen };
 };
 
 const drop = (path: Buffer): boolean => {

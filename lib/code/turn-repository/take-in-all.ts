@@ -2,15 +2,18 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git, GitWorktree } from '../../tools/git/run/git.ts';
+import { pathText } from '../../tools/git/run/path-text.ts';
 import { type Disarmed, disarm, dropEmptyModules, type GuardedRepositories } from './guard.ts';
 import { takeInLfs } from './lfs.ts';
-import { dropSetIds } from './set-ids.ts';
+import { type DroppedIds, dropSetIds } from './set-ids.ts';
 import { type Over, type TakenIn, takeIn } from './take-in.ts';
 
 export interface AllTaken extends TakenIn {
   disarmed: Disarmed;
   /** Files that ran as somebody else than who starts them. */
   set_ids: string[];
+  /** Directories that were not looked into, as git writes them for people. */
+  unseen: string[];
 }
 
 interface AllOver extends Over {
@@ -30,20 +33,24 @@ export const takeInAll = async (
     const { taken, failed } = await branchOf(git, worktree, over);
     const disarmed =
       before === undefined
-        ? { taken: [], mended: [] }
+        ? { taken: [], mended: [], removed: [], unseen: [] }
         : await disarm(git.at(worktree), { before, links: taken.links, aside });
     if (failed !== undefined) throw failed.error;
     dropEmptyModules(worktree);
-    return { ...taken, disarmed, set_ids };
+    const unseen = [...new Set([...disarmed.unseen, ...set_ids.unseen.map(pathText)])];
+    return { ...taken, disarmed, set_ids: set_ids.dropped, unseen };
   } finally {
     await rm(room, { recursive: true, force: true });
   }
 };
 
-const setIdsOf = async ({ path, git_dir }: GitWorktree): Promise<string[]> => [
-  ...(await dropSetIds(path)),
-  ...(await dropSetIds(join(git_dir, 'modules'))),
-];
+const setIdsOf = async ({ path, git_dir }: GitWorktree): Promise<DroppedIds> => {
+  const [files, modules] = [await dropSetIds(path), await dropSetIds(join(git_dir, 'modules'))];
+  return {
+    dropped: [...files.dropped, ...modules.dropped],
+    unseen: [...files.unseen, ...modules.unseen.map((name) => `.git/modules/${name}`)],
+  };
+};
 
 // What fails here leaves no repository in the worktree as the turn put it.
 const branchOf = async (

@@ -141,7 +141,7 @@ const toldOf = (
   { layout }: Store,
   { taken, item_dir }: { taken: AllTaken; item_dir: string },
 ): TurnTold[] => {
-  const { held, kept, notes, links, disarmed, set_ids } = taken;
+  const { held, kept, notes, links, disarmed, set_ids, unseen } = taken;
   const where = (path: string): string => relative(layout.root, path);
   const places = disarmed.taken.map(
     ({ path, to }) => `${path} (its git directory is in ${where(to)})`,
@@ -158,9 +158,12 @@ const toldOf = (
     ...(named.length === 0
       ? []
       : [{ code: 'repositories_disarmed' as const, message: linksText(named) }]),
-    ...[...notes, ...mended, ...(set_ids.length === 0 ? [] : [setIdsText(set_ids)])].map(
-      (message) => ({ code: 'git_noted' as const, message }),
-    ),
+    ...(unseen.length === 0 ? [] : [{ code: 'left_unseen' as const, message: unseenText(unseen) }]),
+    ...[
+      ...[...notes, ...mended],
+      ...(disarmed.removed.length === 0 ? [] : [removedText(disarmed.removed)]),
+      ...(set_ids.length === 0 ? [] : [setIdsText(set_ids)]),
+    ].map((message) => ({ code: 'git_noted' as const, message })),
   ];
 };
 
@@ -173,8 +176,16 @@ const linksText = (named: readonly string[]): string =>
 const mendedText = (names: readonly string[], where: string): string =>
   `Settings or hooks of repositories inside the worktree were changed: ${names.join(', ')}. What names programs was taken out; it is in ${where}.`;
 
+const removedText = (names: readonly string[]): string =>
+  `Named pipes, sockets or devices had names of files that git reads, and were removed, for git waits for them: ${someOf(names)}.`;
+
+const unseenText = (names: readonly string[]): string =>
+  `Directories of the worktree were not looked into, for it holds too much, or is too deep: ${someOf(names.map(short))}. A repository there may name programs that your git runs. Look there without git, or remove them, then begin anew.`;
+
+const short = (name: string): string => (name.length > 200 ? `${name.slice(0, 200)}…` : name);
+
 const setIdsText = (names: readonly string[]): string =>
   `Files were left set-uid or set-gid, and are so no more: ${someOf(names)}.`;
 
 const blockedBy = (told: readonly TurnTold[]): string | undefined =>
-  told.find(({ code }) => code === 'repositories_disarmed')?.message;
+  told.find(({ code }) => code === 'repositories_disarmed' || code === 'left_unseen')?.message;

@@ -20,7 +20,7 @@ export const NOTHING: Came = { blocked: undefined };
 
 const CODES = [
   ...(['refs_kept', 'branch_held', 'repository_kept', 'repositories_disarmed'] as const),
-  'git_noted' as const,
+  ...(['left_unseen', 'git_noted'] as const),
 ];
 
 export const isTurnTold = (code: unknown): boolean => CODES.some((known) => known === code);

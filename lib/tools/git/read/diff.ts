@@ -10,6 +10,12 @@ import { textAsText } from '../run/text-as-text.ts';
 import { knownStages } from './index-stages.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
+import {
+  pastSpecialFiles,
+  type SpecialFiles,
+  type SpecialKind,
+  takeOutSpecialFiles,
+} from './special-files.ts';
 import { parseStatus, STATUS } from './status.ts';
 
 export interface DiffSummary {
@@ -21,7 +27,9 @@ export interface DiffSummary {
 /** One changed file, its name as git writes it for people: quoted where no line can hold it, `{old => new}` when renamed. */
 export interface ChangedFile {
   path: string;
-  what: 'added' | 'deleted' | 'renamed' | 'copied' | 'mode' | 'changed';
+  what: 'added' | 'deleted' | 'renamed' | 'copied' | 'mode' | 'type' | 'changed';
+  /** Of what is no file any more: the patch has it as deleted. */
+  now?: SpecialKind;
   /** Lines; null for a binary file. */
   additions: number | null;
   deletions: number | null;
@@ -44,11 +52,19 @@ export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<
   against(git, base, (commit) =>
     onLookedCopy(git, async (copy, listed) => {
       if (listed.clean_at === base) return { ...parseDiff(NOTHING), left_out: [] };
-      const left_out = await takeIn(copy, listed);
-      const shown = await textAsText(copy, (plain) => readable(plain, commit));
-      return { ...parseDiff(shown), left_out };
+      return pastSpecialFiles(copy, async (special) => {
+        const left_out = await takeIn(copy, listed, special);
+        const shown = await textAsText(copy, (plain) => readable(plain, commit));
+        const { changed, ...diff } = parseDiff(shown);
+        return { ...diff, changed: changed.map((file) => typed(file, special)), left_out };
+      });
     }),
   );
+
+const typed = (file: ChangedFile, special: SpecialFiles): ChangedFile => {
+  const now = special.get(file.path);
+  return now === undefined || file.what !== 'deleted' ? file : { ...file, what: 'type', now };
+};
 
 // Where nobody has to ask what the index says, what is new comes with whether there is anything at all.
 const onLookedCopy = async <T>(
@@ -63,6 +79,8 @@ const onLookedCopy = async <T>(
 interface Listing extends IndexListing {
   /** The commit as which all is: files, index and HEAD. */
   clean_at?: string | undefined;
+  /** Every tracked file is as the index has it. */
+  is_added_to_alone?: boolean;
 }
 
 const lookedAt = async (copy: GitAt<GitWorktree>): Promise<Listing> => {
@@ -73,6 +91,7 @@ const lookedAt = async (copy: GitAt<GitWorktree>): Promise<Listing> => {
     untracked: named(/^\?\?$/),
     unmerged: named(/U|^AA$|^DD$/),
     clean_at: files.length === 0 ? headers.get('branch.oid') : undefined,
+    is_added_to_alone: files.every(({ code }) => code === '??'),
   };
 };
 
@@ -101,12 +120,16 @@ const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
 export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): Promise<void> =>
   against(git, base, (commit) =>
     onLookedCopy(git, async (copy, listed) => {
-      await takeIn(copy, listed);
+      // Before it writes anything.
+      const special =
+        listed.is_added_to_alone === true ? NO_FILES : await takeOutSpecialFiles(copy);
+      await takeIn(copy, listed, special);
       const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
       await textAsText(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));
     }),
   );
 
+const NO_FILES: SpecialFiles = new Map();
 const LONG_MS = 600_000;
 
 // An id is looked up by the diff itself: only if that fails git is asked whether the commit is why.
@@ -155,6 +178,7 @@ const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 const takeIn = async (
   git: GitAt<GitWorktree>,
   { untracked, unmerged }: IndexListing,
+  special: SpecialFiles,
 ): Promise<string[]> => {
   const large = await Promise.all(untracked.map((path) => isLeft(git.place, path)));
   const left = new Set(untracked.filter((_, at) => large[at]));
@@ -163,7 +187,11 @@ const takeIn = async (
     ['--intent-to-add'],
     untracked.filter((path) => !left.has(path)),
   );
-  await add(git, ['--all'], unmerged);
+  await add(
+    git,
+    ['--all'],
+    unmerged.filter((path) => !special.has(pathText(path))),
+  );
   return [...left].map(pathText);
 };
 

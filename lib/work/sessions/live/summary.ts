@@ -134,8 +134,10 @@ const files = (changedFiles: readonly ChangedFile[]): string[] => {
   ];
 };
 
-const changedLine = ({ what, path, additions, deletions }: ChangedFile): string =>
-  `${what.padEnd(8)} ${path}  ${additions === null ? 'binary' : `+${additions} −${deletions}`}`;
+const changedLine = ({ what, path, additions, deletions, now }: ChangedFile): string => {
+  const lines = additions === null ? 'binary' : `+${additions} −${deletions}`;
+  return `${what.padEnd(8)} ${path}  ${lines}${now === undefined ? '' : `  now a ${now}`}`;
+};
 
 const leftOut = (paths: readonly string[]): string[] =>
   part(

@@ -90,9 +90,16 @@ const keepDiff = async (
   const { patch, changed, left_out, ...counts } = diff ?? (await wholeDiffOf(service, kept));
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
   await keepSinceApproval(service, kept);
-  service.engine.transcript(kept).append('diff', { ...counts });
+  const transcript = service.engine.transcript(kept);
+  const special = changed.flatMap(({ path, now }) => (now === undefined ? [] : `${path} (${now})`));
+  if (special.length > 0)
+    transcript.append('error', { code: 'git_noted', message: specialText(special) });
+  transcript.append('diff', { ...counts });
   return { files: changed, left_out };
 };
+
+const specialText = (named: readonly string[]): string =>
+  `Tracked files are no regular files any more: ${someOf(named)}. The patch has them as deleted. Remove them, for git can read none of them.`;
 
 const SINCE = 'since-approval.patch';
 

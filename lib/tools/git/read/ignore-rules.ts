@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { orElse } from '../../../../base/or-else.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
+import { nulls, onDisk } from '../run/index-file.ts';
+
+/** The ignore rules of a commit and of the operator, as they were when they were noted. Plain data. */
+export interface IgnoreRules {
+  /** Its `.gitignore` files count, and no other ones. */
+  commit: string;
+  /** `core.excludesFile` and then `info/exclude`, read as latin1. */
+  own: string;
+}
+
+/** Notes the operator's rules, which apply in addition to those of the commit. A file of the worktree is not among them. */
+export const noteIgnoreRules = async (
+  git: GitAt<GitWorktree>,
+  commit: string,
+): Promise<IgnoreRules> => {
+  const args = ['config', '--type=path', '--default', '~/.config/git/ignore', '--get'];
+  const named = await git.find([...args, 'core.excludesFile']);
+  const files = [named ?? '', join(git.place.common_dir, 'info', 'exclude')];
+  return { commit, own: files.map((path) => textOf(git.place, path)).join('\n') };
+};
+
+const MOST_BYTES = 1_048_576;
+
+// Dotfiles are often links; one into the worktree is written by whoever works there.
+const textOf = ({ path: root }: GitWorktree, path: string): string =>
+  orElse(() => {
+    const real = realpathSync(path);
+    const found = statSync(real);
+    const counts = found.isFile() && found.size <= MOST_BYTES && !real.startsWith(`${root}/`);
+    return counts ? readFileSync(real, 'latin1') : '';
+  }, '');
+
+/** Answers which of these directories the rules ignore, where the commit has nothing in them. Names are read as latin1. */
+export type IgnoredDirectories = (paths: readonly string[]) => Promise<ReadonlySet<string>>;
+
+/**
+ * Lends `work` the rules. They are read from a copy beside the worktree, whose own `.gitignore` files have no say, so a
+ * rule written since ignores nothing.
+ */
+export const withIgnoreRules = async <T>(
+  git: GitAt<GitWorktree>,
+  rules: IgnoreRules,
+  work: (ignored: IgnoredDirectories) => Promise<T>,
+): Promise<T> => {
+  const dir = await mkdtemp(join(tmpdir(), 'dossier-ignores-'));
+  try {
+    const { directories, files } = await rulesAt(git, rules.commit);
+    const copy = git.at(emptyRepository(dir));
+    const probe = `.${randomUUID()}`;
+    // What is in an ignored directory cannot be included again: a name that always is tells of the directory alone.
+    const write = (path: Buffer, text: string): void =>
+      writeFileSync(path, `${text}\n!${probe}\n`, 'latin1');
+    write(Buffer.from(join(dir, 'git', 'info', 'exclude')), rules.own);
+    for (const { path, text } of files) {
+      mkdirSync(onDisk(copy.place, dirname(path)), { recursive: true });
+      write(onDisk(copy.place, path), text);
+    }
+    return await work(async (paths) =>
+      ignoredIn(copy, { probe, paths: paths.filter((path) => !directories.has(path)) }),
+    );
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+};
+
+const emptyRepository = (dir: string): GitWorktree => {
+  for (const name of ['tree', 'git/info', 'git/objects', 'git/refs'])
+    mkdirSync(join(dir, name), { recursive: true });
+  const git_dir = join(dir, 'git');
+  writeFileSync(join(git_dir, 'HEAD'), 'ref: refs/heads/none\n');
+  writeFileSync(join(git_dir, 'config'), '[core]\n\tbare = false\n');
+  return { git_dir, common_dir: git_dir, path: join(dir, 'tree') };
+};
+
+interface Asked {
+  probe: string;
+  paths: readonly string[];
+}
+
+const ignoredIn = async (
+  copy: GitAt<GitWorktree>,
+  { probe, paths }: Asked,
+): Promise<ReadonlySet<string>> => {
+  if (paths.length === 0) return new Set();
+  const { stdout } = await copy.run(['check-ignore', '-z', '--stdin', '--no-index'], {
+    read: true,
+    input: nulls(paths.map((path) => `./${path}/${probe}`)),
+    // The command takes paths, not patterns, and knows no such switch.
+    env: { GIT_LITERAL_PATHSPECS: '0' },
+    settings: [['core.excludesFile', '']],
+    max_bytes: MOST_LISTED,
+    ok: [0, 1],
+  });
+  const found = stdout.toString('latin1').split('\0').slice(0, -1);
+  return new Set(found.map((path) => path.slice('./'.length, -`/${probe}`.length)));
+};
+
+const MOST_LISTED = 1024 ** 3;
+
+interface RulesAt {
+  /** All directories of the commit. */
+  directories: ReadonlySet<string>;
+  files: { path: string; text: string }[];
+}
+
+// A commit that cannot be read any more ignores nothing.
+const rulesAt = async (git: GitAt, commit: string): Promise<RulesAt> => {
+  const args = ['ls-tree', '-r', '-t', '-z', '--full-tree', commit];
+  const listed = await git.names(args, { max_bytes: MOST_LISTED }).catch(() => []);
+  const directories = new Set<string>();
+  const found: { path: string; oid: string }[] = [];
+  for (const line of listed) {
+    const [, mode = '', type = '', oid = '', path = ''] = LISTED.exec(line) ?? [];
+    if (type === 'tree') directories.add(path);
+    // A link is none to git, either.
+    if (mode.startsWith('100') && /^(?:.*\/)?\.gitignore$/s.test(path)) found.push({ path, oid });
+  }
+  const texts = await blobsOf(git, [...new Set(found.map(({ oid }) => oid))]);
+  const files = found.filter(({ path }) => !/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i.test(path));
+  return {
+    directories,
+    files: files.map(({ path, oid }) => ({ path, text: texts.get(oid) ?? '' })),
+  };
+};
+
+const LISTED = /^(\d{6}) ([a-z]+) ([0-9a-f]+)\t(.*)$/s;
+
+const blobsOf = async (git: GitAt, oids: readonly string[]): Promise<Map<string, string>> => {
+  const found = new Map<string, string>();
+  if (oids.length === 0) return found;
+  const input = oids.map((oid) => `${oid}\n`).join('');
+  const args = ['cat-file', '--batch=%(objectname) %(objectsize)'];
+  const { stdout } = await git.run(args, { read: true, input, ok: [0, 128] });
+  for (let at = 0; at < stdout.length; ) {
+    const end = stdout.indexOf('\n', at);
+    const [oid = '', size = ''] = stdout.toString('latin1', at, end).split(' ');
+    at = end + 1;
+    // One that is missing has a word for its size, and nothing after it.
+    if (!/^\d+$/.test(size)) continue;
+    found.set(oid, stdout.toString('latin1', at, at + Number(size)));
+    at += Number(size) + 1;
+  }
+  return found;
+};
