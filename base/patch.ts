@@ -107,3 +107,28 @@ const unquoted = (name: string | undefined): string | undefined => {
     else bytes.push(ESCAPED[escaped] ?? Number.parseInt(escaped, 8));
   return new TextDecoder().decode(new Uint8Array(bytes));
 };
+
+/** What a file holds after a patch of it; undefined where the patch is of another content, or of none that is text. */
+export const patched = (before: string, { text, isBinary }: FilePatch): string | undefined => {
+  if (isBinary) return undefined;
+  const old = before.split('\n');
+  const now: string[] = [];
+  let at = 0;
+  for (const hunk of text.split(/^(?=@@ -)/m).slice(1)) {
+    const { from, removed, put } = hunkOf(hunk);
+    if (old.slice(from, from + removed.length).join('\n') !== removed.join('\n')) return undefined;
+    now.push(...old.slice(at, from), ...put);
+    at = from + removed.length;
+  }
+  return [...now, ...old.slice(at)].join('\n');
+};
+
+// The lines that it wants there, and those that it puts in their place: context is both.
+const hunkOf = (text: string): { from: number; removed: string[]; put: string[] } => {
+  const [first = '', ...lines] = text.replace(/\n$/, '').split('\n');
+  const [, start = '0', count = '1'] = /^@@ -(\d+)(?:,(\d+))? /.exec(first) ?? [];
+  const without = (sign: string): string[] =>
+    lines.filter((line) => ![sign, '\\'].includes(line.charAt(0))).map((line) => line.slice(1));
+  const from = Number(start) - (count === '0' ? 0 : 1);
+  return { from, removed: without('+'), put: without('-') };
+};

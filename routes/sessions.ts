@@ -11,6 +11,7 @@ import {
   finishSession,
 } from '../lib/work/sessions/lifecycle/control.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
+import { getDiffFiles } from '../lib/work/sessions/lifecycle/diff-files.ts';
 import {
   getComments,
   getDiff,
@@ -23,11 +24,14 @@ import {
   usageOf,
 } from '../lib/work/sessions/lifecycle/read.ts';
 import { Boundary } from '../store/records/boundary.ts';
+import { DiffFile } from '../store/records/diff-file.ts';
 import { Sha256, Word } from '../store/records/id.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
 import { GIVES_MARKDOWN, optionalBody, TAKES_MARKDOWN } from './fields.ts';
 import { CREATING } from './problems.ts';
+
+const Since = Type.Object({ since: Type.Optional(Type.Enum(['base', 'approval'])) });
 
 export const sessionRoutes = [
   route('GET /cases/{id}/sessions', {
@@ -220,12 +224,23 @@ export const sessionRoutes = [
     summary: 'Read what the session changed, as a patch',
     description:
       'diff.patch as it was kept when the work was over, or was stopped; 404 before. With `since=approval` only what changed since the plan was approved: without what stood in the worktree then, of another session or by hand.',
-    query: Type.Object({ since: Type.Optional(Type.Enum(['base', 'approval'])) }),
+    query: Since,
     response: Type.String(),
     produces: 'text/x-diff',
     errors: ['unreadable_record'],
     handler: async ({ params, query }, service) =>
       patchAnswer(await getDiff(service, params.id, params.sid, query.since)),
+  }),
+  route('GET /cases/{id}/sessions/{sid}/diff/files', {
+    operationId: 'listDiffFiles',
+    summary: 'List the files that the session changed, those first that run later',
+    description:
+      'The files of diff.patch. `runs` says when a program runs that the file names: sentences such as "runs when you run `make`", compared with the base.',
+    query: Since,
+    response: Type.Array(DiffFile),
+    errors: ['unreadable_record'],
+    handler: ({ params, query }, service) =>
+      getDiffFiles(service, params.id, params.sid, query.since),
   }),
   route('GET /cases/{id}/sessions/{sid}/stream', {
     summary: "Follow a session's execution events; the stream ends after `complete`",

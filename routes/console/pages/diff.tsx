@@ -2,6 +2,7 @@ import { type Case, Problem, type Session } from '../../../lib/client/client.ts'
 import { type Api, page } from '../common/page.ts';
 import type { Since } from '../parts/diff/kept.ts';
 import { listedOf } from '../parts/diff/list.ts';
+import { type RunsFile, RunsLater } from '../parts/diff/runs.tsx';
 import type { ListedFile } from '../parts/diff/tree.ts';
 import { DiffView } from '../parts/diff/view.tsx';
 import { SessionPage } from '../parts/session.tsx';
@@ -13,14 +14,17 @@ interface Diff {
   waiting: string | undefined;
   /** undefined where none is kept. */
   patch: { files: ListedFile[]; text: string; isCut: boolean } | undefined;
+  /** Files by which something runs later. */
+  runs: RunsFile[];
   /** The worktree, and what is not committed in it. */
   worktree: { path: string; files: { path: string; code: string }[] } | undefined;
   since: Since;
 }
 
-const View = ({ item, session, waiting, patch, worktree, since }: Diff) => (
+const View = ({ item, session, waiting, patch, runs, worktree, since }: Diff) => (
   <SessionPage item={item} of={session} tab="Diff">
     {patch !== undefined && <When session={session} since={since} />}
+    <RunsLater files={runs} />
     {patch === undefined || patch.text === '' ? (
       <None session={session} isEmpty={patch !== undefined} worktree={worktree} />
     ) : (
@@ -122,6 +126,15 @@ const patchOf = async ({ call }: Api, at: { id: string; sid: string }, since: Si
   return { files: listedOf(text, plan), text: isCut ? text.slice(0, MOST) : text, isCut };
 };
 
+const runsOf = async ({ call }: Api, at: { id: string; sid: string }, since: Since) => {
+  const files = await orNone(
+    call('GET /cases/{id}/sessions/{sid}/diff/files', { ...at, query: { since } }),
+  );
+  return (files ?? [])
+    .filter(({ runs }) => runs.length > 0)
+    .map(({ path, runs }) => ({ path, runs }));
+};
+
 const worktreeOf = async ({ call }: Api, case_id: string): Promise<Diff['worktree']> => {
   const status = await orNone(call('GET /api/worktrees/{case_id}/status', { case_id }));
   if (status === undefined) return undefined;
@@ -134,15 +147,16 @@ export const diff = page<Diff>({
   title: ({ item }) => `Diff · ${item.title}`,
   load: async (api, { params: { id = '', sid = '' }, query }) => {
     const since = query.since === 'approval' ? 'approval' : 'base';
-    const [item, session, all, patch, worktree] = await Promise.all([
+    const [item, session, all, patch, runs, worktree] = await Promise.all([
       api.call('GET /cases/{id}', { id }),
       api.call('GET /cases/{id}/sessions/{sid}', { id, sid }),
       api.call('GET /cases/{id}/sessions', { id }),
       patchOf(api, { id, sid }, since),
+      runsOf(api, { id, sid }, since),
       worktreeOf(api, id),
     ]);
     const waiting = all.findLast(({ status }) => status === 'plan_ready')?.id;
-    return { item, session, waiting, patch, worktree, since };
+    return { item, session, waiting, patch, runs, worktree, since };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,

@@ -65,7 +65,7 @@ describe('--json', () => {
     await json('path make');
     assert.equal((await json('tail make')).at(-1).event, 'complete');
     const { files, diff } = await json('diff make');
-    assert.deepEqual(files[0], { path: 'one.txt', added: 1, removed: 0 });
+    assert.deepEqual(files[0], { path: 'one.txt', added: 1, removed: 0, runs: [] });
     assert.equal(diff, await dossier.call('GET /cases/{id}/sessions/{sid}/diff', at));
     assert.deepEqual(await json('diff make --stat'), { files });
     const { id: proof } = await json('proof add make', join(workspace, 'workspace.md'));

@@ -3,6 +3,7 @@ import { fenceOff } from '../../../../base/fence-off.ts';
 import { oneLine } from '../../../../base/one-line.ts';
 import { shorten } from '../../../../base/shorten.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
+import type { RunsLater } from '../../../code/worktrees/look/runs.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
 import { questionsPart } from './questions.ts';
@@ -16,7 +17,7 @@ export interface Outcome {
 
 /** What the worktree holds against the base, or why nobody can tell any more. */
 export type WorktreeChanges =
-  | { files: readonly ChangedFile[]; left_out: readonly string[] }
+  | { files: readonly ChangedFile[]; left_out: readonly string[]; runs?: readonly RunsLater[] }
   | { unknown: string };
 
 /** What a session came to, as far as it is known when it ends or stops. */
@@ -120,7 +121,16 @@ const changed = (changes: WorktreeChanges | undefined): string[] => {
   if (changes === undefined) return [];
   if ('unknown' in changes)
     return ['## What changed', 'Nobody can tell any more:', fenceOff(changes.unknown, 'text')];
-  return ['## What changed', ...files(changes.files), ...leftOut(changes.left_out)];
+  const { runs = [], left_out } = changes;
+  return ['## What changed', ...runsPart(runs), ...files(changes.files), ...leftOut(left_out)];
+};
+
+const runsPart = (runs: readonly RunsLater[]): string[] => {
+  const lines = runs.map(({ path, runs: when }) => `${oneLine(path)}: ${when.join('; ')}`);
+  return part(
+    'Files that run something later, outside of the sandbox:',
+    firstOf(lines, 'files').join('\n'),
+  );
 };
 
 const files = (changedFiles: readonly ChangedFile[]): string[] => {

@@ -12,6 +12,7 @@ import { type StoredSession, whereIs } from '../../../../store/sessions/sessions
 import type { Store } from '../../../../store/store.ts';
 import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/look/diff.ts';
+import { runsLater } from '../../../code/worktrees/look/runs.ts';
 import { checkState } from '../../../code/worktrees/look/state.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
@@ -95,7 +96,15 @@ const keepDiff = async (
   if (special.length > 0)
     transcript.append('error', { code: 'git_noted', message: specialText(special) });
   transcript.append('diff', { ...counts });
-  return { files: changed, left_out };
+  return { files: changed, left_out, runs: await runsIn(service, kept, patch) };
+};
+
+const runsIn = ({ store, git }: TurnNeeds, kept: StoredSession, patch: Buffer) => {
+  const { case_id, base_commit } = kept.session;
+  return runsLater(patch.toString('utf8'), {
+    git: git.at(getWorktree(store, case_id)),
+    base_commit,
+  });
 };
 
 const specialText = (named: readonly string[]): string =>

@@ -1,0 +1,18 @@
+import { type Static, Type } from 'typebox';
+import { orNull } from './or-null.ts';
+
+/** A file of a session's patch. */
+export const DiffFile = Type.Object(
+  {
+    path: Type.String(),
+    from: orNull(Type.String(), 'Where it was before, of a renamed or copied one'),
+    kind: Type.Enum(['changed', 'new', 'deleted', 'renamed', 'copied']),
+    added: Type.Integer({ description: 'Lines' }),
+    removed: Type.Integer({ description: 'Lines' }),
+    runs: Type.Array(Type.String(), {
+      description: 'When a program that the file names runs: "runs when you run `make`"',
+    }),
+  },
+  { $id: 'SessionDiffFile' },
+);
+export type DiffFile = Static<typeof DiffFile>;
