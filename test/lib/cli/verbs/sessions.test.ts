@@ -168,6 +168,26 @@ describe('dossier diff', () => {
   });
 });
 
+describe('dossier diff of what runs later', () => {
+  it('names it first, and is a patch that git applies all the same', async (t) => {
+    const description = 'Do:\n\n```sh\necho x > .envrc; echo y > a.txt\n```\n';
+    const { said, approve, until, root } = await planned(t, { description });
+    await approve();
+    await until('complete');
+    const { stdout } = await said('diff');
+    const when = 'runs when you enter the directory with direnv';
+    assert.ok(
+      stdout.startsWith(
+        `Files that run something later, outside of the sandbox:\n  .envrc: ${when}\n\ndiff --git `,
+      ),
+      stdout,
+    );
+    const applied = spawnSync('git', ['apply'], { cwd: root, input: stdout, encoding: 'utf8' });
+    assert.deepEqual([applied.status, applied.stderr], [0, '']);
+    assert.match((await said('diff', '--stat')).stdout, /^\+1\t-0\t\.envrc\truns when you enter/);
+  });
+});
+
 describe('dossier diff --stat', () => {
   it('names files as they are, and takes no line of one for the head of another', async (t) => {
     const odd = "mkdir 'a b'; printf 'x\\rdiff --git a/no b/no\\n' > 'a b/ö.txt'";
