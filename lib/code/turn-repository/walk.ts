@@ -11,6 +11,7 @@ import {
   readlinkSync,
   realpathSync,
 } from 'node:fs';
+import { orElse } from '../../../base/or-else.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 
 /** A directory below the top, by its path from there. Names are read as latin1, byte for byte. */
@@ -48,12 +49,13 @@ const MOST: WalkBounds = { directories: 500_000, entries: 5_000_000 };
  */
 export const walk = async (root: string, { most = MOST, ...how }: Walk): Promise<string[]> => {
   const left = { ...most };
+  const top = orElse(() => realpathSync.native(root, 'latin1'), root);
   const unseen: string[] = [];
   let level = [''];
   while (level.length > 0) {
     const below: string[] = [];
     for (const path of level) {
-      const entries = await nextEntries(root, { path, left, ...how });
+      const entries = await nextEntries(root, { path, top, left, ...how });
       if (entries === undefined) unseen.push(path);
       else if (entries !== 'closed')
         below.push(...how.visit({ path, entries }).map((name) => pathIn(path, name)));
@@ -82,20 +84,22 @@ const pause = (): Promise<void> => new Promise((done) => void setImmediate(done)
 
 interface Opening extends Pick<Walk, 'before'> {
   path: string;
+  /** The root without links, read as latin1. */
+  top: string;
   left: WalkBounds;
 }
 
 // Undefined for what cannot be looked into, or not wholly.
 const entriesAt = async (
   root: string,
-  { path, left, before }: Opening,
+  { path, top, left, before }: Opening,
 ): Promise<WalkedEntry[] | 'closed' | undefined> => {
   const at = path === '' ? Buffer.from(root) : onDisk({ path: root }, path);
   let descriptor: number | undefined;
   try {
     before?.(at);
     descriptor = openSync(at, FLAGS);
-    return isInPlace(descriptor, { root, at, path })
+    return isInPlace(descriptor, { top, at, path })
       ? await listed(opendirSync(openAs(descriptor, at), { encoding: 'latin1' }), left)
       : undefined;
   } catch (error) {
@@ -116,15 +120,12 @@ const hasDescriptors = process.platform === 'linux' && existsSync(DESCRIPTORS);
 const openAs = (descriptor: number, at: Buffer): string | Buffer =>
   hasDescriptors ? `${DESCRIPTORS}/${descriptor}` : at;
 
-interface Meant {
-  root: string;
+interface Meant extends Pick<Opening, 'path' | 'top'> {
   at: Buffer;
-  path: string;
 }
 
 // A link on the way leads elsewhere. Linux tells where what is open is; elsewhere the way is looked at again.
-const isInPlace = (descriptor: number, { root, at, path }: Meant): boolean => {
-  const top = realpathSync.native(root, 'latin1');
+const isInPlace = (descriptor: number, { top, at, path }: Meant): boolean => {
   const meant = path === '' ? top : `${top}/${path}`;
   if (hasDescriptors) return readlinkSync(`${DESCRIPTORS}/${descriptor}`, 'latin1') === meant;
   const [held, there] = [fstatSync(descriptor), lstatSync(at)];
