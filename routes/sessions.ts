@@ -33,6 +33,16 @@ import { CREATING } from './problems.ts';
 
 const Since = Type.Object({ since: Type.Optional(Type.Enum(['base', 'approval'])) });
 
+const ABOUT_A_PLAN = [
+  'lock_held',
+  'unreadable_record',
+  'work_mode_active',
+  'approved_elsewhere',
+  'trust_needed',
+  'invalid_state',
+  'plan_not_ready',
+] as const;
+
 export const sessionRoutes = [
   route('GET /cases/{id}/sessions', {
     summary: 'List the sessions of a Work item, oldest first',
@@ -141,13 +151,7 @@ export const sessionRoutes = [
     response: Session,
     errors: [
       'planning_gate_closed',
-      'lock_held',
-      'unreadable_record',
-      'work_mode_active',
-      'approved_elsewhere',
-      'trust_needed',
-      'invalid_state',
-      'plan_not_ready',
+      ...ABOUT_A_PLAN,
       'plan_empty',
       'plan_changed',
       'plan_hides_text',
@@ -168,15 +172,7 @@ export const sessionRoutes = [
       comment: Type.Optional(Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' })),
     }),
     response: Session,
-    errors: [
-      'lock_held',
-      'unreadable_record',
-      'work_mode_active',
-      'approved_elsewhere',
-      'trust_needed',
-      'invalid_state',
-      'plan_not_ready',
-    ],
+    errors: ABOUT_A_PLAN,
     handler: ({ params, body }, service) =>
       revisePlan(service, params.id, params.sid, body?.comment),
   }),

@@ -67,6 +67,8 @@ const settings: fc.Arbitrary<Settings> = fc
 const runs = createRuns();
 const env = { HOME: '/nowhere', PATH: '/nowhere' };
 
+const NO_STATES = { states: '/nowhere', keepAside: async () => '/nowhere' };
+
 /** The providers as the daemon makes them of these settings, and the door to the network of what has none of its own. */
 const daemonOf = (of: Settings) => {
   const kind = of.sandbox === 'off' ? ('none' as const) : ('bubblewrap' as const);
@@ -78,7 +80,7 @@ const daemonOf = (of: Settings) => {
   });
   const isInside = () => true;
   const walls = { sandbox, network: all, isInside };
-  return { all, providers: createProviders(of, { env, runs, states: '/nowhere', ...walls }) };
+  return { all, providers: createProviders(of, { env, runs, ...NO_STATES, ...walls }) };
 };
 
 type Reached = ReturnType<ReturnType<typeof daemonOf>['all']['reaches']>;
