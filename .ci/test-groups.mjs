@@ -1,37 +1,36 @@
-// Which test files share a process: some of one folder, and so what they import and one browser. A file that changes what is
-// of the whole process, as its environment or its clock, has one alone.
+// Which test files share a process: some of one part of the tests, and so what they import, what Node has compiled of it, and one
+// browser. A file that changes what is of the whole process, as its environment or its clock, has one alone.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { compile } from './compile.mjs';
 
-const SECONDS = 20;
-const FILES = 12;
+const SECONDS = 45;
+const FILES = 24;
 const OF_THE_PROCESS = /process\.env\.\w+ = |process\.env\[\w+\] = |process\.chdir|mock\.timers/;
 
 /** `expected`: how many seconds a file takes. What takes long begins first: nothing is waited for alone at the end. */
 export const groupsOf = (files, expected) => {
   const groups = [];
   for (const file of files.toSorted()) {
-    const group = {
-      files: [],
-      seconds: 0,
-      isAlone: OF_THE_PROCESS.test(readFileSync(file, 'utf8')),
-    };
-    const last = groups.at(-1);
-    const fits = last !== undefined && takes(last, group, file, expected(file));
-    const into = fits ? last : group;
+    const seconds = expected(file);
+    const isAlone = OF_THE_PROCESS.test(readFileSync(file, 'utf8'));
+    const fits = isAlone ? undefined : groups.find((group) => takes(group, file, seconds));
+    const into = fits ?? { files: [], seconds: 0, isAlone };
     into.files.push(file);
-    into.seconds += expected(file);
-    if (!fits) groups.push(group);
+    into.seconds += seconds;
+    if (fits === undefined) groups.push(into);
   }
   return groups.toSorted((a, b) => b.seconds - a.seconds).map(named);
 };
 
-const takes = (last, { isAlone }, file, seconds) =>
-  !(isAlone || last.isAlone) &&
-  last.files.length < FILES &&
-  last.seconds + seconds <= SECONDS &&
-  dirname(last.files[0]) === dirname(file);
+const takes = (group, file, seconds) =>
+  !group.isAlone &&
+  group.files.length < FILES &&
+  group.seconds + seconds <= SECONDS &&
+  partOf(group.files[0]) === partOf(file);
+
+/** The pages of the console have a browser, which no other route's tests need. */
+const partOf = (file) => /^test\/(routes\/console\/|[^/]+\/)?/.exec(file)?.[0];
 
 const named = ({ files }, at) => ({
   files,
