@@ -1,7 +1,6 @@
-// Runs tests: node .ci/test.mjs [--quick] [--since=REV] [--slowest] [--again] [FILE or FOLDER...]
+// Runs tests: node .ci/test.mjs [--quick] [--since=REV] [--slowest] [FILE or FOLDER...]
 //
-// --quick: those that the change touches, as many as fit into its time. --slowest: lists the time of each file. --again: files
-// that failed are run once more, alone; what passes then is named in dist/flaky.json, and is a defect all the same. A file that
+// --quick: those that the change touches, as many as fit into its time. --slowest: lists the time of each file. A file that
 // takes longer than .ci/budgets.json gives it fails the run.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -12,22 +11,23 @@ import { touchedBy } from './touched.mjs';
 
 const OUT = 'dist/tests';
 const TIMES = 'dist/test-times.json';
-const FLAKY = 'dist/flaky.json';
 const AT_ONCE = 3;
 const QUICK_S = 75;
 const USUAL_S = 2;
-const SHARE = 0.15;
-const MOST_AGAIN = 5;
+// A budget is three times what a file takes on a quiet machine.
+const SHARE = 1 / 3;
 
 const readJson = (path, otherwise) =>
   existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : otherwise;
 
 const budgets = readJson('.ci/budgets.json');
 const known = readJson(TIMES, {});
-/** Both in seconds. A budget is for a machine that does much else: where a file was not run yet, a share of it is expected. */
+/** Both in seconds. Where a file was not run yet, a share of its budget is expected. */
 const budgetOf = (file) => budgets.files[file] ?? budgets.default;
-const expected = (file) =>
-  known[file] === undefined ? (budgets.files[file] ?? USUAL_S / SHARE) * SHARE : known[file] / 1000;
+const expected = (file) => {
+  if (known[file] !== undefined) return known[file] / 1000;
+  return file in budgets.files ? budgets.files[file] * SHARE : USUAL_S;
+};
 
 const testsAt = (place) =>
   statSync(place).isDirectory() ? filesBelow(place, /\.test\.ts$/) : [place];
@@ -43,18 +43,17 @@ const quickOf = (files) => {
   return fits;
 };
 
-const run = async (groups, atOnce) => {
+const run = async (groups) => {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
   await Promise.all([compilePrograms(), compileGroups(groups, OUT)]);
   await letGo();
-  return runGroups(groups, OUT, atOnce);
+  return runGroups(groups, OUT, AT_ONCE);
 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    again: { type: 'boolean' },
     quick: { type: 'boolean' },
     since: { type: 'string', default: 'HEAD' },
     slowest: { type: 'boolean' },
@@ -62,34 +61,16 @@ const { values, positionals } = parseArgs({
 });
 const all = [...new Set((positionals.length === 0 ? ['test'] : positionals).flatMap(testsAt))];
 const files = values.quick ? quickOf(touchedBy(values.since, all)) : all;
-const first = await run(groupsOf(files, expected), AT_ONCE);
-writeFileSync(TIMES, JSON.stringify({ ...known, ...first.times }, null, 2));
-
-if (values.again) rmSync(FLAKY, { force: true });
-let { failures, passed } = first;
-const failed = [...new Set(failures.map(({ file }) => file))];
-const isAgain = values.again && failed.length > 0 && failed.length <= MOST_AGAIN;
-if (isAgain) {
-  const tell = ({ file, line, name }) => `${file}:${line}: ${name}`;
-  console.log(`Once more, alone:\n${failures.map(tell).join('\n')}`);
-  const once = failures.length;
-  ({ failures } = await run(
-    groupsOf(failed, () => Number.POSITIVE_INFINITY),
-    1,
-  ));
-  passed += once - failures.length;
-  const flaky = failed.filter((file) => failures.every((failure) => failure.file !== file));
-  writeFileSync(FLAKY, JSON.stringify(flaky));
-  console.log(`FLAKY, passed when run again: ${flaky.join(' ')}`);
-}
+const { failures, passed, skipped, times } = await run(groupsOf(files, expected));
+writeFileSync(TIMES, JSON.stringify({ ...known, ...times }, null, 2));
 
 const line = ([file, ms]) =>
   `${(ms / 1000).toFixed(1).padStart(7)} s of ${budgetOf(file)} s  ${file}`;
-const sorted = Object.entries(first.times).toSorted(([, a], [, b]) => b - a);
+const sorted = Object.entries(times).toSorted(([, a], [, b]) => b - a);
 if (values.slowest) for (const each of sorted) console.log(line(each));
 const over = sorted.filter(([file, ms]) => ms > budgetOf(file) * 1000);
 for (const each of over) console.log(`OVER ITS BUDGET ${line(each)}`);
 for (const { file, line: at, name } of failures) console.log(`FAILED ${file}:${at}: ${name}`);
-console.log(`${passed} passed, ${failures.length} failed, ${first.skipped} skipped`);
+console.log(`${passed} passed, ${failures.length} failed, ${skipped} skipped`);
 const isWrong = over.length > 0 || failures.length > 0;
 process.exitCode = isWrong || (passed === 0 && !values.quick) ? 1 : 0;
