@@ -24,6 +24,7 @@ const kept = ({ test }: Scene): string[] => {
   return readdirSync(repositories).filter((name) => !name.endsWith('.json'));
 };
 
+// What is looked at afterwards is the same with a sandbox: there the most telling are enough.
 for (const sandbox of ['auto', 'off'] as const) {
   describe(`objects (sandbox: ${sandbox})`, { skip: skipOf(sandbox) }, () => {
     it('that were deleted are those of the turn alone, and what is left of it is kept and told', async (t) => {
@@ -48,6 +49,8 @@ for (const sandbox of ['auto', 'off'] as const) {
       const { layout } = on.test.running.service.store;
       assert.ok(existsSync(join(layout.repositories, place, 'git', 'HEAD')));
     });
+
+    if (sandbox === 'auto') return;
 
     it('that are false under a known id reach nobody', async (t) => {
       const on = await gitScene(t, sandbox);
@@ -114,6 +117,22 @@ echo nonsense > index; mkdir -p commondir`,
         /trap/,
       );
     });
+
+    it('that was there has no settings or hooks by a link', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const { trap, mark } = canary(t);
+      mkdirSync(join(on.path, 'mine'));
+      gitIn(join(on.path, 'mine'))('init', '-q');
+      await on.work(
+        `mv mine/.git/config conf; git config -f conf core.fsmonitor ${trap}; ln -s ../../conf mine/.git/config; rm -rf mine/.git/hooks; mkdir hooks; cp ${trap} hooks/post-index-change; ln -s ../../hooks mine/.git/hooks`,
+      );
+      gitIn(join(on.path, 'mine'))('status');
+      gitIn(join(on.path, 'mine'))('add', '-A');
+      assert.equal(existsSync(mark), false);
+      assert.match(on.summary(), /Settings or hooks of repositories .*: mine/);
+    });
+
+    if (sandbox === 'auto') return;
 
     it('that is committed, or only lies there, is found as well', async (t) => {
       const on = await gitScene(t, sandbox);
@@ -193,20 +212,6 @@ echo nonsense > index; mkdir -p commondir`,
         gitIn(join(on.path, 'mine'))('status');
         assert.equal(existsSync(mark), false);
       });
-
-    it('that was there has no settings or hooks by a link', async (t) => {
-      const on = await gitScene(t, sandbox);
-      const { trap, mark } = canary(t);
-      mkdirSync(join(on.path, 'mine'));
-      gitIn(join(on.path, 'mine'))('init', '-q');
-      await on.work(
-        `mv mine/.git/config conf; git config -f conf core.fsmonitor ${trap}; ln -s ../../conf mine/.git/config; rm -rf mine/.git/hooks; mkdir hooks; cp ${trap} hooks/post-index-change; ln -s ../../hooks mine/.git/hooks`,
-      );
-      gitIn(join(on.path, 'mine'))('status');
-      gitIn(join(on.path, 'mine'))('add', '-A');
-      assert.equal(existsSync(mark), false);
-      assert.match(on.summary(), /Settings or hooks of repositories .*: mine/);
-    });
 
     it('never blocks where the base ignores it, and one that was there keeps its settings', async (t) => {
       const on = await gitScene(t, sandbox, '', { '.gitignore': 'fixtures/\n' });

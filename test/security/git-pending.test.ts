@@ -8,7 +8,7 @@ import { openTurn } from '../../lib/code/worktrees/turn/open.ts';
 import type { TurnTold } from '../../lib/code/worktrees/turn/told.ts';
 import { turnPlaces } from '../../store/turns.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
+import { gitScene, type Scene } from '../helpers/git-scene.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, makeRepository, writeFiles } from '../helpers/repository.ts';
 import type { Problem } from '../helpers/sessions.ts';
@@ -89,19 +89,17 @@ describe('a turn that could not be taken in', () => {
     assert.equal(existsSync(turnPlaces(layout, item.id).home), false);
   });
 
-  for (const sandbox of ['auto', 'off'] as const)
-    it(`arms no git that looks at what is kept (sandbox: ${sandbox})`, async (t) => {
-      if (skipOf(sandbox) !== false) return t.skip(String(skipOf(sandbox)));
-      const on = await gitScene(t, sandbox);
-      await on.work(ARM, 'failed');
-      const { layout } = on.test.running.service.store;
-      const [kept = ''] = readdirSync(layout.repositories);
-      const git = gitIn(join(layout.repositories, kept, 'git'));
-      assert.match(git('rev-parse', '--git-common-dir'), /^\.$/m);
-      assert.match(git('symbolic-ref', 'HEAD'), /^refs\/heads\/work\//);
-      assert.equal(git('config', '--default', 'none', 'core.pager'), 'none\n');
-      assert.equal(git('config', '--default', 'none', 'core.fsmonitor'), 'none\n');
-    });
+  it('arms no git that looks at what is kept', async (t) => {
+    const on = await gitScene(t, 'off');
+    await on.work(ARM, 'failed');
+    const { layout } = on.test.running.service.store;
+    const [kept = ''] = readdirSync(layout.repositories);
+    const git = gitIn(join(layout.repositories, kept, 'git'));
+    assert.match(git('rev-parse', '--git-common-dir'), /^\.$/m);
+    assert.match(git('symbolic-ref', 'HEAD'), /^refs\/heads\/work\//);
+    assert.equal(git('config', '--default', 'none', 'core.pager'), 'none\n');
+    assert.equal(git('config', '--default', 'none', 'core.fsmonitor'), 'none\n');
+  });
 
   it('that never began leaves nothing', async (t) => {
     const on = await gitScene(t, 'off');

@@ -73,6 +73,9 @@ for (const sandbox of ['auto', 'off'] as const)
       assert.match(readFileSync(config, 'utf8'), /trap/);
     });
 
+    // What is looked at afterwards is the same with a sandbox.
+    if (sandbox === 'auto') return;
+
     it('may fetch repositories where the base ignores them', async (t) => {
       const { setup, path, startsNothing } = await setUpBy(t, sandbox, (trap) =>
         ARM('node_modules/one', trap),
