@@ -17,19 +17,19 @@ interface Given {
   repository?: TestRepository;
 }
 
-/** What the daemon's diagnostics, `dossier check` and `dossier doctor` say of the settings. */
+/** What the daemon's diagnostics say of the settings, and what `dossier check` and `dossier doctor` would. */
 const toldBy = async (t: TestContext, given: Given) => {
   const running = await startForTest(t, given);
   const { workspace, repository } = running;
   const { body: problems } = await running.call<FileProblem[]>('GET', '/api/diagnostics');
   const args = ['--workspace', workspace, '--repo', repository.root];
-  const said = async (command: 'check' | 'doctor'): Promise<string> => {
+  const saidBy = async (command: 'check' | 'doctor'): Promise<string> => {
     const call = callOf([command, ...args], { ...process.env, DOSSIER_TRUST: '1' });
     const lines: string[] = [];
     await { check, doctor }[command](call, (line) => lines.push(line));
     return lines.join('\n');
   };
-  return { running, problems, check: await said('check'), doctor: await said('doctor') };
+  return { running, problems, saidBy };
 };
 
 describe('settings that can be read and are not what was meant', () => {
@@ -43,47 +43,42 @@ describe('settings that can be read and are not what was meant', () => {
     assert.match(said, /not_a_record .*max_sessions: must be a whole number/);
   });
 
-  for (const [settings, at, code, message] of [
-    [
-      'max_session: 2',
-      [2, 1],
-      'unknown_setting',
-      'max_session is no setting, and does nothing. Did you mean max_sessions?',
-    ],
-    [
-      'worktrees: { ttl_hour: 3 }',
-      [2, 14],
-      'unknown_setting',
-      'worktrees.ttl_hour is no setting, and does nothing. Did you mean ttl_hours?',
-    ],
-    [
-      'providers:\n  mine: { kind: acp, comand: x }',
-      [3, 22],
-      'unknown_setting',
-      'providers.mine.comand is no setting, and does nothing. Did you mean command?',
-    ],
-    ['colour: red', [2, 1], 'unknown_setting', 'colour is no setting, and does nothing'],
-    [
-      'provider: cluade',
-      [2, 1],
-      'unknown_provider',
-      'provider: there is no cluade, and no session begins without one. Did you mean claude?',
-    ],
-    [
-      'projects: { other: /nowhere/at/all }',
-      [2, 13],
-      'missing_project',
-      'projects.other: there is no directory /nowhere/at/all',
-    ],
-  ] as const)
-    it(`are told with line and column: ${settings}`, async (t) => {
-      const told = await toldBy(t, { settings });
-      const [line, column] = at;
-      assert.deepEqual(told.problems, [{ file: 'workspace.md', code, message, line, column }]);
-      assert.ok(told.check.includes(`workspace.md:${line}:${column} warning ${code} ${message}`));
-      assert.match(told.doctor, new RegExp(`^note {4}settings +workspace\\.md:${line}: `, 'm'));
-      assert.ok(told.doctor.includes(message), told.doctor);
-    });
+  it('are told with line and column, by dossier check and dossier doctor too', async (t) => {
+    const wrong = [
+      ['max_session: 2', 1, 'unknown_setting', 'max_session', 'max_sessions'],
+      ['worktrees: { ttl_hour: 3 }', 14, 'unknown_setting', 'worktrees.ttl_hour', 'ttl_hours'],
+      [
+        'providers: { mine: { kind: acp, comand: x } }',
+        33,
+        'unknown_setting',
+        'providers.mine.comand',
+        'command',
+      ],
+      ['colour: red', 1, 'unknown_setting', 'colour'],
+      ['provider: cluade', 1, 'unknown_provider', 'provider', 'claude'],
+      ['projects: { other: /nowhere/at/all }', 13, 'missing_project', 'projects.other'],
+    ] as const;
+    const words = {
+      unknown_setting: ' is no setting, and does nothing',
+      unknown_provider: ': there is no cluade, and no session begins without one',
+      missing_project: ': there is no directory /nowhere/at/all',
+    };
+    const told = await toldBy(t, { settings: wrong.map(([line]) => line).join('\n') });
+    const [checked, doctored] = [await told.saidBy('check'), await told.saidBy('doctor')];
+    for (const [index, [settings, column, code, name, meant]] of wrong.entries()) {
+      const line = index + 2;
+      const message = `${name}${words[code]}${meant === undefined ? '' : `. Did you mean ${meant}?`}`;
+      const own = told.problems.filter((problem) => problem.line === line);
+      assert.deepEqual(own, [{ file: 'workspace.md', code, message, line, column }], settings);
+      assert.ok(
+        checked.includes(`workspace.md:${line}:${column} warning ${code} ${message}`),
+        checked,
+      );
+      assert.match(doctored, new RegExp(`^note {4}settings +workspace\\.md:${line}: `, 'm'));
+      assert.ok(doctored.includes(message), `${settings}: ${doctored}`);
+    }
+    assert.equal(told.problems.length, wrong.length);
+  });
 
   it('are logged, and that they are mended', async (t) => {
     const { running } = await toldBy(t, { settings: 'colour: red' });
@@ -112,8 +107,8 @@ describe('a workspace in the repository that is worked on', () => {
     assert.deepEqual(told.problems, [
       { file: 'workspace.md', code: 'workspace_in_repository', message },
     ]);
-    assert.ok(told.check.includes(message));
-    assert.ok(told.doctor.includes(message));
+    assert.ok((await told.saidBy('check')).includes(message));
+    assert.ok((await told.saidBy('doctor')).includes(message));
     mkdirSync(join(exclude, '..'), { recursive: true });
     appendFileSync(exclude, '/notes/space/\n');
     const { body } = await told.running.call<unknown[]>('GET', '/api/diagnostics');
