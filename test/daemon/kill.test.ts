@@ -10,7 +10,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { openReceiver, type TestReceiver } from '../helpers/receiver.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 
-const LIVES = 20;
+const LIVES = 8;
 const WRITERS = 6;
 
 interface Acknowledged {

@@ -11,7 +11,7 @@ const seed = Number(process.env.DOSSIER_SEED ?? 21);
 
 describe('a workspace that callers, hands, git and crashes work on at once', () => {
   it('loses no write, tells each change once, and says what the files say', async (t) => {
-    const done = await tryPlans({ runs: 200, seed, limitMs: 30_000, gitEvery: 8 });
+    const done = await tryPlans({ runs: 100, seed, limitMs: 30_000, gitEvery: 8 });
     t.diagnostic(`seed ${seed}: ${done.runs} runs, ${done.steps} steps`);
     assert.ok(done.runs > 0 && done.steps > 50 * done.runs);
   });

@@ -1,4 +1,4 @@
-/** Many runs in Plan and Work mode that do their worst in a sandbox. DOSSIER_ADVERSARY: how many; a seed each. */
+/** Many runs in Plan and Work mode that do their worst in a sandbox. DOSSIER_ADVERSARY: how many; a seed each (`npm run soak:adversary`). */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -11,7 +11,7 @@ import { gitIn, writeFiles } from '../helpers/repository.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
 import { withScript } from '../helpers/sessions.ts';
 
-const RUNS = Number(process.env.DOSSIER_ADVERSARY ?? 12);
+const RUNS = Number(process.env.DOSSIER_ADVERSARY ?? 5);
 const FIRST = Number(process.env.DOSSIER_ADVERSARY_SEED ?? 1);
 
 interface Scene {

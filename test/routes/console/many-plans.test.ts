@@ -8,7 +8,7 @@ import { startDaemon } from '../../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 /** `npm run soak:plans` answers fifty. */
-const PLANS = Number(process.env.DOSSIER_PLANS ?? 10);
+const PLANS = Number(process.env.DOSSIER_PLANS ?? 4);
 
 const manyPlans = async (t: TestContext) => {
   const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
