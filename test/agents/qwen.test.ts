@@ -91,41 +91,6 @@ for (const setting of ['off', 'auto'] as const) {
   const place = setting === 'off' ? 'without a sandbox' : 'in the sandbox';
 
   describe(`qwen ${place}`, () => {
-    it('plans, changing nothing, then carries out the plan as approved', async (t) => {
-      const { tree, home, model, start, sandbox } = await setUp(t, planAndWork, setting);
-      if (setting === 'auto' && sandbox.kind === 'none') return t.skip(sandbox.reason);
-
-      const planned = await start('plan', { description: 'Two, not one.' }).run.done;
-
-      assert.equal(planned.outcome, 'completed', planned.error);
-      assert.equal(planned.plan, PLAN);
-      assert.equal(git(tree, 'status', '--porcelain'), '');
-      assert.ok(planned.native_session_id);
-      assert.deepEqual(planned.usage, { input_tokens: 200, output_tokens: 20, cost_usd: null });
-
-      const { native_session_id } = planned;
-      const chats = join(home, '.qwen/projects', tree.replace(/[^a-zA-Z0-9]/g, '-'), 'chats');
-      const chat = (): string => readFileSync(join(chats, `${native_session_id}.jsonl`), 'utf8');
-      const before = chat();
-      const work = start('work', { plan: APPROVED }, { native_session_id });
-      const worked = await work.run.done;
-
-      assert.equal(worked.outcome, 'completed', worked.error);
-      assert.equal(git(tree, 'status', '--porcelain'), ' M a.txt\n');
-      assert.deepEqual(changedLines(tree), DIFF);
-      assert.ok(model.requests.some(({ prompt }) => prompt.includes(APPROVED)));
-      assert.ok(
-        work.of('tool_call').some(({ kind, status }) => kind === 'edit' && status === 'completed'),
-      );
-      assert.equal(await alive(work.spec.run_marker), false);
-      // It is at home, with what the second turn said, and nothing stayed behind.
-      assert.ok(chat().startsWith(before) && chat().length > before.length);
-      assert.deepEqual(
-        work.of('agent_event').filter(({ kind }) => kind === 'state_not_returned'),
-        [],
-      );
-    });
-
     it('changes nothing in Plan mode, whatever the model tries', async (t) => {
       const { tree, model, start, sandbox } = await setUp(
         t,
@@ -160,6 +125,44 @@ for (const setting of ['off', 'auto'] as const) {
       assert.equal(plan, PLAN);
       assert.equal(git(tree, 'status', '--porcelain'), '');
       assert.equal(model.requests.at(-1)?.results.length, 3);
+    });
+
+    // Each of both phases is tried out without a sandbox as well.
+    if (setting === 'off') return;
+
+    it('plans, changing nothing, then carries out the plan as approved', async (t) => {
+      const { tree, home, model, start, sandbox } = await setUp(t, planAndWork, setting);
+      if (setting === 'auto' && sandbox.kind === 'none') return t.skip(sandbox.reason);
+
+      const planned = await start('plan', { description: 'Two, not one.' }).run.done;
+
+      assert.equal(planned.outcome, 'completed', planned.error);
+      assert.equal(planned.plan, PLAN);
+      assert.equal(git(tree, 'status', '--porcelain'), '');
+      assert.ok(planned.native_session_id);
+      assert.deepEqual(planned.usage, { input_tokens: 200, output_tokens: 20, cost_usd: null });
+
+      const { native_session_id } = planned;
+      const chats = join(home, '.qwen/projects', tree.replace(/[^a-zA-Z0-9]/g, '-'), 'chats');
+      const chat = (): string => readFileSync(join(chats, `${native_session_id}.jsonl`), 'utf8');
+      const before = chat();
+      const work = start('work', { plan: APPROVED }, { native_session_id });
+      const worked = await work.run.done;
+
+      assert.equal(worked.outcome, 'completed', worked.error);
+      assert.equal(git(tree, 'status', '--porcelain'), ' M a.txt\n');
+      assert.deepEqual(changedLines(tree), DIFF);
+      assert.ok(model.requests.some(({ prompt }) => prompt.includes(APPROVED)));
+      assert.ok(
+        work.of('tool_call').some(({ kind, status }) => kind === 'edit' && status === 'completed'),
+      );
+      assert.equal(await alive(work.spec.run_marker), false);
+      // It is at home, with what the second turn said, and nothing stayed behind.
+      assert.ok(chat().startsWith(before) && chat().length > before.length);
+      assert.deepEqual(
+        work.of('agent_event').filter(({ kind }) => kind === 'state_not_returned'),
+        [],
+      );
     });
   });
 }
