@@ -7,7 +7,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../../lib/client/client.ts';
 import { killAtEnd } from '../../../helpers/at-end.ts';
 import { assertSentence, dossier } from '../../../helpers/command.ts';
-import { DOSSIER, startDaemon } from '../../../helpers/daemon.ts';
+import { DOSSIER } from '../../../helpers/daemon.ts';
+import { startHere } from '../../../helpers/daemon-here.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
 import { withAgent } from '../../../helpers/sessions.ts';
@@ -18,13 +19,13 @@ const WAITS = 'Wait:\n\n```sh\necho begun\nuntil [ -e go ]; do sleep 0.05; done\
 
 /** A daemon with a Work item, whose agent does this. */
 const withAgentAtWork = async (t: TestContext, behaviour: string, questions: object[] = []) => {
-  const { settings, env, files } = withAgent(t, behaviour);
+  const { settings, env, files } = withAgent(t, behaviour, 'auto');
   const home = env?.HOME ?? '';
   writeFiles(join(home, '.test-agent'), { 'questions.json': JSON.stringify(questions) });
   const workspace = temporaryDirectory(t);
   writeFileSync(join(workspace, 'workspace.md'), `---\n${settings}\n---\n`);
   const { root } = makeRepository(t, { files: files ?? {} });
-  const { url } = await startDaemon(t, ['--workspace', workspace, '--repo', root], { HOME: home });
+  const { url } = await startHere(t, ['--workspace', workspace, '--repo', root], { HOME: home });
   const api = connect({ url });
   const body = { title: 'Ask me', type: 'bug', description: 'Ask.' };
   const { id } = await api.call('POST /cases', { body });
