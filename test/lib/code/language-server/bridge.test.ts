@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
 import { atEnd } from '../../../helpers/at-end.ts';
 import { type Daemon, startDaemon } from '../../../helpers/daemon.ts';
+import { startHere } from '../../../helpers/daemon-here.ts';
 import { eventually, until } from '../../../helpers/eventually.ts';
 import { processesNaming } from '../../../helpers/processes.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
@@ -21,8 +22,8 @@ interface Speaking {
   ask(id: unknown, method: string, params?: unknown): Promise<Message>;
 }
 
-interface Bench {
-  daemon: Daemon;
+interface Bench<D> {
+  daemon: D;
   workspace: string;
   program: string;
   connect(query?: string): Promise<Speaking>;
@@ -32,28 +33,38 @@ interface Bench {
   ): Promise<{ status: number; body: Record<string, unknown>; headers: Headers }>;
 }
 
-const start = async (t: TestContext, mode?: string): Promise<Bench> => {
-  const workspace = temporaryDirectory(t);
-  const { path: program, setting } = scriptedServer(t, mode);
-  writeFiles(workspace, { 'workspace.md': `---\n${setting}\n---\n` });
-  const { root } = makeRepository(t, { files: { 'src/main.rs': 'fn main() {}\n' } });
-  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
-  return {
-    ...{ daemon, workspace, program },
-    connect: (query = 'project_id=default') => speak(t, `${wsOf(daemon)}/lsp/rust/ws?${query}`),
-    post: async (path, body) => {
-      const answer = await fetch(daemon.url + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      const text = await answer.text();
-      return { status: answer.status, headers: answer.headers, body: text ? JSON.parse(text) : {} };
-    },
+const benchOn =
+  <D extends { url: string }>(begin: (t: TestContext, args: string[]) => Promise<D>) =>
+  async (t: TestContext, mode?: string): Promise<Bench<D>> => {
+    const workspace = temporaryDirectory(t);
+    const { path: program, setting } = scriptedServer(t, mode);
+    writeFiles(workspace, { 'workspace.md': `---\n${setting}\n---\n` });
+    const { root } = makeRepository(t, { files: { 'src/main.rs': 'fn main() {}\n' } });
+    const daemon = await begin(t, ['--workspace', workspace, '--repo', root]);
+    return {
+      ...{ daemon, workspace, program },
+      connect: (query = 'project_id=default') => speak(t, `${wsOf(daemon)}/lsp/rust/ws?${query}`),
+      post: async (path, body) => {
+        const answer = await fetch(daemon.url + path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        const text = await answer.text();
+        return {
+          status: answer.status,
+          headers: answer.headers,
+          body: text ? JSON.parse(text) : {},
+        };
+      },
+    };
   };
-};
 
-const wsOf = ({ url }: Daemon): string => url.replace('http', 'ws');
+const start = benchOn(startHere);
+/** Its daemon is a process of its own, which has its own memory and can be killed. */
+const startApart = benchOn(startDaemon);
+
+const wsOf = ({ url }: { url: string }): string => url.replace('http', 'ws');
 
 const speak = async (t: TestContext, url: string): Promise<Speaking> => {
   const socket = new WebSocket(url);
@@ -231,7 +242,7 @@ describe('GET /lsp/{language}/ws', () => {
   });
 
   it('stops reading a server that floods until the client that does not read is put out', async (t) => {
-    const { connect, daemon } = await start(t);
+    const { connect, daemon } = await startApart(t);
     const [reading, idle] = [await connect(), await connect()];
     const before = memoryOf(daemon);
     idle.socket.pause();
@@ -324,7 +335,7 @@ describe('POST /lsp/{language}/message', () => {
 
 describe('language servers', () => {
   it('end with the daemon, and after it was killed with the next one', async (t) => {
-    const { connect, daemon, program, workspace } = await start(t);
+    const { connect, daemon, program, workspace } = await startApart(t);
     const client = await connect();
     assert.ok(processesNaming(program).length > 0);
     await daemon.end('SIGTERM');
