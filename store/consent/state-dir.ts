@@ -22,7 +22,7 @@ export const needStateDir = (state: string, root: string): void => {
   try {
     // Whoever writes the workspace's files, git too, must reach none of this.
     if (pathContains(root, state)) throw new StateDirError(overlap(state, root));
-    mkdirSync(join(state, 'workspaces'), { recursive: true, mode: 0o700 });
+    mkdirSync(state, { recursive: true, mode: 0o700 });
     if (pathContains(state, root)) throw new StateDirError(overlap(state, root));
     checkOwner(state);
     tryOut(state);
@@ -68,6 +68,7 @@ const REASONS = [
   ['EROFS', 'its file system is read-only (EROFS)'],
   ['ENOSPC', 'its disk is full (ENOSPC)'],
   ['EDQUOT', 'the quota of its disk is used up (EDQUOT)'],
+  ['ENOENT', 'it cannot be created (ENOENT)'],
   ['ENOTDIR', 'a part of that path is a file (ENOTDIR)'],
   ['EEXIST', 'a file has that name (EEXIST)'],
 ] as const;

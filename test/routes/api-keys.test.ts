@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { WaitingValue } from '../../store/records/trust.ts';
 import { readExport } from '../helpers/exported.ts';
 import { startForTest } from '../helpers/service.ts';
 import { assertProblem, sha256 } from '../helpers/work-item.ts';
@@ -52,6 +54,29 @@ describe(`GET ${KEYS}`, () => {
     const again = await call('GET', KEYS, undefined, { cookie });
     assert.equal(again.headers['set-cookie'], undefined);
     assert.ok(again.text.includes(form_key));
+  });
+});
+
+describe('an API key whose file somebody else wrote', () => {
+  it('opens nothing before the operator confirms it', async (t) => {
+    const { call, dir } = await browse(t);
+    const text = `dossier_${'a'.repeat(43)}`;
+    const hash = sha256(text);
+    const key = { id: randomUUID(), name: 'ci', created_at: '2026-11-20T10:00:00Z' };
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(
+      join(dir, `${hash}.json`),
+      JSON.stringify({ ...key, last_used_at: null, sha256: hash }),
+    );
+    const headers = { authorization: `Bearer ${text}` };
+    assertProblem(await call('GET', '/cases', undefined, headers), 401, 'unauthorized');
+    const { body } = await call<WaitingValue[]>('GET', '/trust');
+    assert.deepEqual(
+      body.map(({ kind, key: name }) => [kind, name]),
+      [['key', `api-keys/${key.id}`]],
+    );
+    await call('POST', '/trust', { all: true });
+    assert.equal((await call('GET', '/cases', undefined, headers)).status, 200);
   });
 });
 

@@ -251,6 +251,30 @@ describe('approving a session while there are planning files', () => {
     await it.plan('approve');
     assert.equal((await it.call('POST', `${at}/approve`)).status, 200);
   });
+
+  it('is refused while planning.md alone says that they are', async (t) => {
+    const it = await planned(t);
+    await it.stage('hypotheses-file');
+    await it.plan('approve');
+    const before = sha256(it.read('memory/hypotheses.md'));
+    it.write('memory/hypotheses.md', '# Of somebody else\n');
+    it.write(
+      'planning.md',
+      it.read('planning.md').replaceAll(before, sha256('# Of somebody else\n')),
+    );
+    const { status, approved_elsewhere } = await it.gate();
+    assert.deepEqual([status, approved_elsewhere], ['pending', true]);
+    const at = await planReady(it);
+    const { detail } = assertProblem(
+      await it.call('POST', `${at}/approve`),
+      422,
+      'planning_gate_closed',
+    );
+    assert.match(detail, /approved elsewhere, not on this machine.*approve them again/);
+    await it.plan('approve');
+    assert.equal((await it.gate()).status, 'approved');
+    assert.equal((await it.call('POST', `${at}/approve`)).status, 200);
+  });
 });
 
 describe('GET /api/cases/{id}/planning/readiness', () => {

@@ -17,7 +17,9 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openConsentLog, readConsentLog } from '../../../store/consent/log.ts';
 import { layoutOf } from '../../../store/layout.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
+import { readOnly, tinyDisk } from '../../helpers/tiny-disk.ts';
 
 const KEY = 'worktrees.setup';
 const VALUE = ['npm ci'];
@@ -226,6 +228,44 @@ describe('a state directory', () => {
       return join(top, 'state');
     };
     refused(t, broken, /is not a key of 32 bytes\. Remove it/);
+  });
+
+  it('is refused on a disk that is full, or read-only', (t) => {
+    const disk = tinyDisk(t, 64);
+    if (disk === undefined) return;
+    disk.leave(0);
+    refused(t, () => join(disk.dir, 'state'), /its disk is full \(ENOSPC\)/);
+    disk.free();
+    refused(
+      t,
+      (top) => {
+        const state = join(top, 'state');
+        mkdirSync(state, { mode: 0o700 });
+        const writable = readOnly(t, state);
+        if (writable !== undefined) atEnd(t, writable);
+        return state;
+      },
+      /read-only \(EROFS\)/,
+    );
+  });
+
+  it('grants nothing that it cannot keep', (t) => {
+    const disk = tinyDisk(t, 64);
+    if (disk === undefined) return;
+    const top = temporaryDirectory(t);
+    mkdirSync(join(top, '.dossier'));
+    const log = openConsentLog(layoutOf(top, join(disk.dir, 'state')));
+    log.grant([{ key: KEY, value: VALUE }]);
+    disk.leave(0);
+    const large = [{ key: 'sandbox', value: 'x'.repeat(65_536) }];
+    assert.throws(() => log.grant(large), { code: 'ENOSPC' });
+    assert.equal(log.isGranted('sandbox', large[0]?.value), false);
+    assert.equal(log.isGranted(KEY, VALUE), true);
+    disk.free();
+    log.grant([{ key: 'network', value: 'host' }]);
+    const again = openConsentLog(layoutOf(top, join(disk.dir, 'state')));
+    assert.deepEqual([...again.list().keys()], [KEY, 'network']);
+    assert.equal(again.current().damage, undefined);
   });
 
   it('is needed', (t) => {

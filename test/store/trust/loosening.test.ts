@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { decidePermission } from '../../../lib/agents/permissions.ts';
 import type { Provider } from '../../../lib/agents/provider.ts';
 import { createProviders } from '../../../lib/agents/providers.ts';
+import { createDoorsHere } from '../../../lib/sandbox/egress/doors-here.ts';
 import { NO_MCP } from '../../../lib/sandbox/egress/mcp-door.ts';
 import { createNetworkDoor } from '../../../lib/sandbox/egress/networks.ts';
 import { createWorld } from '../../../lib/sandbox/egress/world.ts';
@@ -75,7 +76,7 @@ const daemonOf = (of: Settings) => {
   const sandbox: Sandbox = { kind, wrap: (argv) => [...argv], unseen: () => [] };
   const { network, allow_local } = of;
   const all = createNetworkDoor({
-    ...{ env, world: createWorld(() => undefined), mcp: () => NO_MCP },
+    ...{ env, doors: createDoorsHere(createWorld(() => undefined)), mcp: () => NO_MCP },
     ...{ sandboxed: kind !== 'none', rules: { network, allow_local } },
   });
   const isInside = () => true;

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { proofDir } from '../../../../store/layout.ts';
+import type { Proof } from '../../../../store/records/proof.ts';
 import { writeFiles } from '../../../helpers/repository.ts';
 import { assertProblem, tagFor } from '../../../helpers/work-item.ts';
 import { openedScene, type PullScene, pullScene } from './fixture.ts';
@@ -195,6 +199,27 @@ describe('POST /api/cases/{id}/pr/mark-ready', () => {
     assert.match(unready.body.detail, /left\.txt/);
     assert.equal(scene.host.writes().length, before);
     assert.equal((await scene.host.pulls.read(scene.number)).draft, true);
+  });
+
+  it('asks where a verification stands in the file alone', async (t) => {
+    const scene = await openedScene(t);
+    await scene.prove();
+    const proofs = `/cases/${scene.item.id}/proof`;
+    const list = async (): Promise<Proof[]> =>
+      (await scene.running.call<Proof[]>('GET', proofs)).body;
+    const [{ id = '' } = {}] = await list();
+    await scene.running.call('DELETE', `${proofs}/${id}/verify`);
+    const folder = proofDir(join(scene.running.workspace, scene.item.path));
+    const path = join(folder, readdirSync(folder).find((name) => name.endsWith('.md')) ?? '');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('verified: false', 'verified: true'));
+    const [proof] = await list();
+    assert.deepEqual([proof?.verified, proof?.verified_elsewhere], [true, true]);
+    const refused = await scene.post('mark-ready');
+    assert.match(assertProblem(refused, 409, 'verified_elsewhere').detail, new RegExp(id));
+    assert.equal((await scene.host.pulls.read(scene.number)).draft, true);
+    await scene.running.call('PUT', `${proofs}/${id}/verify`);
+    assert.equal((await list())[0]?.verified_elsewhere, undefined);
+    assert.equal((await scene.post('mark-ready')).status, 200);
   });
 
   it('ends the draft once, of two at once, and shows the proof in one comment', async (t) => {
