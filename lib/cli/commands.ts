@@ -13,7 +13,7 @@ const SERVING = {
     'Another socket than the default one, alone in a directory below /run or /tmp; none for no socket (DOSSIER_SOCKET)',
   'state-dir': STATE_DIR,
   dev: 'Also serve the provider endpoints (DOSSIER_DEV=1)',
-  trust: 'What stands in the files holds as it stands, now and later (DOSSIER_TRUST=1)',
+  trust: 'Trust settings and webhooks in the files, now and as they change (DOSSIER_TRUST=1)',
   'log-level':
     'trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)',
 };
@@ -102,11 +102,11 @@ export const COMMANDS: readonly Command[] = [
     group: 'Workspace',
     usesFiles: true,
     words: '',
-    summary: 'Show what stands in the files and does not hold on this machine yet, and ask',
+    summary: 'Show what you have not trusted or approved on this machine yet, and ask',
     options: {
       'state-dir': STATE_DIR,
       list: 'Show what waits, and ask nothing',
-      all: 'Say yes to all that is shown, where nobody can be asked',
+      all: 'Trust all that is shown, where nobody can be asked; approves no plan',
       json: `${AS_JSON}; with --list or --all`,
     },
     open: async () => (await import('./trust.ts')).trustCommand,

@@ -1,35 +1,41 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { GUIDES } from '../examples/guides.ts';
+import { PROJECT } from '../examples/run.ts';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const text = readFileSync(join(ROOT, '.github/SECURITY.md'), 'utf8');
+const tableIn = (text: string): string[][] =>
+  (text.split('\n## Attacks\n')[1] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .slice(2)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
 
-/** The rows of the table of attacks, by cell. */
-const rows = (text.split('## Attacks')[1] ?? '')
-  .split('\n')
-  .filter((line) => line.startsWith('|'))
-  .slice(2)
-  .map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
+const tables = GUIDES.map(({ path, text }) => ({ path, table: tableIn(text) })).filter(
+  ({ table }) => table.length > 0,
+);
+
+/** The rows of the tables of attacks, by cell. */
+const rows = tables.flatMap(({ table }) => table);
 
 const SEEN = Array.from({ length: 14 }, (_, number) => number + 1);
 
 const testsIn = (cell: string): string[] => cell.match(/test\/[\w/.-]+\.test\.ts/g) ?? [];
 
-describe('the table of attacks in SECURITY.md', () => {
+describe('the tables of attacks in the guides', () => {
   it('names for each that is held a test, and each test is there', () => {
     assert.ok(rows.length > 25);
     for (const [attack = '', held = '', named = ''] of rows) {
       if (!held.startsWith('not held')) assert.ok(testsIn(named).length > 0, attack);
     }
-    for (const path of testsIn(text)) assert.ok(existsSync(join(ROOT, path)), path);
+    for (const path of rows.flat().flatMap(testsIn))
+      assert.ok(existsSync(join(PROJECT, path)), path);
   });
 
   it('has every attack that was seen', () => {
@@ -47,5 +53,15 @@ describe('the table of attacks in SECURITY.md', () => {
       assert.match(held, /^(?:os|git|mode|check|not held|all of it)\b/, attack);
       assert.notEqual(without, '', attack);
     }
+  });
+
+  it('are in the guides that SECURITY.md links to, which can be read in five minutes', () => {
+    const security = GUIDES.find(({ path }) => path === '.github/SECURITY.md')?.text ?? '';
+    const linked = [...security.matchAll(/\]\(\.\.\/([\w/-]+\/README\.md)#attacks\)/g)];
+    assert.deepEqual(
+      linked.map(([, path]) => path).toSorted(),
+      tables.map(({ path }) => path),
+    );
+    assert.ok(Buffer.byteLength(security) <= 9216);
   });
 });
