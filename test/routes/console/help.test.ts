@@ -29,8 +29,8 @@ describe('the help', { skip: noBrowser }, () => {
     await page.locator('html[data-live]').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('o');
-    await page.waitForURL(`${help}/client`);
-    await page.getByRole('heading', { name: 'Client', level: 1 }).waitFor();
+    await page.waitForURL(`${help}/api-access`);
+    await page.getByRole('heading', { name: 'API access', level: 1 }).waitFor();
     assert.deepEqual(complaints, []);
   });
 
