@@ -1,17 +1,18 @@
 import { counted } from '../../base/counted.ts';
 import { waitingKeys } from '../../store/api-keys.ts';
-import { holderOf } from '../../store/daemon-lock.ts';
 import { isThere } from '../../store/inspect.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Trusted, WaitingValue } from '../../store/records/trust.ts';
 import { trustCommandFor } from '../../store/trust/told.ts';
 import { lookForWaiting, trustOnDisk } from '../../store/waiting/look.ts';
-import { UsageError } from '../config.ts';
+import type { Dossier } from '../client/client.ts';
+import { type Config, UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { isForAll } from '../guard/trust/trust.ts';
 import type { Call } from './line/command.ts';
 import { Refusal } from './line/refusal.ts';
-import { NO_KEY, WRONG_KEY } from './reach/refused.ts';
+import { daemonOf } from './reach/daemon.ts';
+import { asRefused } from './reach/refused.ts';
 import { askYesNo, isTerminal, type Say, sayJson, toStandardOutput } from './show/terminal.ts';
 
 /**
@@ -26,7 +27,7 @@ export const trustCommand = async (
   const layout = layoutOf(config.workspace, config.state);
   if (!isThere(layout.root))
     throw new Refusal(`${layout.root} is not there. Name the workspace with --workspace.`);
-  const door = doorOf(layout, config.env.DOSSIER_KEY);
+  const door = await doorOf(config, layout);
   const listed = await door.list();
   const waiting = listed.filter(isMeant(all && !list));
   if (json) {
@@ -79,9 +80,10 @@ interface Door {
   accept(waiting: readonly WaitingValue[]): Promise<Trusted>;
 }
 
-const doorOf = (layout: Layout, key: string | undefined): Door => {
-  const holder = holderOf(layout);
-  if (holder?.url !== undefined) return daemonDoor(holder.url, key);
+// Nothing, and no key, is sent to an address before what listens there has shown that it is this workspace's daemon.
+const doorOf = async (config: Config, layout: Layout): Promise<Door> => {
+  const reached = await daemonOf(config);
+  if (reached !== undefined) return daemonDoor(reached.dossier, config);
   return {
     list: async () => waitingIn(layout),
     accept: async (waiting) => {
@@ -104,26 +106,15 @@ const withIds = (waiting: readonly WaitingValue[], command: string): readonly Wa
   );
 };
 
-const daemonDoor = (url: string, key: string | undefined): Door => ({
-  list: () => ask<WaitingValue[]>(`${url}/trust`, key),
-  accept: async (waiting) => {
-    const values = waiting.map(({ key, hash }) => ({ key, hash }));
-    return ask<Trusted>(`${url}/trust`, key, { values });
-  },
-});
-
-const ask = async <T>(url: string, key: string | undefined, body?: object): Promise<T> => {
-  const answer = await fetch(url, {
-    headers: {
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(key && { authorization: `Bearer ${key}` }),
+const daemonDoor = ({ call }: Dossier, config: Config): Door => {
+  const orRefuse = (error: unknown): never => {
+    throw asRefused(error, config, {});
+  };
+  return {
+    list: () => call('GET /trust').catch(orRefuse),
+    accept: (waiting) => {
+      const values = waiting.map(({ key, hash }) => ({ key, hash }));
+      return call('POST /trust', { body: { values } }).catch(orRefuse);
     },
-    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-  }).catch(() => {
-    throw new Refusal(`The daemon at ${url} does not answer. Try again, or stop it first.`);
-  });
-  const said = (await answer.json()) as T & { detail?: string };
-  if (answer.ok) return said;
-  if (answer.status === 401) throw new Refusal(key ? WRONG_KEY : NO_KEY);
-  throw new Refusal(`The daemon refuses it: ${said.detail ?? answer.status}`);
+  };
 };

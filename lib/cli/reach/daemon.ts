@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { orElse } from '../../../base/or-else.ts';
 import { holderOf, proofOf } from '../../../store/daemon-lock.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import type { Owner } from '../../../store/owner.ts';
@@ -29,6 +30,10 @@ export const daemonOf = async ({ workspace, env }: Config): Promise<Reached | un
   const owner = holderOf(layout);
   if (owner?.url === undefined) return undefined;
   const { url, socket, pid } = owner;
+  if (!isLoopback(url))
+    throw new Refusal(
+      `${layout.owner} names ${url}, which is not this machine: nothing was sent there. Stop the daemon of ${workspace}, if one runs, and remove that file`,
+    );
   const fetch = createLocalFetch(() => socket);
   const said = await answerOf(fetch, url, challengeOf(owner));
   if (said === undefined)
@@ -52,6 +57,12 @@ export const needDaemon = async (config: Config): Promise<Reached> => {
 /** What starts the daemon of this workspace, as it is typed. */
 export const startCommand = ({ workspace, env }: Config): string =>
   workspace === `${env.HOME}/dossier` ? 'dossier' : `dossier --workspace ${workspace}`;
+
+// A daemon listens on loopback alone: another address was written by somebody else.
+const isLoopback = (url: string): boolean =>
+  /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostOf(url));
+
+const hostOf = (url: string): string => orElse(() => new URL(url).hostname, '');
 
 interface Challenge {
   challenge: string;

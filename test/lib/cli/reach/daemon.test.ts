@@ -88,6 +88,27 @@ describe('a command that needs the daemon', () => {
     assert.deepEqual(heard, ['POST /api/daemon/challenge ']);
   });
 
+  it('sends nothing to another machine, nor by dossier trust to another program', async (t) => {
+    const workspace = temporaryDirectory(t);
+    await startDaemon(t, ['--workspace', workspace]);
+    const owner = ownerIn(workspace);
+    const { url, heard } = await impostor(t, () => '');
+    const env = { ...process.env, DOSSIER_KEY: 'dossier_secret' };
+    const found = byPort(owner.read());
+    for (const away of [url.replace('127.0.0.1', '0.0.0.0'), 'http://203.0.113.7:4870', 'x']) {
+      owner.write({ ...found, url: away });
+      for (const words of [['ls'], ['trust', '--list']]) {
+        const ended = await dossierIn(t, { env }, [...words, '--workspace', workspace]);
+        assert.equal(ended.code, 1);
+        assertSentence(ended, /which is not this machine: nothing was sent there/);
+      }
+    }
+    owner.write({ ...found, url });
+    const ended = await dossierIn(t, { env }, ['trust', '--list', '--workspace', workspace]);
+    assertSentence(ended, /is not the daemon of .* nothing was sent to it/);
+    assert.deepEqual(heard, ['POST /api/daemon/challenge ']);
+  });
+
   it('says that a daemon which runs does not answer, and where its log is', async (t) => {
     const workspace = temporaryDirectory(t);
     await startDaemon(t, ['--workspace', workspace]);
