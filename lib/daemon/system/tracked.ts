@@ -54,7 +54,7 @@ const isInRepository = (path: string): boolean =>
 
 const messageFor = (root: string, file: string): string => {
   const below = file.startsWith('.dossier/') ? '.dossier' : file;
-  return `Git tracks it, and it belongs to this machine alone: a pull could replace it. Run git -C ${shellQuoted(root)} rm -r --cached --quiet -- ${shellQuoted(below)} and commit that`;
+  return `Git tracks it, and it belongs to this machine alone: a pull could replace it. Run git -C ${shellQuoted(root)} rm -r --cached --quiet -- ${shellQuoted(below)} and commit that; without --cached, where another machine committed it: then the files go, too`;
 };
 
 // Why nothing that was decided on this machine counts while git tracks these; undefined where it tracks none.
