@@ -62,7 +62,8 @@ describe('a full /tmp', () => {
         '-m',
         'one',
       );
-      const args = ['--workspace', workspace, '--repo', repo, '--port', '0'];
+      const places = ['--workspace', workspace, '--repo', repo, '--state-dir', join(dir, 'state')];
+      const args = [...places, '--port', '0'];
       const { child, url } = await startIn(t, script, args);
       const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
         const headers = { 'content-type': 'application/json' };
