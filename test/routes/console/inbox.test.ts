@@ -95,6 +95,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     const { page } = await look(t, inbox);
     await page.route('**/attention', (route) => route.abort());
     await page.getByText('Read the plan').click();
+    await page.getByText('echo done > done.txt').first().waitFor();
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
     const sid = session?.id ?? '';
     await dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { id, sid, body: '# Another\n' });
