@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Case } from '../../../../store/records/case.ts';
+import type { Proof } from '../../../../store/records/proof.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import {
@@ -22,17 +23,22 @@ const share = async (from: Machine, to: Machine): Promise<void> => {
   await to.git('pull', '--quiet', '--no-edit');
 };
 
-/** All that the API says of the workspace, but for when this machine's files were written. */
+/** All that the API says of the workspace, but for when this machine's files were written, and who verified here. */
 const everything = async ({ send }: Machine) => {
   const cases = await send<Case[]>('GET', '/cases');
-  const ofOne = ['sessions', 'proof', 'proof/checklist', 'memory'];
+  const ofOne = ['sessions', 'proof/checklist', 'memory'];
   return Promise.all(
     cases.map(async ({ updated_at: _, ...item }) => {
       const parts = ofOne.map((part) => send('GET', `/cases/${item.id}/${part}`));
-      return [item, ...(await Promise.all(parts))];
+      const proofs = await proofsOf({ send }, item);
+      const alike = proofs.map(({ verified_elsewhere: _here, ...proof }) => proof);
+      return [item, alike, ...(await Promise.all(parts))];
     }),
   );
 };
+
+const proofsOf = ({ send }: Pick<Machine, 'send'>, { id }: Pick<Case, 'id'>): Promise<Proof[]> =>
+  send('GET', `/cases/${id}/proof`);
 
 const assertClean = async ({ git }: Machine): Promise<void> =>
   assert.equal(await git('status', '--porcelain'), '');
@@ -83,6 +89,14 @@ describe('two clones of a workspace, each with a daemon', () => {
       ];
       assert.deepEqual([await one.told(), await two.told()], [net, net]);
       assert.deepEqual(await everything(one), await everything(two));
+      // Each knows what its own operator verified.
+      for (const [machine, item, elsewhere] of [
+        [one, mine, undefined],
+        [one, theirs, true],
+        [two, mine, true],
+        [two, theirs, undefined],
+      ] as const)
+        assert.equal((await proofsOf(machine, item))[0]?.verified_elsewhere, elsewhere);
 
       for (const each of [one, two]) {
         await each.running.restart();
