@@ -86,6 +86,18 @@ const matterOf = (store: Store, item: Item): PlanningMatter => {
 
 const folderOf = ({ layout }: Store, { dir }: Item): string => memoryDir(join(layout.root, dir));
 
+type Artifacts = NonNullable<Approved>['artifacts'];
+
+/** Keeps that the operator approved these planning files of a Work item. On disk when it returns. */
+export const grantPlanning = (store: Store, caseId: string, artifacts: Artifacts): void =>
+  store.consent.grant([{ key: planningKey(caseId), value: artifacts }]);
+
+/** Whether the operator approved just these on this machine. */
+export const isPlanningGranted = (store: Store, caseId: string, artifacts: Artifacts): boolean =>
+  store.consent.isGranted(planningKey(caseId), artifacts);
+
+const planningKey = (caseId: string): string => `cases/${caseId}/planning`;
+
 // What is approved, where the file says `found`.
 const approvedOf = (
   store: Store,

@@ -1,5 +1,11 @@
 import { sha256 } from '../../base/sha256.ts';
-import { changePlanning, type Planning, type PlanningChange } from '../../store/planning.ts';
+import {
+  changePlanning,
+  grantPlanning,
+  isPlanningGranted,
+  type Planning,
+  type PlanningChange,
+} from '../../store/planning.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 
@@ -23,13 +29,27 @@ export const tick = async ({ store }: Service, caseId: string, box: Box): Promis
     const ticked = withBox(tasks.content, box);
     line = ticked.line;
     if (ticked.content === tasks.content) return {};
-    return change(planning, { before: tasks.sha256, content: ticked.content });
+    const change = changeFor(planning, { before: tasks.sha256, content: ticked.content });
+    keepApproval(store, caseId, planning, change);
+    return change;
   });
   if (kept === undefined) throw notFound('Work item', caseId);
   return line.trim();
 };
 
-const change = (
+// Ticked, what the operator approved on this machine is approved as before; what files alone say is no more than that.
+const keepApproval = (
+  store: Service['store'],
+  caseId: string,
+  { matter }: Planning,
+  { changes }: PlanningChange,
+): void => {
+  const [before, after] = [matter.approved, changes?.approved];
+  if (before && after && isPlanningGranted(store, caseId, before.artifacts))
+    grantPlanning(store, caseId, after.artifacts);
+};
+
+const changeFor = (
   { matter: { approved } }: Planning,
   { before, content }: { before: string; content: string },
 ): PlanningChange => {

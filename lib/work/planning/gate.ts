@@ -1,4 +1,10 @@
-import { changePlanning, type Planning, readPlanning } from '../../../store/planning.ts';
+import {
+  changePlanning,
+  grantPlanning,
+  isPlanningGranted,
+  type Planning,
+  readPlanning,
+} from '../../../store/planning.ts';
 import {
   PLANNING_FILES,
   type PlanningArtifact,
@@ -14,14 +20,12 @@ import { getMemory, putMemory } from '../memory/case-memory.ts';
 export const planningGate = (store: Store, caseId: string): PlanningGate => {
   const planning = planningFor(store, caseId);
   const { approved } = planning.matter;
-  if (approved == null || store.consent.isGranted(consentKey(caseId), approved.artifacts))
+  if (approved == null || isPlanningGranted(store, caseId, approved.artifacts))
     return gateOf(planning);
   // planning.md is a claim: the approval was not given on this machine.
   const matter = { ...planning.matter, approved: null };
   return { ...gateOf({ ...planning, matter }), approved_elsewhere: true };
 };
-
-const consentKey = (caseId: string): string => `cases/${caseId}/planning`;
 
 export const planningFor = (store: Store, caseId: string): Planning =>
   orNotFound(readPlanning(store, caseId), 'Work item', caseId);
@@ -77,7 +81,7 @@ export const approvePlanning = async (
   const at = store.clock().toISOString();
   const planning = await changePlanning(store, caseId, (found) => {
     const approved = approvalOf(found, at, seen);
-    store.consent.grant([{ key: consentKey(caseId), value: approved.artifacts }]);
+    grantPlanning(store, caseId, approved.artifacts);
     return { changes: { approved } };
   });
   if (planning === undefined) throw notFound('Work item', caseId);

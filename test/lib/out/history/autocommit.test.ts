@@ -289,6 +289,8 @@ describe('autocommit', () => {
     const kept = await keep(t);
     const { workspace, git, autocommit } = kept;
     await newest(kept, 'workspace: settings');
+    // The index follows the commit.
+    await clean(kept);
     writeFiles(workspace, { 'memory/global.md': 'text\n' });
     git('add', '--intent-to-add', 'memory/global.md');
     autocommit.globalsChanged();
