@@ -55,10 +55,9 @@ const consentOf = ({ id, name, sha256: hash }: ApiKey) => ({
   ...{ key: `api-keys/${id}`, value: { name, fingerprint: sha256(`${id} ${hash}`) } },
 });
 
-/** Whether the operator made it on this machine: beside the daemon, too. */
+/** Whether the operator made it on this machine and did not revoke it: beside the daemon, too. */
 export const isKeyGranted = ({ consent }: Pick<Store, 'consent'>, key: ApiKey): boolean => {
   const { key: name, value } = consentOf(key);
-  if (consent.isGranted(name, value)) return true;
   consent.refresh();
   return consent.isGranted(name, value);
 };
@@ -106,12 +105,18 @@ export const touchKey = async (store: Store, key: ApiKey): Promise<void> => {
 /** False when it is gone already. */
 export const removeKey = async (store: Store, key: ApiKey): Promise<boolean> => {
   await readyToWrite(store);
-  return removeKeyIn(store.layout, key);
+  return removeKeyIn(store.layout, key, store.consent);
 };
 
-/** The same without a daemon, or beside one. */
-export const removeKeyIn = (layout: Layout, key: ApiKey): Promise<boolean> =>
-  removeFile(layout, keyFile(layout, key.sha256));
+/** The same without a daemon, or beside one. Its file opens nothing either, if somebody puts it back. */
+export const removeKeyIn = (
+  layout: Layout,
+  key: ApiKey,
+  consent = openConsentLog(layout),
+): Promise<boolean> => {
+  consent.revoke(consentOf(key).key);
+  return removeFile(layout, keyFile(layout, key.sha256));
+};
 
 const keyFile = ({ apiKeys: dir }: Layout, hash: string): string => join(dir, `${hash}.json`);
 

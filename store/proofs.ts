@@ -58,7 +58,7 @@ const plain = (store: Store, case_id: string, matter: ProofMatter): Omit<Proof, 
   const { verified_at = null, verified_by = null } = matter;
   const { session_id = null, commit = null, diff_sha256 = null } = matter;
   const { file = null, file_sha256 = null } = matter;
-  const elsewhere = verified && !isVerifiedHere(store, matter);
+  const elsewhere = verified && !isVerifiedHere(store, case_id, matter);
   const said = { file, file_sha256, verified, verified_at, verified_by };
   return {
     ...{ id, case_id, type, ...said },
@@ -67,12 +67,24 @@ const plain = (store: Store, case_id: string, matter: ProofMatter): Omit<Proof, 
   };
 };
 
-/** Keeps that the operator verified a proof with this content. On disk when it returns. */
-export const grantVerification = (store: Store, id: string, content_sha256: string): void =>
-  store.consent.grant([{ key: `proofs/${id}`, value: content_sha256 }]);
+/** Keeps that the operator verified a proof of this Work item and type with this content. On disk when it returns. */
+export const grantVerification = (
+  store: Store,
+  case_id: string,
+  { id, type }: Pick<ProofMatter, 'id' | 'type'>,
+  content_sha256: string,
+): void => store.consent.grant([{ key: consentKey(id), value: { case_id, type, content_sha256 } }]);
 
-const isVerifiedHere = ({ consent }: Store, { id, verified_sha256 }: ProofMatter): boolean =>
-  consent.isGranted(`proofs/${id}`, verified_sha256);
+const consentKey = (id: string): string => `proofs/${id}`;
+
+const isVerifiedHere = (
+  { consent }: Store,
+  case_id: string,
+  { id, type, verified_sha256: content_sha256 }: ProofMatter,
+): boolean => consent.isGranted(consentKey(id), { case_id, type, content_sha256 });
+
+// Whoever puts the file back brings no verification back that the operator took away.
+const revokeVerification = ({ consent }: Store, id: string): void => consent.revoke(consentKey(id));
 
 // Of a proof that can no longer be read, what stands there is shown as far as it can be; its fault is told by the item.
 const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
@@ -180,6 +192,7 @@ const edit = async (
     if (content === undefined) return { changes };
     return { changes, body: bodyOfText(content, current.source.eol) };
   });
+  if (isDone && changes?.verified === false) revokeVerification(store, file.matter.id);
   if (isDone && changes !== undefined)
     grant(store, item, { proofs: { [file.matter.id]: { ...file.matter, ...changes } } });
   return isDone;
@@ -206,6 +219,7 @@ export const deleteProof = async (
     if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
     const problem = item.files.proofs.get(kept.name)?.problem;
     if (problem !== undefined) throw unreadable(`${dir}/proof/${kept.name}`, problem);
+    revokeVerification(store, id);
     await takeAway(store, item, kept.name);
     return true;
   });

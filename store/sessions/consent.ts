@@ -14,11 +14,15 @@ export const grantStart = (store: Store, session: OfItem): void =>
 
 /** Keeps that the operator wanted another plan, in these words. */
 export const grantFeedback = (store: Store, { id }: SessionMatter, feedback: string): void =>
-  store.consent.grant([{ key: `sessions/${id}/feedback`, value: sha256(feedback) }]);
+  store.consent.grant([{ key: keyOf(id, 'feedback'), value: sha256(feedback) }]);
 
 /** Keeps that the operator approved the text whose hash the record has, with all that its Work turn goes by. */
 export const grantApproval = (store: Store, session: OfItem): void =>
   store.consent.grant([{ key: approvalKey(session), value: approvalOf(session) }]);
+
+/** Takes all of it back: what has ended runs no second time, whatever its files say later. */
+export const revokeSession = ({ consent }: Store, id: string): void =>
+  consent.grant(['started', 'feedback', 'approved'].map((what) => ({ key: keyOf(id, what) })));
 
 /**
  * What a session's files say that this machine has no record of: that it was `started`, or that its plan was `approved`. What
@@ -36,10 +40,11 @@ export const unconfirmedIn = (store: Store, session: OfItem): Session['unconfirm
 };
 
 const isFeedbackGranted = ({ consent }: Store, { id, feedback }: SessionMatter): boolean =>
-  typeof feedback !== 'string' || consent.isGranted(`sessions/${id}/feedback`, sha256(feedback));
+  typeof feedback !== 'string' || consent.isGranted(keyOf(id, 'feedback'), sha256(feedback));
 
-const startKey = ({ matter: { id } }: OfItem): string => `sessions/${id}/started`;
-const approvalKey = ({ matter: { id } }: OfItem): string => `sessions/${id}/approved`;
+const keyOf = (id: string, what: string): string => `sessions/${id}/${what}`;
+const startKey = ({ matter: { id } }: OfItem): string => keyOf(id, 'started');
+const approvalKey = ({ matter: { id } }: OfItem): string => keyOf(id, 'approved');
 
 const startOf = ({ case_id, matter }: OfItem) => {
   const { type, provider, model = null, effort = null, comment } = matter;

@@ -1,9 +1,12 @@
 /** What files claim that the operator said: nothing runs by it before the operator says so on this machine. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { createKey } from '../../lib/guard/api-keys/keys.ts';
+import { removeKeyIn } from '../../store/api-keys.ts';
+import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { newestSession } from '../helpers/service.ts';
@@ -49,6 +52,12 @@ const waiting = async ({ running }: SessionTest): Promise<WaitingValue[]> =>
 
 const fieldOf = (claim: WaitingValue | undefined, name: string): unknown =>
   Object.entries(claim?.value ?? {}).find(([key]) => key === name)?.[1];
+
+interface Shown {
+  type: string;
+  verified: boolean;
+  verified_elsewhere?: boolean;
+}
 
 const approvals = async (it: SessionTest, id: string): Promise<number> =>
   (await it.eventsOf(id)).filter(({ event }) => event === 'approved').length;
@@ -98,6 +107,15 @@ describe('an approval that stands in files alone', () => {
     assert.equal(await ranIn(it, id), 0);
   });
 
+  it('is told in no stream of a session that only planned', async (t) => {
+    const { it, id, dir } = await planned(t);
+    await it.running.stop();
+    rewrite(dir, { status: 'working', approved_sha256: sha('x'), approved_by: 'operator' });
+    await it.running.restart();
+    await it.until(id, 'paused');
+    assert.equal(await approvals(it, id), 0);
+  });
+
   it('is not taken by all that is trusted', async (t) => {
     const { it, id, dir } = await planned(t);
     forge(dir);
@@ -139,6 +157,82 @@ describe('an approval that stands in files alone', () => {
     await it.post(`/sessions/${id}/approve`);
     await it.until(id, 'completed');
     assert.equal(await approvals(it, id), 1);
+  });
+});
+
+describe('what the operator decided and took back', () => {
+  it('is no approval any more: a session that ended runs no second time', async (t) => {
+    const { it, id, dir } = await planned(t);
+    await it.post(`/sessions/${id}/approve`);
+    await it.until(id, 'completed');
+    const ran = await ranIn(it, id);
+    rewrite(dir, { status: 'paused', pause_reason: 'operator' });
+    assert.equal((await read(it, id)).unconfirmed, 'approved');
+    assertProblem(await it.control('resume'), 409, 'approved_elsewhere');
+    await it.running.restart();
+    assertProblem(await it.control('resume'), 409, 'approved_elsewhere');
+    assert.equal(await ranIn(it, id), ran);
+    assert.equal(await approvals(it, id), 1);
+  });
+
+  it('is no start any more: a session that was aborted does not plan again', async (t) => {
+    const { it, id, dir } = await planned(t);
+    await it.control('abort');
+    await it.running.stop();
+    rewrite(dir, { status: 'queued' });
+    await it.running.restart();
+    const { status, unconfirmed } = await read(it, id);
+    assert.deepEqual([status, unconfirmed], ['queued', 'started']);
+  });
+
+  it('is no API key any more, though its file is put back', async (t) => {
+    const { running } = await withCase(t);
+    const { workspace, service } = running;
+    const { key, text } = await createKey(service, 'former');
+    const path = join(workspace, '.dossier/api-keys', `${sha(text)}.json`);
+    const file = readFileSync(path);
+    const shown = { authorization: `Bearer ${text}` };
+    assert.equal((await running.call('GET', '/cases', undefined, shown)).status, 200);
+    for (const revoke of [
+      () => running.call('DELETE', `/api-keys/${key.id}`),
+      () => removeKeyIn(service.store.layout, { ...key, sha256: sha(text) }),
+    ]) {
+      await revoke();
+      writeFileSync(path, file);
+      assert.equal((await running.call('GET', '/cases', undefined, shown)).status, 401);
+      await running.call('POST', '/trust', { all: true });
+      assert.equal((await running.call('GET', '/cases', undefined, shown)).status, 200);
+    }
+  });
+
+  it('is no verification of this machine any more, nor of another Work item or kind', async (t) => {
+    const it = await withCase(t, undefined, { watch: true });
+    const { body: other } = await it.running.call<Case>('POST', '/cases', {
+      ...{ title: 'Another', type: 'bug' },
+    });
+    const { body: proof } = await it.post('/proof', { type: 'log', content: 'It ran.' });
+    const at = `${it.at}/proof/${proof.id}/verify`;
+    await it.running.call('PUT', at);
+    const folder = join(it.running.workspace, it.item.path, 'proof');
+    const [name = ''] = readdirSync(folder);
+    const file = readFileSync(join(folder, name), 'utf8');
+    const elsewhere = async (of: string): Promise<unknown> => {
+      const { body } = await it.running.call<Shown[]>('GET', `${of}/proof`);
+      return body.map((one) => [one.type, one.verified, one.verified_elsewhere ?? false]);
+    };
+    assert.deepEqual(await elsewhere(it.at), [['log', true, false]]);
+    writeFileSync(join(folder, name), file.replace('type: log', 'type: test'));
+    assert.deepEqual(await elsewhere(it.at), [['test', true, true]]);
+    writeFileSync(join(folder, name), file);
+    assert.deepEqual(await elsewhere(it.at), [['log', true, false]]);
+    const there = join(it.running.workspace, other.path, 'proof');
+    mkdirSync(there);
+    renameSync(join(folder, name), join(there, name));
+    assert.deepEqual(await elsewhere(`/cases/${other.id}`), [['log', true, true]]);
+    renameSync(join(there, name), join(folder, name));
+    await it.running.call('DELETE', at);
+    writeFileSync(join(folder, name), file);
+    assert.deepEqual(await elsewhere(it.at), [['log', true, true]]);
   });
 });
 

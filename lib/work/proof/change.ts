@@ -30,7 +30,7 @@ export const verifyProof = (
 ): Promise<TaggedProof> => {
   const said = { at: store.clock().toISOString(), by: saidBy(key) };
   return update(store, which, (current, { sha256 }) => {
-    grantVerification(store, which.id, sha256);
+    grantVerification(store, which.caseId, current, sha256);
     return markVerified(current, sha256, said);
   });
 };

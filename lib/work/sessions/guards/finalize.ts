@@ -1,6 +1,7 @@
 import { readCase } from '../../../../store/cases.ts';
 import type { Case, State } from '../../../../store/records/case.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
+import { revokeSession } from '../../../../store/sessions/consent.ts';
 import { releaseLock } from '../../../../store/sessions/locks.ts';
 import { isUntold, type StoredSession, tellSession } from '../../../../store/sessions/sessions.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';
@@ -24,15 +25,19 @@ export const finalize = async (service: EngineNeeds, kept: StoredSession): Promi
       return state === undefined ? undefined : moveTo(current, state);
     });
   }
-  if (session.status === 'working' && session.unconfirmed === undefined)
-    await noteApproved(service.engine, kept);
+  if (isApproved(session)) await noteApproved(service.engine, kept);
   if (isEnded(session.status)) {
+    revokeSession(store, session.id);
     await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
     endStream(service.engine, kept);
     await forgetState(store.layout.states, session.id);
   }
   await tellSession(store, session);
 };
+
+// A session that plans was not approved, whatever else its record says.
+const isApproved = ({ mode, status, unconfirmed }: Session): boolean =>
+  mode === 'work' && status === 'working' && unconfirmed === undefined;
 
 /** Where a Work item goes with its session; undefined: it stays. One that the operator has closed stays closed. */
 export const caseStateFor = (

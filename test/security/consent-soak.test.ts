@@ -1,0 +1,20 @@
+/** `npm run soak:consent` does the same for longer, and with a daemon that is killed. DOSSIER_SEED: where to begin. */
+import { describe, it } from 'node:test';
+import { provesTraces } from '../consent/controls.ts';
+import { worldHere } from '../consent/here.ts';
+import { tryMany } from '../consent/property.ts';
+
+const first = Number(process.env.DOSSIER_SEED ?? 1);
+const runs = Number(process.env.DOSSIER_CONSENT ?? 60);
+
+describe('a workspace that somebody else wrote into', () => {
+  it('leaves every trace that is looked for, once the operator says yes', async (t) => {
+    const { world } = await worldHere(t);
+    await provesTraces(world);
+  });
+
+  it('runs, sends and loosens nothing that the operator did not say yes to', async (t) => {
+    const { world, inForce } = await worldHere(t);
+    await tryMany(world, { first, runs, inForce });
+  });
+});
