@@ -3,7 +3,7 @@ import { delimiter, isAbsolute } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { bind, hide, real } from './mounts.ts';
-import { rootOnly } from './root-only.ts';
+import { rootOnly, shownAgain } from './root-only.ts';
 
 const ID = '1000';
 const isRoot = process.getuid?.() === 0;
@@ -26,8 +26,13 @@ export const kernelFiles = ({ PATH = '' }: Environment, named: readonly string[]
   const seen = ['sys', 'irq', 'bus', 'fs', 'acpi', 'scsi'].map((name) => `/proc/${name}`);
   const shut = ['sysrq-trigger', 'kcore', 'keys', 'mtrr'].map((name) => `/proc/${name}`);
   const needed = [process.execPath, ...PATH.split(delimiter), ...named].filter(isAbsolute);
-  const all = [...real(shut), ...rootOnly([...needed, ...real(needed)])];
-  return [...bind('--ro-bind', seen), ...all.map(hide)].flatMap((one) => one.arguments);
+  const everyNeeded = [...needed, ...real(needed)];
+  const all = [...real(shut), ...rootOnly(everyNeeded)];
+  const again = shownAgain(everyNeeded).flatMap((path) => ['--ro-bind-try', path, path]);
+  return [
+    ...[...bind('--ro-bind', seen), ...all.map(hide)].flatMap((one) => one.arguments),
+    ...again,
+  ];
 };
 
 /** Goes before bubblewrap and hands it the names of users: programs stop whose user has none. */

@@ -1,4 +1,4 @@
-import { constants, lstatSync, readdirSync, type Stats } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isAtOrBelow } from '../../base/at-or-below.ts';
 import { orElse } from '../../base/or-else.ts';
@@ -10,7 +10,10 @@ const OTHERWISE = [
   ...['/proc', '/sys', '/dev', '/run', '/tmp', '/home', '/root'],
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'],
 ];
-/** Everybody's, and mostly of projects: of it, and of other places, the first levels alone are looked at. */
+/**
+ * Everybody's, and of short life: what is there when it is looked at may be gone when it is to be covered, and bubblewrap
+ * covers nothing that is gone. So the whole of it is covered, and what others may read is shown again.
+ */
 const SHARED = '/var/tmp';
 
 const MOST_ENTRIES = 20_000;
@@ -28,9 +31,18 @@ export const rootOnly = (needed: readonly string[]): string[] => {
   return [
     ...shut.filter((path) => ![...SYSTEM, ...OTHERWISE].includes(path) && !isNeeded(path)),
     ...SYSTEM.flatMap((place) => coveredIn(place, Number.POSITIVE_INFINITY, isNeeded)),
-    ...coveredIn(SHARED, 0, isNeeded),
+    ...(existsSync(SHARED) ? [SHARED] : []),
     ...others.flatMap((place) => coveredIn(place, 1, isNeeded)),
   ];
+};
+
+/** The directories that are shown again of what `rootOnly` covers whole, those first that lead to a path `needed`. */
+export const shownAgain = (needed: readonly string[]): string[] => {
+  const { shut, below } = contentOf(SHARED) ?? NOTHING;
+  const isNeeded: Needed = (path) => needed.some((one) => isAtOrBelow(one, path));
+  return [...shut.filter(isNeeded), ...below.filter(isNeeded), ...below]
+    .filter((path, at, all) => all.indexOf(path) === at)
+    .slice(0, MOST_IN_ONE);
 };
 
 // Level by level: where there is too much, the deepest is what is not looked at.

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -75,8 +76,14 @@ const forThisProcess = (): string => {
   return dir;
 };
 
+/** A daemon of root hides from its runs what root alone may read in /var. */
+export const seenByRuns = (dir: string): string => {
+  if (dir.startsWith('/var/')) chmodSync(dir, 0o755);
+  return dir;
+};
+
 export const temporaryDirectory = (t: TestContext, parent = tmpdir()): string => {
-  const root = realpathSync(mkdtempSync(join(parent, 'dossier-test-')));
+  const root = seenByRuns(realpathSync(mkdtempSync(join(parent, 'dossier-test-'))));
   atEnd(t, () => rmSync(root, { recursive: true, force: true }));
   return root;
 };

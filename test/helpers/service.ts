@@ -13,7 +13,7 @@ import { sections } from '../../routes/index.ts';
 import { type EventBody, isStarred } from '../../store/records/event.ts';
 import { atEnd } from './at-end.ts';
 import { assertDeclared } from './declared.ts';
-import { makeRepository, type TestRepository } from './repository.ts';
+import { makeRepository, seenByRuns, type TestRepository } from './repository.ts';
 import { STATE_DIR } from './state-dir.ts';
 import { assertStream } from './stream.ts';
 import { VERSION } from './version.ts';
@@ -83,7 +83,8 @@ export const startOn = (workspace: string, repository?: string): Promise<Running
 
 /** The whole service on a workspace and a git repository of its own, behind the real server. Nothing in it is replaced. */
 export const startForTest = async (t: TestContext, options: Options = {}): Promise<Running> => {
-  const root = options.workspace ?? realpathSync(mkdtempSync(join(tmpdir(), 'dossier-')));
+  const root =
+    options.workspace ?? seenByRuns(realpathSync(mkdtempSync(join(tmpdir(), 'dossier-'))));
   const files = options.files ?? { 'README.md': '# Sample\n' };
   const repository = options.repository ?? makeRepository(t, { files });
   if (options.settings !== undefined)

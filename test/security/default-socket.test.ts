@@ -139,6 +139,7 @@ describe('the default socket', () => {
   it('is not made where another user could enter or the path is too long; the daemon says so and runs', async (t) => {
     const open = shortPlace(t);
     mkdirSync(join(open, 'dossier/run'), { recursive: true });
+    chmodSync(join(open, 'dossier'), 0o700);
     chmodSync(join(open, 'dossier/run'), 0o755);
     const long = join(shortPlace(t), 'x'.repeat(90));
     for (const [state, why] of [
