@@ -4,6 +4,7 @@ import { createTurns } from '../base/turns.ts';
 import { lookCloser } from './beside/look-closer.ts';
 import { sweepTranscripts } from './beside/sweep-transcripts.ts';
 import { openConsentLog } from './consent/log.ts';
+import { needStateDir } from './consent/state-dir.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { clearLeftovers, makeDirectories } from './disk/directories.ts';
 import { gitIsDone } from './disk/git-work.ts';
@@ -57,6 +58,8 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
   const layout = layoutOf(root, options.state);
   refuseNewer(layout, options.steps?.at(-1)?.to);
   makeDirectories(layout);
+  // Refused before it is held: whoever starts it otherwise is not kept from it.
+  if (options.state !== undefined) needStateDir(options.state, root);
   let readOnly: string | undefined;
   const lock = await lockWorkspace(layout, {
     waits: (why) => report(undefined, why),

@@ -24,9 +24,7 @@ export const trustCommand = async (
   say: Say = toStandardOutput,
 ): Promise<number> => {
   const { all = false, list = false, json = false } = values;
-  const layout = layoutOf(config.workspace, config.state);
-  if (!isThere(layout.root))
-    throw new Refusal(`${layout.root} is not there. Name the workspace with --workspace.`);
+  const layout = existing(config);
   const door = await doorOf(config, layout);
   const listed = await door.list();
   const waiting = listed.filter(isMeant(all && !list));
@@ -35,10 +33,8 @@ export const trustCommand = async (
     return 0;
   }
   sayLeft(say, listed.length - waiting.length);
-  if (waiting.length === 0) {
-    say(`Nothing in ${layout.root} waits for you: all of it holds on this machine.`);
-    return 0;
-  }
+  if (listed.length === 0) say(nothingWaits(layout, door));
+  if (waiting.length === 0) return 0;
   for (const line of waitingLines(waiting)) say(line);
   if (list) return 0;
   if (!all && !(await agreed(waiting, trustCommandFor(layout)))) {
@@ -50,7 +46,17 @@ export const trustCommand = async (
   return 0;
 };
 
+const existing = ({ workspace, state }: Config): Layout => {
+  if (isThere(workspace)) return layoutOf(workspace, state);
+  throw new Refusal(`${workspace} is not there. Name the workspace with --workspace.`);
+};
+
 const isMeant = (all: boolean) => (value: WaitingValue) => !all || isForAll(value);
+
+const nothingWaits = ({ root }: Layout, { asksAll }: Door): string =>
+  asksAll
+    ? `Nothing in ${root} waits for you: all of it holds on this machine.`
+    : `No setting, receiver of events or API key in ${root} waits for you. Sessions are asked about once the daemon runs.`;
 
 // Whoever approves a plan names it, or looks at it here.
 const sayLeft = (say: Say, count: number): void => {
@@ -71,11 +77,19 @@ const agreed = (waiting: readonly WaitingValue[], command: string): Promise<bool
     throw new Refusal(
       `Nobody can be asked here: this is no terminal. Read what is above, then run ${command} --all.`,
     );
-  return askYesNo(`Trust ${counted(waiting.length, 'value')} on this machine?`);
+  const plans = waiting.filter((value) => !isForAll(value)).length;
+  const values = waiting.length - plans;
+  const what = [
+    ...(values > 0 ? [`trust ${counted(values, 'value')}`] : []),
+    ...(plans > 0 ? [`approve ${counted(plans, 'plan')}`] : []),
+  ].join(' and ');
+  return askYesNo(`${what.slice(0, 1).toUpperCase()}${what.slice(1)} on this machine?`);
 };
 
 /** Where what waits is asked for, and said yes to. */
 interface Door {
+  /** Sessions are among what it lists. */
+  asksAll: boolean;
   list(): Promise<WaitingValue[]>;
   accept(waiting: readonly WaitingValue[]): Promise<Trusted>;
 }
@@ -85,6 +99,7 @@ const doorOf = async (config: Config, layout: Layout): Promise<Door> => {
   const reached = await daemonOf(config);
   if (reached !== undefined) return daemonDoor(reached.dossier, config);
   return {
+    asksAll: false,
     list: async () => waitingIn(layout),
     accept: async (waiting) => {
       trustOnDisk(layout, withIds(waiting, trustCommandFor(layout)));
@@ -111,6 +126,7 @@ const daemonDoor = ({ call }: Dossier, config: Config): Door => {
     throw asRefused(error, config, {});
   };
   return {
+    asksAll: true,
     list: () => call('GET /trust').catch(orRefuse),
     accept: (waiting) => {
       const values = waiting.map(({ key, hash }) => ({ key, hash }));

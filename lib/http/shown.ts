@@ -31,7 +31,7 @@ export const credentialOf = async (
   if (credential !== undefined) return credential;
   throw new ServiceError(
     'unauthorized',
-    'The API key is unknown or revoked, or was made by hand while a session without a sandbox runs, and counts once that has ended. Calls from this machine need none unless the settings say so: leave Authorization out.',
+    'The API key is unknown or revoked, was not made on this machine (dossier trust asks about it), or was made by hand while a session without a sandbox runs, and counts once that has ended. Calls from this machine need none unless the settings say so: leave Authorization out.',
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 };

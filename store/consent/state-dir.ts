@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathContains } from '../../base/path-contains.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { readRegularFile } from '../text/record-file.ts';
@@ -22,7 +22,7 @@ export const needStateDir = (state: string, root: string): void => {
   try {
     // Whoever writes the workspace's files, git too, must reach none of this.
     if (pathContains(root, state)) throw new StateDirError(overlap(state, root));
-    mkdirSync(state, { recursive: true, mode: 0o700 });
+    makeDirectories(state);
     if (pathContains(state, root)) throw new StateDirError(overlap(state, root));
     checkOwner(state);
     tryOut(state);
@@ -31,11 +31,20 @@ export const needStateDir = (state: string, root: string): void => {
   }
 };
 
+// One by one: Node's own way with `recursive` never returns where a file system, such as /proc, takes no directory.
+const makeDirectories = (path: string): void => {
+  if (statsAt(path) !== undefined) return;
+  if (dirname(path) !== path) makeDirectories(dirname(path));
+  mkdirSync(path, { mode: 0o700 });
+};
+
 const overlap = (state: string, root: string): string =>
   `The state directory ${state} and the workspace ${root} contain one another. Name another state directory with --state-dir`;
 
 const checkOwner = (state: string): void => {
-  const { uid, mode } = statSync(state);
+  const found = statSync(state);
+  const { uid, mode } = found;
+  if (!found.isDirectory()) throw Object.assign(new Error('not a directory'), { code: 'EEXIST' });
   if (uid !== (process.getuid?.() ?? uid))
     throw new StateDirError(
       `The state directory ${state} belongs to the user ${uid}. Start the daemon as that user, ${ANOTHER}`,

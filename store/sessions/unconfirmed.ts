@@ -13,13 +13,17 @@ import { readSession, type StoredSession } from './sessions.ts';
 export const unconfirmedSessions = (store: Store): WaitingValue[] =>
   openSessions(store).map((kept) => waitingOf(store, kept));
 
-/** Keeps that the operator confirms these, as far as they are what was looked at. */
-export const confirmSessions = (store: Store, values: readonly WaitingValue[]): void => {
+/**
+ * Keeps that the operator confirms these, as far as they are what was looked at, and answers the ids of their Work items.
+ */
+export const confirmSessions = (store: Store, values: readonly WaitingValue[]): string[] => {
   const wanted = new Set(values.map(({ key, hash }) => `${key} ${hash}`));
-  for (const kept of openSessions(store)) {
+  const meant = openSessions(store).filter((kept) => {
     const { key, hash } = waitingOf(store, kept);
-    if (wanted.has(`${key} ${hash}`)) confirm(store, kept);
-  }
+    return wanted.has(`${key} ${hash}`);
+  });
+  for (const kept of meant) confirm(store, kept);
+  return meant.map(({ session }) => session.case_id);
 };
 
 const openSessions = (store: Store): StoredSession[] =>

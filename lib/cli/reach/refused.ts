@@ -7,7 +7,7 @@ import { Refusal } from '../line/refusal.ts';
 export const NO_KEY =
   'The settings ask for an API key with every call (require_key): dossier key makes one. Give it as DOSSIER_KEY in the environment.';
 export const WRONG_KEY =
-  'The key in DOSSIER_KEY is unknown or revoked, or made by hand while a session without a sandbox runs: dossier key makes another.';
+  'The key in DOSSIER_KEY is unknown or revoked, not made on this machine (stop the daemon, and dossier trust asks about it), or made by hand while a session without a sandbox runs: dossier key makes another.';
 
 /** What the daemon refused as a Refusal, or as a UsageError of the option that it is about; another error as it is. */
 export const asRefused = (error: unknown, { env }: Config, values: Values): unknown => {

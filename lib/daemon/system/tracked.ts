@@ -54,7 +54,8 @@ const isInRepository = (path: string): boolean =>
 
 const messageFor = (root: string, file: string): string => {
   const below = file.startsWith('.dossier/') ? '.dossier' : file;
-  return `Git tracks it, and it belongs to this machine alone: a pull could replace it. Run git -C ${shellQuoted(root)} rm -r --cached --quiet -- ${shellQuoted(below)} and commit that; without --cached, where another machine committed it: then the files go, too`;
+  const git = `git -C ${shellQuoted(root)}`;
+  return `Git tracks it, and it belongs to this machine alone: a pull could replace it. Run ${git} rm -r --cached --quiet -- ${shellQuoted(below)} && ${git} commit --message 'Untrack it'. Leave --cached out where another machine committed it: then its files are deleted`;
 };
 
 // Why nothing that was decided on this machine counts while git tracks these; undefined where it tracks none.
@@ -86,5 +87,5 @@ export const createTrackedLook = ({
 /** Throws a TrackedFilesError where git tracks something below `.dossier/`: before anything there is read. */
 export const refuseTracked = async (git: Git, layout: Pick<Layout, 'root'>): Promise<void> => {
   const why = whyWithheld(await trackedBelow(git, layout));
-  if (why !== undefined) throw new TrackedFilesError(`${why}, then start again.`);
+  if (why !== undefined) throw new TrackedFilesError(`${why}. Then start again.`);
 };

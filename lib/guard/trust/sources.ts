@@ -68,7 +68,10 @@ const keys: TrustSource = {
 // Started, or approved, by what their files say alone.
 const sessionsThat = (isMeant: (kind: WaitingValue['kind']) => boolean): TrustSource => ({
   list: async ({ store }) => unconfirmedSessions(store).filter(({ kind }) => isMeant(kind)),
-  accept: async ({ store }, values) => confirmSessions(store, values),
+  accept: async ({ store }, values) => {
+    // What waits of a Work item is another by now.
+    for (const id of confirmSessions(store, values)) announce(store, id);
+  },
 });
 
 /** What can wait, by its kind. */

@@ -221,6 +221,10 @@ describe('a state directory', () => {
     refused(t, file, /cannot be used: a (file has that name|part of that path is a file)/);
   });
 
+  it('is refused on a file system that takes no directory, and does not hang', (t) => {
+    refused(t, () => '/proc/dossier/state', /cannot be used/);
+  });
+
   it('is refused with a key that is none', (t) => {
     const broken = (top: string): string => {
       mkdirSync(join(top, 'state'), { mode: 0o700 });

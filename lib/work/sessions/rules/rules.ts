@@ -255,7 +255,7 @@ const turnTold = (
 };
 
 /** Throws 409 for a session that was started, or approved, by what its files say alone. */
-export const refuseUnconfirmed = ({ id, unconfirmed, approved_sha256 }: Session): void => {
+export const refuseUnconfirmed = ({ id, case_id, unconfirmed, approved_sha256 }: Session): void => {
   if (unconfirmed === 'started')
     throw new ServiceError(
       'approved_elsewhere',
@@ -264,7 +264,7 @@ export const refuseUnconfirmed = ({ id, unconfirmed, approved_sha256 }: Session)
   if (unconfirmed === 'approved')
     throw new ServiceError(
       'approved_elsewhere',
-      `The plan of session ${id} was approved elsewhere, not on this machine, or its record was changed since. Read approved.md and approve it again to run it: POST …/sessions/${id}/approve with its plan_sha256. Or abort the session.`,
+      `The plan of session ${id} was approved elsewhere, not on this machine, or its record was changed since. Read approved.md and approve it again to run it: dossier approve ${case_id.slice(0, 8)} --session ${id.slice(0, 8)}, or POST …/sessions/${id}/approve with its plan_sha256. Or abort the session.`,
       { members: { plan_sha256: approved_sha256 } },
     );
 };
