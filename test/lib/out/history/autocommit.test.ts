@@ -340,6 +340,8 @@ describe('autocommit', () => {
       const kept = await keep(t);
       const { service, top, git, subjects, logged } = kept;
       await newest(kept, 'workspace: settings');
+      // The index follows the commit, and has its lock until then.
+      await clean(kept);
       const head = git('rev-parse', 'HEAD');
       writeFiles(join(top, '.git'), { [name]: name === 'index.lock' ? '' : head });
       await bug(service);
