@@ -111,7 +111,11 @@ const againOnceGone = async <T>(
   try {
     return await read();
   } catch (error) {
-    if (error instanceof ServiceError && !(error.cause instanceof GitError)) throw error;
+    if (error instanceof ServiceError && !isOfGit(error)) throw error;
     return inWorktreeTurn(store, caseId, read);
   }
 };
+
+// What git keeps in files is read without it, too.
+const isOfGit = ({ code, cause }: ServiceError): boolean =>
+  code === 'git_failed' || cause instanceof GitError;
