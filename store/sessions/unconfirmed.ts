@@ -1,4 +1,5 @@
 import { trustHash } from '../consent/canonical.ts';
+import type { Session } from '../records/session.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import type { Store } from '../store.ts';
 import { ifReadable } from '../text/problem.ts';
@@ -12,6 +13,15 @@ import { readSession, type StoredSession } from './sessions.ts';
  */
 export const unconfirmedSessions = (store: Store): WaitingValue[] =>
   openSessions(store).map((kept) => waitingOf(store, kept));
+
+/** The same of one session; undefined where the operator decided all of it on this machine, or it is not followed here. */
+export const unconfirmedSession = (
+  store: Store,
+  { case_id, id }: Pick<Session, 'case_id' | 'id'>,
+): WaitingValue | undefined => {
+  const kept = store.journal.runs.has(id) ? unconfirmedAt(store, case_id, id) : undefined;
+  return kept && waitingOf(store, kept);
+};
 
 /**
  * Keeps that the operator confirms these, as far as they are what was looked at, and answers the ids of their Work items.
@@ -27,10 +37,12 @@ export const confirmSessions = (store: Store, values: readonly WaitingValue[]): 
 };
 
 const openSessions = (store: Store): StoredSession[] =>
-  [...store.journal.runs].flatMap(([id, { case_id }]) => {
-    const kept = ifReadable(() => readSession(store, case_id, id), undefined);
-    return kept?.session.unconfirmed === undefined ? [] : [kept];
-  });
+  [...store.journal.runs].flatMap(([id, { case_id }]) => unconfirmedAt(store, case_id, id) ?? []);
+
+const unconfirmedAt = (store: Store, caseId: string, id: string): StoredSession | undefined => {
+  const kept = ifReadable(() => readSession(store, caseId, id), undefined);
+  return kept?.session.unconfirmed === undefined ? undefined : kept;
+};
 
 const confirm = (store: Store, { session, matter }: StoredSession): void => {
   const { case_id, unconfirmed } = session;

@@ -2,7 +2,7 @@ import { visible } from '../../../base/visible.ts';
 import { trustOne } from '../../../store/records/attention.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import { type StoredSession, sessionsOf } from '../../../store/sessions/sessions.ts';
-import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
+import { unconfirmedSession } from '../../../store/sessions/unconfirmed.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
@@ -91,31 +91,26 @@ const ofOpen = (service: WithEngine & WithStore, session: Session): AttentionEnt
 // Its files say that it was started, or approved: nothing of it runs before that is confirmed here.
 const ofUnconfirmed = (
   store: Store,
-  { id, case_id, unconfirmed, approved_sha256 }: Session,
+  session: Session,
   found: Pick<AttentionEntry, 'session_id' | 'since'>,
 ): AttentionEntry[] => {
-  const waiting = unconfirmedSessions(store).find(({ key }) => key === `sessions/${id}`);
+  const waiting = unconfirmedSession(store, session);
   if (waiting === undefined) return [];
-  const about = {
-    ...found,
-    id: `trust/${waiting.key}/${waiting.hash.slice(0, 8)}`,
-    file: waiting.file,
-  };
-  if (unconfirmed === 'approved')
-    return [
-      {
-        ...{ ...about, kind: 'trust' as const },
-        message: 'Approved elsewhere, not on this machine. Approve again to run.',
-        answer: post(`/cases/${case_id}/sessions/${id}/approve`, { plan_sha256: approved_sha256 }),
-      },
-    ];
-  return [
-    {
-      ...{ ...about, kind: 'trust' as const },
-      message: 'Started elsewhere, not on this machine. Confirm it to run.',
-      answer: post('/trust', trustOne(waiting.key, waiting.hash)),
-    },
-  ];
+  const { id, case_id, unconfirmed, approved_sha256 } = session;
+  const { key, hash, file } = waiting;
+  const told =
+    unconfirmed === 'approved'
+      ? {
+          message: 'Approved elsewhere, not on this machine. Approve again to run.',
+          answer: post(`/cases/${case_id}/sessions/${id}/approve`, {
+            plan_sha256: approved_sha256,
+          }),
+        }
+      : {
+          message: 'Started elsewhere, not on this machine. Confirm it to run.',
+          answer: post('/trust', trustOne(key, hash)),
+        };
+  return [{ ...found, id: `trust/${key}/${hash.slice(0, 8)}`, kind: 'trust', file, ...told }];
 };
 
 // One that the operator does by hand: its plan is to be written, or its work to be finished.
