@@ -4,8 +4,8 @@ import { readSession, whereIs } from '../sessions/sessions.ts';
 import { attentionOf, type Store } from '../store.ts';
 
 /**
- * Watches the directory of each session whose plan waits: plan and comments are edited there by hand. Only while it waits,
- * for an agent that is at work writes there all the time.
+ * Watches the directory of each session that waits for the operator: plan, comments and record are edited there by hand.
+ * Only while it waits, for an agent that is at work writes there all the time.
  */
 export const watchPlansFromNow = (store: Store): void =>
   store.journal.onEvents((events) => {
@@ -15,10 +15,10 @@ export const watchPlansFromNow = (store: Store): void =>
 
 /** The same once, for what waits already. */
 export const watchPlans = (store: Store): void => {
-  for (const [id, { status }] of store.journal.runs) if (status === WAITS) watchPlan(store, id);
+  for (const [id, { status }] of store.journal.runs) if (WAITS.has(status)) watchPlan(store, id);
 };
 
-const WAITS = 'plan_ready';
+const WAITS: ReadonlySet<string> = new Set(['plan_ready', 'paused']);
 
 const watchPlan = (store: Store, id: string): void => {
   const run = store.journal.runs.get(id);
@@ -27,5 +27,5 @@ const watchPlan = (store: Store, id: string): void => {
   const kept = orElse(() => readSession(store, run.case_id, id), undefined);
   if (kept === undefined) return;
   const dir = relative(store.layout.root, whereIs(store, kept)).split(sep).join('/');
-  attentionOf(store).watch(dir, run.status === WAITS ? 'folder' : 'none');
+  attentionOf(store).watch(dir, WAITS.has(run.status) ? 'folder' : 'none');
 };

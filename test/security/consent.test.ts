@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createKey } from '../../lib/guard/api-keys/keys.ts';
 import { removeKeyIn } from '../../store/api-keys.ts';
+import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
+import { until } from '../helpers/eventually.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withCase } from '../helpers/sessions.ts';
 import { assertProblem } from '../helpers/work-item.ts';
@@ -50,6 +52,11 @@ const forge = (dir: string): string => {
 const waiting = async ({ running }: SessionTest): Promise<WaitingValue[]> =>
   (await running.call<WaitingValue[]>('GET', '/trust')).body;
 
+const attention = async ({ running }: SessionTest): Promise<string[]> =>
+  (await running.call<AttentionItem[]>('GET', '/attention')).body
+    .filter(({ kind }) => kind === 'trust')
+    .map(({ message }) => message);
+
 const fieldOf = (claim: WaitingValue | undefined, name: string): unknown =>
   Object.entries(claim?.value ?? {}).find(([key]) => key === name)?.[1];
 
@@ -77,13 +84,11 @@ describe('an approval that stands in files alone', () => {
     const [claim] = await waiting(it);
     assert.equal(claim?.kind, 'approval');
     assert.equal(fieldOf(claim, 'plan'), plan);
-    const { body: attention } = await it.running.call<{ kind: string; message: string }[]>(
-      'GET',
-      '/attention',
-    );
-    assert.match(
-      attention.find(({ kind }) => kind === 'trust')?.message ?? '',
-      /Approved elsewhere, not on this machine\. Approve again to run\./,
+    // The files were written this moment: attention follows once the directory's change is noticed.
+    await until(async () =>
+      (await attention(it)).includes(
+        'Approved elsewhere, not on this machine. Approve again to run.',
+      ),
     );
     assert.equal(await approvals(it, id), 0);
     assert.equal(await ranIn(it, id), 0);
@@ -137,7 +142,10 @@ describe('an approval that stands in files alone', () => {
       rewrite(dir, { [name]: value });
       assert.equal((await read(it, id)).unconfirmed, 'approved', name);
       assertProblem(await it.control('resume'), 409, 'approved_elsewhere');
+      // It is paused, and is watched as what waits for its approval is.
+      await until(async () => (await attention(it)).length === 1);
       writeFileSync(join(dir, 'session.md'), before);
+      await until(async () => (await attention(it)).length === 0);
     }
     assert.equal((await read(it, id)).unconfirmed, undefined);
   });
