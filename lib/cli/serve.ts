@@ -27,6 +27,7 @@ import { askAboutTrust } from './trust-question.ts';
 
 const DRAIN_MS = 2000;
 const CRASH_MS = 5000;
+const UNHELD_MS = 500;
 const NO_SOCKET = 'none';
 
 /**
@@ -55,20 +56,21 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   running.service.address.url = url;
   running.open.lock.tell({ url, ...(socket && { socket: socket.path }) });
   say(`Dossier is ready: ${url}/dashboard (workspace ${config.workspace})`);
-  tellUnheld(running, log);
+  const telling = setTimeout(tellUnheld, UNHELD_MS, running, log);
   const stopping = new AbortController();
   askAboutTrust(running.service, stopping.signal).catch((error: unknown) =>
     log.error({ err: error }, 'What waits to be trusted could not be asked about'),
   );
   log.info({ signal: await asked }, 'Stopping');
   stopping.abort();
+  clearTimeout(telling);
   socket?.close();
   await server.stop({ timeout: DRAIN_MS });
   await running.close();
   return 0;
 };
 
-// After it answers: what is tried out for this takes a moment.
+// Once the first calls are answered: while the sandbox is tried out nothing else is.
 const tellUnheld = ({ service }: Running, log: Log): void => {
   const sandbox = service.sandbox();
   for (const { about, sentence } of unheldOn({ ...lookAtGround(), sandbox }))
