@@ -76,11 +76,9 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
   const { env: given = {}, onNetwork: tell = () => undefined } = program;
   const network = deps.network.open({ given, token: spec.mcp?.token, tell });
   try {
-    const started = start(spec, program, { ...deps, open: network });
-    void started.exited.then(network.close);
-    return started;
+    return start(spec, program, { ...deps, open: network });
   } catch (error) {
-    network.close();
+    void network.close();
     throw error;
   }
 };
@@ -116,6 +114,7 @@ const start = (
     wall_ms: limits.wall_ms,
     output_bytes: limits.output_bytes,
     unseen: (tail) => deps.sandbox.unseen(tail, view),
+    close: open.close,
     ...(onBytes && { onBytes, onErrorBytes: onBytes }),
     ...(onLine && { onLine }),
   });

@@ -189,7 +189,7 @@ describe('the way out of a run', () => {
     const client = egress.open();
     client.write(CONNECT(`a.example:${port}`));
     await new Promise((resolve) => client.once('data', resolve));
-    egress.close();
+    await egress.close();
     await eventually(() => assert.deepEqual([client.closed, ended.has(true)], [true, true]));
     assert.equal(existsSync(dir), false);
   });

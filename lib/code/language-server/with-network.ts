@@ -23,7 +23,7 @@ export const withNetwork = (
     void server.exited.then(network.close);
     return server;
   } catch (error) {
-    network.close();
+    void network.close();
     throw error;
   }
 };

@@ -8,10 +8,11 @@ import type { World } from './world.ts';
 export const createDoorsHere = (world: World): Doors => ({
   open: (task, { tell, mcp, lost }) => {
     try {
-      return openRunDoors(task, { tell: onceEach(tell), mcp }, world);
+      const close = openRunDoors(task, { tell: onceEach(tell), mcp }, world);
+      return async () => close();
     } catch (error) {
       lost(String(error));
-      return () => undefined;
+      return async () => undefined;
     }
   },
   openPort: openMcpPort,

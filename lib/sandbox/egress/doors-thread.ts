@@ -15,6 +15,7 @@ export type DoorsReport =
   | { kind: 'told'; run: number; told: NetworkNews }
   | { kind: 'port'; run: number; port: number }
   | { kind: 'lost'; run: number; reason: string }
+  | { kind: 'closed'; run: number }
   | McpCall;
 
 interface McpCall extends Record<'run' | 'call', number> {
@@ -27,6 +28,8 @@ interface McpCall extends Record<'run' | 'call', number> {
 interface OpenRun extends Omit<RunEvents, 'tell'> {
   tell?: RunEvents['tell'];
   opened?: (port: number) => void;
+  /** It is about to leave: what it has asked before is still told, nothing is answered any more. */
+  left?: () => void;
 }
 
 // Beside this file when compiled, and beside the chunk that this file is in when bundled.
@@ -63,7 +66,9 @@ export const createDoorsThread = ({ ownPort, ended, ...more }: DoorsThreadOption
       const lost = [...runs.values()];
       runs.clear();
       ended(cause);
-      for (const run of lost) run.lost('the thread of the proxy ended');
+      for (const run of lost)
+        if (run.left === undefined) run.lost('the thread of the proxy ended');
+        else run.left();
     },
   });
   const enter = (run: OpenRun): number => {
@@ -71,9 +76,15 @@ export const createDoorsThread = ({ ownPort, ended, ...more }: DoorsThreadOption
     runs.set(lastRun, run);
     return lastRun;
   };
-  const leave = (run: number): void => {
-    if (!runs.delete(run)) return;
+  const leave = async (run: number): Promise<void> => {
+    const leaving = runs.get(run);
+    if (leaving === undefined || leaving.left !== undefined) return;
+    const left = new Promise<void>((resolve) => {
+      leaving.left = resolve;
+    });
     thread.order({ kind: 'close', run });
+    await left.finally(thread.hold());
+    runs.delete(run);
     if (runs.size === 0) thread.rest();
   };
   return {
@@ -86,7 +97,7 @@ export const createDoorsThread = ({ ownPort, ended, ...more }: DoorsThreadOption
       const opened = new Promise<McpPort>((resolve, reject) => {
         const run = enter({
           mcp,
-          opened: (port) => resolve({ port, close: () => leave(run) }),
+          opened: (port) => resolve({ port, close: () => void leave(run) }),
           lost: (reason) => reject(new Error(`No port for MCP: ${reason}`)),
         });
         thread.order({ kind: 'port', run, token });
@@ -150,16 +161,20 @@ const hear = (worker: Worker, run: OpenRun | undefined, report: DoorsReport): vo
   if (report.kind === 'told') run?.tell?.(report.told);
   if (report.kind === 'port') run?.opened?.(report.port);
   if (report.kind === 'lost') run?.lost(report.reason);
+  if (report.kind === 'closed') run?.left?.();
   if (report.kind === 'mcp') void answerCall(worker, run, report);
 };
 
-// A call of a run that has closed is one of nobody.
+// A call of a run that leaves is one of nobody.
 const answerCall = async (
   worker: Worker,
   run: OpenRun | undefined,
   { call, token, body, version }: McpCall,
 ): Promise<void> => {
-  const asked = run?.mcp(token, body, version) ?? Promise.resolve({ status: 401, body: undefined });
+  const asked =
+    run === undefined || run.left !== undefined
+      ? Promise.resolve({ status: 401, body: undefined })
+      : run.mcp(token, body, version);
   const answer = await asked.catch(() => undefined);
   worker.postMessage({ kind: 'answer', call, answer } satisfies DoorsOrder);
 };

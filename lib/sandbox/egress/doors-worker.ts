@@ -52,6 +52,8 @@ const open = ({ run, task, ...more }: Extract<DoorsOrder, { kind: 'open' }>): vo
 const close = (run: number): void => {
   closers.get(run)?.();
   closers.delete(run);
+  // After all that was told of it: one channel keeps the order.
+  send({ kind: 'closed', run });
 };
 
 const answer = (call: number, given: Extract<DoorsOrder, { kind: 'answer' }>['answer']): void => {

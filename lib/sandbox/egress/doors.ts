@@ -26,8 +26,11 @@ export interface RunEvents {
 
 /** Where connections of runs are accepted and read: nothing that they send is read anywhere else. */
 export interface Doors {
-  /** Returns what closes them. The sockets are listened on some time later; the relay waits for that. */
-  open(task: RunTask, events: RunEvents): () => void;
+  /**
+   * Returns what closes them, which resolves once all is told. The sockets are listened on some time later; the relay waits
+   * for that.
+   */
+  open(task: RunTask, events: RunEvents): () => Promise<void>;
   /** A port of loopback that serves MCP to who has this token, and nothing else. */
   openPort(token: string, mcp: AnswerMcp): Promise<McpPort>;
 }

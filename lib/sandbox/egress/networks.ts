@@ -55,7 +55,7 @@ export const createNetworkDoor = (deps: NetworkDeps): NetworkDoor => {
   };
 };
 
-const HOST: OpenNetwork = { view: 'host', env: {}, close: () => undefined };
+const HOST: OpenNetwork = { view: 'host', env: {}, close: async () => undefined };
 
 /** The machine's own network: of what runs without a sandbox. */
 export const HOST_NETWORK: NetworkDoor = {

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { orElse } from '../../../base/or-else.ts';
 import type { NetworkRules } from '../../../store/records/applied.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { OwnNetwork } from '../sandbox.ts';
@@ -35,8 +36,8 @@ export interface OpenNetwork<V = 'host' | OwnNetwork> {
   view: V;
   /** Comes last in the environment of its programs. */
   env: Environment;
-  /** Ends all connections of the run, and removes its sockets. */
-  close(): void;
+  /** Ends all connections of the run, and removes its sockets. Resolves once all that it asked for is told. */
+  close(): Promise<void>;
 }
 
 /** Opens the way out of one run. Its relay waits until the sockets are listened on. Throws where there is no place for them. */
@@ -49,9 +50,10 @@ export const openRunNetwork = (options: RunNetworkOptions): OpenNetwork<OwnNetwo
   const inside = onePerPort(local);
   const task = { dir, port: RELAY_PORT, rules: way, inside, token };
   const leave = doors.open(task, { mcp, tell, lost: (reason) => tell(lostNews(reason)) });
-  const close = (): void => {
-    leave();
-    rmSync(dir, { recursive: true, force: true });
+  const close = async (): Promise<void> => {
+    await leave();
+    // What stays is swept at the next start.
+    orElse(() => rmSync(dir, { recursive: true, force: true }), undefined);
   };
   const ports = [`${RELAY_PORT}=out`, ...inside.map(({ port }, at) => `${port}=${at + 1}`)];
   const relay = [process.execPath, RELAY, NET_DIR, ...ports, '--'];

@@ -44,6 +44,8 @@ export interface ProgramSpec {
   onErrorBytes?: (chunk: Buffer) => void;
   /** Asked for what was out of sight, with the last words of a program that failed by itself. */
   unseen?: (tail: string) => readonly string[];
+  /** What ends with it: `exited` waits for that. */
+  close?: () => Promise<void>;
 }
 
 export interface Exit {
@@ -106,6 +108,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
     await killRun(spec.marker, traces);
     await leaveOnceGone(spec.runs, run, traces);
     await removeCgroup(spec.marker);
+    await spec.close?.();
     const { code, signal, error } = exit;
     const ended_by = error === undefined ? stop.by : 'not_started';
     const unseen = code === 0 || ended_by !== 'itself' ? [] : (spec.unseen?.(tail()) ?? []);
