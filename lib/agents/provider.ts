@@ -5,7 +5,7 @@ import type { RunEvent } from '../../store/records/run-event.ts';
 import type { Usage } from '../../store/records/session.ts';
 import type { Bind } from '../sandbox/sandbox.ts';
 import type { ModelChoice } from './choice.ts';
-import type { UsageLimit } from './limits.ts';
+import type { Outage } from './outage.ts';
 
 export type { ProviderInfo } from '../../store/records/provider.ts';
 export type { PermissionOption, PrefixOption, RunEvent } from '../../store/records/run-event.ts';
@@ -120,8 +120,8 @@ export interface RunResult {
   outcome: 'completed' | 'cancelled' | 'failed';
   /** Why it failed, in a sentence for the operator. */
   error?: string;
-  /** It failed of a limit that passes, as the agent tells: going on later can work. */
-  limit?: UsageLimit;
+  /** It failed for want of its model, as the agent tells: going on later can work. */
+  outage?: Outage;
   /** Plan turns: the plan as Markdown. */
   plan?: string;
   /** Of this turn alone. */

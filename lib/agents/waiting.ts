@@ -22,13 +22,14 @@ export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
   let since = new Date();
   let wants: Waiting['for'] = 'agent';
   let told = false;
-  const say = (trouble: Trouble): void => {
+  let trouble: string | undefined;
+  const say = (news: Trouble): void => {
     told = true;
     const last = stderr().trim().slice(-LAST_WORDS);
     const words = last === '' ? {} : { stderr: last };
     tell({
       type: 'waiting',
-      data: { for: wants, since: since.toISOString(), ...trouble, ...words },
+      data: { for: wants, since: since.toISOString(), ...news, ...words },
     });
   };
   const timer = setInterval(() => {
@@ -39,6 +40,7 @@ export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
   const heard = (): void => {
     if (told) tell({ type: 'waiting_over', data: { since: since.toISOString() } });
     told = false;
+    trouble = undefined;
     since = new Date();
   };
   return {
@@ -49,7 +51,12 @@ export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
       heard();
       wants = 'model';
     },
-    trouble: say,
+    trouble: (news: Trouble): void => {
+      trouble = news.message;
+      say(news);
+    },
+    /** What it told of last, if nothing else was heard since. */
+    troubled: (): string | undefined => trouble,
     end: (): void => clearInterval(timer),
   };
 };

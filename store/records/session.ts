@@ -94,10 +94,13 @@ export const TextWarning = Type.Object(
 );
 export type TextWarning = Static<typeof TextWarning>;
 
-export const PauseReason = Type.Enum(['operator', 'usage_limit', 'interrupted'], {
-  description:
-    '`usage_limit`: the model has had enough requests; `interrupted`: the daemon ended, or could not go on',
-});
+export const PauseReason = Type.Enum(
+  ['operator', 'usage_limit', 'model_unavailable', 'login', 'interrupted'],
+  {
+    description:
+      '`usage_limit`: the model has had enough requests; `model_unavailable`: it failed, or cannot be reached; `login`: it does not take the credential; `interrupted`: the daemon ended, or could not go on',
+  },
+);
 export type PauseReason = Static<typeof PauseReason>;
 
 export const Waiting = Type.Object(

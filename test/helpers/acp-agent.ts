@@ -84,6 +84,7 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await call(turn, 'e', { kind: 'edit', status: 'in_progress', locations: [{ path }] });
     if (option === 'yes') writeFileSync(path, 'changed\n');
     await turn.update({ sessionUpdate: 'tool_call_update', toolCallId: 'e', status: 'completed' });
+    if (option === 'yes') await say(turn, 'I changed a.txt.');
     return END;
   },
   // Ends its turn when it is refused, as Codex does.
@@ -432,7 +433,10 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     const prompts = promptsOf(turn.session_id);
     if (prompts % 2 === 1) throw RequestError.internalError({ details: LIMIT });
     await say(turn, 'The plan.');
-    if (prompts > 2) await call(turn, 'sh', { kind: 'execute', status: 'completed' });
+    if (prompts > 2) {
+      await call(turn, 'sh', { kind: 'execute', status: 'completed' });
+      await say(turn, 'Done.');
+    }
     return END;
   },
   silent: async () => END,

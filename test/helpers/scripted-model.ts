@@ -15,13 +15,14 @@ import { responses } from './model/responses.ts';
 
 /**
  * One thing the model does: speak, call a tool of the agent by its name, have something done by whatever tool the agent
- * offers for it, never finish, or answer with an HTTP error.
+ * offers for it, never finish, drop the connection in the middle, or answer with an HTTP error.
  */
 export type Part =
   | { text: string }
   | { tool: string; args: Record<string, unknown> }
   | Intent
   | { hang: true }
+  | { drop: true }
   | { status: number };
 
 export interface Rule {
@@ -132,6 +133,7 @@ const stepFor = (rules: Rule[], { prompt, results }: ModelRequest): Part[] => {
 interface Answer {
   said: Said[];
   hangs: boolean;
+  drops: boolean;
   status?: number;
 }
 
@@ -139,11 +141,12 @@ let calls = 0;
 
 const scripted = (parts: Part[], { tools }: Asked, root: string): Answer => {
   const said: Said[] = [];
-  const answered: Answer = { said, hangs: parts.some((part) => 'hang' in part) };
+  const has = (what: string): boolean => parts.some((part) => what in part);
+  const answered: Answer = { said, hangs: has('hang'), drops: has('drop') };
   for (const part of parts) {
     if ('status' in part) answered.status = part.status;
     else if ('text' in part) said.push(part);
-    else if (!('hang' in part)) said.push(done(callOf(part, tools, root), part));
+    else if (!('hang' in part || 'drop' in part)) said.push(done(callOf(part, tools, root), part));
   }
   return answered;
 };
@@ -165,7 +168,7 @@ const done = (call: Call | undefined, part: Part): Said => {
 const answer = (
   response: ServerResponse,
   format: Format,
-  { said, hangs, status }: Answer,
+  { said, hangs, drops, status }: Answer,
 ): void => {
   if (status !== undefined) {
     response.writeHead(status, { 'content-type': 'application/json' });
@@ -180,6 +183,10 @@ const answer = (
   for (const frame of [...format.begin(), ...said.flatMap((each, at) => format.say(each, at))])
     send(frame);
   if (hangs) return;
+  if (drops) {
+    response.destroy();
+    return;
+  }
   for (const frame of format.end(said)) send(frame);
   response.end();
 };

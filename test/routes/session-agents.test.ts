@@ -145,11 +145,12 @@ describe('a session whose agent does not do its work', () => {
     });
   }
 
-  it('fails at once where its model does not take the key, whatever it goes on trying', async (t) => {
+  it('waits at once where its model does not take the key, whatever it goes on trying', async (t) => {
     const it = await agentAt(t, 'refused-key');
     const { id } = await it.start();
-    const failed = await it.until(id, 'failed');
-    assert.match(failed.error ?? '', /does not take the credential \(401\).*Log in/);
+    const paused = await it.until(id, 'paused');
+    assert.equal(paused.pause_reason, 'login');
+    assert.match(paused.error ?? '', /does not take the credential \(401\).*Log in/);
   });
 
   it('says what it waits for and since when, in the stream and in the session', async (t) => {

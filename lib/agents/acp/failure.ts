@@ -36,6 +36,10 @@ export const describeFailure = async (
 export const LOG_IN =
   'Log in with the agent itself once, or put its key into the environment of the daemon.';
 
+/** Whether its model does not know the agent. */
+export const isLoggedOut = (error: unknown): boolean =>
+  error instanceof RequestError && error.code === AUTH_REQUIRED;
+
 const describeAnswer = ({ code, message, data }: RequestError, login = LOG_IN): string => {
   const detail = text(record(data).details) ?? text(record(data).message) ?? text(data) ?? '';
   const hint = code === AUTH_REQUIRED ? ` ${login}` : '';

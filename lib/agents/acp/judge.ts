@@ -11,6 +11,12 @@ export interface AgentTurnEnd {
   acted: boolean;
   /** Whether it planned, called a tool, or used its model as far as it tells. */
   worked: boolean;
+  /** What the turn failed of, as its adapter says. */
+  failure: string | undefined;
+  /** The failure of its model that it told of last, and did not get over. */
+  gave_up: string | undefined;
+  /** Whether its model said or did anything after its last tool call. */
+  answered: boolean;
   /** Its last message, and in Plan mode so the plan. */
   message: string;
   /** Its last message is longer than a plan may be. */
@@ -23,7 +29,7 @@ export interface AgentTurnEnd {
   stopped: boolean;
 }
 
-export type TurnVerdict = Pick<RunResult, 'outcome' | 'error' | 'plan' | 'limit'>;
+export type TurnVerdict = Pick<RunResult, 'outcome' | 'error' | 'plan' | 'outage'>;
 
 const EARLY = new Map([
   ['cancelled', 'The agent cancelled its turn by itself.'],
@@ -36,15 +42,32 @@ const EARLY = new Map([
 export const judgeTurn = (end: AgentTurnEnd): TurnVerdict => {
   if (end.stopped) return { outcome: 'cancelled' };
   if (end.captured !== undefined) return planned(end.captured);
-  if (end.stop_reason !== 'end_turn') return failed(earlyEnd(end));
-  if (!end.acted) return failed('The agent ended its turn without saying or doing anything.');
-  if (end.phase === 'work') return { outcome: 'completed' };
+  const broken = brokenOff(end);
+  if (broken !== undefined) return broken;
+  if (end.phase === 'work') return end.answered ? { outcome: 'completed' } : unserved(UNANSWERED);
   if (end.too_long) return failed(PLAN_TOO_LONG);
   if (end.message === '') return failed('The agent ended its turn without writing a plan.');
   if (!end.worked)
     return failed(`${NOTHING_DONE} Its words:\n${capText(end.message, WORDS).output}`);
   return { outcome: 'completed', plan: end.message };
 };
+
+const brokenOff = (end: AgentTurnEnd): TurnVerdict | undefined => {
+  if (end.failure !== undefined) return failed(`The agent's turn failed: ${end.failure}`);
+  if (end.stop_reason !== 'end_turn') return failed(earlyEnd(end));
+  if (!end.acted) return failed('The agent ended its turn without saying or doing anything.');
+  return end.gave_up === undefined
+    ? undefined
+    : unserved(`Its model did not come back: ${end.gave_up}`);
+};
+
+const UNANSWERED =
+  'The agent ended its turn after a tool call without a further word: its model may not have answered.';
+
+const unserved = (error: string): TurnVerdict => ({
+  ...failed(error),
+  outage: { reason: 'model_unavailable' },
+});
 
 // Some agents give out the error of their model as their own words, and end their turn as if all were well.
 const NOTHING_DONE =

@@ -1,15 +1,17 @@
-import { number, record, text, type Wire } from '../../../base/wire.ts';
-import { momentOf, type UsageLimit } from '../limits.ts';
+import { list, number, record, text, type Wire } from '../../../base/wire.ts';
+import { momentOf, type Outage } from '../outage.ts';
 import type { Trouble } from '../waiting.ts';
 import { LOG_IN } from './failure.ts';
 
 /** What agents tell of their model besides the protocol. */
-interface Notice {
+export interface Notice {
   trouble?: Trouble;
   /** Why no waiting helps, in a sentence. */
   hopeless?: string;
-  /** A limit was reached: where the turn fails, it fails of that. */
-  limit?: UsageLimit;
+  /** The turn has failed, in the adapter's own words. */
+  failed?: string;
+  /** Where the turn fails, it fails for want of its model. */
+  outage?: Outage;
 }
 
 /** Reads a notification for it; undefined where it tells of nothing the like. */
@@ -18,7 +20,8 @@ export const noticeIn = (method: string, params: unknown, now: Date): Notice | u
   if (method === '_claude/sdkMessage') return ofClaude(record(message), now);
   const { _meta, sessionUpdate } = record(update);
   const { codex } = record(_meta);
-  if (sessionUpdate === 'session_info_update') return ofCodex(record(record(codex).error));
+  if (sessionUpdate === 'session_info_update')
+    return ofCodex(record(record(codex).error)) ?? failureIn(_meta);
   return ofRateLimit(record(_meta)['_claude/rateLimit']);
 };
 
@@ -39,23 +42,50 @@ const ofRateLimit = (told: unknown): Notice | undefined => {
   const { status, resetsAt } = record(told);
   if (status !== 'rejected') return undefined;
   const resume_at = momentOf(number(resetsAt));
-  return { limit: resume_at === undefined ? {} : { resume_at } };
+  return { outage: { reason: 'usage_limit', ...(resume_at !== undefined && { resume_at }) } };
 };
 
 const ofCodex = (error: Wire): Notice | undefined => {
   const { message, additionalDetails, codexErrorInfo } = error;
   if (text(message) === undefined) return undefined;
   const http_status = statusIn(codexErrorInfo);
-  const [, attempt, attempts] = /(\d+)\/(\d+)/.exec(text(message) ?? '') ?? [];
   const words = [text(message), text(additionalDetails)].filter(Boolean).join(' ');
-  const limited = codexErrorInfo === 'usageLimitExceeded' ? { limit: {} } : {};
+  const limited =
+    codexErrorInfo === 'usageLimitExceeded' ? { outage: { reason: 'usage_limit' as const } } : {};
   return {
     ...withHope(words, http_status, {
-      ...count('attempt', attempt === undefined ? undefined : Number(attempt)),
-      ...count('attempts', attempts === undefined ? undefined : Number(attempts)),
+      ...attemptsIn(text(message) ?? ''),
     }),
     ...limited,
   };
+};
+
+/**
+ * What Codex' adapter tells of a turn that fails, in updates and in its answer, to who says in `initialize` that it reads
+ * it; to others it gives the error out as words of the agent.
+ */
+export const failureIn = (meta: unknown): Notice | undefined => {
+  const { sessionFailure } = record(record(record(meta).jetbrains).air);
+  const { severity, title, category, actions } = record(sessionFailure);
+  const message = text(title);
+  // A notice of its settings, say.
+  if (message === undefined || (severity === 'warning' && category === 'unknown')) return undefined;
+  if (severity === 'warning') return { trouble: { message, ...attemptsIn(message) } };
+  const isOver = list(actions).includes('new_session');
+  const reason = isOver && category === 'limit' ? undefined : OUTAGES.get(text(category) ?? '');
+  return { failed: message, ...(reason && { outage: { reason } }) };
+};
+
+const OUTAGES = new Map<string, Outage['reason']>([
+  ['limit', 'usage_limit'],
+  ['access', 'login'],
+  ['connection', 'model_unavailable'],
+  ['service', 'model_unavailable'],
+]);
+
+const attemptsIn = (message: string): Partial<Trouble> => {
+  const [, attempt, attempts] = /(\d+)\/(\d+)/.exec(message) ?? [];
+  return attempt === undefined ? {} : { attempt: Number(attempt), attempts: Number(attempts) };
 };
 
 const statusIn = (info: unknown): number | undefined =>
@@ -73,6 +103,10 @@ const HOPELESS = new Map([
 
 const withHope = (message: string, status: number | undefined, more: Partial<Trouble>): Notice => {
   const why = status === undefined ? undefined : HOPELESS.get(status);
-  if (why !== undefined) return { hopeless: `${why} ${message}` };
+  if (why !== undefined)
+    return {
+      hopeless: `${why} ${message}`,
+      ...(status === 401 && { outage: { reason: 'login' as const } }),
+    };
   return { trouble: { message, ...(status !== undefined && { http_status: status }), ...more } };
 };

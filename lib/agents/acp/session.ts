@@ -26,6 +26,7 @@ export const initialize = async (
         fs: { readTextFile: false, writeTextFile: false },
         terminal: false,
         ...(attended && { elicitation: { form: {} } }),
+        _meta: READS_FAILURES,
       },
       clientInfo: { name: 'dossier', version: '1' },
     }),
@@ -47,6 +48,9 @@ export const initialize = async (
     auth_methods: list(answer.authMethods).flatMap((method) => text(record(method).id) ?? []),
   };
 };
+// Codex' adapter then tells a turn that failed as such: see `failureIn`.
+const READS_FAILURES = { jetbrains: { air: { version: 1, capabilities: ['sessionFailure'] } } };
+
 export type AgentHello = Awaited<ReturnType<typeof initialize>>;
 
 export interface OpenSession {

@@ -11,6 +11,8 @@ interface State {
   outputLimit: number;
   live: boolean;
   acted: boolean;
+  /** Since its newest tool call. */
+  answered: boolean;
   message: LastMessage;
   asked: boolean;
   planned: boolean;
@@ -27,6 +29,7 @@ export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: n
     outputLimit,
     live: false,
     acted: false,
+    answered: true,
     message: createLastMessage(),
     asked: false,
     planned: false,
@@ -55,6 +58,8 @@ export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: n
     close: (killed: boolean): void => closeCalls(state, killed),
     /** Whether the agent said or did anything in this turn. */
     acted: (): boolean => state.acted,
+    /** Whether it said, thought or planned anything after its newest tool call. */
+    answered: (): boolean => state.answered,
     /** The message text after the last tool call: in Plan mode, the plan. */
     lastMessage: state.message.read,
     /** It is longer than a plan may be. */
@@ -96,6 +101,7 @@ const hearMessage: Hear = (state, update) => {
   if (said === undefined) return tellUnknown(state, 'agent_message_chunk', update);
   if (said === '' || isModeNote(said)) return;
   state.acted = true;
+  state.answered = true;
   state.message.add(said);
   state.tell({ type: 'message', data: { text: said } });
 };
@@ -106,14 +112,19 @@ const isModeNote = (said: string): boolean => /^\s*\[MODE_UPDATE\] \S+\s*$/.test
 const hearThought: Hear = (state, update) => {
   const thought = text(record(update.content).text);
   if (thought === undefined) return tellUnknown(state, 'agent_thought_chunk', update);
-  if (thought !== '') state.tell({ type: 'thought', data: { text: thought } });
+  if (thought === '') return;
+  state.answered = true;
+  state.tell({ type: 'thought', data: { text: thought } });
 };
 
 const hearToolCall: Hear = (state, update) => {
   const known = state.calls.get(text(update.toolCallId) ?? '');
   const call = mergeToolCall(known, update);
   // Only a new call ends the message before it: a late update of an old one must not cut a plan in two.
-  if (!state.calls.has(call.id)) state.message.clear();
+  if (!state.calls.has(call.id)) {
+    state.message.clear();
+    state.answered = false;
+  }
   state.acted = true;
   state.calls.set(call.id, call);
   tellOnce(state, call.id, toolCallEvent(call, state.outputLimit));
@@ -135,6 +146,7 @@ const hearPlan: Hear = (state, update) => {
     status: text(record(entry).status) ?? 'pending',
   }));
   state.planned ||= entries.length > 0;
+  state.answered = true;
   state.tell({ type: 'plan', data: { entries } });
 };
 

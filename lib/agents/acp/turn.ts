@@ -6,15 +6,15 @@ import { settlesWithin } from '../../../base/within.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { joinedMeta } from '../asking.ts';
 import type { ModelChoice } from '../choice.ts';
-import { limitIn, type UsageLimit } from '../limits.ts';
+import { type Outage, outageIn } from '../outage.ts';
 import type { AcpAgent, AskSwitches } from '../presets.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
 import type { Watch } from '../waiting.ts';
 import { chooseModel } from './choose.ts';
 import type { AgentConnection } from './connection.ts';
-import { describeFailure } from './failure.ts';
+import { describeFailure, isLoggedOut } from './failure.ts';
 import { judgeTurn, type TurnVerdict } from './judge.ts';
-import { noticeIn } from './notices.ts';
+import { failureIn, type Notice, noticeIn } from './notices.ts';
 import { chosenIn, type SeenOffers } from './offers.ts';
 import type { PermissionDesk } from './permission-desk.ts';
 import { promptBlocks } from './prompt-blocks.ts';
@@ -46,8 +46,10 @@ export interface AcpTurn {
   answered?: boolean;
   /** Why its model will never answer, in a sentence. */
   hopeless?: string;
-  /** A limit that it told of. */
-  limit?: UsageLimit | undefined;
+  /** What the turn has failed of, as its adapter says. */
+  failed?: string | undefined;
+  /** Why its model does not serve it, as it told. */
+  outage?: Outage | undefined;
   stopped: boolean;
 }
 
@@ -60,23 +62,25 @@ export const runAcpTurn = async (turn: AcpTurn): Promise<TurnVerdict> => {
     const answer = await prompt(turn);
     turn.meter.hearAnswer(answer);
     turn.answered = true;
-    return withLimit(turn, judge(turn, text(record(answer).stopReason)));
+    note(turn, failureIn(record(answer)._meta) ?? {});
+    return withOutage(turn, judge(turn, text(record(answer).stopReason)));
   } catch (error) {
     const { agent, program, preset, stopped, captured, hopeless } = turn;
     if (stopped || captured !== undefined) return judge(turn, undefined);
-    if (hopeless !== undefined) return { outcome: 'failed', error: hopeless };
+    if (hopeless !== undefined) return withOutage(turn, { outcome: 'failed', error: hopeless });
     const why = await describeFailure(error, agent, program, preset.login);
-    return withLimit(turn, { outcome: 'failed', error: why }, detailOf(error));
+    const login = isLoggedOut(error) ? { outage: { reason: 'login' as const } } : {};
+    return withOutage(turn, { outcome: 'failed', error: why, ...login }, detailOf(error));
   }
 };
 
-// A limit that the agent got over is none.
-const withLimit = ({ limit: told }: AcpTurn, verdict: TurnVerdict, detail = ''): TurnVerdict => {
-  const { outcome, error = '' } = verdict;
+// One that the agent got over is none.
+const withOutage = ({ outage: told }: AcpTurn, verdict: TurnVerdict, detail = ''): TurnVerdict => {
+  const { outcome, error = '', outage: judged } = verdict;
   if (outcome !== 'failed') return verdict;
-  const read = limitIn(`${error} ${detail}`, new Date());
-  const limit = told === undefined ? read : { ...read, ...told };
-  return limit === undefined ? verdict : { ...verdict, limit };
+  const read = outageIn(`${error} ${detail}`, new Date());
+  const reason = told?.reason ?? read?.reason ?? judged?.reason;
+  return reason === undefined ? verdict : { ...verdict, outage: { ...read, ...told, reason } };
 };
 
 const detailOf = (error: unknown): string =>
@@ -90,12 +94,17 @@ export const hearNotice = (turn: AcpTurn, method: string, params: unknown): bool
   const notice = noticeIn(method, params, new Date());
   // What is told before the prompt is of an earlier turn.
   if (notice === undefined || turn.prompted === undefined) return notice !== undefined;
-  turn.limit = notice.limit ?? turn.limit;
+  note(turn, notice);
   if (notice.trouble !== undefined) turn.watch.trouble(notice.trouble);
   if (notice.hopeless === undefined || turn.hopeless !== undefined) return true;
   turn.hopeless = notice.hopeless;
   void turn.program.end();
   return true;
+};
+
+const note = (turn: AcpTurn, { failed, outage }: Pick<Notice, 'failed' | 'outage'>): void => {
+  turn.failed = failed ?? turn.failed;
+  turn.outage = outage ?? turn.outage;
 };
 
 // A conversation that goes on goes on counting, in most agents.
@@ -200,6 +209,9 @@ const judge = (turn: AcpTurn, stop_reason: string | undefined): TurnVerdict =>
     stop_reason,
     acted: turn.transcript.acted(),
     worked: hasWorked(turn),
+    failure: turn.failed,
+    gave_up: turn.watch.troubled(),
+    answered: turn.transcript.answered(),
     message: turn.transcript.lastMessage(),
     too_long: turn.transcript.planTooLong(),
     captured: turn.captured,

@@ -5,7 +5,7 @@ import type { Exit, Program } from '../../tools/process/spawn.ts';
 import { coalesce } from '../coalesce.ts';
 import { PLAN_TOO_LONG } from '../last-message.ts';
 import { LIMITS, launch, type ProviderDeps } from '../launch.ts';
-import { limitIn } from '../limits.ts';
+import { outageIn } from '../outage.ts';
 import { renderPrompt } from '../prompt.ts';
 import type { Phase, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { describeExit, failedRun, plainRun } from '../run-end.ts';
@@ -97,8 +97,8 @@ const resultOf = (phase: Phase, exit: Exit, told: OutputReading): RunResult => {
   const { usage, error } = told.result();
   const used = usage === undefined ? {} : { usage };
   const failed = (why: string): RunResult => {
-    const limit = limitIn(why, new Date());
-    return { ...used, outcome: 'failed', error: why, ...(limit && { limit }) };
+    const outage = outageIn(why, new Date());
+    return { ...used, outcome: 'failed', error: why, ...(outage && { outage }) };
   };
   if (exit.code !== 0 || exit.ended_by !== 'itself') {
     const why = `The program ${describeExit(exit)}.${lastWords(exit, error)}`;

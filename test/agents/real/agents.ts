@@ -44,7 +44,8 @@ const claude = (model: string): RealAgent => ({
   acp: { name: '@agentclientprotocol/claude-agent-acp', version: '0.49.0' },
   command: { name: '@anthropic-ai/claude-code', version: '2.1.197', setup: 'install.cjs' },
   env: { ANTHROPIC_API_KEY: 'none', ANTHROPIC_BASE_URL: model },
-  settings: {},
+  // It asks a model that fails ten times else, for minutes.
+  settings: { CLAUDE_CODE_MAX_RETRIES: '2' },
 });
 
 const codex = (): RealAgent => ({

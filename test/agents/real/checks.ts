@@ -77,6 +77,7 @@ export const COLUMNS = {
   mcp: 'MCP server',
   asks: 'Asks before it runs',
   choice: 'Model and effort',
+  outage: 'An outage of its model in Work mode',
 } as const;
 
 export const approve = async (session: RealSession): Promise<void> => {

@@ -8,6 +8,7 @@ import { realAgents } from './agents.ts';
 import { abort, asks, type Cells, COLUMNS, job, pause, planWrites } from './checks.ts';
 import { chooses } from './choice.ts';
 import { commits } from './commit.ts';
+import { outage } from './outage.ts';
 import { questions } from './questions.ts';
 import { keepRow, tableOf } from './table.ts';
 
@@ -50,6 +51,7 @@ for (const { id: agent, title, ...packages } of realAgents('')) {
       check('commits with git in the sandbox', [COLUMNS.commits], (t) => commits(t, tried));
       check('asks before it runs a command', [COLUMNS.asks], (t) => asks(t, tried));
       check('asks the model that is chosen', [COLUMNS.choice], (t) => chooses(t, tried));
+      check('is not done when its model fails', [COLUMNS.outage], (t) => outage(t, tried));
       if (id === 'claude-acp')
         check('asks the operator something', [], (t) => questions(t, tried).then(() => ({})));
       check('leaves no process behind', [COLUMNS.abort], (t) => abort(t, tried));

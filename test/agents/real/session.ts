@@ -47,7 +47,7 @@ export interface RealSession {
 }
 
 export const TITLE = 'It subtracts';
-const PATIENCE_MS = 150_000;
+const PATIENCE_MS = 300_000;
 
 /** Starts the daemon and a session in Plan mode. All of it is gone after the test. */
 export const startSession = async (t: TestContext, wanted: Wanted): Promise<RealSession> => {

@@ -8,7 +8,7 @@ import {
   type Usage,
 } from '../../../../store/records/session.ts';
 import type { SessionChange, SessionRule } from '../../../../store/sessions/sessions.ts';
-import type { UsageLimit } from '../../../agents/limits.ts';
+import type { Outage } from '../../../agents/outage.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import { hiddenBlock } from '../../../agents/runbook/hidden-blocks.ts';
 import { addUsage } from '../../../agents/usage.ts';
@@ -187,28 +187,31 @@ export const pause =
 
 /** A session that should run does not. Nothing goes on by itself: the operator resumes or aborts. */
 export const interrupt =
-  (error: string, { summary, turn, limit }: Partial<SessionEnding> & Limited = {}): SessionRule =>
+  (
+    error: string,
+    { summary, turn, outage }: Partial<SessionEnding> & WithOutage = {},
+  ): SessionRule =>
   (session, matter) =>
     isRunning(session.status)
       ? {
           status: 'paused',
           error: visible(error),
-          ...becauseOf(matter, limit === undefined ? 'interrupted' : 'usage_limit', limit),
+          ...becauseOf(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
           ...(summary !== undefined && { summary }),
           ...turnTold(session, matter, turn),
         }
       : undefined;
 
-interface Limited {
-  /** The agent's model has had enough requests for now. */
-  limit?: UsageLimit | undefined;
+interface WithOutage {
+  /** The agent's model does not serve it for now. */
+  outage?: Outage | undefined;
 }
 
 // A key that was never there is not written as null.
 const becauseOf = (
   matter: SessionMatter,
   pause_reason: PauseReason,
-  { resume_at }: UsageLimit = {},
+  resume_at?: string,
 ): SessionChange => ({
   pause_reason,
   ...((resume_at !== undefined || matter.resume_at !== undefined) && {

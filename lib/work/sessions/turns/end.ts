@@ -12,7 +12,7 @@ export const stopped = (engine: Engine, { outcome }: RunResult): boolean =>
   engine.closing || outcome === 'cancelled';
 
 /**
- * What a turn that failed comes to: a session that waits, with its lock, where the model has had enough requests for now;
+ * What a turn that failed comes to: a session that waits, with its lock, where its model does not serve it for now;
  * else one that has failed.
  */
 export const endTurn = (
@@ -21,11 +21,11 @@ export const endTurn = (
   error: string,
   turn: RunResult,
 ): Promise<void> =>
-  turn.limit === undefined
+  turn.outage === undefined
     ? endFailed(service, kept, error, turn)
-    : pauseLimited(service, kept, error, turn);
+    : pauseOut(service, kept, error, turn);
 
-const pauseLimited = async (
+const pauseOut = async (
   service: TurnNeeds,
   kept: StoredSession,
   error: string,
@@ -33,8 +33,12 @@ const pauseLimited = async (
 ): Promise<void> => {
   const { case_id, id } = kept.session;
   const ending = await wrapUpNewest(service, kept, { status: 'paused', error, turn });
-  const limit = turn?.limit;
-  const paused = await decide(service, case_id, id, interrupt(error, { ...ending, limit }));
+  const paused = await decide(
+    service,
+    case_id,
+    id,
+    interrupt(error, { ...ending, outage: turn?.outage }),
+  );
   if (paused?.session.status !== 'paused') return;
   service.engine.transcript(paused).append('error', { message: error });
   noteStatus(service.engine, paused);

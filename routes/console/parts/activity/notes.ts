@@ -13,6 +13,8 @@ const WAITS = { max_sessions: 'for another session to end', trust: 'until a sett
 const REASONS = {
   operator: 'by you',
   usage_limit: 'the model has had enough requests',
+  model_unavailable: 'the model failed or cannot be reached',
+  login: 'the model does not take the credential',
   interrupted: 'it was interrupted',
 };
 const DONE = {

@@ -45,6 +45,8 @@ const WHOM = { agent: 'the agent', model: 'its model', operator: 'you' };
 const PAUSED = {
   operator: 'You paused it.',
   usage_limit: 'The model has had enough requests.',
+  model_unavailable: 'The model failed, or cannot be reached.',
+  login: 'The model does not take the credential.',
   interrupted: 'The daemon ended, or could not go on. What was done is kept.',
 };
 

@@ -1,5 +1,8 @@
-/** A limit that the model's vendor sets, and when it ends where that was told. */
-export interface UsageLimit {
+import type { PauseReason } from '../../store/records/session.ts';
+
+/** Why an agent's model does not serve it now, and when it will again where that was told: going on later can work. */
+export interface Outage {
+  reason: Extract<PauseReason, 'usage_limit' | 'model_unavailable' | 'login'>;
   resume_at?: string;
 }
 
@@ -9,14 +12,29 @@ const LIMITED = [
   /billing_error|credit balance|out of credits|limit reached|hit your limit/i,
 ];
 
+const LOGGED_OUT = [
+  /(?:status|error|code|http)\W{0,9}401\b|\b401 unauthorized|authentication.?(?:error|required|failed)|not logged in|please run \/login/i,
+  /(?:invalid|incorrect|missing) (?:api|x-api|auth)[ _-]?(?:key|token)|expired (?:token|credential)/i,
+];
+
+const UNAVAILABLE = [
+  /(?:status|error|code|http)\W{0,9}(?:50[0234]|529)\b|overloaded|internal server error|bad gateway|service unavailable|gateway time-?out/i,
+  /stream (?:disconnected|error|ended|closed)|connection (?:error|refused|reset|closed|lost)/i,
+  /\b(?:ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ENOTFOUND)\b|fetch failed|socket hang up|premature close/i,
+];
+
 /**
- * What an error says of a limit that passes: undefined where it speaks of none. `resume_at` is there only where a moment
- * or a time to wait is told: one without its day or zone is left in the words.
+ * What an error says of a model that will serve again: undefined where it speaks of none. `resume_at` is there only where a
+ * moment or a time to wait is told: one without its day or zone is left in the words.
  */
-export const limitIn = (error: string, now: Date): UsageLimit | undefined => {
-  if (!LIMITED.some((pattern) => pattern.test(error))) return undefined;
-  const at = toldMoment(error) ?? toldWait(error, now);
-  return at === undefined ? {} : { resume_at: at };
+export const outageIn = (error: string, now: Date): Outage | undefined => {
+  const says = (patterns: readonly RegExp[]): boolean => patterns.some((one) => one.test(error));
+  if (says(LIMITED)) {
+    const at = toldMoment(error) ?? toldWait(error, now);
+    return { reason: 'usage_limit', ...(at !== undefined && { resume_at: at }) };
+  }
+  if (says(LOGGED_OUT)) return { reason: 'login' };
+  return says(UNAVAILABLE) ? { reason: 'model_unavailable' } : undefined;
 };
 
 /** A moment in seconds since 1970, as vendors tell it; undefined for what is none. */
