@@ -2,17 +2,16 @@ import {
   accessSync,
   closeSync,
   constants,
-  existsSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   opendirSync,
   openSync,
   rmSync,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { beside, createFile, hasCode } from './disk/durable.ts';
+import { makeSyncedDirectory } from './disk/make-directory.ts';
 import { isDirectoryItself } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
 import { SETTINGS_TEXT } from './settings/settings-text.ts';
@@ -42,7 +41,7 @@ events.ndjson -merge
  * bytes. Touches nothing that is there. Answers what it made.
  */
 export const makeWorkspaceFiles = async (layout: Layout): Promise<string[]> => {
-  mkdirSync(layout.tmp, { recursive: true, mode: 0o700 });
+  makeSyncedDirectory(layout.tmp, 0o700);
   // Whatever the operator's own .gitignore says, no `git add` reaches a secret.
   const wanted = {
     '.dossier/.gitignore': '*\n',
@@ -61,18 +60,7 @@ export const makeWorkspaceFiles = async (layout: Layout): Promise<string[]> => {
 
 /** Makes the directory of a workspace if need be; answers why it cannot be one, in words that follow its path. */
 export const makeWorkspace = (root: string): string | undefined =>
-  explained(() => makeAll(root)) ?? whyNoWorkspace(root);
-
-// Not mkdir's own `recursive`: it never comes back where the system answers ENOENT to the mkdir itself, as in /proc.
-const makeAll = (path: string): void => {
-  if (existsSync(path)) return;
-  makeAll(dirname(path));
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
-  }
-};
+  explained(() => makeSyncedDirectory(root)) ?? whyNoWorkspace(root);
 
 /** Why a directory cannot be a workspace, in words that follow its path; undefined when it can. Writes nothing. */
 export const whyNoWorkspace = (root: string): string | undefined =>

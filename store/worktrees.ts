@@ -1,9 +1,10 @@
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { messageOf } from '../base/message-of.ts';
 import { orElse } from '../base/or-else.ts';
 import { createFile, removeFile, replaceFile } from './disk/durable.ts';
+import { makeSyncedDirectory } from './disk/make-directory.ts';
 import { isDirectoryItself } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
 import { WorktreeRecord } from './records/worktree.ts';
@@ -99,7 +100,7 @@ export const inFileTurn = <T>(
 /** The directory that worktrees are made in, without links, made when it is not there. */
 export const worktreesHome = (layout: Layout, root = layout.worktrees): string => {
   const home = resolve(layout.root, root);
-  mkdirSync(home, { recursive: true });
+  makeSyncedDirectory(home);
   return realpathSync(home);
 };
 

@@ -3,6 +3,7 @@ import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { checkKeyFile, keyFiles } from '../api-keys.ts';
 import { statsAt } from '../disk/plain-path.ts';
+import { linkedInUndo, unlinkKept } from '../disk/undo-links.ts';
 import { StoreError } from '../errors.ts';
 import type { JournalLook } from '../journal/journal-file.ts';
 import type { Layout } from '../layout.ts';
@@ -41,7 +42,7 @@ export const checkMachine = (machine: Machine): Finding[] => {
   return [
     ...checkMode(layout, layout.dossier, 0o700),
     ...checkLinks(layout),
-    ...(machine.isRunning ? [] : checkLeftovers(layout)),
+    ...(machine.isRunning ? [] : [...checkLeftovers(layout), ...checkUndo(layout)]),
     ...checkJournal(machine),
     ...checkWorktrees(machine),
     ...checkSecrets(machine),
@@ -86,6 +87,18 @@ const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>
         return `removed: ${names.length}`;
       }),
     ];
+  });
+
+// A write that was interrupted before its rename leaves the file in its place with a second name here.
+const checkUndo = (layout: Layout): Finding[] =>
+  linkedInUndo(layout).map((path) => {
+    const message =
+      'It is a hard link to a file that is in use: a write was interrupted. dossier check --fix makes it a file of its own';
+    const file = relative(layout.root, join(layout.undo, path));
+    return warning({ file, code: 'leftover', message }, async () => {
+      await unlinkKept(layout, path);
+      return 'is a file of its own now';
+    });
   });
 
 const checkJournal = ({ layout, isRunning, journal }: Machine): Finding[] => {

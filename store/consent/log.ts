@@ -1,8 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
 import { addLines, openLines, readLinesFrom } from '../disk/lines.ts';
+import { makeSyncedDirectory } from '../disk/make-directory.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { canonical, trustHash } from './canonical.ts';
@@ -153,7 +154,7 @@ const NOTHING: ReadonlyMap<string, Consent> = new Map();
 
 // Who adds takes no lock: lines of two processes stand one after the other.
 const append = (place: Place, consents: readonly Consent[]): void => {
-  mkdirSync(dirname(place.file), { recursive: true, mode: 0o700 });
+  makeSyncedDirectory(dirname(place.file), 0o700);
   const at = new Date().toISOString();
   const text = consents.map((consent) => lineOf(place, { at, ...consent })).join('');
   const isNew = statsAt(place.file) === undefined;

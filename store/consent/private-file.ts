@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeSyncedDirectory } from '../disk/make-directory.ts';
 
 /** Writes a file that this user alone can read, whole or not at all: on disk when it returns. Throws what the disk says. */
 export const writePrivate = (path: string, bytes: string | Buffer): void => {
   const dir = dirname(path);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeSyncedDirectory(dir, 0o700);
   const temporary = join(dir, `.${randomUUID()}`);
   const descriptor = openSync(temporary, 'wx', 0o600);
   try {

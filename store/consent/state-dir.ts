@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathContains } from '../../base/path-contains.ts';
+import { makeSyncedDirectory } from '../disk/make-directory.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { writePrivate } from './private-file.ts';
@@ -22,20 +23,13 @@ export const needStateDir = (state: string, root: string): void => {
   try {
     // Whoever writes the workspace's files, git too, must reach none of this.
     if (pathContains(root, state)) throw new StateDirError(overlap(state, root));
-    makeDirectories(state);
+    makeSyncedDirectory(state, 0o700);
     if (pathContains(state, root)) throw new StateDirError(overlap(state, root));
     checkOwner(state);
     tryOut(state);
   } catch (error) {
     throw error instanceof StateDirError ? error : new StateDirError(whyUnusable(state, error));
   }
-};
-
-// One by one: Node's own way with `recursive` never returns where a file system, such as /proc, takes no directory.
-const makeDirectories = (path: string): void => {
-  if (statsAt(path) !== undefined) return;
-  if (dirname(path) !== path) makeDirectories(dirname(path));
-  mkdirSync(path, { mode: 0o700 });
 };
 
 const overlap = (state: string, root: string): string =>

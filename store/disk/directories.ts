@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
+import { makeSyncedDirectory } from './make-directory.ts';
 import { isDirectoryItself, statsAt } from './plain-path.ts';
 
 /** Makes the directories that every workspace has; none of them where a link stands in place of one: `unsafe_path`. */
@@ -53,7 +54,7 @@ export const awayFrom = (root: string): string =>
   `The workspace is away: there is no directory ${root}. Put it back, and it is held again at once`;
 
 const makePlainDirectory = (layout: Layout, path: string, mode: number): void => {
-  if (statsAt(path) === undefined) mkdirSync(path, { recursive: true, mode });
+  if (statsAt(path) === undefined) makeSyncedDirectory(path, mode);
   refuseOther(layout, path);
 };
 

@@ -5,7 +5,7 @@ import { basename, dirname, join, sep } from 'node:path';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { gitIsDone } from './git-work.ts';
-import { keepForUndo, keepOwner, moveToUndo, putNew } from './placing.ts';
+import { keepOwner, keptForUndo, moveToUndo, putNew } from './placing.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
 
 /**
@@ -50,10 +50,11 @@ export const exchangeFile = (
   const before = statsAt(target);
   if (!stillHolds(target, before, expected)) return false;
   keepOwner(temporary, before);
-  if (!keepForUndo(layout, target, expected)) return false;
-  if (statsAt(target)?.ino !== before.ino) return false;
-  renameSync(temporary, target);
-  return true;
+  return keptForUndo(layout, { target, expected }, () => {
+    if (statsAt(target)?.ino !== before.ino) return false;
+    renameSync(temporary, target);
+    return true;
+  });
 };
 
 /** False when the target went away meanwhile, also when it is back by now: an editor that renames leaves such a gap. */

@@ -70,11 +70,26 @@ const isStill = (target: string, { ino }: Stats): boolean => {
 };
 
 /**
- * Keeps a file that is about to be replaced, as a link, which also gets what an editor writes into it meanwhile. Where
- * there can be none, as a copy; false when that is not what is `expected`: somebody has just saved.
+ * Keeps a file for as long as it takes to replace it, and for good once `replace` returns true. It is kept as a link,
+ * which also gets what an editor writes into it meanwhile; where there can be none, as a copy. False also when the copy
+ * is not what is `expected`: somebody has just saved.
  */
-export const keepForUndo = (layout: Layout, target: string, expected: Buffer): boolean => {
+export const keptForUndo = (
+  layout: Layout,
+  { target, expected }: { target: string; expected: Buffer },
+  replace: () => boolean,
+): boolean => {
   const kept = undoPlace(layout, target);
+  let isReplaced = false;
+  try {
+    isReplaced = keep(target, kept, expected) && replace();
+    return isReplaced;
+  } finally {
+    if (!isReplaced) dropLink(kept);
+  }
+};
+
+const keep = (target: string, kept: string, expected: Buffer): boolean => {
   try {
     linkSync(target, kept);
     return true;
@@ -83,6 +98,11 @@ export const keepForUndo = (layout: Layout, target: string, expected: Buffer): b
   }
   copyFileSync(target, kept, constants.COPYFILE_EXCL);
   return readFileSync(kept).equals(expected);
+};
+
+// One that has no other name stays: a rename that fails may have been done.
+const dropLink = (kept: string): void => {
+  if (orElse(() => lstatSync(kept).nlink > 1, false)) orElse(() => rmSync(kept), undefined);
 };
 
 /** Takes a file away for good, into `.dossier/undo`. */
@@ -105,6 +125,9 @@ export const undoPlace = ({ undo }: Layout, target: string): string => {
   const name = basename(target).slice(-LONGEST_KEPT);
   return join(day, `${Date.now()}-${randomUUID().slice(0, 8)}-${name}`);
 };
+
+/** Whether a name in a day of `.dossier/undo` is one that `undoPlace` returns. */
+export const isUndoName = (name: string): boolean => /^\d+-[0-9a-f]{8}-/.test(name);
 
 // In UTF-16, of which each takes three bytes at most.
 const LONGEST_KEPT = 72;

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { jsonText } from '../../base/json.ts';
 import { lastLine } from '../disk/lines.ts';
+import { makeSyncedDirectory } from '../disk/make-directory.ts';
 import { openEventLog } from './event-log.ts';
 import { keptElsewhere, wholeHere, withoutWords } from './log-limit.ts';
 import type { LogFiles } from './log-reader.ts';
@@ -38,7 +38,7 @@ export const openLog = (
   const split = (at: string): void => {
     seq += 1;
     kept.add(textOf([{ id: seq, untold: keptElsewhere(limit) }], at));
-    mkdirSync(dirname(rest?.() ?? ''), { recursive: true, mode: 0o700 });
+    makeSyncedDirectory(dirname(rest?.() ?? ''), 0o700);
     whole?.add(textOf([{ id: seq, untold: wholeHere }], at));
   };
   return {

@@ -9,11 +9,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isDone, orElse } from '../../base/or-else.ts';
-import { hasCode, syncDirectory } from '../disk/durable.ts';
+import { hasCode } from '../disk/durable.ts';
+import { syncWay } from '../disk/make-directory.ts';
 import { DESCRIPTORS, hasDescriptors, isOpenAt, statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
-import { assertNewName } from './path.ts';
+import { assertNewName, namesOfFolder } from './path.ts';
 
 /** A directory of the operator's files, such as a worktree. Programs work in it meanwhile, and not all mean well. */
 export interface Tree {
@@ -102,7 +103,9 @@ export const makeFolder = (parent: TreeFolder, name: string): boolean => {
   return isDone(() => mkdirSync(parent.at(name)), 'EEXIST');
 };
 
-export const syncFolder = ({ self }: TreeFolder): Promise<void> => syncDirectory(self);
+/** Resolves when the disk knows what is in a directory, and each name on the way to it from the top of the tree. */
+export const syncFolder = ({ self, path }: TreeFolder): Promise<void> =>
+  syncWay(self, namesOfFolder(path).length);
 
 // By what it is, not by its name: a file system may know it by several.
 const refuseClosed = ({ closed }: Tree, { descriptor, path }: Held): void => {

@@ -4,6 +4,7 @@ import { hasCode } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import { inFolder, LINK, pathIn, type Tree, type TreeFolder } from './folder.ts';
+import { hasOnlyOwnLinks } from './own-links.ts';
 import { pathNames } from './path.ts';
 
 /** The largest file that is read or written, in bytes. */
@@ -20,11 +21,11 @@ export interface TreeFile {
 export const readTreeFile = async (tree: Tree, path: string): Promise<TreeFile | undefined> => {
   const names = pathNames(path);
   const name = names.pop() ?? '';
-  return inFolder(tree, names, (folder) => readIn(folder, name));
+  return inFolder(tree, names, (folder) => readIn(tree, folder, name));
 };
 
 /** The same of a directory that is held open. */
-export const readIn = (folder: TreeFolder, name: string): TreeFile | undefined => {
+export const readIn = (tree: Tree, folder: TreeFolder, name: string): TreeFile | undefined => {
   const path = pathIn(folder, name);
   const found = statsAt(folder.at(name));
   if (found === undefined) return undefined;
@@ -35,6 +36,7 @@ export const readIn = (folder: TreeFolder, name: string): TreeFile | undefined =
   try {
     const stats = fstatSync(descriptor);
     assertPlain(path, stats);
+    if (stats.nlink > 1 && !hasOnlyOwnLinks(tree, folder, stats)) throw linked(path);
     const bytes = stats.size > LARGEST_FILE ? undefined : readFileSync(descriptor);
     if (bytes === undefined || bytes.length > LARGEST_FILE) throw tooLarge(path, stats.size);
     return fileOf(folder, name, bytes);
@@ -62,7 +64,7 @@ const openPlain = (folder: TreeFolder, name: string): number | undefined => {
   }
 };
 
-/** Throws unless it is a regular file that has this one name: behind another the same file may be anywhere. */
+/** Throws unless it is a regular file. */
 export const assertPlain = (path: string, stats: Stats): void => {
   const wrong = wrongKind(stats);
   if (wrong !== undefined) throw new StoreError('unsafe_path', `${path} ${wrong}`);
@@ -72,10 +74,15 @@ const wrongKind = (stats: Stats): string | undefined => {
   if (stats.isSymbolicLink()) return LINK;
   if (stats.isDirectory()) return 'is a directory';
   if (!stats.isFile()) return 'is a pipe, a socket or a device, and is not opened';
-  if (stats.nlink > 1)
-    return 'has other names (hard links), and what they belong to is not known. Copy it over itself to make it a file of its own';
   return undefined;
 };
+
+// Another name of the same file may be anywhere.
+const linked = (path: string): StoreError =>
+  new StoreError(
+    'unsafe_path',
+    `${path} has other names (hard links), and what they belong to is not known. Copy it over itself to make it a file of its own`,
+  );
 
 /** The refusal of what is larger than `LARGEST_FILE`. */
 export const tooLarge = (path: string, size: number): StoreError =>

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { rmdirSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isDone } from '../../base/or-else.ts';
@@ -17,6 +16,7 @@ import {
   type Tree,
   type TreeFolder,
 } from './folder.ts';
+import { hiddenName } from './own-links.ts';
 import { assertNewName, pathNames } from './path.ts';
 import { assertPlain, fileOf, readIn, type TreeFile } from './read.ts';
 
@@ -73,7 +73,7 @@ export const replaceTreeFile = (
 ): Promise<TreeFile | undefined> =>
   inParent(tree, path, async (folder, name) => {
     const replaced = await repeat(async () => {
-      const before = readIn(folder, name);
+      const before = readIn(tree, folder, name);
       if (before === undefined) return 'absent';
       checkTag(before, ifMatch);
       const target = folder.at(name);
@@ -108,7 +108,7 @@ export const removeFromTree = async (
     folder.assertInPlace();
     if (stats.isDirectory()) return removeFolder(folder, name);
     refuseUnkept(pathIn(folder, name), stats);
-    if (ifMatch !== undefined) checkTag(readIn(folder, name), ifMatch);
+    if (ifMatch !== undefined) checkTag(readIn(tree, folder, name), ifMatch);
     moveToUndo(tree.layout, folder.at(name));
     await syncFolder(folder);
     return 'removed';
@@ -164,7 +164,7 @@ const viaTemporary = async (
   { folder, ...wanted }: Wanted,
   put: (ready: string) => boolean,
 ): Promise<boolean> => {
-  const hidden = `.dossier-${randomUUID()}.tmp`;
+  const hidden = hiddenName();
   for (const dir of [layout.tmp, git_dir].filter((each) => statsAt(each)?.dev === folder.dev)) {
     try {
       return await writtenTo(join(dir, hidden), wanted, put);

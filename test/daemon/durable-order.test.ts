@@ -1,10 +1,16 @@
 /** What a power cut could leave: the order in which the daemon has the system write, as strace sees it. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { temporaryDirectory } from '../helpers/repository.ts';
-import { canTrace, startTraced, type TracedDaemon, written } from '../helpers/strace.ts';
+import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
+import {
+  canTrace,
+  startTraced,
+  startUnder,
+  type TracedDaemon,
+  written,
+} from '../helpers/strace.ts';
 
 /** One system call: from the line on which it began to the line on which it was over. */
 interface Call {
@@ -55,10 +61,10 @@ interface Body {
 
 const WRITES = 'rename,link,mkdir,fsync,fdatasync,pwrite64,write,writev';
 
-const trace = async (t: TestContext): Promise<Traced> => {
+const trace = async (t: TestContext, ...args: string[]): Promise<Traced> => {
   const [workspace, folder] = [temporaryDirectory(t), temporaryDirectory(t)];
   const log = join(folder, 'log');
-  const daemon = await startTraced(t, ['--workspace', workspace], '4');
+  const daemon = await startTraced(t, ['--workspace', workspace, ...args], '4');
   await daemon.attach(written(log, WRITES));
   let seen = 0;
   return {
@@ -140,6 +146,16 @@ const assertPlaced = (calls: Call[], { paths, from, to, text }: Call, own: strin
 const tellings = (calls: Call[]): Call[] =>
   calls.filter(({ name, text }) => name === 'pwrite64' && text.includes('{\\"seen\\":'));
 
+/** The directories of a tree, from the top to this one, that were not synced between the last change there and the answer. */
+const unsyncedOnTheWay = (calls: Call[], root: string, folder: string): string[] => {
+  const changes = calls.filter(({ name, ok }) => ok && ['mkdir', 'link', 'rename'].includes(name));
+  const inTree = changes.filter(({ text }) => text.includes('/proc/self/fd/'));
+  const after = inTree.at(-1)?.to ?? NEVER;
+  const names = folder.split('/');
+  const way = [root, ...names.map((_, at) => join(root, ...names.slice(0, at + 1)))];
+  return way.filter((path) => !isSynced(calls, path, { after, before: calls.at(-1)?.from ?? 0 }));
+};
+
 describe('a request that writes', () => {
   it('has all of it on disk in order before it is answered', async (t) => {
     if (!canTrace(t)) return;
@@ -160,6 +176,27 @@ describe('a request that writes', () => {
     for (const request of requests) assertOrder((await during(...request)).calls, workspace);
   });
 
+  it('of the editor waits for the name of each directory on the way, whoever made it', async (t) => {
+    if (!canTrace(t)) return;
+    const { during } = await trace(t, '--repo', makeRepository(t).root);
+    const created = await during('POST', '/cases', { title: 'One', type: 'bug' });
+    const { id } = created.body;
+    const { path: root } = (await during('POST', '/api/worktrees', { case_id: id })).body;
+    mkdirSync(join(root, 'by/hand'), { recursive: true });
+    const at = `/cases/${id}/editor`;
+    const requests: [string, string, unknown, string][] = [
+      ['POST', `${at}/files`, { path: 'a/b/c/new.txt', content: 'x' }, 'a/b/c'],
+      ['POST', `${at}/files`, { path: 'by/hand/new.txt', content: 'x' }, 'by/hand'],
+      ['PUT', `${at}/files?path=by/hand/new.txt`, { content: 'y' }, 'by/hand'],
+      ['POST', `${at}/directories`, { path: 'd/e/f' }, 'd/e'],
+      ['POST', `${at}/rename`, { from: 'a/b/c/new.txt', to: 'g/h/new.txt' }, 'g/h'],
+    ];
+    for (const [method, path, body, folder] of requests) {
+      const { calls } = await during(method, path, body);
+      assert.deepEqual(unsyncedOnTheWay(calls, root, folder), [], `${method} ${path}`);
+    }
+  });
+
   it('waits for the name of a directory that it makes', async (t) => {
     if (!canTrace(t)) return;
     const [workspace, folder] = [temporaryDirectory(t), temporaryDirectory(t)];
@@ -172,5 +209,29 @@ describe('a request that writes', () => {
     await send(daemon, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' });
     const [synced] = callsIn(readFileSync(log, 'utf8'));
     assert.equal(synced?.ok, true, 'the directory above it is synced before the answer');
+  });
+});
+
+describe('a start on a workspace that is not there', () => {
+  it('has the name of each directory that it makes on disk before it listens', async (t) => {
+    if (!canTrace(t)) return;
+    const [home, folder] = [temporaryDirectory(t), temporaryDirectory(t)];
+    const log = join(folder, 'log');
+    const args = ['--workspace', join(home, 'not/yet'), '--state-dir', join(home, 'state/own')];
+    await startUnder(t, args, written(log, 'mkdir,fsync'));
+    const calls = callsIn(readFileSync(log, 'utf8'));
+    const made = calls.filter(
+      ({ name, ok, text }) => name === 'mkdir' && ok && text.includes(home),
+    );
+    assert.ok(made.length > 10, `${made.length} directories`);
+    const unsynced = made.filter(
+      ({ paths: [path = ''], to }) =>
+        // What proper-lockfile makes is held for the life of a process.
+        !path.endsWith('.lock') && !isSynced(calls, dirname(path), { after: to }),
+    );
+    assert.deepEqual(
+      unsynced.map(({ paths }) => paths[0]),
+      [],
+    );
   });
 });

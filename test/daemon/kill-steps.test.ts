@@ -14,6 +14,8 @@ const TELLING: Record<string, string[]> = {
   'PUT /cases/:id/memory/:filename': ['rename'],
   'DELETE /cases/:id': ['rename'],
   'POST /webhooks': ['link'],
+  'PUT /cases/:id/editor/files': ['link', 'rename'],
+  'POST /cases/:id/editor/files': ['link', 'unlink'],
   'POST /cases/:id/sessions/:sid/approve': ['link'],
 };
 

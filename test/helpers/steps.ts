@@ -219,6 +219,57 @@ const snapshot = step({
   },
 });
 
+const inWorktree = async (send: Send): Promise<{ id: string }> => {
+  const { id } = await newCase(send);
+  await must(send('POST', '/api/worktrees', { case_id: id }));
+  await must(send('POST', `/cases/${id}/editor/files`, { path: 'src/one.txt', content: BEFORE }));
+  return { id };
+};
+
+/** Reads a file of the worktree, and then does with it what a client may: 404 as undefined. */
+const useFile = async (life: Running, id: string, path: string): Promise<string | undefined> => {
+  const at = `/cases/${id}/editor`;
+  const file = `${at}/files?path=${path}`;
+  const read = await life.call<{ content: string }>('GET', file);
+  assert.ok([200, 404].includes(read.status), read.text);
+  const folder = path.slice(0, path.lastIndexOf('/'));
+  const listed = await life.call('GET', `${at}/directories?path=${folder}`);
+  assert.ok([200, 404].includes(listed.status), listed.text);
+  assert.equal(listed.text.includes(`"path":"${path}"`), read.status === 200);
+  if (read.status === 404) {
+    const made = await life.call('POST', `${at}/files`, { path, content: AFTER });
+    assert.equal(made.status, 201, made.text);
+  }
+  const written = await life.call('PUT', file, { content: BEFORE });
+  assert.equal(written.status, 200, written.text);
+  assert.equal((await life.call('DELETE', file)).status, 204);
+  return read.status === 200 ? read.body.content : undefined;
+};
+
+const writeInWorktree = step({
+  name: 'PUT /cases/:id/editor/files',
+  needsRepository: true,
+  prepare: inWorktree,
+  request: (send, { id }) =>
+    send('PUT', `/cases/${id}/editor/files?path=src/one.txt`, { content: AFTER }),
+  judge: async (life, { id }) => {
+    const text = await useFile(life, id, 'src/one.txt');
+    return { done: oneOf(text, BEFORE, AFTER), told: [] };
+  },
+});
+
+const makeInWorktree = step({
+  name: 'POST /cases/:id/editor/files',
+  needsRepository: true,
+  prepare: inWorktree,
+  request: (send, { id }) =>
+    send('POST', `/cases/${id}/editor/files`, { path: 'src/a/b/new.txt', content: AFTER }),
+  judge: async (life, { id }) => {
+    const text = await useFile(life, id, 'src/a/b/new.txt');
+    return { done: oneOf(text, undefined, AFTER), told: [] };
+  },
+});
+
 const PLAN = '```sh\necho once >> done.txt\n```\n';
 
 const sessionIn = async (send: Send): Promise<{ id: string; sid: string; path: string }> => {
@@ -293,6 +344,8 @@ export const STEPS: readonly Step[] = [
   removeWebhook,
   writeGlobal,
   snapshot,
+  writeInWorktree,
+  makeInWorktree,
   approvePlan,
 ];
 

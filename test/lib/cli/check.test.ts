@@ -3,6 +3,7 @@ import {
   appendFileSync,
   chmodSync,
   cpSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,7 +13,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { check } from '../../../lib/cli/check.ts';
 import { UsageError } from '../../../lib/config.ts';
@@ -319,6 +320,22 @@ describe('dossier check --fix', () => {
     const after = fingerprint(root);
     assert.deepEqual((await run(root, '--fix')).said, ['2 Work items: nothing to mend.']);
     assert.deepEqual(fingerprint(root), after, 'the second time changes nothing');
+  });
+
+  it('makes what an interrupted write linked into .dossier/undo a file of its own', async (t) => {
+    const { root, dir } = await used(t);
+    const file = join(dir, 'notes.md');
+    writeFileSync(file, 'as it was\n', { mode: 0o640 });
+    const kept = '.dossier/undo/2026-11-21/1795000000000-0a1b2c3d-notes.md';
+    mkdirSync(dirname(join(root, kept)), { recursive: true });
+    linkSync(file, join(root, kept));
+    assert.deepEqual(await found(root), [`${kept} leftover`]);
+    assert.equal((await run(root, '--fix')).code, 0);
+    assert.deepEqual(await found(root), []);
+    const [one, other] = [statSync(file), statSync(join(root, kept))];
+    assert.deepEqual([one.nlink, other.nlink], [1, 1]);
+    assert.equal(other.mode, one.mode);
+    assert.deepEqual(readFileSync(join(root, kept)), readFileSync(file));
   });
 
   it('leaves a lock alone whose session goes on, or cannot be read', async (t) => {
