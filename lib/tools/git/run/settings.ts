@@ -13,8 +13,10 @@ const HARDENED: readonly Setting[] = [
   ['core.hooksPath', devNull],
   ['core.fsmonitor', 'false'],
   ['core.alternateRefsCommand', ''],
-  // What is kept before something is removed is on the disk then: by itself git waits for neither objects nor refs.
-  ['core.fsync', 'committed,reference'],
+  // What is kept before something is removed, and what a session has committed, is on the disk then: by itself git waits
+  // for neither objects nor refs, nor the index.
+  ['core.fsync', 'all'],
+  ['core.fsyncMethod', 'fsync'],
   ['core.askPass', ''],
   ['core.pager', 'cat'],
   ['core.editor', 'true'],

@@ -11,6 +11,7 @@ import {
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
+import { syncWork } from '../../../code/worktrees/keep/sync-work.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/look/diff.ts';
 import { runsLater } from '../../../code/worktrees/look/runs.ts';
 import { checkState } from '../../../code/worktrees/look/state.ts';
@@ -18,7 +19,7 @@ import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { openUnreadable } from '../../../tools/git/read/unreadable.ts';
 import { imagesIn } from '../../issue-text/images.ts';
-import type { EngineNeeds, TurnNeeds } from '../live/needs.ts';
+import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { isRunning, type RememberedTurn, type SessionEnding, usedSoFar } from '../rules/rules.ts';
@@ -46,15 +47,18 @@ export const wrapUp = async (
 };
 
 /**
- * The same for work that is completed, which without its diff it is not: rejects when that cannot be made. `diff`: where
- * somebody has made it since the work ended.
+ * The same for work that is completed, which without its diff it is not: rejects when that cannot be made, or its files
+ * cannot be synced. `diff`: where somebody has made it since the work ended.
  */
 export const wrapUpCompleted = async (
-  service: TurnNeeds,
+  service: SessionNeeds,
   kept: StoredSession,
   { turn, diff }: { turn: RememberedTurn; diff?: WorktreeDiff | undefined },
-): Promise<SessionEnding> =>
-  sumUp(service, kept, { status: 'completed', turn }, await keepDiff(service, kept, diff));
+): Promise<SessionEnding> => {
+  const whole = diff ?? (await wholeDiffOf(service, kept));
+  await syncWork(service, getWorktree(service.store, kept.session.case_id), whole);
+  return sumUp(service, kept, { status: 'completed', turn }, await keepDiff(service, kept, whole));
+};
 
 const sumUp = async (
   service: EngineNeeds,

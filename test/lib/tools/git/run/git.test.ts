@@ -63,11 +63,15 @@ describe('createGit', () => {
 });
 
 describe('Git.run', () => {
-  it('waits until objects and refs are on the disk, whatever the repository says', async (t) => {
+  it('waits until objects, refs and index are on the disk, whatever the repository says', async (t) => {
     const { root, git } = makeRepository(t);
-    git('config', 'core.fsync', 'none');
-    const { stdout } = await testGit(t).at(root).run(['config', 'core.fsync'], { read: true });
-    assert.equal(stdout.toString(), 'committed,reference\n');
+    const said = { 'core.fsync': 'none', 'core.fsyncMethod': 'writeout-only' };
+    const wanted = { 'core.fsync': 'all', 'core.fsyncMethod': 'fsync' };
+    for (const [key, value] of Object.entries(said)) git('config', key, value);
+    for (const [key, value] of Object.entries(wanted)) {
+      const { stdout } = await testGit(t).at(root).run(['config', key], { read: true });
+      assert.equal(stdout.toString(), `${value}\n`);
+    }
   });
 
   it('inherits no GIT_ variable', async (t) => {

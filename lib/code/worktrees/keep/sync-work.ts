@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { filesOf } from '../../../../base/patch.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import type { Tree } from '../../../../store/tree/folder.ts';
+import { syncTreePaths, type TreePaths } from '../../../../store/tree/sync.ts';
+import type { WithConfig } from '../../../config.ts';
+import { cleanEnvironment } from '../../../tools/process/environment.ts';
+import { syncDisk } from '../../../tools/process/sync-disk.ts';
+import type { WorktreeDiff } from '../look/diff.ts';
+
+/** Of more files, the whole file system is synced at once: that takes less time than one by one. */
+const MOST_SINGLE = 200;
+
+/**
+ * Resolves when what a diff says of a worktree is on disk: programs write files and do not sync them, and a power cut
+ * would leave some of them empty. Ignored files, and what the diff leaves out, are not synced.
+ */
+export const syncWork = async (
+  { store, config }: WithConfig & WithStore,
+  worktree: WorktreeRecord,
+  { patch, changed }: Pick<WorktreeDiff, 'patch' | 'changed'>,
+): Promise<void> => {
+  const { path: root, git_dir } = worktree;
+  const tree: Tree = { layout: store.layout, root, git_dir, closed: [] };
+  await syncTreePaths({ ...tree, root: git_dir }, { there: POINTERS, gone: [] });
+  const syncSingly = () => syncTreePaths(tree, pathsOf(patch, git_dir === join(root, GIT)));
+  if (changed.length <= MOST_SINGLE && (await syncSingly())) return;
+  if (await syncDisk(root, cleanEnvironment(config.env))) return;
+  await syncSingly();
+};
+
+const GIT = '.git';
+
+// What git writes without a sync as it makes a worktree.
+const POINTERS = ['HEAD', 'commondir', 'gitdir'];
+
+const pathsOf = (patch: Buffer, isClone: boolean): TreePaths => {
+  const files = filesOf(patch.toString('utf8'));
+  const isGone = ({ kind }: (typeof files)[number]): boolean => kind === 'deleted';
+  return {
+    // The `.git` file of a worktree says where its repository is.
+    there: [
+      ...(isClone ? [] : [GIT]),
+      ...files.filter((file) => !isGone(file)).map(({ path }) => path),
+    ],
+    gone: files.flatMap((file) => (isGone(file) ? file.path : (file.from ?? []))),
+  };
+};
