@@ -58,18 +58,21 @@ export const lockWorkspace = async (
 
   const compromised = async (): Promise<void> => {
     let told = '';
+    const { lost, regained } = events;
+    const again = { pace, events: { lost, regained }, onLost: lose };
     const look = async (): Promise<Release | undefined> => {
       const why = whyLost(layout, owner) ?? (told === '' ? REMOVED : undefined);
       if (why === undefined) return regain(layout, owner, () => acquire(layout, pace, lose));
       if (why !== told) events.lost(why);
       told = why;
-      return undefined;
+      return takeBack(layout, owner, again);
     };
     while (!released) {
-      const again = await look().catch(ignore);
-      if (again !== undefined) {
-        release = again;
-        return released ? again().catch(ignore) : events.regained();
+      const held = await look().catch(ignore);
+      if (held !== undefined) {
+        release = held;
+        clearLine(layout);
+        return released ? held().catch(ignore) : events.regained();
       }
       await delay(pace.look_ms, undefined, { ref: false });
     }
@@ -77,7 +80,8 @@ export const lockWorkspace = async (
   const lose = (): void => void (released || compromised());
 
   return {
-    tell: (where) => writeOwner(layout, { ...owner, ...where }),
+    // Kept for when the file is to be written again.
+    tell: (where) => writeOwner(layout, Object.assign(owner, where)),
     prove: (challenge) => proofOf(owner, challenge),
     // The owner goes last: a lock without one says of nobody that he is dead.
     release: async () => {
@@ -147,7 +151,18 @@ const whyLost = (layout: Layout, { token }: Owner): string | undefined => {
   if (statsAt(dossier) === undefined) mkdirSync(dossier, { mode: 0o700 });
   const now = readOwner(owner) ?? readOwner(`${owner}.${token}`);
   if (statsAt(owner) === undefined || now?.token === token) return undefined;
-  return `${now === undefined ? 'Another process' : nameOf(now)} has the workspace ${root} now. Stop one of them, and start this one again`;
+  return `${now === undefined ? 'Another process' : nameOf(now)} has the workspace ${root} now. Stop that one, and this one goes on; or stop this one`;
+};
+
+// Of another daemon that has died since. Throws, as for one that starts, while that one lives.
+const takeBack = async (
+  layout: Layout,
+  self: Owner,
+  taking: Taking,
+): Promise<Release | undefined> => {
+  const other = readOwner(layout.owner);
+  if (other === undefined || other.token === self.token) return undefined;
+  return take(layout, self, taking);
 };
 
 const acquire = async (

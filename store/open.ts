@@ -44,6 +44,8 @@ export interface OpenOptions {
 export interface OpenStore {
   store: Store;
   lock: DaemonLock;
+  /** Resolves when this process has the lock again after another one wrote: what is in memory is of before. Start anew. */
+  readonly outdated: Promise<void>;
   /** Starts to watch the files; `globalsChanged` is called after settings or global webhooks changed. */
   watch(globalsChanged: () => void, pace?: Pace): WatchAttention;
   close(): Promise<void>;
@@ -61,6 +63,7 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
   // Refused before it is held: whoever starts it otherwise is not kept from it.
   if (options.state !== undefined) needStateDir(options.state, root);
   let readOnly: string | undefined;
+  const outdated = signal();
   const lock = await lockWorkspace(layout, {
     waits: (why) => report(undefined, why),
     lost: (why) => {
@@ -68,6 +71,10 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
       report(undefined, `${why}. Nothing is written until then`);
     },
     regained: () => {
+      if (!store.journal.isAsLeft()) {
+        readOnly = OUTDATED;
+        return outdated.raise();
+      }
       readOnly = undefined;
       report(undefined, 'The workspace is there again, and held: writing goes on');
       readyToWrite(store).catch((error) => report(error, 'looking after .dossier/'));
@@ -82,6 +89,7 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
   return {
     store,
     lock,
+    outdated: outdated.raised.then(() => report(undefined, OUTDATED)),
     watch: (globalsChanged, pace) => {
       attention = payAttention(store, andCloser(store, globalsChanged, looked), pace);
       return attention;
@@ -98,6 +106,17 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     },
   };
 };
+
+const signal = (): { raised: Promise<void>; raise: () => void } => {
+  let raise = (): void => undefined;
+  const raised = new Promise<void>((resolve) => {
+    raise = resolve;
+  });
+  return { raised, raise: () => raise() };
+};
+
+const OUTDATED =
+  'Another daemon had the workspace meanwhile, and has ended: this one reads all of it anew';
 
 const readAll = async (
   layout: Layout,

@@ -32,7 +32,8 @@ const NO_SOCKET = 'none';
 
 /**
  * Runs the daemon until SIGTERM or SIGINT. Says in one line on standard output where it listens, once the store is
- * read and the API answers. Throws a Refusal where it cannot start.
+ * read and the API answers; again where it starts anew, after another daemon had the workspace while this one was stopped.
+ * Throws a Refusal where it cannot start.
  */
 export const serve = async ({ config, values }: Call): Promise<number> => {
   closeInherited();
@@ -48,9 +49,39 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   if (wanted !== undefined && wanted !== NO_SOCKET) checkSocketPlace(wanted);
   needWorkspace(config);
   keepLogSmall(layoutOf(config.workspace));
+  const crash = endOnCrash(log);
+  let port: number | undefined;
+  for (;;) {
+    const life = await begin({ config, log, isPortGiven, wanted, port }, crash);
+    const signal = await Promise.race([asked, life.outdated]);
+    log.info({ signal }, signal === undefined ? 'Starting anew' : 'Stopping');
+    await life.end();
+    if (signal !== undefined) return 0;
+    port = life.port;
+  }
+};
+
+interface Beginning {
+  config: Config;
+  log: Log;
+  isPortGiven: boolean;
+  /** The path of its socket. */
+  wanted: string | undefined;
+  /** Where the daemon listened before it starts anew. */
+  port: number | undefined;
+}
+
+interface Life {
+  port: number;
+  outdated: Promise<undefined>;
+  end(): Promise<void>;
+}
+
+const begin = async (beginning: Beginning, crash: Crash): Promise<Life> => {
+  const { config, log, wanted } = beginning;
   const running = await start(config, log);
-  endOnCrash(log, running);
-  const server = await listen(config, isPortGiven, running);
+  crash.close = running.close;
+  const server = await listen(beginning, running);
   const url = urlOf(config, server);
   const socket = await listenBesides(wanted, url, server, running);
   running.service.address.url = url;
@@ -61,13 +92,17 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   askAboutTrust(running.service, stopping.signal).catch((error: unknown) =>
     log.error({ err: error }, 'What waits to be trusted could not be asked about'),
   );
-  log.info({ signal: await asked }, 'Stopping');
-  stopping.abort();
-  clearTimeout(telling);
-  socket?.close();
-  await server.stop({ timeout: DRAIN_MS });
-  await running.close();
-  return 0;
+  return {
+    port: Number(server.info.port),
+    outdated: running.open.outdated.then(() => undefined),
+    end: async () => {
+      stopping.abort();
+      clearTimeout(telling);
+      socket?.close();
+      await server.stop({ timeout: DRAIN_MS });
+      await running.close();
+    },
+  };
 };
 
 // Once the first calls are answered: while the sandbox is tried out nothing else is.
@@ -90,16 +125,29 @@ const start = async (config: Config, log: Log): Promise<Running> => {
 };
 
 // After an error that nobody caught, nobody knows what state this process is in: what it would do is better left undone.
-const endOnCrash = (log: Log, running: Running): void => {
+const endOnCrash = (log: Log): Crash => {
+  const crash: Crash = { close: async () => undefined };
   process.on('uncaughtException', (error) => {
     log.error({ err: error }, 'Nobody foresaw this: the daemon ends');
-    void settlesWithin(running.close(), CRASH_MS).then(() => process.exit(1));
+    void settlesWithin(crash.close(), CRASH_MS).then(() => process.exit(1));
   });
+  return crash;
 };
 
-const listen = async (config: Config, isPortGiven: boolean, running: Running): Promise<Server> => {
+interface Crash {
+  /** Ends what runs. */
+  close: () => Promise<void>;
+}
+
+const portsFor = ({ config, isPortGiven, port }: Beginning): number[] => {
+  const usual = isPortGiven ? [config.port] : portsToTry(layoutOf(config.workspace), config);
+  return port === undefined ? usual : [port, ...usual];
+};
+
+const listen = async (beginning: Beginning, running: Running): Promise<Server> => {
+  const { config, isPortGiven } = beginning;
   const layout = layoutOf(config.workspace);
-  const ports = isPortGiven ? [config.port] : portsToTry(layout, config);
+  const ports = portsFor(beginning);
   for (const port of ports) {
     try {
       const server = await listenAt({ ...config, port }, running);

@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { syncDirectory } from '../disk/durable.ts';
 import { listDirectory } from '../text/folder.ts';
+import { isAsLeft } from './as-left.ts';
 import { type Damage, encode, readJournalLines, type TellLine } from './journal-lines.ts';
 import {
   isInPlace,
@@ -33,6 +34,8 @@ export interface JournalFile {
   readonly bytes: number;
   /** False when somebody removed the file, or put another there: what is appended then is gone at the next start. */
   isInPlace(): boolean;
+  /** False when another process wrote the journal meanwhile: nothing may be appended to it here any more. */
+  isAsLeft(): boolean;
   /** Makes again, with all that was in them, the files that somebody removed. */
   restore(): Promise<void>;
   close(): Promise<void>;
@@ -137,16 +140,20 @@ const journalFile = (dir: string, old: readonly Segment[], newest: Segment): Jou
       return now.end;
     },
     isInPlace: () => isInPlace(now),
+    isAsLeft: () => isAsLeft(now),
     restore: async () => {
       mkdirSync(dir, PRIVATE);
       for (const segment of segments) await restoreSegment(segment);
       filled = now.end;
     },
-    close: async () => {
-      await now.handle.truncate(now.end);
-      await Promise.all(segments.map(({ handle }) => handle.close()));
-    },
+    close: () => closeAll(segments, now),
   };
+};
+
+// Behind the end there may be what another process wrote.
+const closeAll = async (segments: readonly Segment[], newest: Segment): Promise<void> => {
+  if (isAsLeft(newest)) await newest.handle.truncate(newest.end);
+  await Promise.all(segments.map(({ handle }) => handle.close()));
 };
 
 // What was not acknowledged must not be there as if it were, behind what is appended next.

@@ -42,6 +42,8 @@ export interface Journal {
   release(seq: number): void;
   /** Told of events once they are on disk. A listener that throws keeps nobody from anything: it is reported. */
   onEvents(listener: (events: EventRecord[]) => void): void;
+  /** False when another process wrote it meanwhile: what is known of it here does not hold any more. */
+  isAsLeft(): boolean;
   close(): Promise<void>;
 }
 
@@ -272,6 +274,7 @@ const journalOf = (parts: Parts, report: Report, { fresh, damaged, bytes }: Foun
     history: backlog.history,
     release: backlog.release,
     onEvents: (listener) => listeners.push(listener),
+    isAsLeft: file.isAsLeft,
     close: async () => {
       await writer.idle();
       await file.close();

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
 import { type DaemonLock, LOCK_PACE, lockWorkspace } from '../../store/daemon-lock.ts';
-import type { Layout } from '../../store/layout.ts';
+import { type Layout, layoutOf } from '../../store/layout.ts';
 import { describeSelf, type Owner } from '../../store/owner.ts';
 import { atEnd } from '../helpers/at-end.ts';
-import { IGNORE, otherLock, ownerOf, place } from '../helpers/daemon-lock.ts';
+import { deadLock, IGNORE, otherLock, ownerOf, place } from '../helpers/daemon-lock.ts';
 import { until } from '../helpers/eventually.ts';
 
 const QUICK = { ...LOCK_PACE, stale_ms: 2000, update_ms: 1000, listen_ms: 300, look_ms: 20 };
@@ -138,8 +138,29 @@ describe('the lock of a workspace that was away', () => {
       await held.release();
       rmSync(`${layout.root}-away`, { recursive: true, force: true });
     });
-    return { layout, said };
+    return { layout, said, held };
   };
+
+  it('says again where the daemon listens, once .dossier/ was removed', async (t) => {
+    const { layout, said, held } = await watched(t);
+    held.tell({ url: 'http://127.0.0.1:4870' });
+    rmSync(layout.dossier, { recursive: true });
+    await until(() => said.includes('held'));
+    assert.equal(ownerOf(layout).url, 'http://127.0.0.1:4870');
+  });
+
+  it('is taken back from who took it over, and was killed', async (t) => {
+    const { layout, said } = await watched(t);
+    renameSync(layout.root, `${layout.root}-away`);
+    await until(() => said.length > 0);
+    const away = layoutOf(`${layout.root}-away`);
+    writeFileSync(away.owner, JSON.stringify(await deadLock(t, place(t))));
+    renameSync(away.root, layout.root);
+    await until(() => said.includes('held'));
+    assert.equal(ownerOf(layout).pid, process.pid);
+    const left = readdirSync(layout.dossier).filter((name) => name.startsWith('owner.json.'));
+    assert.deepEqual(left, []);
+  });
 
   it('is its own again by the token as soon as it is back, and says so', async (t) => {
     const { layout, said } = await watched(t);
@@ -162,7 +183,7 @@ describe('the lock of a workspace that was away', () => {
     writeFileSync(`${layout.root}-away/.dossier/owner.json`, JSON.stringify(theirs));
     renameSync(`${layout.root}-away`, layout.root);
     await until(() => said.length > 1);
-    assert.match(said[1] ?? '', /^process 1 on .* has the workspace .* now\. Stop one of them/);
+    assert.match(said[1] ?? '', /^process 1 on .* has the workspace .* now\. Stop that one/);
     assert.equal(ownerOf(layout).token, 'theirs');
   });
 });
