@@ -1,6 +1,6 @@
 import { inSlices } from '../../base/slices.ts';
 import type { Item } from '../item/item.ts';
-import { allItems, itemOf, notice } from '../items/items.ts';
+import { allItems, itemOf, notice, wasUntold } from '../items/items.ts';
 import { dropLinks, noteLink } from '../links/link-index.ts';
 import { dropPulls, notePull } from '../pulls/pull-index.ts';
 import { forgetComments, tellComments } from '../sessions/tell-comments.ts';
@@ -19,7 +19,7 @@ import {
  */
 export const lookCloser = async (store: Store): Promise<void> => {
   const passes = passesOf(store);
-  const isBaseline = store.journal.fresh && !passes.done;
+  const isBaseline = wasUntold(store) && !passes.done;
   await inSlices(allItems(store), (item) => lookCloserAt(store, item, isBaseline));
   passes.done = true;
   for (const id of filesOf(store).keys()) if (itemOf(store, id) === undefined) forget(store, id);
@@ -30,7 +30,7 @@ export const lookCloser = async (store: Store): Promise<void> => {
 /** What of each Work item was looked at for problems alone. */
 export const filesOf = remembered(() => new Map<string, SessionFiles>());
 
-/** Whether all of them were looked at. What is found before is no news where no journal was. */
+/** Whether all of them were looked at. What is found before is no news where nobody knows what was told. */
 const passesOf = remembered(() => ({ done: false }));
 
 /** The same for one Work item. */

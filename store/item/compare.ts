@@ -17,9 +17,17 @@ export const eventsBetween = (
   at: Date,
 ): EventBody[] => {
   const timestamp = at.toISOString();
-  return between(caseId, before, now).map(
+  return between(caseId, before, now && asComparedIn(before, now)).map(
     (event) => ({ event_type: event.event_type, timestamp, payload: event.payload }) as EventBody,
   );
+};
+
+// Before there were forms, most releases knew nothing of checklists, and later ones wrote down those that are not empty.
+const asComparedIn = (before: ToldState | undefined, now: ToldState): ToldState => {
+  if (before === undefined || before.form !== undefined || before.checklist !== undefined)
+    return now;
+  const { checklist: _, ...compared } = now;
+  return compared;
 };
 
 type Told = Pick<EventBody, 'event_type' | 'payload'>;

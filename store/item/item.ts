@@ -1,7 +1,7 @@
 import { jsonText } from '../../base/json.ts';
 import { sha256 } from '../../base/sha256.ts';
 import { visible } from '../../base/visible.ts';
-import type { ToldState } from '../journal/journal.ts';
+import { FORM, type ToldState } from '../journal/journal.ts';
 import { CASE_FILE } from '../layout.ts';
 import { etagOf } from '../names.ts';
 import type { Case, State } from '../records/case.ts';
@@ -177,6 +177,7 @@ export const seenOf = (item: Item): ToldState => {
     { sha, since, ...(base && { base }) },
   ]);
   return {
+    form: FORM,
     dir: item.dir,
     case: {
       // What the file itself does not say, or what does not hold, is no reason not to parse it at the next start.

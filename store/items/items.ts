@@ -37,6 +37,9 @@ export const isKnownPlace = (store: Store, dir: string): boolean => {
   return byDir.has(dir) || strangers.has(dir);
 };
 
+/** Whether it was not known what was told of this workspace when it was opened: what was found in it then is no news. */
+export const wasUntold = (store: Store): boolean => itemsOf(store).isBaseline;
+
 /** Another number, another list: it grows with every change, and no other workspace of this process has it. */
 export const versionOf = (store: Store): number => itemsOf(store).version;
 

@@ -18,6 +18,8 @@ export interface Items {
   ordered: Item[] | undefined;
   /** Nobody has told of this workspace yet: what is found in it is no news. Until all of it was looked at once. */
   unknown: boolean;
+  /** That was so when the workspace was opened: what was last told of anything in it is not known. */
+  readonly isBaseline: boolean;
   /** Those whose directory is not where it was, or in which a file has just vanished. */
   readonly missing: Set<string>;
   /** Those in whose folder a session lock was when it was last looked at. The file itself says who holds it. */
@@ -44,6 +46,7 @@ export const itemsOf = remembered(
     version: newVersion(),
     ordered: undefined,
     unknown: !journal.told.has(KNOWN),
+    isBaseline: !journal.told.has(KNOWN),
     missing: new Set(),
     locked: new Set(),
     formerly: new Map([...journal.seen.values()].map((seen) => [seen.dir, seen])),

@@ -47,8 +47,17 @@ export interface Journal {
   close(): Promise<void>;
 }
 
+/**
+ * The form of what is compared of a Work item. Each state has its own, so that one of another release, also of an older one
+ * that was at work in between, is compared in its own form: what that did not have is no news. Whoever compares other
+ * values raises it, says in `store/item/compare.ts` what the form before had not, and keeps a journal of it as a test.
+ */
+export const FORM = 1;
+
 /** One Work item when its events were last told. With the file's hash the parsed front matter is known at start without parsing. */
 export interface ToldState {
+  /** See FORM. Releases that had none wrote none. */
+  form?: number;
   dir: string;
   case: { sha: string; matter: CaseMatter; description: string };
   /** By proof id; `content` is the hash of the content. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventsBetween } from '../../../store/item/compare.ts';
-import type { ToldState } from '../../../store/journal/journal.ts';
+import { FORM, type ToldState } from '../../../store/journal/journal.ts';
 import type { CaseMatter } from '../../../store/records/case.ts';
 import { told } from '../../helpers/work-item.ts';
 
@@ -13,6 +13,7 @@ const seen = (
   matter: Partial<CaseMatter> & Record<string, unknown> = {},
   more: Partial<ToldState> & { description?: string } = {},
 ): ToldState => ({
+  form: FORM,
   dir: 'cases/2026-03/a',
   case: {
     sha: 'a',
@@ -112,6 +113,14 @@ describe('compare', () => {
     assert.deepEqual(events(asked, seen()), ['checklist_updated']);
     assert.deepEqual(events(asked, asked), []);
     assert.deepEqual(events(undefined, asked), ['case_created']);
+  });
+
+  it('tells of no checklist where a form of before had none, and of all that it had', () => {
+    const { form: _, ...old } = seen();
+    const entry = { id: PROOF, description: 'Seen', type: 'seen', required: true };
+    const asked = { ...seen({ title: 'U' }), checklist: [entry] };
+    assert.deepEqual(events(old, asked), ['case_updated']);
+    assert.deepEqual(events({ ...old, checklist: [entry] }, seen()), ['checklist_updated']);
   });
 
   it('gives each event exactly the payload of the interface, and one time for all', () => {
