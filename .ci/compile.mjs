@@ -98,6 +98,7 @@ const BY_PLACE = /new URL\(\s*['"](\.[^'"]+?)\.(m?)js['"]/g;
 const OTHERS = [
   ...['store/daemon-lock', 'store/layout', 'test/helpers/inside-as'],
   ...['lib/tools/process/spawn', 'lib/tools/process/runs'],
+  ...['store/journal/journal', 'store/journal/mark'],
   ...['test/bench/lsp-bridge', 'test/bench/lsp-echo'],
 ];
 

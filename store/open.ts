@@ -5,6 +5,7 @@ import { lookCloser } from './beside/look-closer.ts';
 import { sweepTranscripts } from './beside/sweep-transcripts.ts';
 import { openConsentLog } from './consent/log.ts';
 import { needStateDir } from './consent/state-dir.ts';
+import { journalMarkFile } from './consent/workspace-id.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { clearLeftovers, makeDirectories } from './disk/directories.ts';
 import { gitIsDone } from './disk/git-work.ts';
@@ -15,9 +16,10 @@ import { notice } from './items/items.ts';
 import { reviveAbsent } from './items/revive.ts';
 import { itemsOf, KNOWN } from './items/state.ts';
 import { sweepWorkspace } from './items/sweep.ts';
-import { tellProblems } from './items/tell-problems.ts';
+import { JOURNAL, tellProblems } from './items/tell-problems.ts';
 import { problemsOfJournal } from './journal/damage.ts';
 import { openJournal } from './journal/journal.ts';
+import { type JournalMark, openMark } from './journal/mark.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { noteNewLink } from './links/link-index.ts';
 import { closeBook } from './settings/globals.ts';
@@ -128,7 +130,7 @@ const readAll = async (
   await upgrade(layout, steps);
   const consent = openConsentLog(layout);
   const machine = await machineOf(layout);
-  const journal = await openJournal(layout.journal, report);
+  const journal = await openJournal(layout.journal, report, markOf(layout, report));
   const store: Store = {
     ...{ layout, machine, consent, journal, clock, trust, report },
     problems: createProblems(),
@@ -137,7 +139,7 @@ const readAll = async (
       return whyReadOnly();
     },
   };
-  store.problems.set('journal', problemsOfJournal(layout, journal));
+  store.problems.set(JOURNAL, problemsOfJournal(layout, journal));
   const items = itemsOf(store);
   items.follow = follow;
   items.met = noteNewLink;
@@ -147,6 +149,16 @@ const readAll = async (
   await reviveAbsent(store);
   await noteKnown(store);
   return store;
+};
+
+const markOf = (layout: Layout, report: OpenOptions['report']): JournalMark | undefined => {
+  const path = journalMarkFile(layout);
+  try {
+    return path === undefined ? undefined : openMark(path);
+  } catch (error) {
+    report(error, 'reading in the state directory which events were told');
+    return undefined;
+  }
 };
 
 // Without a journal nobody knows what held: what is found does.

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs';
 import { isDirectoryItself } from '../disk/plain-path.ts';
-import { GONE_MS } from '../journal/journal.ts';
+import { GONE_MS } from '../journal/journal-state.ts';
 import { transcriptFile } from '../layout.ts';
 import { shortId } from '../names.ts';
 import type { Store } from '../store.ts';

@@ -1,7 +1,7 @@
 import { holderOf } from '../daemon-lock.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { seenIn } from '../journal/journal.ts';
 import { lookAtJournal } from '../journal/journal-file.ts';
+import { seenIn } from '../journal/journal-state.ts';
 import type { Layout } from '../layout.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { ReadEntry } from '../text/entry.ts';

@@ -7,7 +7,7 @@ import { type ItemFiles, problemsIn, readItem, UNKNOWN_FILE } from '../item/item
 import { walk } from '../item/walk.ts';
 import { CLOSED } from '../items/discover.ts';
 import { missingCase } from '../items/reconcile.ts';
-import type { ToldState } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal-state.ts';
 import { type Layout, linkFile } from '../layout.ts';
 import { issueKey, twinOf } from '../links/link-index.ts';
 import { LinkMatter } from '../records/link.ts';

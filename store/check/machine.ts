@@ -2,10 +2,14 @@ import { chmodSync, rmSync } from 'node:fs';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { checkKeyFile, keyFiles } from '../api-keys.ts';
+import { journalMarkFile } from '../consent/workspace-id.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { linkedInUndo, unlinkKept } from '../disk/undo-links.ts';
 import { StoreError } from '../errors.ts';
+import { problemOfRollback } from '../journal/damage.ts';
 import type { JournalLook } from '../journal/journal-file.ts';
+import { endOf } from '../journal/journal-state.ts';
+import { isOlder, readMark } from '../journal/mark.ts';
 import type { Layout } from '../layout.ts';
 import { INCOMING } from '../secrets.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
@@ -106,9 +110,12 @@ const checkJournal = ({ layout, isRunning, journal }: Machine): Finding[] => {
   const path = join(layout.journal, journal.name);
   const file = relative(layout.root, path);
   const { damaged, tail } = journal;
-  const findings = damaged.map((line) =>
-    warning({ file, line, column: 1, code: 'journal_damaged', message: DAMAGED }),
-  );
+  const findings = [
+    ...damaged.map((line) =>
+      warning({ file, line, column: 1, code: 'journal_damaged', message: DAMAGED }),
+    ),
+    ...(isRunning ? [] : checkEnd(layout, journal)),
+  ];
   if (tail === undefined || isRunning) return findings;
   const mend: Mend = async () => {
     const day = join(layout.undo, new Date().toISOString().slice(0, 10));
@@ -119,6 +126,16 @@ const checkJournal = ({ layout, isRunning, journal }: Machine): Finding[] => {
   };
   const place = { line: tail.line, column: 1 };
   return [...findings, warning({ file, ...place, code: 'journal_torn', message: TORN }, mend)];
+};
+
+// While a daemon runs, the mark and the journal are not read in one moment.
+const checkEnd = (layout: Layout, { lines, damaged, tail }: JournalLook): Finding[] => {
+  const mark = journalMarkFile(layout);
+  const noted = mark === undefined ? undefined : readMark(mark);
+  const end = endOf(lines);
+  // What a damaged line said of the end is not known.
+  if (damaged.length > 0 || tail !== undefined || !noted || !isOlder(end, noted)) return [];
+  return [warning(problemOfRollback(layout, { last: end.last, told: noted.last }))];
 };
 
 const DAMAGED =

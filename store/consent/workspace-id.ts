@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import type { Layout } from '../layout.ts';
+import { type Layout, layoutOf } from '../layout.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { writePrivate } from './private-file.ts';
 
@@ -39,6 +39,7 @@ export const knownWorkspaceId = (layout: Layout, state: string): string | undefi
 export const needWorkspaceId = (layout: Layout, state: string): string => {
   const known = knownWorkspaceId(layout, state);
   const id = known ?? randomUUID();
+  if (known === undefined) carryMark(layout, state, id);
   if (known === undefined) writePrivate(idFile(layout), `${id}\n`);
   const inode = idIn(layout)?.inode ?? '';
   const noted: Noted = { path: layout.root, inode, machine: machineId() };
@@ -48,6 +49,25 @@ export const needWorkspaceId = (layout: Layout, state: string): string => {
 };
 
 const NOTE = 'workspace.json';
+const MARK = 'journal';
+
+/** Where it is noted how far the journal of this workspace was told; undefined while the state directory does not know it. */
+export const journalMarkFile = (layout: Layout): string | undefined => {
+  const { state } = layout;
+  const id = state && knownWorkspaceId(layout, state);
+  return state && id && join(stateOfWorkspace(state, id), MARK);
+};
+
+// A backup that was put back has no decisions, but its journal may be older than what was told. A copy has its own.
+const carryMark = (layout: Layout, state: string, id: string): void => {
+  const former = idIn(layout)?.id;
+  const noted = former && notedOf(state, former);
+  if (!former || !noted || noted.machine !== machineId()) return;
+  const isCopy = noted.path !== layout.root && idIn(layoutOf(noted.path))?.id === former;
+  const mark = join(stateOfWorkspace(state, former), MARK);
+  if (!isCopy && statsAt(mark) !== undefined)
+    writePrivate(join(stateOfWorkspace(state, id), MARK), readFileSync(mark));
+};
 
 const isSame = ({ inode, machine }: Noted, found: string): boolean =>
   inode === found && machine === machineId();

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { visible } from '../../base/visible.ts';
-import type { ToldState } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal-state.ts';
 import type { StateName } from '../records/case.ts';
 import type { EventBody } from '../records/event.ts';
 import { plainState } from './item.ts';

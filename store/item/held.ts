@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sha256 } from '../../base/sha256.ts';
-import type { Mark, ToldState } from '../journal/journal.ts';
+import type { Mark, ToldState } from '../journal/journal-state.ts';
 import type { CaseMatter, State } from '../records/case.ts';
 import type { ChecklistEntry, ProofMatter } from '../records/proof.ts';
 import type { ReadEntry } from '../text/entry.ts';

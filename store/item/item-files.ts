@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { visible, warningsIn } from '../../base/visible.ts';
-import type { ToldState } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal-state.ts';
 import { caseFile, checklistFile, proofDir, webhooksDir } from '../layout.ts';
 import type { ChecklistEntry } from '../records/proof.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';

@@ -1,7 +1,7 @@
 import { jsonText } from '../../base/json.ts';
 import { sha256 } from '../../base/sha256.ts';
 import { visible } from '../../base/visible.ts';
-import { FORM, type ToldState } from '../journal/journal.ts';
+import { FORM, type ToldState } from '../journal/journal-state.ts';
 import { CASE_FILE } from '../layout.ts';
 import { etagOf } from '../names.ts';
 import type { Case, State } from '../records/case.ts';

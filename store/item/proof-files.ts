@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { statsAt } from '../disk/plain-path.ts';
-import type { ToldState } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal-state.ts';
 import { isInGrace, RACY_MS, refuseOther, signatureOf } from '../text/entry.ts';
 import { asProblem, Problem } from '../text/problem.ts';
 

@@ -1,7 +1,7 @@
 import { lockOn } from '../../base/locks.ts';
 import { eventsBetween } from '../item/compare.ts';
 import type { Item } from '../item/item.ts';
-import type { JournalEntry, ToldState } from '../journal/journal.ts';
+import type { JournalEntry, ToldState } from '../journal/journal-state.ts';
 import type { Store } from '../store.ts';
 import { discover } from './discover.ts';
 import { announce, dropItem, itemOf } from './items.ts';

@@ -11,7 +11,7 @@ import { eventsBetween } from '../item/compare.ts';
 import { holdBack } from '../item/held.ts';
 import { type Item, seenOf } from '../item/item.ts';
 import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from '../item/item-files.ts';
-import type { ToldState } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal-state.ts';
 import { caseFile, sessionLockFile } from '../layout.ts';
 import { attentionOf, type Store } from '../store.ts';
 import { inDoubt, isSame, saysSame, withProblem } from '../text/entry.ts';

@@ -3,7 +3,7 @@ import { standing, statsAt } from '../disk/plain-path.ts';
 import { eventsBetween } from '../item/compare.ts';
 import { type Item, newItem } from '../item/item.ts';
 import { lastTold } from '../item/item-files.ts';
-import type { ToldState } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal-state.ts';
 import { caseFile } from '../layout.ts';
 import type { Store } from '../store.ts';
 import { withProblem } from '../text/entry.ts';

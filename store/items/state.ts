@@ -1,6 +1,6 @@
 import type { Item } from '../item/item.ts';
 import type { ItemFiles } from '../item/item-files.ts';
-import type { ToldState } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal-state.ts';
 import { remembered, type Store } from '../store.ts';
 import type { MatterChanges } from '../text/splice.ts';
 

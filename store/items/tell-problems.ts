@@ -1,5 +1,6 @@
 import { lockOn } from '../../base/locks.ts';
 import { apart } from '../../base/turns.ts';
+import { ROLLED_BACK } from '../journal/journal.ts';
 import type { EventBody } from '../records/event.ts';
 import type { Store } from '../store.ts';
 import type { FileProblem } from '../text/problem.ts';
@@ -30,14 +31,17 @@ export const isTrust = ({ code }: Pick<FileProblem, 'code'>): boolean =>
  */
 export const tellProblems = (store: Store): (() => void) => {
   const owners = new Set<string>();
+  // What was told before is not known: what is found at first is no news, but that.
+  let isBaseline = store.journal.rolledBack !== undefined;
   const tell = async (): Promise<void> => {
     for (const owner of owners) {
       if (store.readOnly) return;
       owners.delete(owner);
-      await tellOf(store, owner).catch((error) => {
+      await tellOf(store, owner, isBaseline && owner !== JOURNAL).catch((error) => {
         owners.add(owner);
         throw error;
       });
+      if (owner === JOURNAL) await wasTold(store);
     }
   };
   const look = (owner: string): void => {
@@ -48,12 +52,21 @@ export const tellProblems = (store: Store): (() => void) => {
   };
   store.problems.follow(look);
   return () => {
+    isBaseline = false;
     for (const name of store.journal.told.keys())
       if (name.startsWith(NAME)) look(name.slice(NAME.length));
   };
 };
 
-const tellOf = async (store: Store, owner: string): Promise<void> => {
+/** Whose the problems of the journal are. */
+export const JOURNAL = 'journal';
+
+const wasTold = async ({ journal }: Store): Promise<void> => {
+  if (!journal.told.has(ROLLED_BACK)) return;
+  await journal.append({ told: { id: ROLLED_BACK, state: null } });
+};
+
+const tellOf = async (store: Store, owner: string, isSilent: boolean): Promise<void> => {
   const { journal, problems, clock } = store;
   const id = NAME + owner;
   const before = (journal.told.get(id) ?? []) as ToldProblem[];
@@ -71,7 +84,8 @@ const tellOf = async (store: Store, owner: string): Promise<void> => {
     ...mended.map((one) => mendedEvent(one, timestamp)),
   ];
   if (events.length === 0 && before.length === now.length) return;
-  await journal.append({ told: { id, state: now.length === 0 ? null : now }, events });
+  const state = now.length === 0 ? null : now;
+  await journal.append({ told: { id, state }, events: isSilent ? [] : events });
 };
 
 // That a line was put before it is no news.

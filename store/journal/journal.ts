@@ -1,22 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import type { CaseMatter } from '../records/case.ts';
-import type { EventBody, EventRecord } from '../records/event.ts';
-import type { ChecklistEntry, ProofMatter } from '../records/proof.ts';
+import type { EventRecord } from '../records/event.ts';
 import { groupCommit, isLong, RESERVE } from './group-commit.ts';
 import { type Backlog, createBacklog, createRecent, type Recent } from './journal-backlog.ts';
 import { type JournalFile, openJournalFile } from './journal-file.ts';
 import type { Damage, TellLine } from './journal-lines.ts';
+import {
+  apply,
+  dropOld,
+  emptyState,
+  type Gone,
+  type JournalEntry,
+  type Line,
+  linesOf,
+  type RunSeen,
+  type State,
+  type ToldState,
+} from './journal-state.ts';
+import { isOlder, type JournalMark } from './mark.ts';
 
 /**
  * What was last seen of each Work item, and every event, together: one line holds the new state and the events that
  * the change makes, so a transition has exactly one event record, whatever dies when. Where a receiver has got to is a
  * line too. A file that has grown long is followed by one that begins with the state as it is, and stays until every
- * receiver has its events. All of it can be thrown away: the next start takes a silent baseline.
+ * receiver has its events. All of it can be thrown away: the next start takes a silent baseline. So it does where a mark
+ * says that more was told than the journal has; then numbers go on behind all that was told.
  */
 export interface Journal {
-  /** True when there was no journal: what is found on disk makes no events. */
+  /** True when there was no journal, or one that is older than what was told: what is found on disk makes no events. */
   readonly fresh: boolean;
+  /** Where a journal ended that was older than what was told, and what was told then, until somebody heard of it. */
+  readonly rolledBack: RolledBack | undefined;
   readonly seen: ReadonlyMap<string, ToldState>;
   /** What was last seen of Work items that somebody took away by hand: of the newest, for a week. */
   readonly gone: ReadonlyMap<string, Gone>;
@@ -47,72 +61,17 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/**
- * The form of what is compared of a Work item. Each state has its own, so that one of another release, also of an older one
- * that was at work in between, is compared in its own form: what that did not have is no news. Whoever compares other
- * values raises it, says in `store/item/compare.ts` what the form before had not, and keeps a journal of it as a test.
- */
-export const FORM = 1;
-
-/** One Work item when its events were last told. With the file's hash the parsed front matter is known at start without parsing. */
-export interface ToldState {
-  /** See FORM. Releases that had none wrote none. */
-  form?: number;
-  dir: string;
-  case: { sha: string; matter: CaseMatter; description: string };
-  /** By proof id; `content` is the hash of the content. */
-  proofs: Record<string, SeenProof>;
-  checklist?: readonly ChecklistEntry[];
-  /** RESOLVED, with its proof at some time: whatever was lost since. */
-  proven?: true;
-  /** Values in its files that do not hold until the operator says so, by where they stand. */
-  held?: Record<string, Mark>;
+export interface RolledBack {
+  last: number;
+  told: number;
 }
 
-interface SeenProof {
-  sha: string;
-  matter: ProofMatter;
-  content: string;
-  /** Of the file that it is about: what tells a change of it. */
-  media?: string;
-}
-
-/** Which value waits, and since when. */
-export interface Mark {
-  sha: string;
-  since: string;
-  /** The verification that held of a proof before. */
-  base?: Pick<ProofMatter, 'type' | 'verified' | 'verified_sha256'>;
-}
-
-export interface Gone {
-  seen: ToldState;
-  at: string;
-}
-
-export interface RunSeen {
-  case_id: string;
-  status: string;
-  /** When it came to that. */
-  since?: string;
-}
-
-export interface JournalEntry {
-  seen?: { id: string; state: ToldState | null };
-  gone?: { id: string; state: Gone | null };
-  run?: { id: string; state: RunSeen | null };
-  cursor?: { id: string; seq: number | null };
-  told?: { id: string; state: unknown };
-  events?: EventBody[];
-}
-
-interface Line extends Omit<JournalEntry, 'events'> {
-  events?: EventRecord[];
-  last?: number;
-}
-
-/** Opens the journal of this machine, and cuts a line that a crash left half written. */
-export const openJournal = async (dir: string, report: Report = raise): Promise<Journal> => {
+/** Opens the journal of this machine, and cuts a line that a crash left half written. `mark`: how far it was told. */
+export const openJournal = async (
+  dir: string,
+  report: Report = raise,
+  mark?: JournalMark,
+): Promise<Journal> => {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const state = emptyState();
   const recent = createRecent();
@@ -123,12 +82,47 @@ export const openJournal = async (dir: string, report: Report = raise): Promise<
   const parts = { file, state, recent, backlog };
   const first = former.first();
   await backlog.open(first?.last ?? state.last);
+  const isNamed = state.epoch !== undefined;
+  const isOld = catchUp(state, mark);
   if (first === undefined) await file.append([...linesOf(state)]);
+  else if (isOld) await rotate(parts);
+  // Of a release that knew no epochs. Without the line the mark names it at the next start.
+  else if (!isNamed)
+    await file.append([JSON.stringify({ epoch: state.epoch })]).catch(() => undefined);
   // A full disk keeps the long one, which is as good.
   if (isLong(file, former.bytes())) await rotate(parts).catch(() => undefined);
-  const found = { fresh: first === undefined, damaged, bytes: former.bytes() };
-  return journalOf(parts, report, found);
+  const fresh = first === undefined || isOld;
+  return journalOf({ ...parts, mark }, report, {
+    fresh,
+    damaged,
+    bytes: former.bytes(),
+  });
 };
+
+/**
+ * Brings the mark and the state together. What a state says of files that is older than what was told is forgotten: a
+ * comparison would tell it again. How far receivers have got stays: what they are owed is delivered with the ids it had. The
+ * mark comes first: who dies in between finds another epoch, and does the same.
+ */
+const catchUp = (state: State, mark: JournalMark | undefined): boolean => {
+  const noted = mark?.found;
+  const { last } = state;
+  if (noted === undefined || !isOlder(state, noted)) {
+    state.epoch ??= noted?.epoch ?? randomUUID();
+    const reserved = Math.max(last, noted?.reserved ?? 0);
+    mark?.begin({ epoch: state.epoch, last, reserved });
+    return false;
+  }
+  const { cursors } = state;
+  const told = new Map([[ROLLED_BACK, { last, told: noted.last }]]);
+  const [epoch, reserved] = [randomUUID(), Math.max(last, noted.reserved)];
+  Object.assign(state, emptyState(), { cursors, told, epoch, last: reserved });
+  mark?.begin({ epoch, last: noted.last, reserved });
+  return true;
+};
+
+/** What the journal keeps under this name until it is told. */
+export const ROLLED_BACK = 'rolled back';
 
 const lostIn = (name: string): string =>
   `A part of .dossier/journal/${name} is damaged: events in it that were not delivered yet are lost. Look after the disk`;
@@ -160,13 +154,6 @@ const measure = (sizes: Map<string, number>, line: Line, size: number): void => 
 
 const KINDS = ['seen', 'gone', 'run', 'cursor', 'told'] as const;
 
-/** What the journal last saw of each Work item, read from its lines by whoever may not write. */
-export const seenIn = (lines: readonly string[]): ReadonlyMap<string, ToldState> => {
-  const state = emptyState();
-  for (const line of lines) apply(state, JSON.parse(line) as Line);
-  return state.seen;
-};
-
 type Report = (error: unknown, what: string) => void;
 
 // Out of the journal's way: whoever does not take reports is told by the process as a whole.
@@ -174,53 +161,6 @@ const raise: Report = (error) => {
   setImmediate(() => {
     throw error;
   });
-};
-
-interface State {
-  seen: Map<string, ToldState>;
-  gone: Map<string, Gone>;
-  runs: Map<string, RunSeen>;
-  cursors: Map<string, number>;
-  told: Map<string, unknown>;
-  last: number;
-}
-
-const emptyState = (): State => ({
-  seen: new Map(),
-  gone: new Map(),
-  runs: new Map(),
-  cursors: new Map(),
-  told: new Map(),
-  last: 0,
-});
-
-const apply = (state: State, line: Line): void => {
-  if (line.seen !== undefined) put(state.seen, line.seen.id, line.seen.state);
-  if (line.gone !== undefined) bury(state.gone, line.gone);
-  if (line.run !== undefined) put(state.runs, line.run.id, line.run.state);
-  if (line.cursor !== undefined) put(state.cursors, line.cursor.id, line.cursor.seq);
-  if (line.told !== undefined) put(state.told, line.told.id, line.told.state);
-  const least = Math.max(state.last, line.last ?? 0, line.cursor?.seq ?? 0);
-  state.last = line.events?.at(-1)?.seq ?? least;
-};
-
-const put = <T>(map: Map<string, T>, id: string, value: T | null): void => {
-  if (value === null) map.delete(id);
-  else map.set(id, value);
-};
-
-const MOST_GONE = 20_000;
-/** For how long what is gone is remembered: it may come back. */
-export const GONE_MS = 7 * 86_400_000;
-
-const bury = (gone: State['gone'], { id, state }: NonNullable<JournalEntry['gone']>): void => {
-  put(gone, id, state);
-  const [oldest] = gone.keys();
-  if (gone.size > MOST_GONE && oldest !== undefined) gone.delete(oldest);
-};
-
-const dropOld = ({ gone }: State): void => {
-  for (const [id, { at }] of gone) if (Date.now() - Date.parse(at) > GONE_MS) gone.delete(id);
 };
 
 const take = ({ state, recent }: Pick<Parts, 'state' | 'recent'>, line: Line): void => {
@@ -248,17 +188,22 @@ interface Found {
   bytes: number;
 }
 
-const journalOf = (parts: Parts, report: Report, { fresh, damaged, bytes }: Found): Journal => {
-  const { file, state, backlog } = parts;
+const journalOf = (parts: Parts & Marked, report: Report, found: Found): Journal => {
+  const { file, state, backlog, mark } = parts;
+  const { fresh, damaged, bytes } = found;
+  const rolledBack = state.told.get(ROLLED_BACK) as RolledBack | undefined;
+  const note = noting(mark, report);
   const listeners: Listener[] = [];
   let next = state.last;
   const settle = (line: Line): void => {
+    note(line.events?.at(-1)?.seq ?? 0);
     take(parts, line);
     tellAll(listeners, line.events ?? [], report);
   };
   const writer = groupCommit(file, { settle, rotate: () => rotate(parts), state: bytes });
   return {
     fresh,
+    rolledBack,
     damaged,
     seen: state.seen,
     gone: state.gone,
@@ -287,7 +232,26 @@ const journalOf = (parts: Parts, report: Report, { fresh, damaged, bytes }: Foun
     close: async () => {
       await writer.idle();
       await file.close();
+      mark?.close();
     },
+  };
+};
+
+interface Marked {
+  mark: JournalMark | undefined;
+}
+
+// The event is in the journal by then, and has to be told. What goes wrong is reported once, until it goes well again.
+const noting = (mark: JournalMark | undefined, report: Report): ((seq: number) => void) => {
+  let isWell = true;
+  return (seq) => {
+    try {
+      mark?.note(seq);
+      isWell = true;
+    } catch (error) {
+      if (isWell) report(error, 'noting in the state directory which events were told');
+      isWell = false;
+    }
   };
 };
 
@@ -302,17 +266,4 @@ const tellAll = (listeners: readonly Listener[], events: EventRecord[], report: 
     } catch (error) {
       report(error, 'telling of events');
     }
-};
-
-// The state without events: those stay where they are.
-const linesOf = function* (state: State): Generator<string> {
-  const encode = (line: Line): string => JSON.stringify(line);
-  yield encode({ last: state.last });
-  for (const [id, seen] of state.seen) yield encode({ seen: { id, state: seen } });
-  for (const [id, gone] of state.gone) yield encode({ gone: { id, state: gone } });
-  for (const [id, run] of state.runs) yield encode({ run: { id, state: run } });
-  for (const [id, seq] of state.cursors) yield encode({ cursor: { id, seq } });
-  for (const [id, told] of state.told) yield encode({ told: { id, state: told } });
-  // Once more, should the beginning be damaged.
-  yield encode({ last: state.last });
 };

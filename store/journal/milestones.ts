@@ -1,6 +1,6 @@
 import type { EventBody } from '../records/event.ts';
 import { isEnded, type Session } from '../records/session.ts';
-import type { RunSeen } from './journal.ts';
+import type { RunSeen } from './journal-state.ts';
 
 /**
  * The events of a session's way from what was last told of it to what it is now. Like those of files they are born in

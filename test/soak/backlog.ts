@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createDispatcher, type Dispatcher } from '../../lib/out/webhooks/dispatcher.ts';
-import type { ToldState } from '../../store/journal/journal.ts';
+import type { ToldState } from '../../store/journal/journal-state.ts';
 import type { Store } from '../../store/store.ts';
 import { createRegistration } from '../../store/webhooks.ts';
 import { makeRoot, openRoot } from '../helpers/workspace.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventsBetween } from '../../../store/item/compare.ts';
-import { FORM, type ToldState } from '../../../store/journal/journal.ts';
+import { FORM, type ToldState } from '../../../store/journal/journal-state.ts';
 import type { CaseMatter } from '../../../store/records/case.ts';
 import { told } from '../../helpers/work-item.ts';
 

@@ -3,8 +3,9 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } f
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { groupCommit } from '../../../store/journal/group-commit.ts';
-import { type Journal, openJournal, type ToldState } from '../../../store/journal/journal.ts';
+import { type Journal, openJournal } from '../../../store/journal/journal.ts';
 import { openJournalFile } from '../../../store/journal/journal-file.ts';
+import type { ToldState } from '../../../store/journal/journal-state.ts';
 import type { EventBody } from '../../../store/records/event.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { listed } from '../../helpers/listed.ts';
