@@ -85,6 +85,7 @@ export const ERRORS = {
   codehost_unreachable: { status: 503, title: 'The remote is out of reach' },
   read_only: { status: 503, title: 'The workspace is read-only for now' },
   disk_failed: { status: 503, title: 'The disk failed' },
+  may_be_written: { status: 503, title: 'The change may be written or not' },
   access_denied: { status: 503, title: 'The file system refuses access' },
   tool_timeout: { status: 504, title: 'A program did not answer in time' },
   codehost_timeout: { status: 504, title: 'The remote did not answer in time' },

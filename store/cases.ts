@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
-import { createDirectory, removeDirectory } from './disk/durable.ts';
+import { createDirectory } from './disk/durable.ts';
+import { evenIfPlaced } from './disk/late.ts';
+import { removeDirectory } from './disk/remove-directory.ts';
 import { untilDone } from './disk/until-done.ts';
 import { changedSince, StoreError } from './errors.ts';
 import type { Granted } from './item/held.ts';
@@ -14,14 +15,14 @@ import { glance } from './items/glance.ts';
 import { grant, standingAfter } from './items/granting.ts';
 import { type Filter, inOrder, itemOf, matchesFilter, putItem } from './items/items.ts';
 import { forgetItem } from './items/missing.ts';
-import { freshItem, reconcileInTurn, tell } from './items/reconcile.ts';
+import { freshItem, reconcileWritten, tellSoon } from './items/reconcile.ts';
 import { CASE_FILE, caseFile, transcriptFile } from './layout.ts';
 import { noteLink } from './links/link-index.ts';
 import { caseDirName, monthOf } from './names.ts';
 import type { Case, CaseMatter } from './records/case.ts';
 import { sessionsOf } from './sessions/sessions.ts';
 import { attentionOf, readyToWrite, type Store } from './store.ts';
-import { entryOfNew } from './text/entry.ts';
+import { assertReadBack, entryOfNew } from './text/entry.ts';
 import { bodyOfText } from './text/front-matter.ts';
 import { editKnown, type RecordEdit, unreadable } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
@@ -69,17 +70,22 @@ export const insertCase = (
     const text = renderFrontMatter({ ...matter }, bodyOfText(description, '\n'));
     // Read before it is written: what could not be read back is not written at all.
     const value = parseCase(text);
-    await createDirectory(store.layout, path, { ...files, [CASE_FILE]: text });
-    const entry = entryOfNew(caseFile(path), text, value);
-    if (entry === undefined)
-      throw new StoreError('file_busy', `${dir} was moved or removed while it was made`);
-    const item = newItem(matter.id, dir, entry);
-    putItem(store, item);
-    noteLink(store, item);
-    attentionOf(store).watch(dir, 'item');
-    await tell(store, item);
-    return recordOf(item);
+    const made = createDirectory(store.layout, path, { ...files, [CASE_FILE]: text });
+    return evenIfPlaced(made, () => {
+      const entry = entryOfNew(caseFile(path), text, value);
+      if (entry === undefined)
+        throw new StoreError('file_busy', `${dir} was moved or removed while it was made`);
+      return keepNew(store, newItem(matter.id, dir, entry));
+    });
   });
+
+const keepNew = async (store: Store, item: Item): Promise<Case> => {
+  putItem(store, item);
+  noteLink(store, item);
+  attentionOf(store).watch(item.dir, 'item');
+  await tellSoon(store, item);
+  return recordOf(item);
+};
 
 export interface CaseChange extends Partial<Omit<CaseMatter, 'id' | 'created_at'>> {
   description?: string;
@@ -122,7 +128,8 @@ export const changeCaseOnce = async (
   ifMatch?: string,
 ): Promise<boolean> => {
   const done = await edit(store, item, rule, ifMatch);
-  await reconcileInTurn(store, item);
+  await reconcileWritten(store, item);
+  assertReadBack(item.files.case);
   return done;
 };
 
@@ -163,17 +170,19 @@ const editOf = (change: CaseChange | undefined, eol: '\n' | '\r\n'): RecordEdit 
 export const deleteCase = async (store: Store, id: string, ifMatch?: string): Promise<boolean> => {
   const removed = await changingItem(store, id, async (item) => {
     const sessions = sessionsOf(store, id) ?? [];
-    const trash = await takeOut(store, item, ifMatch);
-    await forgetItem(store, item);
-    for (const { session } of sessions)
-      rmSync(transcriptFile(store.layout, session.id), { force: true });
-    rm(trash, { recursive: true, force: true }).catch((error) =>
-      store.report(error, `emptying ${trash}`),
-    );
+    const taken = takeOut(store, item, ifMatch);
+    await evenIfPlaced(taken, () => forgetItem(store, item));
+    for (const { session } of sessions) await drop(store, transcriptFile(store.layout, session.id));
+    void drop(store, await taken);
     return true;
   });
   return removed === true;
 };
+
+const drop = (store: Store, path: string): Promise<void> =>
+  rm(path, { recursive: true, force: true }).catch((error) =>
+    store.report(error, `emptying ${path}`),
+  );
 
 // What was edited, or changed places with another, while nobody looked is not what the caller meant: it goes back.
 const takeOut = async ({ layout }: Store, item: Item, ifMatch?: string): Promise<string> => {

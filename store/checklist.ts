@@ -6,7 +6,7 @@ import { checklistOf, type Item } from './item/item.ts';
 import { checklistIn, parseChecklist, tasksIn } from './item/read-checklist.ts';
 import { changingItem, createOwn } from './items/changing.ts';
 import { grant } from './items/granting.ts';
-import { reconcileInTurn } from './items/reconcile.ts';
+import { reconcileInTurn, reconcileWritten } from './items/reconcile.ts';
 import { checklistFile } from './layout.ts';
 import type { ChecklistEntry } from './records/proof.ts';
 import type { Store } from './store.ts';
@@ -29,7 +29,7 @@ export const appendToChecklist = (
     const made = await createOwn(store, item, path, text);
     if (!made) await edit(store, item, (text) => withItem(text, entry));
     grant(store, item, { checklist: [...checklistOf(item), entry] });
-    await reconcileInTurn(store, item);
+    await reconcileWritten(store, item);
     return item;
   });
 
@@ -51,7 +51,7 @@ export const dropFromChecklist = async (
     await edit(store, item, drop, look);
     const rest = checklistOf(item).filter((entry) => entry.id !== id);
     if (isThere) grant(store, item, { checklist: rest });
-    await reconcileInTurn(store, item);
+    await reconcileWritten(store, item);
     return isThere;
   });
 
@@ -113,7 +113,7 @@ export const tickTask = async (
     await edit(store, item, tick, look);
     const ticked = (entry: ChecklistEntry) => (entry.id === id ? { ...entry, done } : entry);
     if (isThere) grant(store, item, { checklist: checklistOf(item).map(ticked) });
-    await reconcileInTurn(store, item);
+    await reconcileWritten(store, item);
     return { item, isThere };
   });
 

@@ -2,6 +2,7 @@ export type StoreErrorCode =
   | 'unreadable_record'
   | 'precondition_failed'
   | 'file_busy'
+  | 'may_be_written'
   | 'too_large'
   | 'unsafe_path'
   | 'read_only';

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElseUnlessFault } from '../base/disk-fault.ts';
+import { isDone } from '../base/or-else.ts';
 import { sha256 } from '../base/sha256.ts';
-import { syncDirectory, writeSynced } from './disk/durable.ts';
+import { writeStage } from '../base/write-stage.ts';
+import { dropTemporary, syncDirectory, writeSynced } from './disk/durable.ts';
 import { statsAt } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
 import type { MadeOnce } from './new-id.ts';
@@ -23,8 +25,8 @@ export interface FirstAnswer {
 export interface OnceCall {
   /** As the client made it up. Its hash names the file. */
   key: string;
-  /** The hash of all that the call says, once that is known. */
-  said: () => Promise<string> | string;
+  /** The hash of all that the call says; of one whose body is read while it is made, once that is known. */
+  said: string | (() => Promise<string>);
   /** `again` when it is made again because the daemon died before it had answered. */
   make: (call: MadeOnce) => Promise<FirstAnswer>;
 }
@@ -33,7 +35,8 @@ export type Once = { answer: FirstAnswer; isFirst: boolean } | 'in_use' | 'misma
 
 /**
  * The first answers to calls that carry a key, kept for 24 hours. A call is noted on disk before it is made, and its answer
- * before it is sent. One that fails is forgotten: nothing came of it.
+ * before it is sent. One that fails is forgotten where nothing came of it; else what came of it is found by its seed when
+ * it is sent again.
  */
 export interface FirstAnswers {
   once(call: OnceCall): Promise<Once>;
@@ -54,11 +57,14 @@ export const createFirstAnswers = (store: Store, most: Most = MOST): FirstAnswer
   const shelf = createShelf(layout, most);
   const answerTo = async (name: string, call: OnceCall): Promise<Once> => {
     const known = readKept(layout, name, clock());
-    if (known === undefined)
-      return make(name, call, { at: clock().toISOString(), seed: randomUUID() });
-    if (known.answer === undefined) return make(name, call, known, true);
-    if (known.said !== (await call.said())) return 'mismatch';
-    return { answer: known.answer, isFirst: false };
+    const saysOther = async (): Promise<boolean> =>
+      known?.said !== undefined && known.said !== (await saidBy(call, known.answer !== undefined));
+    if (await saysOther()) return 'mismatch';
+    if (known?.answer !== undefined) return { answer: known.answer, isFirst: false };
+    if (known !== undefined) return make(name, call, known, true);
+    const said = await saidBy(call, false);
+    const at = clock().toISOString();
+    return make(name, call, { at, seed: randomUUID(), ...(said !== undefined && { said }) });
   };
   const make = async (name: string, call: OnceCall, kept: Kept, again = false): Promise<Once> => {
     await readyToWrite(store);
@@ -66,13 +72,14 @@ export const createFirstAnswers = (store: Store, most: Most = MOST): FirstAnswer
     await shelf.put(name, kept);
     try {
       const answer = await call.make({ seed: kept.seed, again });
+      const said = await saidBy(call, true);
       // What was made is answered, also where the answer cannot be kept: made again, it is the same.
       await shelf
-        .put(name, { ...kept, said: await call.said(), answer })
+        .put(name, { ...kept, ...(said !== undefined && { said }), answer })
         .catch((error: unknown) => store.report(error, 'keeping the answer to a call with a key'));
       return { answer, isFirst: true };
     } catch (error) {
-      shelf.drop(name);
+      if (!again && writeStage() !== 'placed') shelf.drop(name);
       throw error;
     }
   };
@@ -94,9 +101,15 @@ const isYoung = ({ at }: Kept, now: Date): boolean => now.getTime() - Date.parse
 
 const fileOf = ({ answers }: Layout, name: string): string => join(answers, `${name}.json`);
 
-// One that cannot be read says nothing.
+// Of an upload it is known once all of it came.
+const saidBy = async ({ said }: OnceCall, isOver: boolean): Promise<string | undefined> => {
+  if (typeof said === 'string') return said;
+  return isOver ? said() : undefined;
+};
+
+// One that is damaged says nothing. One that cannot be read this moment may say that the call was made.
 const readKept = (layout: Layout, name: string, now: Date): Kept | undefined =>
-  orElse(() => {
+  orElseUnlessFault(() => {
     const bytes = readRegularFile(layout.root, fileOf(layout, name));
     const kept = bytes && (JSON.parse(bytes.toString('utf8')) as Kept);
     return kept && isYoung(kept, now) ? kept : undefined;
@@ -122,16 +135,20 @@ const createShelf = (layout: Layout, most: Most) => {
     return all;
   };
   const drop = (name: string): void => {
-    rmSync(fileOf(layout, name), { force: true });
-    known().delete(name);
+    // One that stays says that the call may have been made: it is made again as the same.
+    if (isDone(() => rmSync(fileOf(layout, name), { force: true }))) known().delete(name);
   };
   return {
     drop,
     put: async (name: string, kept: Kept): Promise<void> => {
       const text = JSON.stringify(kept);
       const ready = join(layout.tmp, randomUUID());
-      await writeSynced(ready, text, 0o600);
-      renameSync(ready, fileOf(layout, name));
+      try {
+        await writeSynced(ready, text, 0o600);
+        renameSync(ready, fileOf(layout, name));
+      } finally {
+        dropTemporary(ready);
+      }
       await syncDirectory(layout.answers);
       known().delete(name);
       known().set(name, { at: Date.parse(kept.at), bytes: Buffer.byteLength(text) });

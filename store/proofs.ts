@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
 import { removeFile } from './disk/durable.ts';
+import { evenIfPlaced } from './disk/late.ts';
 import { untilDone } from './disk/until-done.ts';
 import { changedSince, StoreError } from './errors.ts';
 import { type Item, proofsOf } from './item/item.ts';
@@ -9,12 +10,13 @@ import { changingItem, createOwn } from './items/changing.ts';
 import { glance } from './items/glance.ts';
 import { grant } from './items/granting.ts';
 import { touch } from './items/items.ts';
-import { reconcileInTurn } from './items/reconcile.ts';
+import { reconcileWritten } from './items/reconcile.ts';
 import { proofDir } from './layout.ts';
 import { etagOf, shortId } from './names.ts';
 import { placeUpload, type UploadedFile } from './proof-uploads.ts';
 import type { Proof, ProofMatter } from './records/proof.ts';
 import type { Store } from './store.ts';
+import { assertReadBack } from './text/entry.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from './text/front-matter.ts';
 import { ifReadable } from './text/problem.ts';
 import { editKnown, readRegularFile, unreadable } from './text/record-file.ts';
@@ -118,7 +120,7 @@ export const createProof = (
     );
     const text = renderFrontMatter({ ...matter }, bodyOfText(content, '\n'));
     const made = await createOwn(store, item, path, text);
-    await reconcileInTurn(store, item);
+    await reconcileWritten(store, item);
     const kept = readProof(store, item, matter.id);
     if (kept !== undefined) return kept;
     if (!made)
@@ -161,7 +163,8 @@ export const updateProof = (
       if (kept === undefined) return true;
       if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
       const done = await edit(store, item, kept, rule);
-      await reconcileInTurn(store, item);
+      await reconcileWritten(store, item);
+      assertReadBack(item.files.proofs.get(kept.name));
       return done;
     });
     return readProof(store, item, id);
@@ -229,16 +232,23 @@ export const deleteProof = async (
 // With its file, where no other proof is about that.
 const takeAway = async (store: Store, item: Item, name: string): Promise<void> => {
   const folder = proofDir(join(store.layout.root, item.dir));
-  await removeFile(store.layout, join(folder, name));
   const [proofs, medias] = [new Map(item.files.proofs), new Map(item.files.medias)];
   // Nobody has to wait whether it comes back, as after a file that vanished by hand.
+  const gone = async (): Promise<void> => {
+    item.files = { ...item.files, proofs, medias };
+    touch(store, item);
+    await reconcileWritten(store, item);
+  };
   proofs.delete(name);
   const wanted = new Set(mediasOf(proofs));
-  for (const media of [...medias.keys()].filter((one) => !wanted.has(one))) {
-    await removeFile(store.layout, join(folder, media));
-    medias.delete(media);
-  }
-  item.files = { ...item.files, proofs, medias };
-  touch(store, item);
-  await reconcileInTurn(store, item);
+  const remove = async (): Promise<void> => {
+    for (const media of [...medias.keys()].filter((one) => !wanted.has(one)))
+      await removeFile(store.layout, join(folder, media)).then(
+        () => void medias.delete(media),
+        // It is told as a file that no proof is about.
+        (error: unknown) => store.report(error, `removing ${item.dir}/proof/${media}`),
+      );
+    await gone();
+  };
+  await evenIfPlaced(removeFile(store.layout, join(folder, name)), remove);
 };

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { isDone } from '../base/or-else.ts';
+import { noteTakenBack } from '../base/write-stage.ts';
 import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
@@ -37,6 +38,12 @@ export const keepSecret = async (layout: Layout, id: string, secret: string): Pr
   if (await createFile(layout, join(layout.secrets, id), `${secret}\n`, { mode: 0o600 })) return;
   const message = `.dossier/secrets/${id} holds no secret. Write one line into it, or remove it`;
   throw new StoreError('unreadable_record', message);
+};
+
+/** Nothing came of its registration: it goes, now or, where it cannot be removed, with the orphans of the next start. */
+export const dropSecret = (layout: Layout, id: string): void => {
+  const path = join(layout.secrets, id);
+  if (isDone(() => rmSync(path, { force: true }))) noteTakenBack(path);
 };
 
 /**

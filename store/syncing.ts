@@ -2,7 +2,7 @@ import { type CaseChange, type CaseRule, changeCaseOnce } from './cases.ts';
 import { untilDone } from './disk/until-done.ts';
 import { caseOf, type Item } from './item/item.ts';
 import { changingItem } from './items/changing.ts';
-import { reconcileInTurn } from './items/reconcile.ts';
+import { reconcileWritten } from './items/reconcile.ts';
 import { type IssueCopy, issueCopyOf, writeIssueCopy } from './links/issue-copy.ts';
 import { changeLinkOnce, type LinkChange, linkOf } from './links/links.ts';
 import { keepSync } from './links/syncs.ts';
@@ -88,6 +88,6 @@ const carryOut = async (
     isStill = current.sha === sha;
     return isStill ? plan.link : undefined;
   });
-  await reconcileInTurn(store, item);
+  await reconcileWritten(store, item);
   return isStill && done !== false;
 };

@@ -1,15 +1,19 @@
 import { join } from 'node:path';
 import { type LockKey, lockOn } from '../base/locks.ts';
+import { orElse } from '../base/or-else.ts';
+import { sha256 } from '../base/sha256.ts';
 import { createFile, removeFile } from './disk/durable.ts';
+import { evenIfPlaced } from './disk/late.ts';
+import { statsAt } from './disk/plain-path.ts';
 import { StoreError } from './errors.ts';
 import type { Item } from './item/item.ts';
 import { allItems, announce, itemOf, pathOfItem, touch } from './items/items.ts';
-import { reconcileInTurn } from './items/reconcile.ts';
+import { reconcileInTurn, reconcileWritten } from './items/reconcile.ts';
 import { webhooksDir } from './layout.ts';
 import { etagOf } from './names.ts';
 import type { WaitingValue } from './records/trust.ts';
 import type { WebhookMatter } from './records/webhook.ts';
-import { keepSecret, retireSecret, secretIds } from './secrets.ts';
+import { dropSecret, keepSecret, retireSecret, secretIds } from './secrets.ts';
 import { bookOf, globalWebhooks, refreshWebhooks, trustValues } from './settings/globals.ts';
 import type { WebhookFile } from './settings/read-webhooks.ts';
 import { readyToWrite, type Store } from './store.ts';
@@ -147,12 +151,31 @@ export const createRegistration = (
     await readyToWrite(store);
     // A call that is made again: nobody was shown the first secret.
     if (secretIds(store.layout).includes(matter.id)) retireSecret(store.layout, matter.id);
-    await keepSecret(store.layout, matter.id, secret);
-    trustWebhook(store, { scope, matter });
     const text = renderFrontMatter({ ...matter }, scope === undefined ? NOTE : CASE_NOTE);
-    await createFile(store.layout, join(dir, `${matter.id}.md`), text);
-    await lookAgain(store, scope);
-    return registrationsOf(store, scope).find((one) => one.matter.id === matter.id);
+    const name = `${matter.id}.md`;
+    const path = join(dir, name);
+    const made = unlessMade(store, matter.id, path, async () => {
+      await keepSecret(store.layout, matter.id, secret);
+      trustWebhook(store, { scope, matter });
+      await createFile(store.layout, path, text);
+    });
+    await evenIfPlaced(made, () => lookWritten(store, scope));
+    const found = registrationsOf(store, scope).find((one) => one.matter.id === matter.id);
+    // While its folder cannot be read, what was written is what is known of it.
+    const etag = etagOf(sha256(text));
+    return found ?? { scope, name, etag, matter, written_at: Date.now(), vanished: false };
+  });
+
+// A secret without a registration would stay until the next start.
+const unlessMade = (
+  { layout }: Store,
+  id: string,
+  path: string,
+  make: () => Promise<void>,
+): Promise<void> =>
+  make().catch((error: unknown) => {
+    if (orElse(() => statsAt(path) === undefined, false)) dropSecret(layout, id);
+    throw error;
   });
 
 // Before the file is there: whoever looks at it meets a registration that is trusted.
@@ -176,10 +199,12 @@ export const removeRegistration = (
     if (found === undefined) return false;
     await readyToWrite(store);
     if (ifMatch !== undefined && !isStill(entries?.get(found.name), ifMatch)) throw changedSince();
-    const removed = await removeFile(store.layout, join(dir, found.name));
-    entries?.delete(found.name);
-    if (scope !== undefined) told(store, scope);
-    return removed;
+    const removing = removeFile(store.layout, join(dir, found.name));
+    return evenIfPlaced(removing, () => {
+      entries?.delete(found.name);
+      if (scope !== undefined) told(store, scope);
+      return removing;
+    });
   });
 
 const isStill = (entry: ReadEntry<WebhookFile> | undefined, etag: string): boolean =>
@@ -205,7 +230,7 @@ export const disableRegistration = (
   changing(store, scope, async (dir) => {
     await readyToWrite(store);
     await editRecord(store.layout, join(dir, name), () => ({ changes: { disabled: true } }));
-    await lookAgain(store, scope);
+    await lookWritten(store, scope);
   });
 
 /** Whether each registration on disk is known. While a file cannot be read, whose secret it needs is not. */
@@ -230,11 +255,19 @@ const changing = <T>(
 const lockOf = (scope: Scope): LockKey =>
   scope === undefined ? lockOn.webhooks() : lockOn.item(scope);
 
-const lookAgain = async (store: Store, scope: Scope): Promise<void> => {
+const lookAgain = async (
+  store: Store,
+  scope: Scope,
+  reconcile = (item: Item) => reconcileInTurn(store, item),
+): Promise<void> => {
   const item = scope === undefined ? undefined : itemOf(store, scope);
   if (scope === undefined) await refreshWebhooks(store);
-  if (item !== undefined) await reconcileInTurn(store, item);
+  if (item !== undefined) await reconcile(item);
 };
+
+/** The same after a write of this call. */
+const lookWritten = (store: Store, scope: Scope): Promise<void> =>
+  lookAgain(store, scope, (item) => reconcileWritten(store, item));
 
 const dirOf = (store: Store, scope: Scope): string | undefined =>
   scope === undefined ? store.layout.webhooks : pathOfItem(store, scope, webhooksDir);

@@ -20,6 +20,7 @@ import { credentialOf } from '../http/shown.ts';
 import type { Streams } from '../http/sse.ts';
 import { serveUpgrades } from '../http/websocket.ts';
 import { addWhenAsked } from '../http/when-asked.ts';
+import { whereToRead } from '../http/where-to-read.ts';
 import { DAEMON_HEADER } from '../sandbox/egress/daemon-probe.ts';
 import type { Service } from '../service.ts';
 
@@ -55,10 +56,11 @@ export const createServer = (options: ServerOptions): Server => {
     for (const stream of streams.open) stream.abort();
   });
   const routes = [...sections, description(options)].flatMap((section) => section.routes);
+  const where = whereToRead(routes);
   guard(
     hapi,
     options,
-    addWhenAsked(hapi, routes, (one) => hapiRoute(one, service, streams)),
+    addWhenAsked(hapi, routes, (one) => hapiRoute(one, service, streams, where)),
   );
   if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
   hapi.route(noSuchRoute(hapi));

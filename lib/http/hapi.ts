@@ -1,4 +1,5 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { followWrites } from '../../base/write-stage.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bodyBytes } from './answer.ts';
@@ -7,13 +8,14 @@ import { admitOperator } from './door.ts';
 import { sendDownload } from './download.ts';
 import { inputReader } from './input.ts';
 import type { Credential } from './local-only.ts';
-import { isCreating, madeOnce } from './once.ts';
-import { type ErrorLog, problemAnswer } from './problem.ts';
+import { isCreating, KEY_HEADER, madeOnce } from './once.ts';
+import { type ErrorLog, failedWrite, problemAnswer } from './problem.ts';
 import { partAsked } from './range.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
 import { isDownload, isFile, isStream } from './schema.ts';
 import { type Streams, sendEvents } from './sse.ts';
 import { isUpload, uploadOf } from './upload.ts';
+import type { WhereToRead } from './where-to-read.ts';
 
 declare module '@hapi/hapi' {
   interface RequestApplicationState {
@@ -26,14 +28,20 @@ const MIB = 1024 * 1024;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Serves a route: reads and checks what came, calls its handler, and sends what it answers. */
-export const hapiRoute = (route: Route, service: Service, streams: Streams): ServerRoute => {
+export const hapiRoute = (
+  route: Route,
+  service: Service,
+  streams: Streams,
+  where: WhereToRead,
+): ServerRoute => {
   const read = inputReader(route);
-  const perform = async ({ params, query, raw, app }: Request, body: unknown) => {
+  const make = async ({ params, query, raw, app }: Request, body: unknown) => {
     const { headers, url = '' } = raw.req;
     const input = read({ params, query, headers, payload: body, key: app.credential?.key });
-    const make = async () => route.handler(input as never, service);
-    return isCreating(route) ? madeOnce(route, { headers, url, body }, service, make) : make();
+    const handle = async () => route.handler(input as never, service);
+    return isCreating(route) ? madeOnce(route, { headers, url, body }, service, handle) : handle();
   };
+  const perform = route.method === 'GET' ? make : followed(route, where, make);
   return {
     method: route.method,
     path: route.path,
@@ -51,6 +59,19 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
     },
   };
 };
+
+type Make = (request: Request, body: unknown) => Promise<unknown>;
+
+const followed =
+  (route: Route, where: WhereToRead, make: Make): Make =>
+  (request, body) =>
+    followWrites((stage) =>
+      make(request, body).catch((error: unknown) => {
+        const { url = '', headers } = request.raw.req;
+        const keyed = isCreating(route) && KEY_HEADER in headers;
+        throw failedWrite(error, { stage: stage(), read: where(route, url), keyed });
+      }),
+    );
 
 // An answer that is given earlier would be lost with the connection.
 const received = async (body: unknown, error: unknown): Promise<never> => {

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../base/sha256.ts';
+import type { OnceCall } from '../../store/first-answers.ts';
 import { withIdsOf } from '../../store/new-id.ts';
 import { badField, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
@@ -6,7 +7,7 @@ import { bodyBytes } from './answer.ts';
 import { Answer, type Route } from './route.ts';
 import { isUpload } from './upload.ts';
 
-const HEADER = 'idempotency-key';
+export const KEY_HEADER = 'idempotency-key';
 /** Said with an answer that was given before. */
 const REPLAYED = { 'idempotent-replayed': 'true' };
 
@@ -32,12 +33,12 @@ export const madeOnce = async (
   service: Service,
   make: () => Promise<unknown>,
 ): Promise<unknown> => {
-  const key = keyIn(said.headers[HEADER]);
+  const key = keyIn(said.headers[KEY_HEADER]);
   if (key === undefined) return make();
   let made: unknown;
   const once = await service.firstAnswers.once({
     key,
-    said: () => hashOf(route, said),
+    said: saidIn(route, said),
     make: (call) =>
       withIdsOf(call, async () => {
         made = await make();
@@ -61,11 +62,10 @@ const keyIn = (header: string | string[] | undefined): string | undefined => {
   );
 };
 
-const hashOf = async ({ method }: Route, { headers, url, body }: Said): Promise<string> => {
-  const hash = createHash('sha256').update(`${method} ${url}\n${headers['content-type'] ?? ''}\n`);
-  if (Buffer.isBuffer(body)) hash.update(body);
-  if (isUpload(body)) hash.update(await body.sha256());
-  return hash.digest('hex');
+const saidIn = ({ method }: Route, { headers, url, body }: Said): OnceCall['said'] => {
+  const start = `${method} ${url}\n${headers['content-type'] ?? ''}\n`;
+  if (isUpload(body)) return async () => sha256(start + (await body.sha256()));
+  return sha256(Buffer.isBuffer(body) ? Buffer.concat([Buffer.from(start), body]) : start);
 };
 
 const kept = (route: Route, result: unknown): Kept => {
@@ -99,7 +99,7 @@ const givenAgain = async (
   return new Answer<object>(whole, all, etag, status);
 };
 
-type Kept = Awaited<ReturnType<Parameters<Service['firstAnswers']['once']>[0]['make']>>;
+type Kept = Awaited<ReturnType<OnceCall['make']>>;
 
 const inUse = (): ServiceError =>
   new ServiceError(

@@ -38,10 +38,13 @@ const possibleErrors = (route: Route): ErrorCode[] => {
 };
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
-const ALWAYS = ['bad_request', 'unauthorized', 'not_local', 'internal'] as const;
+const ALWAYS = [
+  ...(['bad_request', 'unauthorized', 'not_local', 'internal'] as const),
+  ...(['unavailable', 'disk_failed', 'access_denied'] as const),
+];
 const BODY = ['request_timeout', 'too_large', 'unsupported_media_type'] as const;
 const ONCE = ['idempotency_in_use', 'idempotency_mismatch'] as const;
-const WRITE = ['read_only', 'disk_failed', 'access_denied', 'disk_full'] as const;
+const WRITE = ['read_only', 'may_be_written', 'disk_full'] as const;
 
 // Each set of codes is described once: most routes share theirs.
 const failure = (codes: ErrorCode[], responses: Json): Json => {
@@ -76,6 +79,10 @@ export const PROBLEM = {
     status: { type: 'integer' },
     detail: { type: 'string', description: 'What happened and what to do next' },
     code: { type: 'string', enum: CODES, description: 'Stable: programs go by it' },
+    read: {
+      type: 'string',
+      description: 'Of `may_be_written`: the path of the GET that shows whether it is',
+    },
     errors: {
       type: 'array',
       description: 'What is wrong with the input, place by place',

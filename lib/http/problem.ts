@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import { jsonText } from '../../base/json.ts';
+import type { WriteStage } from '../../base/write-stage.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -19,7 +20,7 @@ export const problemType = (code: ErrorCode): string =>
 /** Any error as an RFC 9457 document. What nobody foresaw is logged whole, and told as an id to look for. */
 export const problemAnswer = (thrown: unknown, log: ErrorLog): Problem => {
   const error = recognised(thrown) ?? unexpected(thrown, log);
-  if (error.code === 'disk_failed') log.error({ err: thrown }, 'the disk failed');
+  if (ON_DISK.has(error.code)) log.error({ err: error.cause ?? thrown }, 'the disk failed');
   const { status, title } = ERRORS[error.code];
   const document = {
     ...error.members,
@@ -32,6 +33,8 @@ export const problemAnswer = (thrown: unknown, log: ErrorLog): Problem => {
   };
   return { status, headers: error.headers, body: Buffer.from(jsonText(document)) };
 };
+
+const ON_DISK = new Set<ErrorCode>(['disk_failed', 'may_be_written']);
 
 const recognised = (thrown: unknown): ServiceError | undefined => {
   if (thrown instanceof ServiceError) return thrown;
@@ -60,18 +63,51 @@ const fromStore = (thrown: Error): ServiceError | undefined => {
   return new ServiceError(known as ErrorCode, message, { members: details, cause: thrown });
 };
 
+/** How far a call that writes had come when it failed, and what to read to see what came of it. */
+export interface FailedCall {
+  stage: WriteStage;
+  /** The path of a GET. */
+  read: string | undefined;
+  /** It carries an Idempotency-Key. */
+  keyed: boolean;
+}
+
+/**
+ * What is told of an error of the file system in a call that writes. This alone decides what the answer claims: before a
+ * name was in its place nothing is changed; from then on it may be written, whatever the error says. Any other error
+ * stays what it is.
+ */
+export const failedWrite = (thrown: unknown, call: FailedCall): unknown => {
+  if (!(thrown instanceof Error) || thrown instanceof ServiceError) return thrown;
+  const code = codeOf(thrown);
+  if ((thrown as StoreFailure).code === 'may_be_written')
+    return mayBeWritten(`${thrown.message}.`, call, thrown);
+  if (call.stage === 'placed' && 'syscall' in thrown)
+    return mayBeWritten(`The call failed after its change was in place (${code}).`, call, thrown);
+  return fromFileSystem(thrown, 'Nothing was changed. ') ?? thrown;
+};
+
+const mayBeWritten = (
+  what: string,
+  { read, keyed }: Omit<FailedCall, 'stage'>,
+  cause: Error,
+): ServiceError => {
+  const look = read === undefined ? 'Look at what you wanted to change' : `Read GET ${read}`;
+  const again = keyed ? ', or send the call again with the same Idempotency-Key' : '';
+  const message = `${what} ${look} to see whether it is there${again}.`;
+  const members = read === undefined ? {} : { read };
+  return new ServiceError('may_be_written', message, { members, cause });
+};
+
 const DENIED: [ErrorCode, string] = [
   'access_denied',
   "See that the daemon's user may read and write everything in the workspace, then try again.",
 ];
 const FULL: [ErrorCode, string] = [
   'disk_full',
-  'Nothing was changed. Free some space for the workspace, then try again.',
+  'Free some space for the workspace, then try again.',
 ];
-const FAILED: [ErrorCode, string] = [
-  'disk_failed',
-  'Look after the disk first. Then read again what you wanted to change: it may be written or not, and is whole.',
-];
+const FAILED: [ErrorCode, string] = ['disk_failed', 'Look after the disk, then try again.'];
 const MANY: [ErrorCode, string] = [
   'unavailable',
   'Too many files are open. Try again; if it lasts, raise the limit (ulimit -n).',
@@ -92,12 +128,13 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
   EROFS: ['read_only', 'The file system is mounted read-only. Mount it writable, then try again.'],
   EMFILE: MANY,
   ENFILE: MANY,
+  EINTR: ['unavailable', 'The file system was interrupted. Try again.'],
 };
 
-const fromFileSystem = (thrown: Error): ServiceError | undefined => {
+const fromFileSystem = (thrown: Error, claim = ''): ServiceError | undefined => {
   const code = codeOf(thrown);
   const known = Object.hasOwn(FILE_SYSTEM, code) ? FILE_SYSTEM[code] : undefined;
-  return known && new ServiceError(known[0], `${known[1]} (${code})`, { cause: thrown });
+  return known && new ServiceError(known[0], `${claim}${known[1]} (${code})`, { cause: thrown });
 };
 
 // Some that Node has no name for: EDQUOT, ESTALE.

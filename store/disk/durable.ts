@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { isDone } from '../../base/or-else.ts';
+import { notePlaced, noteTakenBack } from '../../base/write-stage.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { gitIsDone } from './git-work.ts';
+import { lasting } from './late.ts';
 import { keepOwner, keptForUndo, moveToUndo, putNew } from './placing.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
 
@@ -28,7 +31,7 @@ export const replaceFile = async (
       return exchangeFile(layout, { temporary, target, expected });
     }),
   );
-  if (done) await syncIfThere(dirname(target));
+  if (done) await lasting(syncIfThere(dirname(target)));
   return done;
 };
 
@@ -53,6 +56,7 @@ export const exchangeFile = (
   return keptForUndo(layout, { target, expected }, () => {
     if (statsAt(target)?.ino !== before.ino) return false;
     renameSync(temporary, target);
+    notePlaced(target);
     return true;
   });
 };
@@ -97,7 +101,7 @@ export const createFile = async (
   const done = await viaTemporary(layout, target, write, (ready) =>
     putMeant(ready, target, assertMeant),
   );
-  if (done) await syncName(target);
+  if (done) await lasting(syncName(target));
   return done;
 };
 
@@ -106,10 +110,12 @@ const putMeant = (ready: string, target: string, assertMeant: () => void): boole
   assertMeant();
   const ino = statsAt(ready)?.ino;
   if (!putNew(ready, target)) return false;
+  notePlaced(target);
   try {
     assertMeant();
   } catch (error) {
     if (statsAt(target)?.ino === ino) rmSync(target);
+    noteTakenBack(target);
     throw error;
   }
   return true;
@@ -125,7 +131,8 @@ export const removeFile = async (layout: Layout, target: string): Promise<boolea
     if (hasCode(error, 'ENOENT') && statsAt(target) === undefined) return false;
     throw error;
   }
-  await syncIfThere(dirname(target));
+  notePlaced(target);
+  await lasting(syncIfThere(dirname(target)));
   return true;
 };
 
@@ -144,7 +151,8 @@ export const createDirectory = async (
     await syncDirectory(path);
   };
   await viaTemporary(layout, target, write, (ready) => moveTo(ready, target));
-  await syncName(target);
+  notePlaced(target);
+  await lasting(syncName(target));
 };
 
 /**
@@ -162,7 +170,7 @@ const viaTemporary = async <T>(
       await write(path);
       return put(path);
     } finally {
-      rmSync(path, { recursive: true, force: true });
+      dropTemporary(path);
     }
   };
   if (!apart.has(layout)) {
@@ -176,6 +184,16 @@ const viaTemporary = async <T>(
   makeDirectory(dirname(target));
   return at(beside(target));
 };
+
+/** Removes what is left of a write, of which it is known what became; what stays goes with the next, or at the next start. */
+export const dropTemporary = (path: string): void => {
+  leftovers.add(path);
+  for (const each of leftovers)
+    if (isDone(() => rmSync(each, { recursive: true, force: true }))) leftovers.delete(each);
+};
+
+/** Temporary files that could not be removed yet. */
+const leftovers = new Set<string>();
 
 /** Workspaces whose `.dossier` was met on another file system: nothing is renamed from there. */
 const apart = new WeakSet<Layout>();
@@ -192,47 +210,6 @@ const moveTo = (from: string, target: string): void => {
     if (!hasCode(error, 'ENOENT')) throw error;
     makeDirectory(dirname(target));
     renameSync(from, target);
-  }
-};
-
-/**
- * Takes a directory out of the tree by one rename into the trash; what is removed later is never half there. It is looked
- * at before, and again once nobody else can reach it: what is not meant stays, or goes back, and this answers undefined.
- */
-export const removeDirectory = async (
-  layout: Layout,
-  target: string,
-  isMeant: (taken: string) => boolean = () => true,
-): Promise<string | undefined> => {
-  assertNoLinks(layout.root, dirname(target));
-  if (!isMeant(target)) return undefined;
-  // Not named after it: the name may be as long as names can be.
-  const trash = takeAway(target, join(layout.trash, randomUUID()));
-  const isTaken = isMeant(trash);
-  if (!isTaken) putBack(trash, target);
-  await syncIfThere(dirname(target));
-  return isTaken ? trash : undefined;
-};
-
-const takeAway = (target: string, trash: string): string => {
-  try {
-    renameSync(target, trash);
-    return trash;
-  } catch (error) {
-    if (!hasCode(error, 'EXDEV')) throw error;
-  }
-  const hidden = beside(target);
-  renameSync(target, hidden);
-  return hidden;
-};
-
-// Where another one was made in these microseconds, it is put beside that.
-const putBack = (taken: string, target: string): void => {
-  try {
-    renameSync(taken, target);
-  } catch (error) {
-    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOTDIR')) throw error;
-    renameSync(taken, `${target}-${randomUUID().slice(0, 8)}`);
   }
 };
 
@@ -274,7 +251,7 @@ const syncName = async (target: string): Promise<void> => {
 };
 
 // git removes a folder once it is empty: then nothing in it has to last.
-const syncIfThere = (path: string): Promise<void> =>
+export const syncIfThere = (path: string): Promise<void> =>
   syncDirectory(path).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error;
   });

@@ -33,7 +33,8 @@ export const changingItem = <T>(
       throw error;
     });
     // What was written went along, and nobody has seen it where it is now: there is no record to answer with.
-    if (itemOf(store, id) !== undefined) refuseAway(item, standingOf(store, item));
+    if (itemOf(store, id) !== undefined && standingOf(store, item) !== 'there')
+      throw wentAway(item);
     return answer;
   });
 
@@ -61,6 +62,9 @@ export const assertOwn = ({ layout: { root } }: Store, item: Item): void => {
   const { id, dir, files } = item;
   if (readItem(root, dir, { id, files })?.case.problem?.code === 'wrong_id') throw movedAway(item);
 };
+
+const wentAway = ({ dir }: Item): StoreError =>
+  new StoreError('may_be_written', `${dir} was moved or removed while it was written`);
 
 export const movedAway = ({ dir }: Item): StoreError =>
   new StoreError('file_busy', `${dir} was moved or removed a moment ago; try again`);

@@ -45,7 +45,10 @@ export const lastSeen = (
 ): Pick<JournalEntry, 'gone'> =>
   seen === undefined ? {} : { gone: { id, state: { seen, at: clock().toISOString() } } };
 
-/** Takes a Work item that is no longer on disk out of the index and the journal, and tells that it is gone. */
+/**
+ * Takes a Work item that is no longer on disk out of the index and the journal, and tells that it is gone: where the
+ * journal cannot take it, `reviveAbsent` does after the next comparison.
+ */
 export const forgetItem = async (
   store: Store,
   item: Item,
@@ -54,6 +57,10 @@ export const forgetItem = async (
   const { id, seen } = item;
   dropItem(store, item);
   const events = eventsBetween(id, seen, undefined, store.clock());
-  await store.journal.append({ seen: { id, state: null }, ...kept, events });
+  try {
+    await store.journal.append({ seen: { id, state: null }, ...kept, events });
+  } catch (error) {
+    store.report(error, `telling that ${item.dir} is gone, which is told at the next comparison`);
+  }
   announce(store, id);
 };

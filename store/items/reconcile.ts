@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../../base/locks.ts';
 import { orElse } from '../../base/or-else.ts';
+import { notFollowed } from '../../base/write-stage.ts';
 import { hasCode } from '../disk/durable.ts';
 import { isGitReplaying } from '../disk/git-work.ts';
 import { isDirectoryItself, type Standing, standing, statsAt } from '../disk/plain-path.ts';
@@ -62,11 +63,23 @@ const ROUNDS = 5;
  * be half saved is looked at again before it counts as a problem. Who asks or writes is told at once. Answers how the
  * directory stood at the last look.
  */
-export const reconcileInTurn = async (
-  store: Store,
-  item: Item,
-  patient = false,
-): Promise<Standing> => {
+export const reconcileInTurn = (store: Store, item: Item, patient = false): Promise<Standing> =>
+  rounds(store, item, { patient, tell });
+
+/**
+ * The same after a write of this call, which is in place: where the journal cannot take the events of it, they are told
+ * at the next comparison, and the write is answered all the same.
+ */
+export const reconcileWritten = (store: Store, item: Item): Promise<Standing> =>
+  rounds(store, item, { patient: false, tell: tellSoon });
+
+interface Round {
+  patient: boolean;
+  /** Answers false where nothing could be told now. */
+  tell: (store: Store, item: Item) => Promise<boolean>;
+}
+
+const rounds = async (store: Store, item: Item, { patient, tell }: Round): Promise<Standing> => {
   let at: Standing = 'there';
   for (let round = 0; round < ROUNDS; round += 1) {
     at = readAgain(store, item, patient);
@@ -76,8 +89,7 @@ export const reconcileInTurn = async (
     }
     judgeAgain(store, item);
     // The journal and the files are another process's now. What changes meanwhile is told when they are ours again.
-    if (store.readOnly !== undefined) break;
-    await tell(store, item);
+    if (store.readOnly !== undefined || !(await tell(store, item))) break;
     if (await settle(store, item)) continue;
     if (hasVanished(item)) expectBack(store, item);
     break;
@@ -197,13 +209,21 @@ export const missingCase = (): Problem =>
   new Problem('missing_file', 'case.md is gone. Put it back, or remove the whole directory');
 
 /** Tells what is there now and was not told yet. */
-export const tell = async (store: Store, item: Item): Promise<void> => {
+const tell = async (store: Store, item: Item): Promise<boolean> => {
   const { files } = item;
   const now = seenOf(item);
   if (!isDeepStrictEqual(item.seen, now)) await append(store, item, now);
   item.told = files;
   item.granted = undefined;
+  return true;
 };
+
+/** The same of what this call wrote; false, and reported, where the next comparison has to tell it. */
+export const tellSoon = (store: Store, item: Item): Promise<boolean> =>
+  tell(store, item).catch((error: unknown) => {
+    store.report(error, `telling of ${item.dir}, which is told at the next comparison`);
+    return false;
+  });
 
 const append = async (store: Store, item: Item, now: ToldState): Promise<void> => {
   const { id, seen } = item;
@@ -243,6 +263,6 @@ const mend = async (
   item: Item,
   { path, sha, changes, grants }: Fix,
 ): Promise<void> => {
-  const isDone = await editKnown(store.layout, path, sha, () => ({ changes }));
+  const isDone = await notFollowed(() => editKnown(store.layout, path, sha, () => ({ changes })));
   if (isDone && grants !== undefined) grant(store, item, grants);
 };

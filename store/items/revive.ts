@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { lockOn } from '../../base/locks.ts';
 import { standing, statsAt } from '../disk/plain-path.ts';
 import { eventsBetween } from '../item/compare.ts';
 import { type Item, newItem } from '../item/item.ts';
@@ -9,25 +10,34 @@ import type { Store } from '../store.ts';
 import { withProblem } from '../text/entry.ts';
 import { allItems, itemOf, putItem } from './items.ts';
 import { lastSeen } from './missing.ts';
-import { missingCase, reconcile } from './reconcile.ts';
+import { isAway, missingCase, reconcileInTurn } from './reconcile.ts';
 
 /**
- * Decides about Work items that the journal knows and the first look did not find. Deleted are those whose directory is
- * gone; one that stands without its case.md, or that nobody may look into, is what it last was, with a fault to mend.
+ * Decides about Work items that the journal knows and a comparison did not find: those of a former life, and those whose
+ * end could not be told. Deleted are those whose directory is gone; one that stands without its case.md, or that nobody
+ * may look into, is what it last was, with a fault to mend.
  */
 export const reviveAbsent = async (store: Store): Promise<void> => {
-  const { journal } = store;
-  const absent = [...journal.seen].filter(([id]) => itemOf(store, id) === undefined);
-  const work = absent.map(async ([id, seen]) => {
-    if (!isFaulty(store, seen.dir)) {
-      const events = eventsBetween(id, seen, undefined, store.clock());
-      const kept = lastSeen(store, id, seen);
-      return void (await journal.append({ seen: { id, state: null }, ...kept, events }));
-    }
-    putItem(store, revived(id, seen));
-    await reconcile(store, id);
-  });
-  await Promise.all(work);
+  const isAbsent = (id: string): boolean => itemOf(store, id) === undefined;
+  const absent: string[] = [];
+  for (const id of store.journal.seen.keys()) if (isAbsent(id)) absent.push(id);
+  const decide = async (id: string): Promise<void> => {
+    const seen = store.journal.seen.get(id);
+    if (seen !== undefined && isAbsent(id) && !isAway(store)) await revive(store, id, seen);
+  };
+  await Promise.all(absent.map((id) => store.turns.take(lockOn.item(id), () => decide(id))));
+};
+
+const revive = async (store: Store, id: string, seen: ToldState): Promise<void> => {
+  if (isFaulty(store, seen.dir)) {
+    const item = revived(id, seen);
+    putItem(store, item);
+    await reconcileInTurn(store, item);
+  } else if (store.readOnly === undefined) {
+    const events = eventsBetween(id, seen, undefined, store.clock());
+    const kept = lastSeen(store, id, seen);
+    await store.journal.append({ seen: { id, state: null }, ...kept, events });
+  }
 };
 
 const isFaulty = (store: Store, dir: string): boolean => {

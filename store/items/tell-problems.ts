@@ -53,6 +53,7 @@ export const tellProblems = (store: Store): (() => void) => {
   store.problems.follow(look);
   return () => {
     isBaseline = false;
+    for (const owner of owners) look(owner);
     for (const name of store.journal.told.keys())
       if (name.startsWith(NAME)) look(name.slice(NAME.length));
   };

@@ -19,7 +19,7 @@ import {
  * overwrites zeros, so it needs no new blocks, and a full disk is met before a record is written, not after.
  */
 export interface JournalFile {
-  /** Bytes that can be appended without asking the disk for more. */
+  /** Bytes that can be appended without asking the disk for more; none after an append that failed, until `reserve`. */
   readonly room: number;
   /** Makes room for `bytes` more. Like append, rotate and restore, one call at a time. */
   reserve(bytes: number): Promise<void>;
@@ -104,6 +104,7 @@ const journalFile = (dir: string, old: readonly Segment[], newest: Segment): Jou
   let filled = now.end;
 
   const reserve = async (bytes: number): Promise<void> => {
+    await wipe(now);
     if (filled - now.end >= bytes) return;
     const room = bytes + ROOM;
     await writeAll(now.handle, Buffer.alloc(room), filled);
@@ -113,11 +114,10 @@ const journalFile = (dir: string, old: readonly Segment[], newest: Segment): Jou
 
   return {
     get room() {
-      return filled - now.end;
+      return isSpoiled(now) ? 0 : filled - now.end;
     },
     reserve,
     append: async (lines) => {
-      await wipe(now);
       const bytes = encode(lines);
       await reserve(bytes.length);
       now.spoiled = now.end + bytes.length;
@@ -159,9 +159,11 @@ const closeAll = async (segments: readonly Segment[], newest: Segment): Promise<
 // What was not acknowledged must not be there as if it were, behind what is appended next.
 const wipe = async (segment: Segment): Promise<void> => {
   const { spoiled = 0, end } = segment;
-  if (spoiled > end) await writeThrough(segment, Buffer.alloc(spoiled - end));
+  if (isSpoiled(segment)) await writeThrough(segment, Buffer.alloc(spoiled - end));
   segment.spoiled = 0;
 };
+
+const isSpoiled = ({ spoiled = 0, end }: Segment): boolean => spoiled > end;
 
 const writeThrough = async ({ handle, end }: Segment, bytes: Buffer): Promise<void> => {
   await writeAll(handle, bytes, end);

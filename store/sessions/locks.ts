@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { isDiskFault } from '../../base/disk-fault.ts';
 import { lockOn } from '../../base/locks.ts';
 import { holding, refuseAgainstOrder } from '../../base/turns.ts';
 import { createFile, makeDirectory, syncDirectory } from '../disk/durable.ts';
@@ -39,7 +40,7 @@ export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
   const ids = caseId === undefined ? [...itemsOf(store).locked] : [caseId];
   return ids.flatMap((case_id) => {
     const dir = pathOfItem(store, case_id);
-    const matter = dir === undefined ? undefined : readMatter(store, dir);
+    const matter = dir === undefined ? undefined : readMatter(store, dir, caseId === undefined);
     if (dir === undefined) itemsOf(store).locked.delete(case_id);
     return matter === undefined ? [] : [{ case_id, matter }];
   });
@@ -47,15 +48,17 @@ export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
 
 const check = checkerOf(LockMatter);
 
-// A lock that cannot be read is held all the same: by whom, nobody can tell.
-const readMatter = ({ layout }: Store, dir: string): LockMatter | undefined => {
+// A lock that cannot be read is held all the same: by whom, nobody can tell. Where the disk fails, who asks for one lock
+// is told that; of many, one is as good as held.
+const readMatter = ({ layout }: Store, dir: string, ofMany = false): LockMatter | undefined => {
   const path = sessionLockFile(dir);
   try {
     const bytes = readRegularFile(layout.root, path);
     if (bytes === undefined) return undefined;
     const source = readable(layout.root, path, bytes);
     return check(source.data, source);
-  } catch {
+  } catch (error) {
+    if (!ofMany && isDiskFault(error)) throw error;
     return {
       kind: 'operator',
       name: 'lock.md, which cannot be read',

@@ -1,7 +1,9 @@
 import { basename, join, relative } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { orElse } from '../../base/or-else.ts';
-import { createDirectory, removeDirectory } from '../disk/durable.ts';
+import { createDirectory } from '../disk/durable.ts';
+import { isDirectoryItself } from '../disk/plain-path.ts';
+import { removeDirectory } from '../disk/remove-directory.ts';
 import { isGateShut } from '../gate/gate.ts';
 import { gateOf } from '../gate/gate-files.ts';
 import { pathOfItem } from '../items/items.ts';
@@ -101,23 +103,24 @@ export const insertSession = (
     if (folder === undefined) return undefined;
     await readyToWrite(store);
     const dir = join(folder, sessionDirName(matter.created_at, matter.id));
-    await createDirectory(store.layout, dir, {
-      'session.md': renderFrontMatter({ ...matter }, ''),
+    const text = renderFrontMatter({ ...matter }, '');
+    const kept = await orTakenBack(store, dir, async () => {
+      await createDirectory(store.layout, dir, { 'session.md': text });
+      const made = readIn(store, caseId, dir);
+      const run = made && { id: matter.id, state: runStateOf(made.session, store.clock()) };
+      if (run !== undefined) await store.journal.append({ run });
+      return made;
     });
-    const kept = readIn(store, caseId, dir);
-    if (kept !== undefined) await noteNew(store, kept);
     if (isGateShut(gateOf(store))) noteMatter(store, caseId, matter);
     return kept;
   });
 
 // One that this machine does not know as its own would wait for ever, and keep the others waiting.
-const noteNew = async (store: Store, { session, dir }: StoredSession): Promise<void> => {
-  const run = { id: session.id, state: runStateOf(session, store.clock()) };
-  await store.journal.append({ run }).catch(async (error: unknown) => {
-    await removeDirectory(store.layout, dir);
+const orTakenBack = <T>(store: Store, dir: string, make: () => Promise<T>): Promise<T> =>
+  make().catch(async (error: unknown) => {
+    if (isDirectoryItself(dir)) await removeDirectory(store.layout, dir);
     throw error;
   });
-};
 
 /** Makes a session this machine's own, and remembers how it is: as silently as a start that finds no journal. */
 export const claimSession = async (store: Store, { session }: StoredSession): Promise<void> => {

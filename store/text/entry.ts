@@ -1,7 +1,7 @@
 import { readFileSync, type Stats } from 'node:fs';
 import { sha256 } from '../../base/sha256.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { asProblem, Problem } from './problem.ts';
+import { asProblem, faultOf, Problem } from './problem.ts';
 import { decodeRecord } from './text.ts';
 
 /** One record file as it was last read: the newest value that could be read, and what is wrong with it now, if anything. */
@@ -53,6 +53,12 @@ export const readEntry = <T>(path: string, reading: ReadAgain<T>): ReadEntry<T> 
 /** The value is that of the file as it was last seen. */
 export const isSound = ({ problem, doubted_at }: ReadEntry<unknown>): boolean =>
   problem === undefined && doubted_at === undefined;
+
+/** Throws what kept a file from being read again that was just written: its value is still the one before. */
+export const assertReadBack = (entry: ReadEntry<unknown> | undefined): void => {
+  const fault = faultOf(entry?.problem);
+  if (fault !== undefined) throw fault;
+};
 
 /** Somebody has to look again, once the grace period is over. */
 export const isNewDoubt = (

@@ -1,3 +1,4 @@
+import { isDiskFault } from '../../base/disk-fault.ts';
 import { messageOf } from '../../base/message-of.ts';
 
 import { StoreError } from '../errors.ts';
@@ -47,8 +48,14 @@ export const asProblem = (error: unknown): Problem => {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')
     return new Problem('no_permission', "The daemon's user may not read this. Give it leave to");
-  return new Problem('unreadable', messageOf(error));
+  const problem = new Problem('unreadable', messageOf(error));
+  problem.cause = error;
+  return problem;
 };
+
+/** The error of the disk that kept a file from being read: nothing is wrong with the file, and nothing to mend. */
+export const faultOf = (problem: Problem | undefined): Error | undefined =>
+  isDiskFault(problem?.cause) ? problem.cause : undefined;
 
 export const LINKED_FOLDER = new Problem(
   'symbolic_link',

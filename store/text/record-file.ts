@@ -8,7 +8,7 @@ import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
 import { positionOf } from './parse.ts';
-import { ifReadable, Problem, type TextPosition } from './problem.ts';
+import { faultOf, ifReadable, Problem, type TextPosition } from './problem.ts';
 import { type MatterChanges, spliceFrontMatter } from './splice.ts';
 import { decodeRecord } from './text.ts';
 
@@ -162,7 +162,11 @@ export const explained = <T>(file: string, read: () => T): T => {
   }
 };
 
-export const unreadable = (file: string, { code, message, place }: Problem): StoreError => {
+/** What is thrown for a file that cannot be read as a record; where the disk is why, and not the file, what that said. */
+export const unreadable = (file: string, problem: Problem): Error => {
+  const { code, message, place } = problem;
+  const fault = faultOf(problem);
+  if (fault !== undefined) return fault;
   const where = place === undefined ? file : `${file}:${place.line}:${place.column}`;
   return new StoreError(
     'unreadable_record',

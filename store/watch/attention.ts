@@ -9,6 +9,7 @@ import { discover, meet } from '../items/discover.ts';
 import { allItems, itemIn, unstrange } from '../items/items.ts';
 import { decideMissing } from '../items/missing.ts';
 import { isAway, reconcile } from '../items/reconcile.ts';
+import { reviveAbsent } from '../items/revive.ts';
 import { itemsOf } from '../items/state.ts';
 import { sweepWorkspace } from '../items/sweep.ts';
 import { CASE_FILE } from '../layout.ts';
@@ -57,7 +58,7 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = WA
       if (closed) return;
       await watching.check();
     } while (!(await sweepWorkspace(store, () => gitWorks(since))));
-    watchPlans(store);
+    await whenCompared(store);
     globalsChanged();
   });
   const sweepSoon = (): void => {
@@ -90,6 +91,11 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = WA
   };
 };
 export type WatchAttention = ReturnType<typeof payAttention>;
+
+const whenCompared = async (store: Store): Promise<void> => {
+  await reviveAbsent(store);
+  watchPlans(store);
+};
 
 const lookAgainBy = (store: Store, hint: (path: string) => void): void => {
   attentionOf(store).lookAgain = (path) => {

@@ -5,7 +5,7 @@ import { createFirstAnswers, type FirstAnswers } from '../../store/first-answers
 import { startForTest } from '../helpers/service.ts';
 
 const make = (answers: FirstAnswers, key: string, body = 'x') =>
-  answers.once({ key, said: () => 'said', make: async () => ({ status: 201, headers: {}, body }) });
+  answers.once({ key, said: 'said', make: async () => ({ status: 201, headers: {}, body }) });
 
 const withStore = async (t: TestContext) => {
   const { service } = await startForTest(t);
@@ -34,7 +34,7 @@ describe('createFirstAnswers', () => {
   it('forgets a call that failed, and one whose file is damaged', async (t) => {
     const store = await withStore(t);
     const answers = createFirstAnswers(store);
-    const failing = { key: 'k', said: () => 'said', make: () => Promise.reject(new Error('no')) };
+    const failing = { key: 'k', said: 'said', make: () => Promise.reject(new Error('no')) };
     await assert.rejects(answers.once(failing), /no/);
     assert.deepEqual(readdirSync(store.layout.answers), []);
     const once = await make(answers, 'k');

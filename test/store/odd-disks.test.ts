@@ -3,13 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import {
-  createDirectory,
-  createFile,
-  removeDirectory,
-  removeFile,
-  replaceFile,
-} from '../../store/disk/durable.ts';
+import { createDirectory, createFile, removeFile, replaceFile } from '../../store/disk/durable.ts';
+import { removeDirectory } from '../../store/disk/remove-directory.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Case } from '../../store/records/case.ts';
 import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';

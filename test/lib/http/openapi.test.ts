@@ -200,8 +200,10 @@ describe('openApi', () => {
       'unsupported_media_type',
       'idempotency_mismatch',
       'internal',
+      'unavailable',
       'read_only',
       'disk_failed',
+      'may_be_written',
       'access_denied',
       'disk_full',
     ]);
@@ -212,6 +214,9 @@ describe('openApi', () => {
       'not_local',
       'not_found',
       'internal',
+      'unavailable',
+      'disk_failed',
+      'access_denied',
     ]);
     assert.ok(codesOf(paths['/cases/{id}'].delete).includes('precondition_failed'));
   });

@@ -17,10 +17,10 @@ import { describe, it, type TestContext } from 'node:test';
 import {
   createDirectory,
   createFile,
-  removeDirectory,
   removeFile,
   replaceFile,
 } from '../../../store/disk/durable.ts';
+import { removeDirectory } from '../../../store/disk/remove-directory.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { editRecord } from '../../../store/text/record-file.ts';
 import { writeText } from '../../../store/text/text-file.ts';

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { orElse } from '../../../../base/or-else.ts';
+import { orElseUnlessFault } from '../../../../base/disk-fault.ts';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
@@ -118,7 +118,10 @@ const sharesRefs = ({ git_dir, common_dir }: Checkout): boolean => {
   const text = plainText(pointer, SETTINGS_BYTES);
   if (text === undefined) return false;
   const said = Buffer.from(text, 'latin1').toString('utf8').trimEnd();
-  return orElse(() => realpathSync(resolve(git_dir, said)) === realpathSync(common_dir), false);
+  return orElseUnlessFault(
+    () => realpathSync(resolve(git_dir, said)) === realpathSync(common_dir),
+    false,
+  );
 };
 
 // The `.git` file of a worktree is an agent's to edit: told outright where all is, git does not read it.

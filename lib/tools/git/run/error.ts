@@ -1,3 +1,4 @@
+import { isDiskFault } from '../../../../base/disk-fault.ts';
 import { type ErrorCode, ServiceError } from '../../../errors.ts';
 
 export type GitFailure =
@@ -67,9 +68,12 @@ const PROBLEMS: Record<Exclude<GitFailure, 'failed'>, [ErrorCode, (error: GitErr
   busy: ['worktree_busy', ({ lock }) => busy(lock)],
 };
 
-/** What the caller of the API is told about a failed git command. A ServiceError passes as it is. */
-export const gitProblem = (error: unknown): ServiceError => {
-  if (error instanceof ServiceError) return error;
+/**
+ * What the caller of the API is told about a failed git command. A ServiceError passes as it is, and so does what the disk
+ * or a limit of the machine said.
+ */
+export const gitProblem = (error: unknown): ServiceError | NodeJS.ErrnoException => {
+  if (error instanceof ServiceError || isDiskFault(error)) return error;
   if (!(error instanceof GitError)) {
     return new ServiceError('git_failed', 'git could not be run.', { cause: error });
   }

@@ -8,6 +8,7 @@ import {
   readFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { orElseUnlessFault } from '../../../../base/disk-fault.ts';
 import { orElse } from '../../../../base/or-else.ts';
 
 /**
@@ -15,7 +16,7 @@ import { orElse } from '../../../../base/or-else.ts';
  * `most`. Follows no link, and waits for nobody at the other end of a pipe.
  */
 export const plainText = (path: string | Buffer, most: number): string | undefined =>
-  orElse(() => readPlain(path, most), undefined);
+  orElseUnlessFault(() => readPlain(path, most), undefined);
 
 /** The same of a file that has to be there: it throws where it cannot be opened. */
 export const readPlain = (path: string | Buffer, most: number): string | undefined => {

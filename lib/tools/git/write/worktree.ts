@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { unlessFault } from '../../../../base/disk-fault.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
@@ -211,12 +212,13 @@ export const lastTouched = ({ git_dir }: Checkout): number =>
 export const isTampered = async (worktree: GitWorktree): Promise<boolean> => {
   const { path, git_dir, common_dir, turn_dir } = worktree;
   const link = join(path, '.git');
-  const found = await lstat(link).catch(() => undefined);
+  const found = await unlessFault(lstat(link));
   if (git_dir === link) return found?.isDirectory() !== true;
   if (found?.isFile() !== true) return true;
   const target = /^gitdir: (.*?)\n*$/s.exec(await readFile(link, 'utf8'))?.[1];
-  const back = await readFile(join(git_dir, 'gitdir'), 'utf8').catch(() => '');
-  const common = await readFile(join(git_dir, 'commondir'), 'utf8').catch(() => '.');
+  const read = (name: string) => unlessFault(readFile(join(git_dir, name), 'utf8'));
+  const back = (await read('gitdir')) ?? '';
+  const common = (await read('commondir')) ?? '.';
   const same = await Promise.all([
     isOneOf(resolve(path, target ?? ''), [git_dir, ...(turn_dir === undefined ? [] : [turn_dir])]),
     isSame(dirname(resolve(git_dir, back.trimEnd())), path),
@@ -229,8 +231,6 @@ const isOneOf = async (one: string, others: readonly string[]): Promise<boolean>
   (await Promise.all(others.map((other) => isSame(one, other)))).includes(true);
 
 const isSame = async (one: string, other: string): Promise<boolean> => {
-  const [a, b] = await Promise.all(
-    [one, other].map((path) => realpath(path).catch(() => undefined)),
-  );
+  const [a, b] = await Promise.all([one, other].map((path) => unlessFault(realpath(path))));
   return a !== undefined && a === b;
 };

@@ -1,0 +1,35 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/**
+ * How far a call has come that writes: `before` the first name that it puts into place, takes away or moves nothing is
+ * changed; from then on it may be on disk or not, whatever fails.
+ */
+export type WriteStage = 'before' | 'placed';
+
+const calls = new AsyncLocalStorage<Set<string> | undefined>();
+
+/** Runs a call whose writes are followed. `stage` says how far it has come. */
+export const followWrites = <T>(work: (stage: () => WriteStage) => T): T => {
+  const placed = new Set<string>();
+  return calls.run(placed, () => work(() => (placed.size === 0 ? 'before' : 'placed')));
+};
+
+/** What is done on the way and is not the call's own: what a file made by hand lacks, say. */
+export const notFollowed = <T>(work: () => T): T => calls.run(undefined, work);
+
+/** A name changed on disk, for everybody to see; it may take until a sync for it to last. `again`: the call changed it before. */
+export const notePlaced = (path: string): 'first' | 'again' => {
+  const placed = calls.getStore();
+  const again = placed?.has(path) === true;
+  placed?.add(path);
+  return again ? 'again' : 'first';
+};
+
+/** What was made at that path is gone again, for good: nothing is left of it. */
+export const noteTakenBack = (path: string): void => void calls.getStore()?.delete(path);
+
+/** How far the call has come on whose behalf this runs; undefined where it is no call that writes. */
+export const writeStage = (): WriteStage | undefined => {
+  const placed = calls.getStore();
+  return placed && (placed.size === 0 ? 'before' : 'placed');
+};
