@@ -10,7 +10,8 @@ export interface Faults {
 }
 
 /**
- * Lets system calls of a running process fail, as `link,linkat:error=EPERM` says; resolves when they do. Undefined, with
+ * Lets system calls of a running process fail, as `link,linkat:error=EPERM` says, or only where they are about a path, as
+ * `fsync:error=EIO:-P/the/path` says; resolves when they do. Undefined, with
  * the reason printed, where this user may not trace a process; in CI that is a failure.
  */
 export const inject = async (
@@ -19,7 +20,10 @@ export const inject = async (
   ...faults: string[]
 ): Promise<Faults | undefined> => {
   const names = faults.map((fault) => fault.split(':')[0]).join(',');
-  const injections = faults.flatMap((fault) => ['-e', `inject=${fault}`]);
+  const injections = faults.flatMap((fault) => {
+    const [what = '', path] = fault.split(':-P');
+    return ['-e', `inject=${what}`, ...(path === undefined ? [] : ['-P', path])];
+  });
   // Only those calls stop the process: the others run as fast as ever.
   const args = ['-f', '-o', '/dev/null', '-e', `trace=${names}`, ...injections, '-p', `${pid}`];
   const strace = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
