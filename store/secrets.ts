@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { isDone } from '../base/or-else.ts';
 import { noteTakenBack } from '../base/write-stage.ts';
 import { createFile, removeFile } from './disk/durable.ts';
+import { undoDay } from './disk/placing.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import type { Store } from './store.ts';
@@ -51,9 +52,7 @@ export const dropSecret = (layout: Layout, id: string): void => {
  * found there again for as long as that is kept.
  */
 export const retireSecret = (layout: Layout, id: string): void => {
-  const day = join(layout.undo, new Date().toISOString().slice(0, 10));
-  mkdirSync(day, { recursive: true });
-  moved(join(layout.secrets, id), join(day, retiredName(id)));
+  moved(join(layout.secrets, id), join(undoDay(layout), retiredName(id)));
 };
 
 /** The secret of a registration, also of one that was removed lately; undefined where none is kept. Makes none. */

@@ -16,8 +16,9 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { orElse } from '../../base/or-else.ts';
+import { isDone, orElse } from '../../base/or-else.ts';
 import type { Layout } from '../layout.ts';
+import { isDirectoryItself } from './plain-path.ts';
 
 /** The steps of a durable write that file systems differ in. None waits: an editor has microseconds between two of them. */
 
@@ -117,10 +118,18 @@ export const moveToUndo = (layout: Layout, target: string): void => {
   }
 };
 
-/** A new name in `.dossier/undo`. */
-export const undoPlace = ({ undo }: Layout, target: string): string => {
+/** The folder of today in `.dossier/undo`, made where it is not there. */
+export const undoDay = ({ undo }: Layout): string => {
   const day = join(undo, new Date().toISOString().slice(0, 10));
-  mkdirSync(day, { recursive: true });
+  // Node's own way up answers ENOENT for a disk that is full or read-only.
+  const isKnown = isDone(() => mkdirSync(day), 'EEXIST', 'ENOENT') || isDirectoryItself(day);
+  if (!isKnown) mkdirSync(day, { recursive: true });
+  return day;
+};
+
+/** A new name in `.dossier/undo`. */
+export const undoPlace = (layout: Layout, target: string): string => {
+  const day = undoDay(layout);
   // The end of a long name: with all of it, it would be longer than names can be.
   const name = basename(target).slice(-LONGEST_KEPT);
   return join(day, `${Date.now()}-${randomUUID().slice(0, 8)}-${name}`);

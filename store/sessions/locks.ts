@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { isDiskFault } from '../../base/disk-fault.ts';
 import { lockOn } from '../../base/locks.ts';
 import { holding, refuseAgainstOrder } from '../../base/turns.ts';
-import { createFile, makeDirectory, syncDirectory } from '../disk/durable.ts';
+import { createFile, hasCode, makeDirectory, syncDirectory } from '../disk/durable.ts';
 import { inFolderTurn } from '../disk/folder-guard.ts';
 import { assertNoLinks } from '../disk/plain-path.ts';
 import { pathOfItem } from '../items/items.ts';
@@ -48,8 +48,8 @@ export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
 
 const check = checkerOf(LockMatter);
 
-// A lock that cannot be read is held all the same: by whom, nobody can tell. Where the disk fails, who asks for one lock
-// is told that; of many, one is as good as held.
+// A lock that cannot be read is held all the same: by whom, nobody can tell. Where nobody may look, or the disk
+// fails, who asks for one lock is told that; of many, it is as good as held.
 const readMatter = ({ layout }: Store, dir: string, ofMany = false): LockMatter | undefined => {
   const path = sessionLockFile(dir);
   try {
@@ -58,7 +58,7 @@ const readMatter = ({ layout }: Store, dir: string, ofMany = false): LockMatter 
     const source = readable(layout.root, path, bytes);
     return check(source.data, source);
   } catch (error) {
-    if (!ofMany && isDiskFault(error)) throw error;
+    if (!ofMany && (isDiskFault(error) || hasCode(error, 'EACCES', 'EPERM'))) throw error;
     return {
       kind: 'operator',
       name: 'lock.md, which cannot be read',
