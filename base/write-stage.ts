@@ -17,7 +17,10 @@ export const followWrites = <T>(work: (stage: () => WriteStage) => T): T => {
 /** What is done on the way and is not the call's own: what a file made by hand lacks, say. */
 export const notFollowed = <T>(work: () => T): T => calls.run(undefined, work);
 
-/** A name changed on disk, for everybody to see; it may take until a sync for it to last. `again`: the call changed it before. */
+/**
+ * A name changed on disk, for everybody to see, which it may take a sync for it to last; or something changed elsewhere,
+ * in a repository or on a host. `again`: the call changed it before.
+ */
 export const notePlaced = (path: string): 'first' | 'again' => {
   const placed = calls.getStore();
   const again = placed?.has(path) === true;

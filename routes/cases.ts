@@ -129,7 +129,10 @@ export const caseRoutes = [
       'Its own worktree goes too. Uncommitted or unpushed work there is refused, unless `force` is true: then it is kept under a recovery ref of the repository first. Its issue and its pull request on the code host stay as they are.',
     query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
     conditional: true,
-    errors: ['session_active', 'work_would_be_lost', 'unreadable_record', 'file_busy'],
+    errors: [
+      ...(['session_active', 'lock_held', 'work_would_be_lost', 'worktree_busy'] as const),
+      ...(['worktree_tampered', 'unreadable_record', 'file_busy'] as const),
+    ],
     handler: ({ params, query, ifMatch }, service) =>
       removeCase(service, params.id, { force: query.force === true, ifMatch }),
   }),

@@ -7,6 +7,7 @@ import { sha256 } from '../base/sha256.ts';
 import { writeStage } from '../base/write-stage.ts';
 import { dropTemporary, syncDirectory, writeSynced } from './disk/durable.ts';
 import { statsAt } from './disk/plain-path.ts';
+import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import type { MadeOnce } from './new-id.ts';
 import { readyToWrite, type Store } from './store.ts';
@@ -79,7 +80,7 @@ export const createFirstAnswers = (store: Store, most: Most = MOST): FirstAnswer
         .catch((error: unknown) => store.report(error, 'keeping the answer to a call with a key'));
       return { answer, isFirst: true };
     } catch (error) {
-      if (!again && writeStage() !== 'placed') shelf.drop(name);
+      if (!again && (isRefusal(error) || writeStage() !== 'placed')) shelf.drop(name);
       throw error;
     }
   };
@@ -95,6 +96,12 @@ export const createFirstAnswers = (store: Store, most: Most = MOST): FirstAnswer
       }
     },
   };
+};
+
+// What is refused is decided: made anew, it makes nothing a second time.
+const isRefusal = (error: unknown): boolean => {
+  if (error instanceof StoreError) return error.code !== 'may_be_written';
+  return error instanceof Error && 'status' in error && Number(error.status) < 500;
 };
 
 const isYoung = ({ at }: Kept, now: Date): boolean => now.getTime() - Date.parse(at) < KEEP_MS;

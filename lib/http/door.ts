@@ -31,7 +31,7 @@ const keyNeeded = (): ServiceError =>
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 
-const OPENED_BY_KEY: readonly Caller[] = ['run', 'untold', 'unseen'];
+const OPENED_BY_KEY: readonly Caller[] = ['run', 'untold', 'elsewhere', 'unseen'];
 
 const WITH_A_KEY =
   'If you make it yourself, send an API key: dossier key makes one, and Authorization: Bearer dossier_… shows it (dossier takes it from DOSSIER_KEY). Callers by ssh -L, and programs that changed their user, need one, too.';
@@ -43,5 +43,6 @@ const REFUSED: Readonly<Record<Caller, string | undefined>> = {
   gone: 'Nobody has the other end of this connection any more, so nobody can tell whose call it is. Make it again, and wait for the answer.',
   run: 'This call comes from a process of a session that is running. Make it from a shell of your own: an agent decides nothing.',
   untold: `A session without a sandbox is running, and it cannot be told that this call is not its own. ${WITH_A_KEY}`,
+  elsewhere: `Another daemon of yours has a session without a sandbox, and it cannot be told that this call is not that session's own. ${WITH_A_KEY}`,
   unseen: `A session without a sandbox is running, and this system does not tell whose call this is. ${WITH_A_KEY}`,
 };

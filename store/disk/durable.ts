@@ -110,7 +110,6 @@ const putMeant = (ready: string, target: string, assertMeant: () => void): boole
   assertMeant();
   const ino = statsAt(ready)?.ino;
   if (!putNew(ready, target)) return false;
-  notePlaced(target);
   try {
     assertMeant();
   } catch (error) {
@@ -131,7 +130,6 @@ export const removeFile = async (layout: Layout, target: string): Promise<boolea
     if (hasCode(error, 'ENOENT') && statsAt(target) === undefined) return false;
     throw error;
   }
-  notePlaced(target);
   await lasting(syncIfThere(dirname(target)));
   return true;
 };

@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isDone, orElse } from '../../base/or-else.ts';
+import { notePlaced } from '../../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { isDirectoryItself } from './plain-path.ts';
 
@@ -30,6 +31,7 @@ import { isDirectoryItself } from './plain-path.ts';
 export const putNew = (ready: string, target: string): boolean => {
   try {
     linkSync(ready, target);
+    notePlaced(target);
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
@@ -50,6 +52,7 @@ export const putClaimed = (ready: string, target: string): boolean => {
     // Somebody has put another file here, or written into this one: it is theirs.
     if (!isStill(target, claim)) return false;
     renameSync(ready, target);
+    notePlaced(target);
     return true;
   } catch (error) {
     if (isStill(target, claim)) rmSync(target, { force: true });
@@ -116,6 +119,7 @@ export const moveToUndo = (layout: Layout, target: string): void => {
     copyFileSync(target, kept, constants.COPYFILE_EXCL);
     rmSync(target);
   }
+  notePlaced(target);
 };
 
 /** The folder of today in `.dossier/undo`, made where it is not there. */

@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { isDone, orElse } from '../../base/or-else.ts';
+import { notePlaced } from '../../base/write-stage.ts';
 import { hasCode } from '../disk/durable.ts';
 import { syncWay } from '../disk/make-directory.ts';
 import { DESCRIPTORS, hasDescriptors, isOpenAt, statsAt } from '../disk/plain-path.ts';
@@ -103,9 +104,14 @@ export const makeFolder = (parent: TreeFolder, name: string): boolean => {
   return isDone(() => mkdirSync(parent.at(name)), 'EEXIST');
 };
 
-/** Resolves when the disk knows what is in a directory, and each name on the way to it from the top of the tree. */
-export const syncFolder = ({ self, path }: TreeFolder): Promise<void> =>
-  syncWay(self, namesOfFolder(path).length);
+/**
+ * Resolves when the disk knows what is in a directory, and each name on the way to it from the top of the tree. Called once
+ * a name in it is another: from here on that may last or not.
+ */
+export const syncFolder = ({ self, path }: TreeFolder): Promise<void> => {
+  notePlaced(self);
+  return syncWay(self, namesOfFolder(path).length);
+};
 
 // By what it is, not by its name: a file system may know it by several.
 const refuseClosed = ({ closed }: Tree, { descriptor, path }: Held): void => {

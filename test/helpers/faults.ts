@@ -21,7 +21,7 @@ export const inject = async (
 ): Promise<Faults | undefined> => {
   const names = faults.map((fault) => fault.split(':')[0]).join(',');
   const injections = faults.flatMap((fault) => {
-    const [what = '', path] = fault.split(':-P');
+    const [what = '', path] = fault.split(/:-P(?=\/)/);
     return ['-e', `inject=${what}`, ...(path === undefined ? [] : ['-P', path])];
   });
   // Only those calls stop the process: the others run as fast as ever.

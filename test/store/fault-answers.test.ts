@@ -82,7 +82,8 @@ const CHANGES: Change[] = [
   {
     name: 'POST /cases/:id/webhooks',
     send: ({ call, at }) => call('POST', `${at}/webhooks`, { url: 'http://127.0.0.1:9/x' }),
-    isDone: async ({ call, at }) => (await call<unknown[]>('GET', `${at}/webhooks`)).body.length === 1,
+    isDone: async ({ call, at }) =>
+      (await call<unknown[]>('GET', `${at}/webhooks`)).body.length === 1,
     events: [],
   },
   {

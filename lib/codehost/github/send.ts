@@ -2,6 +2,7 @@ import type { Octokit } from '@octokit/core';
 import { lockOn } from '../../../base/locks.ts';
 import type { Turns } from '../../../base/turns.ts';
 import { record } from '../../../base/wire.ts';
+import { notePlaced } from '../../../base/write-stage.ts';
 import type { ServiceError } from '../../errors.ts';
 import { type Effect, effectOf, graphqlUrl, type HostRequest } from './allowed.ts';
 import type { Failure, Headers, RequestContext } from './failure.ts';
@@ -36,7 +37,9 @@ export const guarded =
     const attempt = (token: Token | undefined): Promise<Answer> =>
       once({ door, asked, effect, token }, async () => send(options));
     const work = (): Promise<Answer> => withToken(door, { asked, effect }, attempt);
-    return effect === 'write' ? door.turns.take(lockOn.host(door.host), work) : work();
+    if (effect !== 'write') return work();
+    notePlaced(door.base);
+    return door.turns.take(lockOn.host(door.host), work);
   };
 
 interface Request {

@@ -13,9 +13,10 @@ import type { Runs } from './runs.ts';
 /**
  * Who makes a call. `operator`: nothing speaks against it. `other_user`: somebody else's socket. `run`: a process of a
  * run has it. `untold`: while a run has the machine's loopback, nobody was found who has it, or only who may be of a run.
- * `gone`: nobody has it any more. `unseen`: as `untold`, where there is no /proc to ask.
+ * `gone`: nobody has it any more. `unseen`: as `untold`, where there is no /proc to ask. `elsewhere`: as `untold`, and no
+ * run is this daemon's; another one of this user has it.
  */
-export type Caller = 'operator' | 'other_user' | 'run' | 'untold' | 'gone' | 'unseen';
+export type Caller = 'operator' | 'other_user' | 'run' | 'untold' | 'elsewhere' | 'gone' | 'unseen';
 
 export interface Callers {
   /** Looks once at each connection, and again at one that was refused. */
@@ -60,7 +61,7 @@ export const createCallers = (runs: Runs, own_mark?: string): Callers => {
         : await attributeByTable(connection);
       // No run that starts later has made this connection.
       if (caller === 'operator') cleared.add(connection);
-      return caller;
+      return caller === 'untold' && keeperOf(runs) === undefined ? 'elsewhere' : caller;
     },
   };
 };

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { orElseUnlessFault } from '../../../../base/disk-fault.ts';
+import { notePlaced } from '../../../../base/write-stage.ts';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
@@ -47,7 +48,8 @@ export const runGitCommand = async (command: Command): Promise<GitResult> => {
 const once = async (command: Command): Promise<GitResult> => {
   const changes = touchesFiles(command.args) ? await harmless(command) : NONE;
   const result = await start(command, changes);
-  const { ok = [0] } = command.options;
+  const { ok = [0], read } = command.options;
+  if (read !== true) notePlaced(`git ${command.args[0]}`);
   const { code, stopped, stderr } = result;
   // A lock is no answer, also where a failure is one.
   const isAnswer = stopped === undefined && (code === 0 || lockIn(stderr) === undefined);
