@@ -72,7 +72,7 @@ describe('a disk that fails, or too many open files', () => {
       const add = () => call<{ id: string }>('POST', '/webhooks', body);
       const folder = join(running.workspace, 'webhooks');
       assert.equal((await add()).status, 201);
-      const answer = await during(t, `openat:error=${error}:when=3+:-P${folder}`, add);
+      const answer = await during(t, `openat:error=${error}:when=2+:-P${folder}`, add);
       if (answer === undefined) return;
       assert.equal(answer.status, 201, answer.text);
       const ids = (await call<{ id: string }[]>('GET', '/webhooks')).body.map(({ id }) => id);
