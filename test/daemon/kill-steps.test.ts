@@ -8,7 +8,8 @@ import { canTrace } from '../helpers/strace.ts';
 // All of them, of all requests: npm run soak:kill
 const TELLING: Record<string, string[]> = {
   'POST /cases': ['rename'],
-  'POST /cases, with an Idempotency-Key': ['rename'],
+  'POST /cases, with an Idempotency-Key': ['rename', 'fdatasync'],
+  'POST /cases/:id/proof, with an Idempotency-Key': ['rename', 'link'],
   'PUT /cases/:id/state': ['rename', 'fdatasync'],
   'POST /cases/:id/proof': ['link'],
   'PUT /cases/:id/memory/:filename': ['rename'],

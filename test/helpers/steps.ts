@@ -77,6 +77,24 @@ const createCaseOnce = step({
   },
 });
 
+const SAME = { 'content-type': 'application/json', 'idempotency-key': 'the same' };
+
+const attachProofOnce = step({
+  name: 'POST /cases/:id/proof, with an Idempotency-Key',
+  prepare: (send) => newCase(send),
+  request: (send, { id }) =>
+    send('POST', `/cases/${id}/proof`, { type: 'log', content: 'seen' }, SAME),
+  judge: async (life, { id }) => {
+    const attach = () =>
+      life.call<Proof>('POST', `/cases/${id}/proof`, { type: 'log', content: 'seen' }, SAME);
+    const [first, again] = [await attach(), await attach()];
+    assert.deepEqual([first.status, again.status], [201, 201], first.text);
+    assert.deepEqual(again.body, first.body);
+    assert.deepEqual(await get<Proof[]>(life, `/cases/${id}/proof`), [first.body]);
+    return { done: true, told: ['proof_created'] };
+  },
+});
+
 const changeCase = step({
   name: 'PUT /cases/:id',
   prepare: (send) => newCase(send),
@@ -181,6 +199,20 @@ const registerWebhook = step({
   prepare: async () => undefined,
   request: (send) => send('POST', '/webhooks', { url: NOWHERE }),
   judge: async (life) => ({ done: oneOf((await webhooksOf(life)).length, 1, 2), told: [] }),
+});
+
+const registerWebhookOnce = step({
+  name: 'POST /webhooks, with an Idempotency-Key',
+  prepare: async () => undefined,
+  request: (send) => send('POST', '/webhooks', { url: NOWHERE }, SAME),
+  judge: async (life) => {
+    const register = () => life.call<Webhook>('POST', '/webhooks', { url: NOWHERE }, SAME);
+    const [first, again] = [await register(), await register()];
+    assert.deepEqual([first.status, again.status], [201, 201], first.text);
+    assert.equal(again.text, first.text);
+    assert.equal((await webhooksOf(life)).length, 2);
+    return { done: true, told: [] };
+  },
 });
 
 const removeWebhook = step({
@@ -334,6 +366,8 @@ const WAYS: Record<string, string[]> = {
 export const STEPS: readonly Step[] = [
   createCase,
   createCaseOnce,
+  attachProofOnce,
+  registerWebhookOnce,
   changeCase,
   setState,
   attachProof,
