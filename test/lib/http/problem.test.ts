@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../lib/errors.ts';
-import { problemAnswer } from '../../../lib/http/problem.ts';
+import { failedWrite, problemAnswer } from '../../../lib/http/problem.ts';
 import { route } from '../../../lib/http/route.ts';
+import { whereToRead } from '../../../lib/http/where-to-read.ts';
+import { sections } from '../../../routes/index.ts';
 import { StoreError } from '../../../store/errors.ts';
 import { json, type Logged, serverOf } from './serve.ts';
 
@@ -77,6 +79,64 @@ describe('problemOf', () => {
       assert.match(problem.request_id, /^[0-9a-f-]{36}$/);
     });
   }
+});
+
+describe('failedWrite', () => {
+  const call = { read: '/cases/1', keyed: false };
+  const io = (code: string) => Object.assign(systemError(code), { syscall: 'fsync' });
+
+  it('says that nothing was changed before a name is in its place, and what to do', () => {
+    for (const [code] of [['EIO'], ['ENOSPC'], ['EMFILE'], ['EINTR']] as const) {
+      const { problem } = told(failedWrite(io(code), { ...call, stage: 'before' }));
+      assert.match(problem.detail, /^Nothing was changed\. .*[Tt]ry again.* \(E[A-Z]+\)$/);
+      assert.notEqual(problem.code, 'may_be_written');
+    }
+  });
+
+  it('says after it that the change may be written, whatever failed, and what to read', () => {
+    for (const code of ['EIO', 'ENOSPC', 'EDQUOT', 'EMFILE', 'EBUSY']) {
+      const { status, problem } = told(failedWrite(io(code), { ...call, stage: 'placed' }));
+      assert.deepEqual([status, problem.code, problem.read], [503, 'may_be_written', '/cases/1']);
+      assert.doesNotMatch(problem.detail, /Nothing was changed|try again|secret/);
+    }
+    const failed = failedWrite(io('EIO'), { stage: 'placed', read: undefined, keyed: true });
+    assert.match(told(failed).problem.detail, /Look at .* or send the call again with the same/);
+  });
+
+  it('leaves a refusal and a mistake what they are', () => {
+    const refusals = [new ServiceError('lock_held', 'No.'), new StoreError('file_busy', 'No.')];
+    for (const error of [...refusals, new TypeError('x')])
+      assert.equal(failedWrite(error, { ...call, stage: 'placed' }), error);
+  });
+});
+
+describe('whereToRead', () => {
+  const where = whereToRead(sections.flatMap(({ routes }) => routes));
+
+  it('is what a call writes, or the nearest above it that can be read', () => {
+    for (const [path, url, read] of [
+      ['/cases', '/cases', '/cases'],
+      ['/cases/{id}/state', '/cases/7/state', '/cases/7'],
+      ['/cases/{id}/proof/{pid}/verify', '/cases/7/proof/8/verify?x=1', '/cases/7/proof/8'],
+      ['/api/cases/{id}/conflicts/apply', '/api/cases/7/conflicts/apply', '/cases/7'],
+      ['/api/global-memory/write', '/api/global-memory/write', '/api/global-memory'],
+      ['/api/daemon/challenge', '/api/daemon/challenge', undefined],
+    ] as const)
+      assert.equal(where({ path }, url), read);
+  });
+
+  it('is known of every call that changes records of the workspace', () => {
+    const writes = sections.flatMap(({ routes }) =>
+      routes.filter(({ method }) => method !== 'GET'),
+    );
+    const unknown = writes.filter((one) => where(one, one.path) === undefined);
+    assert.deepEqual(
+      unknown
+        .map(({ path }) => path)
+        .filter((path) => /^(\/api)?\/(cases|webhooks|settings)/.test(path)),
+      [],
+    );
+  });
 });
 
 describe('an error in a handler', () => {
