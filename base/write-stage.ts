@@ -6,13 +6,28 @@ import { AsyncLocalStorage } from 'node:async_hooks';
  */
 export type WriteStage = 'before' | 'placed';
 
-const calls = new AsyncLocalStorage<Set<string> | undefined>();
+interface Call {
+  readonly placed: Set<string>;
+  /** It is answered: what goes on after it is not the call's. */
+  over: boolean;
+}
+
+const calls = new AsyncLocalStorage<Call | undefined>();
 
 /** Runs a call whose writes are followed. `stage` says how far it has come. */
-export const followWrites = <T>(work: (stage: () => WriteStage) => T): T => {
-  const placed = new Set<string>();
-  return calls.run(placed, () => work(() => (placed.size === 0 ? 'before' : 'placed')));
+export const followWrites = async <T>(
+  work: (stage: () => WriteStage) => Promise<T>,
+): Promise<T> => {
+  const call: Call = { placed: new Set(), over: false };
+  try {
+    return await calls.run(call, () => work(() => stageOf(call)));
+  } finally {
+    call.over = true;
+    call.placed.clear();
+  }
 };
+
+const stageOf = ({ placed }: Call): WriteStage => (placed.size === 0 ? 'before' : 'placed');
 
 /** What is done on the way and is not the call's own: what a file made by hand lacks, say. */
 export const notFollowed = <T>(work: () => T): T => calls.run(undefined, work);
@@ -22,17 +37,17 @@ export const notFollowed = <T>(work: () => T): T => calls.run(undefined, work);
  * in a repository or on a host. `again`: the call changed it before.
  */
 export const notePlaced = (path: string): 'first' | 'again' => {
-  const placed = calls.getStore();
-  const again = placed?.has(path) === true;
-  placed?.add(path);
+  const call = calls.getStore();
+  const again = call?.placed.has(path) === true;
+  if (call?.over === false) call.placed.add(path);
   return again ? 'again' : 'first';
 };
 
 /** What was made at that path is gone again, for good: nothing is left of it. */
-export const noteTakenBack = (path: string): void => void calls.getStore()?.delete(path);
+export const noteTakenBack = (path: string): void => void calls.getStore()?.placed.delete(path);
 
 /** How far the call has come on whose behalf this runs; undefined where it is no call that writes. */
 export const writeStage = (): WriteStage | undefined => {
-  const placed = calls.getStore();
-  return placed && (placed.size === 0 ? 'before' : 'placed');
+  const call = calls.getStore();
+  return call && stageOf(call);
 };

@@ -222,6 +222,7 @@ const tell = async (store: Store, item: Item): Promise<boolean> => {
 export const tellSoon = (store: Store, item: Item): Promise<boolean> =>
   tell(store, item).catch((error: unknown) => {
     store.report(error, `telling of ${item.dir}, which is told at the next comparison`);
+    announce(store, item.id);
     return false;
   });
 
