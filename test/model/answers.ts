@@ -121,6 +121,7 @@ export const checkRefused = (world: World, active: ActiveCall, error: unknown): 
     not_found: wasAway(world, id, world.swept) || active.proof !== '' || disturbed,
     unreadable_record: disturbed,
     file_busy: disturbed,
+    may_be_written: disturbed,
     precondition_failed: tag !== undefined && (disturbed || !isOnlyOne(homes, active)),
   };
   if (reasons[code ?? ''] === true) return;

@@ -28,7 +28,7 @@ const CAUSES = [
 describe('a disk that fails, or too many open files', () => {
   for (const [error, code] of CAUSES) {
     it(`at case.md is no file to mend (${error})`, async (t) => {
-      const { call, at, dir } = await withCase(t);
+      const { call, at, dir } = await withCase(t, {}, { watch: true });
       const put = () => call('PUT', at, { title: 'New' });
       const answer = await during(t, `openat:error=${error}:-P${join(dir, 'case.md')}`, put);
       if (answer === undefined) return;
@@ -67,7 +67,7 @@ describe('a disk that fails, or too many open files', () => {
     });
 
     it(`while a registration is read back does not hide that it is made (${error})`, async (t) => {
-      const { call, running } = await withCase(t);
+      const { call, running } = await withCase(t, {}, { watch: true });
       const body = { url: 'http://127.0.0.1:9/x' };
       const add = () => call<{ id: string }>('POST', '/webhooks', body);
       const folder = join(running.workspace, 'webhooks');
@@ -85,7 +85,7 @@ describe('a disk that fails, or too many open files', () => {
   }
 
   it('leaves no secret without its registration, and no temporary file for good', async (t) => {
-    const { call, at, running } = await withCase(t);
+    const { call, at, running } = await withCase(t, {}, { watch: true });
     const below = (name: string) => readdirSync(join(running.workspace, '.dossier', name));
     const add = () => call('POST', '/webhooks', { url: 'http://127.0.0.1:9/x' });
     const refused = await during(t, 'link:error=ENOSPC:when=2+', add);

@@ -98,7 +98,7 @@ describe('a write whose event the journal cannot take', () => {
   for (const { name, send, isDone, events } of CHANGES)
     for (const fault of ['pwrite64:error=EIO', 'fdatasync:error=ENOSPC', 'fdatasync:error=EMFILE'])
       it(`${name} is answered as done, and told once at the next comparison (${fault})`, async (t) => {
-        const work = await withCase(t);
+        const work = await withCase(t, {}, { watch: true });
         work.running.told.length = 0;
         const answer = await during(t, fault, () => send(work));
         if (answer === undefined) return;
@@ -113,7 +113,7 @@ describe('a write whose event the journal cannot take', () => {
       });
 
   it('keeps the next write from being made until the journal can be written again', async (t) => {
-    const work = await withCase(t);
+    const work = await withCase(t, {}, { watch: true });
     const { call, at } = work;
     let first: Answered | undefined;
     const second = await during(t, 'fdatasync:error=EIO', async () => {
@@ -130,7 +130,7 @@ describe('a write whose event the journal cannot take', () => {
   });
 
   it('is told without a request or a restart: a deletion too', async (t) => {
-    const work = await withCase(t);
+    const work = await withCase(t, {}, { watch: true });
     const answer = await during(t, 'pwrite64:error=EIO', () => work.call('DELETE', work.at));
     if (answer === undefined) return;
     assert.equal(answer.status, 204);
@@ -155,7 +155,7 @@ describe('a write whose name is in place when the disk fails', () => {
   for (const { name, send, isDone, events } of CHANGES)
     for (const error of ['EDQUOT', 'EIO'])
       it(`${name} says that it may be written, and what to read (fsync of the directory: ${error})`, async (t) => {
-        const work = await withCase(t);
+        const work = await withCase(t, {}, { watch: true });
         const place = placeOf(work, name);
         if (name !== 'POST /cases' && name !== 'DELETE /cases/:id') await prepare(work);
         work.running.told.length = 0;

@@ -72,7 +72,7 @@ const sentWhile = async (
 type Of = (typeof CALLS)[string];
 
 const makesOne = async (t: TestContext, of: Of, fault: string): Promise<void> => {
-  const work = await withCase(t);
+  const work = await withCase(t, {}, { watch: true });
   const { call, at, running } = work;
   const { path, body, list, events } = of(at);
   const before = await idsIn(work, list);
@@ -109,7 +109,7 @@ describe('a call with an Idempotency-Key that a disk failed', () => {
       it(`${name} makes one, however often it is sent (${fault})`, (t) => makesOne(t, of, fault));
 
   it('says what to do where it may be written: to send it again, or to look', async (t) => {
-    const { call, dir } = await withCase(t);
+    const { call, dir } = await withCase(t, {}, { watch: true });
     const send = () => call<{ id: string }>('POST', '/cases', { title: 'Once', type: 'bug' }, KEY);
     const first = await sentWhile(t, `fsync:error=EIO:-P${join(dir, '..')}`, send);
     if (first === undefined) return;
