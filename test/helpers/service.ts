@@ -63,6 +63,8 @@ interface Options {
   trust?: boolean;
   /** A directory that is there; else one of its own is made, and removed after the test. */
   workspace?: string;
+  /** A state directory of its own. */
+  state?: string;
   /** A repository that is there, such as a clone of one on a code host; else one is made. */
   repository?: TestRepository;
 }
@@ -78,8 +80,11 @@ export const newestSession = ({ workspace }: Running, { path }: { path: string }
 };
 
 /** The whole service on a workspace that is there, as a daemon that is started on it finds it. Who starts it stops it. */
-export const startOn = (workspace: string, repository?: string): Promise<Running> =>
-  start(configOf(workspace, repository, {}), {});
+export const startOn = (
+  workspace: string,
+  repository?: string,
+  options: Options = {},
+): Promise<Running> => start(configOf(workspace, repository, options), options);
 
 /** The whole service on a workspace and a git repository of its own, behind the real server. Nothing in it is replaced. */
 export const startForTest = async (t: TestContext, options: Options = {}): Promise<Running> => {
@@ -101,7 +106,7 @@ export const startForTest = async (t: TestContext, options: Options = {}): Promi
 const configOf = (
   workspace: string,
   repo: string | undefined,
-  { env, dev = true, trust = true }: Options,
+  { env, dev = true, trust = true, state = STATE_DIR }: Options,
 ): Config => ({
   workspace,
   repo,
@@ -109,7 +114,7 @@ const configOf = (
   port: 0,
   dev,
   trust,
-  state: STATE_DIR,
+  state,
   log_level: 'silent',
   env: { ...process.env, DOSSIER_FOLLOW_LOCKS: '1', ...env },
 });

@@ -1,0 +1,161 @@
+/** Starts the daemon on what a power cut left, and asks whether all that it had answered is there. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { check } from '../../lib/cli/check.ts';
+import { COMMANDS } from '../../lib/cli/commands.ts';
+import { readLine } from '../../lib/cli/line/read.ts';
+import type { EventRecord } from '../../store/records/event.ts';
+import type { Running } from '../helpers/service.ts';
+import { OPERATIONS, type Operation } from './operations.ts';
+import { type Cut, treeAfter } from './states.ts';
+import type { Traced } from './traced.ts';
+import { rewriteNote } from './note.ts';
+import { writeTree } from './tree.ts';
+import { lookUntil, type Views } from './views.ts';
+import { live, must, workspaceOf } from './world.ts';
+
+/** What is wrong after that cut; undefined where nothing is. */
+export const judge = async (traced: Traced, cut: Cut): Promise<string | undefined> => {
+  const { root } = traced.world;
+  writeTree(root, treeAfter(traced, cut));
+  rewriteNote(root);
+  letTimePass(root);
+  try {
+    await judgeLife(traced, cut);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return undefined;
+};
+
+// The machine had to start again: what gives signs of life has not for a while.
+const letTimePass = (root: string): void => {
+  const dir = join(workspaceOf(root), '.dossier');
+  if (!existsSync(dir)) return;
+  const before = Date.now() / 1000 - 120;
+  for (const name of readdirSync(dir).filter((each) => /^(daemon|owner)/.test(each)))
+    utimesSync(join(dir, name), before, before);
+};
+
+const judgeLife = async (traced: Traced, cut: Cut): Promise<void> => {
+  const { world } = traced;
+  const life = await live(world.root).catch((error: unknown) => {
+    throw new Error(`it does not start: ${error}`, { cause: error });
+  });
+  try {
+    const wrong = await lookUntil(life, world, (views) => whatIsWrong(traced, cut, views));
+    assert.equal(wrong, undefined, wrong);
+    await judgeEvents(traced, cut, life);
+    const problems = await must<unknown[]>(life, 'GET /api/diagnostics');
+    assert.deepEqual(problems, [], `problems: ${JSON.stringify(problems)}`);
+    assert.deepEqual(life.logged, [], `logged: ${JSON.stringify(life.logged)}`);
+    await judgeCheck(world.root);
+    await goOn(traced, life);
+  } finally {
+    await life.stop();
+  }
+};
+
+interface Progress {
+  /** The operation under way; all before it are done. */
+  index: number;
+  isSent: boolean;
+  isAnswered: boolean;
+}
+
+/** How far the traced program was. */
+export const progressAt = ({ said, operations }: Traced, at: number): Progress => {
+  const has = (what: string): boolean => said.some((one) => one.what === what && one.at <= at);
+  const index = operations.findIndex((_, each) => !has(`done/${each}`));
+  if (index < 0) return { index: operations.length, isSent: false, isAnswered: false };
+  return { index, isSent: has(`sent/${index}`), isAnswered: has(`answered/${index}`) };
+};
+
+const operationOf = (name: string | undefined): Operation | undefined =>
+  OPERATIONS.find((one) => one.name === name);
+
+/** What can be read has to be as after the last operation that was answered, or as after the one that was under way. */
+export const whatIsWrong = (traced: Traced, cut: Cut, now: Views): string | undefined => {
+  const { index, isSent, isAnswered } = progressAt(traced, cut.at);
+  const before = traced.views[index] ?? {};
+  const after = traced.views[index + 1];
+  if (!isSent || after === undefined) return differs(now, before);
+  const one = operationOf(traced.operations[index]);
+  if (one?.isMany === true) return mixed(now, before, after, one);
+  const late = differs(now, after);
+  if (late === undefined || isAnswered) return late && `answered, and ${late}`;
+  const early = differs(now, before);
+  return early && `half done: ${early}; and of the other: ${late}`;
+};
+
+const differs = (now: Views, wanted: Views): string | undefined => {
+  for (const path of new Set([...Object.keys(wanted), ...Object.keys(now)]))
+    if (now[path] !== wanted[path]) return `${path} is ${now[path]}, and should be ${wanted[path]}`;
+  return undefined;
+};
+
+const mixed = (now: Views, before: Views, after: Views, one: Operation): string | undefined => {
+  for (const path of new Set([...Object.keys(before), ...Object.keys(now)])) {
+    const value = now[path] ?? '';
+    const isFine = value === (before[path] ?? '') || value === (after[path] ?? '');
+    if (!isFine && one.between?.(path, value) !== true)
+      return `${path} is ${value}, and should be ${before[path]} or ${after[path]}`;
+  }
+  return undefined;
+};
+
+const judgeEvents = async ({ said }: Traced, cut: Cut, life: Running): Promise<void> => {
+  const events: EventRecord[] = [];
+  for await (const event of life.service.store.journal.history(0)) events.push(event);
+  const ids = events.map(({ id }) => id);
+  for (const { at, what } of said)
+    if (at <= cut.at && what.startsWith('told/'))
+      assert.ok(ids.includes(what.slice('told/'.length)), 'an event that was told is gone');
+  const numbers = events.map(({ seq }) => seq);
+  assert.equal(new Set(numbers).size, numbers.length, 'two events have one number');
+  await judgeStates(events, life);
+};
+
+// Each change of state begins where the one before it ended, and the last is what the file says.
+const judgeStates = async (events: readonly EventRecord[], life: Running): Promise<void> => {
+  const last = new Map<string, unknown>();
+  const count = new Map<string, number>();
+  for (const { body } of events) {
+    const { case_id, old_state, new_state } = body.payload as Record<string, string>;
+    const key = `${body.event_type} ${case_id}`;
+    count.set(key, (count.get(key) ?? 0) + 1);
+    if (body.event_type !== 'case_state_changed') continue;
+    const known = last.get(case_id ?? '') ?? old_state;
+    assert.equal(old_state, known, `${case_id} was told to leave ${old_state}, and was ${known}`);
+    last.set(case_id ?? '', new_state);
+  }
+  for (const [key, times] of count)
+    if (/^case_(created|deleted)/.test(key)) assert.equal(times, 1, `${key}: told ${times} times`);
+  for (const { id, state } of await must<{ id: string; state: string }[]>(life, 'GET /cases')) {
+    assert.equal(last.get(id) ?? state, state, `${id} is ${state}, and ${last.get(id)} was told`);
+    assert.equal(count.get(`case_created ${id}`), 1, `${id} is there, and nobody was told`);
+    assert.ok(!count.has(`case_deleted ${id}`), `${id} is there, and was told to be deleted`);
+  }
+};
+
+// Beside the daemon; what it finds, `--fix` has to mend.
+const judgeCheck = async (root: string): Promise<void> => {
+  const lines: string[] = [];
+  const argv = ['check', '--workspace', workspaceOf(root), '--state-dir', join(root, 'state/dossier')];
+  const env = { ...process.env, HOME: join(root, 'home') };
+  const { call } = readLine(COMMANDS, argv, { env, bare: 'up' });
+  const code = await check(call, (line) => lines.push(line));
+  assert.equal(code, 0, `check: ${lines.join('\n')}`);
+};
+
+const goOn = async ({ operations, world }: Traced, life: Running): Promise<void> => {
+  for (const name of new Set(operations)) {
+    const one = operationOf(name);
+    await one?.next(life, world).catch((error: unknown) => {
+      throw new Error(`then: ${name}: ${error instanceof Error ? error.message : error}`, {
+        cause: error,
+      });
+    });
+  }
+};

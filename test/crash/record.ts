@@ -1,0 +1,102 @@
+/**
+ * The program that strace watches: makes a world, and runs rows of operations on it, each row on the world as it was.
+ * `record.js ROOT OUT ROWS`: ROWS is a JSON file, OUT a directory for what each row began with and came to.
+ */
+import { accessSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SAID } from './calls.ts';
+import { OPERATIONS, type Operation } from './operations.ts';
+import type { Row } from './rows.ts';
+import { encodeTree, keyOf, readTree, type Tree, writeTree } from './tree.ts';
+import { look, type Views } from './views.ts';
+import { addSessions, type Image, live, makePlain, type World } from './world.ts';
+
+/** What is handed over of one row. */
+export interface Recorded {
+  world: World;
+  operations: string[];
+  /** The tree when the trace begins. */
+  base: ReturnType<typeof encodeTree>;
+  /** What could be read before the first operation, and after each. */
+  views: Views[];
+  /** Which of them were answered with success. */
+  answered: boolean[];
+  /** The key of the tree at the end. */
+  end: string;
+}
+
+const say = (what: string): void => {
+  try {
+    accessSync(`${SAID}${what}`);
+  } catch {
+    // It is there for strace alone.
+  }
+};
+
+const [root = '', out = '', rowsFile = ''] = process.argv.slice(2);
+const rows = JSON.parse(readFileSync(rowsFile, 'utf8')) as Row[];
+
+interface Kept {
+  world: World;
+  tree: Tree;
+}
+const images = new Map<Image, Kept>();
+
+const imageOf = async (image: Image): Promise<Kept> => {
+  const known = images.get(image);
+  if (known !== undefined) return known;
+  const world = image === 'plain' ? await makePlain(root) : await addSessions(await plain());
+  const kept = { world, tree: readTree(root) };
+  images.set(image, kept);
+  return kept;
+};
+
+const plain = async (): Promise<World> => {
+  const { world, tree } = await imageOf('plain');
+  writeTree(root, tree);
+  return world;
+};
+
+const record = async (row: Row): Promise<Recorded> => {
+  const all = row.operations.map((name) => OPERATIONS.find((one) => one.name === name)!);
+  const needs = all.some(({ image }) => image === 'sessions') ? 'sessions' : 'plain';
+  const { world, tree } = await imageOf(needs);
+  writeTree(root, tree);
+  const life = await live(root);
+  for (const one of all) await one.prepare?.(life, world);
+  const views = [await look(life, world)];
+  const base = readTree(root);
+  life.service.store.journal.onEvents((events) => {
+    for (const { id } of events) say(`${row.number}/told/${id}`);
+  });
+  say(`${row.number}/begin`);
+  const answered: boolean[] = [];
+  for (const [index, one] of all.entries()) {
+    say(`${row.number}/sent/${index}`);
+    answered.push(await perform(one, life, world, () => say(`${row.number}/answered/${index}`)));
+    say(`${row.number}/done/${index}`);
+    views.push(await look(life, world));
+  }
+  say(`${row.number}/end`);
+  const end = keyOf(readTree(root));
+  await life.stop();
+  return { world, operations: row.operations, base: encodeTree(base), views, answered, end };
+};
+
+const perform = async (
+  one: Operation,
+  life: Awaited<ReturnType<typeof live>>,
+  world: World,
+  answered: () => void,
+): Promise<boolean> => {
+  const { status } = (await one.run(life, world)) as { status: number };
+  if (status < 300) answered();
+  await one.calm?.(life, world);
+  return status < 300;
+};
+
+for (const row of rows) {
+  const recorded = await record(row);
+  writeFileSync(join(out, `${row.number}.json`), JSON.stringify(recorded));
+}
+process.exit(0);

@@ -1,0 +1,26 @@
+/** Which operations follow one another: each alone, all pairs, and triples by chance. */
+import { type Dice, diceOf } from './dice.ts';
+import { OPERATIONS } from './operations.ts';
+
+/** Operations one after the other on one world. */
+export interface Row {
+  number: number;
+  operations: string[];
+}
+
+const NAMES = OPERATIONS.map(({ name }) => name);
+
+export const alone = (): Row[] => numbered(NAMES.map((name) => [name]));
+
+export const pairs = (): Row[] =>
+  numbered(NAMES.flatMap((first) => NAMES.map((second) => [first, second])));
+
+export const triples = (count: number, seed: number): Row[] => {
+  const dice: Dice = diceOf(seed);
+  return numbered(
+    Array.from({ length: count }, () => [dice.pick(NAMES), dice.pick(NAMES), dice.pick(NAMES)]),
+  );
+};
+
+export const numbered = (rows: readonly string[][]): Row[] =>
+  rows.map((operations, number) => ({ number, operations }));
