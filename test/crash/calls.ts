@@ -28,22 +28,31 @@ export interface Call {
 /** The calls that succeeded, and `access`, which is how the traced program says what it does. */
 export const readCalls = (file: string): Call[] => {
   const calls: Call[] = [];
-  const begun = new Map<string, { text: string; began: number }>();
+  const begun = new Map<string, Begun>();
   for (const line of readFileSync(file, 'latin1').split('\n')) {
     const [, pid = '', rest = ''] = /^(\d+) +(.*)$/s.exec(line) ?? [];
-    if (rest.endsWith('<unfinished ...>')) {
-      begun.set(pid, { text: rest.slice(0, -'<unfinished ...>'.length), began: calls.length });
+    if (rest.endsWith(UNFINISHED)) {
+      begun.set(pid, { text: rest.slice(0, -UNFINISHED.length), began: calls.length });
       continue;
     }
-    const former = rest.startsWith('<... ') ? begun.get(pid) : undefined;
-    begun.delete(pid);
-    const whole = former === undefined ? rest : former.text + rest.replace(RESUMED, '');
-    const call = callOf(whole, Number(pid), former?.began ?? calls.length);
+    const { text, began } = wholeOf(rest, begun.get(pid), calls.length);
+    const call = callOf(text, Number(pid), began);
     if (call !== undefined) calls.push({ ...call, index: calls.length });
   }
   return calls;
 };
 
+interface Begun {
+  text: string;
+  began: number;
+}
+
+const wholeOf = (rest: string, former: Begun | undefined, now: number): Begun =>
+  former !== undefined && RESUMED.test(rest)
+    ? { text: former.text + rest.replace(RESUMED, ''), began: former.began }
+    : { text: rest, began: now };
+
+const UNFINISHED = '<unfinished ...>';
 const RESUMED = /^<\.\.\. \w+ resumed>/;
 
 const callOf = (text: string, pid: number, began: number): Omit<Call, 'index'> | undefined => {
@@ -51,26 +60,16 @@ const callOf = (text: string, pid: number, began: number): Omit<Call, 'index'> |
     /^(\w+)\((.*)\) += (-?\d+)(?:<([^>]*)>)?/s.exec(text) ?? [];
   const isSaid = name === 'access' && args.includes(SAID_HEX);
   if (name === '' || (name === 'access' ? !isSaid : value.startsWith('-'))) return undefined;
-  const returned = { value: Number(value), path: path === undefined ? path : bytesOf(path, 'utf8') };
+  const returned = {
+    value: Number(value),
+    path: path === undefined ? path : bytesOf(path, 'utf8'),
+  };
   return { pid, name, args: split(args), returned, began };
 };
 
 // Strings are all hexadecimal, so that nothing in one is a quote, a comma or a bracket.
-const split = (args: string): string[] => {
-  const parts: string[] = [];
-  let [depth, from] = [0, 0];
-  for (let at = 0; at < args.length; at += 1) {
-    const char = args[at];
-    if (char === '"') at = args.indexOf('"', at + 1);
-    else if (char === '[' || char === '{') depth += 1;
-    else if (char === ']' || char === '}') depth -= 1;
-    else if (char === ',' && depth === 0) {
-      parts.push(args.slice(from, at).trim());
-      from = at + 1;
-    }
-  }
-  return [...parts, args.slice(from).trim()];
-};
+const split = (args: string): string[] =>
+  [...args.matchAll(/(?:\[[^\]]*\]|\{[^}]*\}|[^,[{]+)+/g)].map(([part]) => part.trim());
 
 /** What a string argument says. */
 export const stringOf = (arg = ''): string => bytesIn(arg).toString('utf8');

@@ -14,7 +14,15 @@ export interface Edit {
 
 export type Change =
   | { kind: 'names'; at: number; what: string; edits: Edit[] }
-  | { kind: 'write'; at: number; what: string; ino: number; from: number; bytes: Buffer; synced: number }
+  | {
+      kind: 'write';
+      at: number;
+      what: string;
+      ino: number;
+      from: number;
+      bytes: Buffer;
+      synced: number;
+    }
   | { kind: 'size'; at: number; what: string; ino: number; size: number; synced: number };
 
 export interface Recording {
@@ -171,10 +179,10 @@ class Scene {
 
   /** For people alone. */
   nameOf(wanted: number): string {
-    for (const [dir, node] of this.live)
-      if (node.kind === 'directory')
-        for (const [name, ino] of node.entries)
-          if (ino === wanted) return `${dir === this.base.root ? '' : `${this.nameOf(dir)}/`}${name}`;
+    for (const [dir, node] of this.live) {
+      const name = node.kind === 'directory' ? nameIn(node.entries, wanted) : undefined;
+      if (name !== undefined) return dir === this.base.root ? name : `${this.nameOf(dir)}/${name}`;
+    }
     return '(no name)';
   }
 
@@ -184,16 +192,19 @@ class Scene {
     const node = ino === undefined ? undefined : this.live.get(ino);
     if (ino === undefined || node === undefined || this.forget(path, node.kind)) return;
     const began = this.moments.get(call.began - 1) ?? 0;
-    for (const change of this.changes) {
-      if (change.at > began) continue;
-      if (change.kind !== 'names') {
-        if (change.ino === ino) change.synced = Math.min(change.synced, this.now);
-      } else
-        for (const edit of change.edits)
-          if (edit.dir === ino) edit.synced = Math.min(edit.synced, this.now);
-    }
+    for (const each of this.changes.filter(({ at }) => at <= began).flatMap(partsOf))
+      if (each.of === ino) each.part.synced = Math.min(each.part.synced, this.now);
   }
 }
+
+const nameIn = (entries: ReadonlyMap<string, number>, wanted: number): string | undefined =>
+  [...entries].find(([, ino]) => ino === wanted)?.[0];
+
+/** What of a change is on disk once a file or directory was synced. */
+const partsOf = (change: Change): { of: number; part: { synced: number } }[] =>
+  change.kind === 'names'
+    ? change.edits.map((part) => ({ of: part.dir, part }))
+    : [{ of: change.ino, part: change }];
 
 const liveOf = (node: Node): Live => {
   if (node.kind === 'file') return { kind: 'file', mode: node.mode, size: node.bytes.length };
@@ -248,9 +259,9 @@ const moved = (scene: Scene, from: string, to: string): void => {
   const ino = old && scene.entry(old);
   if (old === undefined || ino === undefined) return;
   const gone = { ...old, ino: undefined };
-  if (wanted === undefined) return scene.names(`${old.path} moved away`, [gone]);
-  if (scene.entry(wanted) === ino) return;
-  scene.names(`rename ${old.path} -> ${wanted.path}`, [{ ...wanted, ino }, gone]);
+  if (wanted === undefined) scene.names(`${old.path} moved away`, [gone]);
+  else if (scene.entry(wanted) !== ino)
+    scene.names(`rename ${old.path} -> ${wanted.path}`, [{ ...wanted, ino }, gone]);
 };
 
 const linked = (scene: Scene, from: string, to: string): void => {

@@ -4,7 +4,14 @@ import { applied, type Change, type Recording } from './recording.ts';
 import { keyOf, type Node, type Tree } from './tree.ts';
 
 /** What became of data that no sync had covered. */
-export const LOSSES = ['kept', 'lost', 'zero', 'torn', 'torn, then zero', 'late part only'] as const;
+export const LOSSES = [
+  'kept',
+  'lost',
+  'zero',
+  'torn',
+  'torn, then zero',
+  'late part only',
+] as const;
 export type Loss = (typeof LOSSES)[number];
 
 /** A power cut after a moment: which changes of names did not reach the disk, and what became of unsynced data. */
@@ -38,15 +45,16 @@ type Data = Exclude<Change, Names>;
 
 /** What is not on disk at that moment. */
 export const openAt = ({ changes }: Recording, at: number): Open => {
-  const open: Open = { names: [], halves: [], files: [] };
-  for (const change of changes) {
-    if (change.at > at) break;
-    if (change.kind !== 'names') {
-      if (change.synced > at && !open.files.includes(change.ino)) open.files.push(change.ino);
-    } else if (change.edits.every(({ synced }) => synced > at)) open.names.push(change.at);
-    if (change.kind === 'names' && mayStay(change, at)) open.halves.push(change.at);
-  }
-  return open;
+  const past = changes.filter((change) => change.at <= at);
+  const names = past.filter((change) => change.kind === 'names');
+  const data = past.filter((change) => change.kind !== 'names');
+  return {
+    names: names
+      .filter(({ edits }) => edits.every(({ synced }) => synced > at))
+      .map((change) => change.at),
+    halves: names.filter((change) => mayStay(change, at)).map((change) => change.at),
+    files: [...new Set(data.filter(({ synced }) => synced > at).map(({ ino }) => ino))],
+  };
 };
 
 // POSIX says nothing of the other directory. That a rename by itself loses a file is left out: no file system does that.
@@ -60,11 +68,9 @@ export const treeAfter = ({ base, changes, made }: Recording, cut: Cut): Tree =>
   const nodes = new Map<number, Node>([...base.nodes, ...made]);
   const data = new Map<number, Data[]>();
   const fresh = new Map<number, Map<string, number>>();
-  for (const change of changes) {
-    if (change.at > cut.at) break;
+  for (const change of changes.filter(({ at }) => at <= cut.at))
     if (change.kind === 'names') applyNames(nodes, fresh, change, cut);
     else data.set(change.ino, [...(data.get(change.ino) ?? []), change]);
-  }
   for (const [ino, all] of data) {
     const node = nodes.get(ino);
     if (node?.kind !== 'file') continue;
@@ -96,17 +102,21 @@ const applyNames = (
   cut: Cut,
 ): void => {
   if (cut.lost.has(at)) return;
-  const [put, gone] = edits;
-  const kept = cut.stays.has(at) && gone !== undefined ? [put] : edits;
-  for (const edit of kept) {
-    const node = edit && nodes.get(edit.dir);
-    if (edit === undefined || node?.kind !== 'directory') continue;
-    const entries = fresh.get(edit.dir) ?? new Map(node.entries);
-    if (!fresh.has(edit.dir)) nodes.set(edit.dir, { ...node, entries });
-    fresh.set(edit.dir, entries);
-    if (edit.ino === undefined) entries.delete(edit.name);
-    else entries.set(edit.name, edit.ino);
+  for (const { dir, name, ino } of cut.stays.has(at) ? edits.slice(0, 1) : edits) {
+    const entries = fresh.get(dir) ?? entriesOf(nodes, dir);
+    fresh.set(dir, entries);
+    if (ino === undefined) entries.delete(name);
+    else entries.set(name, ino);
   }
+};
+
+// A copy, which the tree has from here on.
+const entriesOf = (nodes: Map<number, Node>, dir: number): Map<string, number> => {
+  const node = nodes.get(dir);
+  if (node?.kind !== 'directory') throw new Error('A name was put into what is no directory');
+  const entries = new Map(node.entries);
+  nodes.set(dir, { ...node, entries });
+  return entries;
 };
 
 const bytesAfter = (base: Buffer, all: readonly Data[], at: number, loss: Loss): Buffer => {
@@ -183,37 +193,46 @@ const BY_CHANCE = 24;
 
 const cutsAt = (recording: Recording, at: number, dice: Dice): Cut[] => {
   const open = openAt(recording, at);
-  const cut = (lost: Iterable<number>, data: Iterable<[number, Loss]> = [], stays = NONE): Cut => ({
-    ...{ at, lost: new Set(lost), data: new Map(data), stays },
-  });
-  const allOf = (loss: Loss): [number, Loss][] => open.files.map((ino) => [ino, loss]);
-  const cuts = [
-    ...[cut([]), cut(open.names, allOf('lost')), cut(open.names)],
-    ...LOSSES.slice(1).map((loss) => cut([], allOf(loss))),
-    ...open.names.flatMap((one) => [
-      cut([one]),
-      cut(open.names.filter((other) => other !== one)),
-    ]),
-    ...open.files.flatMap((ino) => LOSSES.slice(1).map((loss) => cut([], [[ino, loss]]))),
-    ...open.halves.map((half) => cut([], [], new Set([half]))),
-  ];
-  if (open.names.length <= EXHAUSTIVE)
-    for (const lost of subsets(open.names))
-      cuts.push(...(open.files.length > 0 ? LOSSES : (['kept'] as const)).map((loss) => cut(lost, allOf(loss))));
-  if (open.names.length + open.files.length > 1)
-    for (let n = 0; n < BY_CHANCE; n += 1)
-      cuts.push(
-        cut(
-          open.names.filter(() => dice.below(2) === 0),
-          open.files.map((ino) => [ino, dice.pick(LOSSES)]),
-          new Set(open.halves.filter(() => dice.below(4) === 0)),
-        ),
-      );
-  return cuts;
+  const isOne = open.names.length + open.files.length <= 1;
+  return [
+    ...oneByOne(open),
+    ...(open.names.length <= EXHAUSTIVE ? everyWay(open) : []),
+    ...Array.from({ length: isOne ? 0 : BY_CHANCE }, () => someWay(open, dice)),
+  ].map((loss) => ({ at, ...loss }));
 };
 
+type Lost = Omit<Cut, 'at'>;
+
+const lostOf = (lost: readonly number[], data: [number, Loss][] = [], stays = NONE): Lost => ({
+  ...{ lost: new Set(lost), data: new Map(data), stays },
+});
+
+const alike = ({ files }: Open, loss: Loss): [number, Loss][] => files.map((ino) => [ino, loss]);
+
+/** Nothing and everything lost, and each thing by itself. */
+const oneByOne = (open: Open): Lost[] => [
+  ...[lostOf([]), lostOf(open.names, alike(open, 'lost')), lostOf(open.names)],
+  ...LOSSES.slice(1).map((loss) => lostOf([], alike(open, loss))),
+  ...open.names.map((one) => lostOf([one])),
+  ...open.names.map((one) => lostOf(open.names.filter((other) => other !== one))),
+  ...open.files.flatMap((ino) => LOSSES.slice(1).map((loss) => lostOf([], [[ino, loss]]))),
+  ...open.halves.map((half) => lostOf([], [], new Set([half]))),
+];
+
+const everyWay = (open: Open): Lost[] =>
+  subsets(open.names).flatMap((lost) => LOSSES.map((loss) => lostOf(lost, alike(open, loss))));
+
+const someWay = ({ names, files, halves }: Open, dice: Dice): Lost =>
+  lostOf(
+    names.filter(() => dice.below(2) === 0),
+    files.map((ino) => [ino, dice.pick(LOSSES)]),
+    new Set(halves.filter(() => dice.below(4) === 0)),
+  );
+
 const subsets = <T>(values: readonly T[]): T[][] =>
-  values.reduce<T[][]>((all, value) => [...all, ...all.map((one) => [...one, value])], [[]]);
+  Array.from({ length: 2 ** values.length }, (_, which) =>
+    values.filter((_value, bit) => (which >> bit) % 2 === 1),
+  );
 
 /** In words, for whoever has to look. */
 export const describeCut = (recording: Recording, { at, lost, stays, data }: Cut): string[] => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Call, readCalls, SAID, STRACE, stringOf } from './calls.ts';
@@ -18,21 +18,19 @@ export interface Traced extends Recording, Omit<Recorded, 'base' | 'end'> {
   row: Row;
 }
 
-/** Runs the rows under strace below `dir`, which is empty, and follows them. The world is at `dir`/world. */
+/** Runs the rows under strace on a world at `root`, and follows them. Both directories are there and empty. */
 export const trace = async (
-  dir: string,
+  { root, out }: { root: string; out: string },
   rows: readonly Row[],
   forget?: Forget,
 ): Promise<Traced[]> => {
-  const [root, out, log] = [join(dir, 'world'), join(dir, 'out'), join(dir, 'strace')];
-  for (const each of [root, out]) {
-    rmSync(each, { recursive: true, force: true });
-    mkdirSync(each);
-  }
-  writeFileSync(join(dir, 'rows.json'), JSON.stringify(rows));
-  const argv = [...STRACE, `--output=${log}`, process.execPath, PROGRAM, root, out];
-  const env = { ...process.env, XDG_STATE_HOME: join(root, 'state'), DOSSIER_TRUST: '' };
-  const child = spawn('strace', [...argv, join(dir, 'rows.json')], { env, stdio: 'inherit' });
+  const [log, list] = [join(out, 'strace'), join(out, 'rows.json')];
+  writeFileSync(list, JSON.stringify(rows));
+  const argv = [...STRACE, `--output=${log}`, process.execPath, PROGRAM, root, out, list];
+  // One thread for files: the calls come in the same order every time.
+  const more = { XDG_STATE_HOME: join(root, 'state'), DOSSIER_TRUST: '', UV_THREADPOOL_SIZE: '1' };
+  const env = { ...process.env, ...more };
+  const child = spawn('strace', argv, { env, stdio: 'inherit' });
   const [code] = await once(child, 'exit');
   assert.equal(code, 0, 'the recording program failed');
   const calls = readCalls(log);

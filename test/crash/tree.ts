@@ -147,9 +147,8 @@ const makeFile = (path: string, { bytes, mode }: Extract<Node, { kind: 'file' }>
   const stats = lstatSync(path, { throwIfNoEntry: false });
   // One that another name leads to is not written into.
   if (stats !== undefined && stats.nlink > 1) unlinkSync(path);
-  else if (stats?.size === bytes.length && readFileSync(path).equals(bytes))
-    return chmodSync(path, mode);
-  writeFileSync(path, bytes);
+  const isSame = stats?.nlink === 1 && stats.size === bytes.length;
+  if (!isSame || !readFileSync(path).equals(bytes)) writeFileSync(path, bytes);
   chmodSync(path, mode);
 };
 

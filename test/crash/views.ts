@@ -17,10 +17,11 @@ export const look = async (life: Running, world: World): Promise<Views> => {
     for (const path of paths) await read(path);
   };
   const cases = (await read<{ id: string }[]>('/cases')) ?? [];
-  for (const id of new Set([world.id, ...cases.map((item) => item.id)])) await lookAt(id, read, all);
+  for (const id of new Set([world.id, ...cases.map((item) => item.id)]))
+    await lookAt(id, read, all);
   for (const path of FILES)
     await read(`/cases/${world.id}/editor/files?path=${encodeURIComponent(path)}`);
-  await all('/api/global-memory/global.md', '/settings', '/webhooks', '/trust', '/api-keys');
+  await all('/api/global-memory/global.md', '/settings', '/webhooks', '/trust', '/api/diagnostics');
   const snapshots = await read<{ id: string }[]>('/api/global-memory/snapshots');
   for (const { id } of snapshots ?? []) await read(`/api/global-memory/snapshots/${id}`);
   return views;
@@ -54,7 +55,7 @@ const shown = (body: unknown, text: string): string => {
 };
 
 // What says how things are this moment, and not what is kept.
-const VOLATILE = new Set(['updated_at', 'waiting', 'checked_at', 'last_used_at', 'can_abort']);
+const VOLATILE = new Set(['updated_at', 'waiting', 'checked_at', 'last_used_at', 'since']);
 
 /** Looks again for some time while it is not as it should be. */
 export const lookUntil = async (

@@ -1,0 +1,81 @@
+/**
+ * `npm run crash [-- --states 20000 --seed 7 --minutes 10]`: cuts the power at every moment of every operation that writes, of
+ * all pairs of them, and of triples by chance. `--row 'one + two' --state 3`: one state again. `--only alone`: or `pairs`, or
+ * `triples`. `--write` puts the counts into RELIABILITY.md.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { KNOWN } from './known.ts';
+import { reliability } from './reliability.ts';
+import { alone, numbered, pairs, type Row, triples } from './rows.ts';
+import { linesOf, type Searched, search } from './search.ts';
+
+const { values } = parseArgs({
+  options: {
+    states: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: String(Date.now() & 0xffffff) },
+    minutes: { type: 'string', default: '600' },
+    row: { type: 'string' },
+    state: { type: 'string' },
+    only: { type: 'string' },
+    write: { type: 'boolean', default: false },
+  },
+});
+const seed = Number(values.seed);
+const states = Number(values.states);
+const end = Date.now() + Number(values.minutes) * 60_000;
+
+interface Part {
+  name: string;
+  rows: Row[];
+  most: number;
+}
+
+const ALONE = alone();
+const PAIRS = pairs();
+const A_TRIPLE = 12;
+
+// An eighth of them for the operations alone, which have no more, and half for the pairs.
+const parts: Part[] = [
+  { name: 'alone', rows: ALONE, most: Math.ceil(states / 8 / ALONE.length) },
+  { name: 'pairs', rows: PAIRS, most: Math.ceil(states / 2 / PAIRS.length) },
+  {
+    name: 'triples',
+    rows: triples(Math.ceil((states * 3) / 8 / A_TRIPLE), seed),
+    most: A_TRIPLE,
+  },
+];
+const wanted: Part[] =
+  values.row === undefined
+    ? parts.filter(({ name }) => values.only === undefined || name === values.only)
+    : [{ name: 'row', rows: numbered([values.row.split(' + ')]), most: 100_000 }];
+
+console.log(`seed ${seed}`);
+const results: { name: string; searched: Searched }[] = [];
+for (const { name, rows, most } of wanted) {
+  let told = 0;
+  const tell = (searched: Searched): void => {
+    for (const found of searched.found.slice(told))
+      if (found.known === undefined) console.log(`\n${linesOf(found).join('\n')}`);
+    told = searched.found.length;
+    const line = `${name}: ${searched.rows} of ${rows.length} rows, ${searched.states} states`;
+    if (process.stdout.isTTY) process.stdout.write(`\r${line}`);
+  };
+  const state = values.state === undefined ? undefined : Number(values.state);
+  const isOver = (): boolean => Date.now() > end;
+  const searched = await search(rows, { seed, most, state, tell, isOver });
+  results.push({ name, searched });
+  console.log(`\n${name}: ${searched.rows} rows, ${searched.states} states`);
+}
+const found = results.flatMap(({ searched }) => searched.found);
+const fresh = found.filter(({ known }) => known === undefined);
+for (const { operation, says } of KNOWN) {
+  const count = found.filter(({ known }) => known?.operation === operation).length;
+  console.log(`known, in ${count} rows: ${says}`);
+}
+console.log(`${fresh.length} faults that are not known`);
+if (values.write) {
+  const path = 'RELIABILITY.md';
+  writeFileSync(path, reliability(readFileSync(path, 'utf8'), results, seed));
+}
+process.exit(fresh.length > 0 ? 1 : 0);
