@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
 import type { Layout } from '../layout.ts';
 import { remembered, type Store } from '../store.ts';
@@ -40,19 +40,20 @@ export const saveGate = (store: Store): void => {
   const { layout } = store;
   const { sessions, planning } = gateOf(store);
   const kept: KeptOnDisk = { sessions: [...sessions], planning: [...planning] };
-  if (sessions.size + planning.size === 0) rmSync(layout.held, { force: true });
+  if (sessions.size + planning.size === 0) removeNow(layout.held);
   else writeNow(layout, layout.held, JSON.stringify(kept));
 };
 
 /** Notes a program before it starts, so that a restarted daemon knows that it may live. */
 export const noteRun = (layout: Layout, marker: string, run: UnsandboxedRun): void => {
-  mkdirSync(layout.unsandboxed, { recursive: true, mode: 0o700 });
+  if (mkdirSync(layout.unsandboxed, { recursive: true, mode: 0o700 }) !== undefined)
+    syncNames(layout.dossier);
   writeNow(layout, join(layout.unsandboxed, marker), `${JSON.stringify(run)}\n`);
 };
 
-/** Nothing of it is alive. */
+/** Nothing of it is alive: on disk when this returns, for after a power cut the note would hold back what was written since. */
 export const removeRunNote = ({ unsandboxed }: Layout, marker: string): void =>
-  rmSync(join(unsandboxed, marker), { force: true });
+  removeNow(join(unsandboxed, marker));
 
 // Damaged, it says nothing: what stands in the files then is what holds.
 const readJson = <T>(path: string): T | undefined =>
@@ -69,4 +70,21 @@ const writeNow = ({ tmp }: Layout, path: string, text: string): void => {
     closeSync(descriptor);
   }
   renameSync(temporary, path);
+  syncNames(dirname(path));
+};
+
+const removeNow = (path: string): void => {
+  rmSync(path, { force: true });
+  syncNames(dirname(path));
+};
+
+// A name counts once its directory is on disk. Some network file systems cannot sync one, and need not.
+const syncNames = (dir: string): void => {
+  const descriptor = orElse(() => openSync(dir, 'r'), undefined, 'ENOENT');
+  if (descriptor === undefined) return;
+  try {
+    orElse(() => fsyncSync(descriptor), undefined, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP');
+  } finally {
+    closeSync(descriptor);
+  }
 };

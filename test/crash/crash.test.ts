@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { canTrace } from '../helpers/strace.ts';
 import { KNOWN } from './known.ts';
+import { OPERATIONS } from './operations.ts';
 import type { Forget } from './recording.ts';
-import { alone, numbered, triples } from './rows.ts';
-import { type Found, linesOf, search } from './search.ts';
+import { alone, numbered, type Row, triples } from './rows.ts';
+import { type Found, linesOf, search, withTraces } from './search.ts';
 
 const seed = Number(process.env.DOSSIER_SEED ?? 1);
 
@@ -15,21 +16,32 @@ const unknownOf = (found: readonly Found[]): string =>
     .map((one) => linesOf(one).join('\n'))
     .join('\n\n');
 
+const needsSessions = ({ operations }: Row): boolean =>
+  OPERATIONS.some(({ name, image }) => image === 'sessions' && operations.includes(name));
+const sessions = (rows: readonly Row[]): Row[] => rows.filter(needsSessions);
+const plain = (rows: readonly Row[]): Row[] => rows.filter((row) => !needsSessions(row));
+
 /** What a daemon that forgets these syncs loses of a new title. */
 const losesOf = async (forget: Forget): Promise<string> => {
   const rows = numbered([['change the title']]);
-  return unknownOf((await search(rows, { seed, most: 40, forget })).found);
+  return unknownOf((await search(rows, { seed, most: 24, forget })).found);
 };
 
 describe('a power cut', () => {
   it('loses nothing that was answered, and leaves nothing that needs a hand', async (t) => {
     if (!canTrace(t)) return;
-    const one = await search(alone(), { seed, most: 9 });
-    const three = await search(triples(4, seed), { seed, most: 9 });
-    const states = one.states + three.states;
+    // Sessions run programs, and take ten times as long.
+    const [quick, slow] = [plain(alone()), sessions(alone())];
+    const rows = plain(triples(8, seed));
+    const parts = [
+      await search(quick, { seed, most: 12 }),
+      await search(slow, { seed, most: 4 }),
+      await search(rows, { seed, most: 6 }),
+    ];
+    const states = parts.reduce((sum, part) => sum + part.states, 0);
     t.diagnostic(`${states} states`);
-    assert.equal(unknownOf([...one.found, ...three.found]), '');
-    assert.ok(states > 200, `${states} states are too few`);
+    assert.equal(unknownOf(parts.flatMap(({ found }) => found)), '');
+    assert.ok(states > 250, `${states} states are too few`);
   });
 
   it('is found to lose a record whose file was not synced', async (t) => {
@@ -46,6 +58,23 @@ describe('a power cut', () => {
   it('is found to lose an event whose line was not synced', async (t) => {
     if (!canTrace(t)) return;
     assert.match(await losesOf((path) => path.endsWith('.ndjson')), /that was told is gone/);
+  });
+});
+
+describe('the note of a program that no sandbox holds', () => {
+  it('is on disk before the program starts, and gone from it before the session has ended', async (t) => {
+    if (!canTrace(t)) return;
+    const rows = numbered([['approve the plan, which runs']]);
+    await withTraces(rows, undefined, async ([traced]) => {
+      const notes = (traced?.changes ?? []).filter(({ what }) => what.includes('/unsandboxed/'));
+      const done = traced?.said.find(({ what }) => what === 'done/0')?.at ?? 0;
+      assert.deepEqual(
+        notes.map(({ what }) => what.split(' ')[0] === 'rename' || what.endsWith(' removed')),
+        [true, true],
+      );
+      for (const note of notes)
+        assert.ok(note.kind === 'names' && (note.edits[0]?.synced ?? done) < done, note.what);
+    });
   });
 });
 

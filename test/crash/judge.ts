@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { check } from '../../lib/cli/check.ts';
-import { COMMANDS } from '../../lib/cli/commands.ts';
-import { readLine } from '../../lib/cli/line/read.ts';
+import { checkWorkspace } from '../../store/check/check.ts';
+import { layoutOf } from '../../store/layout.ts';
 import type { EventRecord } from '../../store/records/event.ts';
 import type { Running } from '../helpers/service.ts';
 import { rewriteNote } from './note.ts';
@@ -151,20 +150,12 @@ const statesIn = (payload: object): Record<string, string> =>
     ]),
   );
 
-// Beside the daemon; what it finds, `--fix` has to mend.
+// Beside the daemon: nothing is left to mend.
 const judgeCheck = async (root: string): Promise<void> => {
-  const lines: string[] = [];
-  const argv = [
-    'check',
-    '--workspace',
-    workspaceOf(root),
-    '--state-dir',
-    join(root, 'state/dossier'),
-  ];
-  const env = { ...process.env, HOME: join(root, 'home') };
-  const { call } = readLine(COMMANDS, argv, { env, bare: 'up' });
-  const code = await check(call, (line) => lines.push(line));
-  assert.equal(code, 0, `check: ${lines.join('\n')}`);
+  const layout = layoutOf(workspaceOf(root), join(root, 'state/dossier'));
+  const { findings } = await checkWorkspace(layout, async () => []);
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) throw new Error(`check: ${JSON.stringify(errors)}`);
 };
 
 const goOn = async ({ operations, world }: Traced, life: Running): Promise<void> => {

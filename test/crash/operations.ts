@@ -220,6 +220,7 @@ export const OPERATIONS: readonly Operation[] = [
       await sweepWorkspace(life.service.store);
     },
     run: (life) => ask(life, 'POST /trust', { all: true }),
+    logs: /trust_needed/,
     next: (life) => must(life, 'POST /trust', { all: true }),
   },
   {

@@ -4,10 +4,11 @@
  */
 import { accessSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { SAID } from './calls.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import type { Row } from './rows.ts';
-import { encodeTree, keyOf, readTree, type Tree, writeTree } from './tree.ts';
+import { describeTree, encodeTree, keyOf, readTree, type Tree, writeTree } from './tree.ts';
 import { look, type Views } from './views.ts';
 import { addSessions, type Image, live, makePlain, type World } from './world.ts';
 
@@ -21,8 +22,8 @@ export interface Recorded {
   views: Views[];
   /** Which of them were answered with success. */
   answered: boolean[];
-  /** The key of the tree at the end. */
-  end: string;
+  /** The tree at the end, in lines. */
+  end: string[];
 }
 
 const say = (what: string): void => {
@@ -65,7 +66,7 @@ const record = async (row: Row): Promise<Recorded> => {
   const life = await live(root);
   for (const one of all) await one.prepare?.(life, world);
   const views = [await look(life, world)];
-  const base = readTree(root);
+  const base = await readStill();
   life.service.store.journal.onEvents((events) => {
     for (const { id } of events) say(`${row.number}/told/${id}`);
   });
@@ -77,10 +78,20 @@ const record = async (row: Row): Promise<Recorded> => {
     say(`${row.number}/done/${index}`);
     views.push(await look(life, world));
   }
+  const end = describeTree(await readStill());
   say(`${row.number}/end`);
-  const end = keyOf(readTree(root));
   await life.stop();
   return { world, operations: row.operations, base: encodeTree(base), views, answered, end };
+};
+
+/** The tree once nothing changes it any more: what git does of itself takes a moment. */
+const readStill = async (): Promise<Tree> => {
+  for (let tree = readTree(root); ; ) {
+    await delay(20);
+    const now = readTree(root);
+    if (keyOf(now) === keyOf(tree)) return now;
+    tree = now;
+  }
 };
 
 const perform = async (

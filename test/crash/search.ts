@@ -35,6 +35,8 @@ export interface Search {
   forget?: Forget;
   /** Only this state of each row. */
   state?: number | undefined;
+  /** The rest of a row is left out when this says so. */
+  isEnough?: (found: readonly Found[]) => boolean;
   /** No further row begins when this says so. */
   isOver?: () => boolean;
   tell?: (searched: Searched) => void;
@@ -51,43 +53,58 @@ export const search = async (rows: readonly Row[], wanted: Search): Promise<Sear
 
 const isOver = ({ isOver: ask = () => false }: Search): boolean => ask();
 
-const searchSome = async (rows: Row[], wanted: Search, all: Searched): Promise<void> => {
-  const dirs = places();
-  try {
-    for (const traced of await trace(dirs, rows, wanted.forget)) {
+const searchSome = (rows: Row[], wanted: Search, all: Searched): Promise<void> =>
+  withTraces(rows, wanted.forget, async (traces) => {
+    for (const traced of traces) {
       if (isOver(wanted)) return;
       await searchRow(traced, wanted, all);
       wanted.tell?.(all);
     }
+  });
+
+/** Traces rows, and removes what they need once the work with them has ended. */
+export const withTraces = async (
+  rows: readonly Row[],
+  forget: Forget | undefined,
+  work: (traces: Traced[]) => Promise<void>,
+): Promise<void> => {
+  // In memory where there is some: a state is put there in place, thousands of times.
+  const memory = orElse(() => statfsSync('/dev/shm').bavail > 0, false) ? '/dev/shm' : tmpdir();
+  const dir = mkdtempSync(join(memory, 'dossier-crash-'));
+  const out = mkdtempSync(join(tmpdir(), 'dossier-crash-'));
+  const root = join(dir, 'world');
+  mkdirSync(root);
+  try {
+    await work(await trace({ root, out }, rows, forget));
   } finally {
-    for (const dir of Object.values(dirs)) rmSync(dir, { recursive: true, force: true });
+    for (const each of [dir, out]) rmSync(each, { recursive: true, force: true });
   }
 };
 
-/** In memory where there is some: a state is put there in place, thousands of times. */
-const places = (): { root: string; out: string } => {
-  const memory = orElse(() => statfsSync('/dev/shm').bavail > 0, false) ? '/dev/shm' : tmpdir();
-  const root = join(mkdtempSync(join(memory, 'dossier-crash-')), 'world');
-  mkdirSync(root);
-  return { root, out: mkdtempSync(join(tmpdir(), 'dossier-crash-')) };
-};
-
 const searchRow = async (traced: Traced, wanted: Search, all: Searched): Promise<void> => {
-  const { seed, most, state: only } = wanted;
-  const states = statesOf(traced, diceOf(seed), most);
+  const { seed, most, state: only, isEnough = () => false } = wanted;
+  const states = [...statesOf(traced, diceOf(seed), most).entries()];
   const kinds = new Set<string>();
   all.rows += 1;
-  for (const [state, { cut }] of states.entries()) {
-    if (only !== undefined && state !== only) continue;
+  for (const [state, { cut }] of states.filter(([at]) => only === undefined || at === only)) {
+    if (isEnough(all.found)) return;
     all.states += 1;
     const wrong = await judge(traced, cut);
     if (wrong === undefined || kinds.has(kindOf(wrong))) continue;
     kinds.add(kindOf(wrong));
-    const { operations } = traced;
-    const known = knownAs(operations, wrong);
-    const least = known === undefined ? await shrunk(traced, cut, kindOf(wrong)) : cut;
-    all.found.push({ operations, seed, state, wrong, known, cut: describeCut(traced, least) });
+    all.found.push(await foundIn(traced, cut, { wrong, seed, state }));
   }
+};
+
+const foundIn = async (
+  traced: Traced,
+  cut: Cut,
+  about: Pick<Found, 'wrong' | 'seed' | 'state'>,
+): Promise<Found> => {
+  const { operations } = traced;
+  const known = knownAs(operations, about.wrong);
+  const least = known === undefined ? await shrunk(traced, cut, kindOf(about.wrong)) : cut;
+  return { ...about, operations, known, cut: describeCut(traced, least) };
 };
 
 /** The same kind of fault, whatever it is about. */

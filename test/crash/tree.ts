@@ -62,11 +62,14 @@ export const pathsOf = ({ root, nodes }: Tree): Map<string, { ino: number; node:
   return found;
 };
 
-/** The same string for the same tree: names, kinds, modes, bytes, and which names are one file. */
-export const keyOf = (tree: Tree): string => {
+/** The same string for the same tree. */
+export const keyOf = (tree: Tree): string => sha256(describeTree(tree).join('\n'));
+
+/** A line for each path: its mode, and the hash of its bytes, or which other path is the same file. */
+export const describeTree = (tree: Tree): string[] => {
   const first = new Map<number, string>();
-  const lines = [...pathsOf(tree)].sort(([a], [b]) => (a < b ? -1 : 1));
-  return sha256(lines.map(([path, at]) => lineOf(path, at, first)).join('\n'));
+  const paths = [...pathsOf(tree)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return paths.map(([path, at]) => lineOf(path, at, first));
 };
 
 const lineOf = (
