@@ -24,7 +24,8 @@ const plain = (rows: readonly Row[]): Row[] => rows.filter((row) => !needsSessio
 /** What a daemon that forgets these syncs loses of a new title. */
 const losesOf = async (forget: Forget): Promise<string> => {
   const rows = numbered([['change the title']]);
-  return unknownOf((await search(rows, { seed, most: 24, forget })).found);
+  const isEnough = (found: readonly Found[]): boolean => found.length > 0;
+  return unknownOf((await search(rows, { seed, most: 40, forget, isEnough })).found);
 };
 
 describe('a power cut', () => {
@@ -34,14 +35,14 @@ describe('a power cut', () => {
     const [quick, slow] = [plain(alone()), sessions(alone())];
     const rows = plain(triples(8, seed));
     const parts = [
-      await search(quick, { seed, most: 12 }),
-      await search(slow, { seed, most: 4 }),
+      await search(quick, { seed, most: 10 }),
+      await search(slow, { seed, most: 3 }),
       await search(rows, { seed, most: 6 }),
     ];
     const states = parts.reduce((sum, part) => sum + part.states, 0);
     t.diagnostic(`${states} states`);
     assert.equal(unknownOf(parts.flatMap(({ found }) => found)), '');
-    assert.ok(states > 250, `${states} states are too few`);
+    assert.ok(states > 200, `${states} states are too few`);
   });
 
   it('is found to lose a record whose file was not synced', async (t) => {
@@ -52,7 +53,7 @@ describe('a power cut', () => {
   it('is found to lose a record whose directory was not synced', async (t) => {
     if (!canTrace(t)) return;
     const loses = await losesOf((path, kind) => kind === 'directory' && path.includes('/cases/'));
-    assert.match(loses, /answered, and .* should be .*After/);
+    assert.match(loses, /is .*Before.*should be .*After/);
   });
 
   it('is found to lose an event whose line was not synced', async (t) => {

@@ -32,7 +32,7 @@ interface Part {
 }
 
 const ALONE = alone();
-const PAIRS = pairs();
+const PAIRS = pairs(seed);
 const A_TRIPLE = 12;
 
 // An eighth of them for the operations alone, which have no more, and half for the pairs.

@@ -12,8 +12,14 @@ const NAMES = OPERATIONS.map(({ name }) => name);
 
 export const alone = (): Row[] => numbered(NAMES.map((name) => [name]));
 
-export const pairs = (): Row[] =>
-  numbered(NAMES.flatMap((first) => NAMES.map((second) => [first, second])));
+/** In an order by chance: a run that ends early has tried of all. */
+export const pairs = (seed: number): Row[] => {
+  const dice = diceOf(seed);
+  const left = NAMES.flatMap((first) => NAMES.map((second) => [first, second]));
+  const all: string[][] = [];
+  while (left.length > 0) all.push(...left.splice(dice.below(left.length), 1));
+  return numbered(all);
+};
 
 export const triples = (count: number, seed: number): Row[] => {
   const dice: Dice = diceOf(seed);
