@@ -31,6 +31,7 @@ export const ERRORS = {
   work_would_be_lost: { status: 409, title: 'Uncommitted or unpushed work would be lost' },
   worktree_busy: { status: 409, title: 'A program is at work in the worktree' },
   worktree_tampered: { status: 409, title: 'The worktree is not the one that was made' },
+  worktree_elsewhere: { status: 409, title: 'The worktree is not one of this machine' },
   worktree_missing: { status: 409, title: 'The directory of the worktree is gone' },
   rebase_in_progress: { status: 409, title: 'A rebase is under way' },
   uncommitted_changes: { status: 409, title: 'Changed files are in the way' },

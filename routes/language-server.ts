@@ -20,6 +20,7 @@ export const scope = {
 export const SERVING = [
   'not_found',
   'worktree_missing',
+  'worktree_elsewhere',
   'worktree_tampered',
   'unreadable_record',
   'no_repository',

@@ -2,7 +2,12 @@
 export const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
 
 /** What an endpoint may answer that reads the worktree. */
-export const READING = ['worktree_missing', 'worktree_tampered', 'unreadable_record'] as const;
+export const READING = [
+  'worktree_missing',
+  'worktree_tampered',
+  'worktree_elsewhere',
+  'unreadable_record',
+] as const;
 
 /** What an endpoint may answer that works in the worktree, alone. */
 export const AT_WORK = [
@@ -35,6 +40,7 @@ export const CREATING = [
   'provider_missing',
   'choice_not_offered',
   'trust_needed',
+  'worktree_elsewhere',
   'unreadable_record',
   ...GIT,
 ] as const;

@@ -130,6 +130,7 @@ export const sessionControlRoutes = [
       'plan_changed',
       'approval_mismatch',
       'worktree_missing',
+      'worktree_elsewhere',
       'choice_needed',
     ],
     handler: ({ params, body }, service) => resumeSession(service, params.id, body),

@@ -157,6 +157,7 @@ export const sessionRoutes = [
       'plan_hides_text',
       'approval_mismatch',
       'worktree_missing',
+      'worktree_elsewhere',
       'choice_needed',
       'other_session_active',
       'file_busy',

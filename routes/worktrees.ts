@@ -114,7 +114,7 @@ export const worktreeRoutes = [
     summary: 'Read where the worktree of a Work item is',
     description: 'As it was made. How it is now is told by `status`, which asks git.',
     response: Worktree,
-    errors: ['unreadable_record'],
+    errors: ['unreadable_record', 'worktree_elsewhere'],
     handler: async ({ params }, { store }) => worktreeOf(getWorktree(store, params.id)),
   }),
   route('DELETE /api/cases/{id}/worktree', {
@@ -138,20 +138,20 @@ export const worktreeRoutes = [
   route('GET /api/worktrees/{case_id}/health', {
     summary: 'Say how the worktree is and who holds the session lock',
     response: WorktreeHealth,
-    errors: ['unreadable_record', 'worktree_tampered', ...GIT],
+    errors: ['unreadable_record', 'worktree_tampered', 'worktree_elsewhere', ...GIT],
     handler: ({ params }, service) => worktreeHealth(service, params.case_id),
   }),
   route('GET /api/worktrees/{case_id}/status', {
     summary: 'Read the worktree of a Work item and what is not committed in it',
     response: CurrentStatus,
-    errors: ['unreadable_record', 'worktree_tampered', ...GIT],
+    errors: ['unreadable_record', 'worktree_tampered', 'worktree_elsewhere', ...GIT],
     handler: ({ params }, service) => worktreeStatus(service, params.case_id),
   }),
   route('POST /api/worktrees/{case_id}/verify-isolation', {
     summary: 'Check that what is done in the worktree stays out of the main branch and checkout',
     description: 'Changes nothing.',
     response: WorktreeIsolation,
-    errors: ['unreadable_record', 'worktree_tampered', ...GIT],
+    errors: ['unreadable_record', 'worktree_tampered', 'worktree_elsewhere', ...GIT],
     handler: ({ params }, service) => verifyIsolation(service, params.case_id),
   }),
   route('GET /api/worktrees/{case_id}/memory-root', {

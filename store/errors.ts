@@ -1,5 +1,6 @@
 export type StoreErrorCode =
   | 'unreadable_record'
+  | 'worktree_elsewhere'
   | 'precondition_failed'
   | 'file_busy'
   | 'may_be_written'

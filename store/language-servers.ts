@@ -1,17 +1,25 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOurs, sealedText } from './consent/seal.ts';
 import { createFile } from './disk/durable.ts';
 import type { Layout } from './layout.ts';
 import { listDirectory } from './text/folder.ts';
+import { ifReadable } from './text/problem.ts';
 
-/** The run markers of the language servers that were started and have not been seen to end. */
-export const serverMarkers = ({ languageServers }: Layout): string[] =>
-  listDirectory(languageServers);
+/** The run markers of the language servers that this machine started and has not seen end. */
+export const serverMarkers = (layout: Layout): string[] =>
+  listDirectory(layout.languageServers).filter((marker) =>
+    ifReadable(() => readOurs(layout, fileOf(layout, marker), Object), undefined),
+  );
 
 /** Resolves when it is on disk: only then may the server start. */
 export const noteServer = async (layout: Layout, marker: string): Promise<void> => {
-  await createFile(layout, join(layout.languageServers, marker), '', { mode: 0o600 });
+  const path = fileOf(layout, marker);
+  await createFile(layout, path, sealedText(layout, path, {}), { mode: 0o600 });
 };
 
-export const forgetServer = ({ languageServers }: Layout, marker: string): void =>
-  rmSync(join(languageServers, marker), { force: true });
+export const forgetServer = (layout: Layout, marker: string): void =>
+  rmSync(fileOf(layout, marker), { force: true });
+
+const fileOf = ({ languageServers }: Layout, marker: string): string =>
+  join(languageServers, marker);

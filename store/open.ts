@@ -3,6 +3,7 @@ import { sharedRead } from '../base/shared-read.ts';
 import { createTurns } from '../base/turns.ts';
 import { lookCloser } from './beside/look-closer.ts';
 import { sweepTranscripts } from './beside/sweep-transcripts.ts';
+import { lookAtWorktrees } from './claimed-worktrees.ts';
 import { openConsentLog } from './consent/log.ts';
 import { needStateDir } from './consent/state-dir.ts';
 import { journalMarkFile } from './consent/workspace-id.ts';
@@ -170,6 +171,7 @@ const firstSweep = async (store: Store): Promise<void> => {
   await sweepWorkspace(store);
   for (const [marker, run] of former) runs.set(marker, run);
   lookAtWaiting(store);
+  lookAtWorktrees(store);
 };
 
 // Only now: of what a crash leaves untold the next start makes no news either.

@@ -1,10 +1,11 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOurs, sealedText } from './consent/seal.ts';
 import { createFile, syncDirectory } from './disk/durable.ts';
 import type { Layout } from './layout.ts';
 import { TurnRecord } from './records/turn.ts';
 import { listDirectory } from './text/folder.ts';
-import { checkedBy, readJson } from './text/json-file.ts';
+import { checkedBy } from './text/json-file.ts';
 import { readRegularFile } from './text/record-file.ts';
 
 /** Where the repository of a Work item's turn is, with what belongs to it. */
@@ -30,7 +31,7 @@ export const turnPlaces = ({ repositories }: Layout, caseId: string): TurnPlaces
 
 /** The turn of a Work item that is not taken in yet; there is one at most. Throws `unreadable_record`. */
 export const readTurn = (layout: Layout, caseId: string): TurnRecord | undefined =>
-  readJson(layout, fileOf(layout, caseId), (value) => checkedBy(TurnRecord, value));
+  readOurs(layout, fileOf(layout, caseId), (value) => checkedBy(TurnRecord, value));
 
 /** The Work items with such a turn. */
 export const turnOwners = ({ repositories }: Layout): string[] =>
@@ -48,7 +49,8 @@ export const dropHalfTurns = ({ repositories }: Layout): void => {
 export const saveTurn = async (layout: Layout, turn: TurnRecord, refs: string): Promise<void> => {
   rmSync(refsOf(layout, turn.case_id), { force: true });
   await createFile(layout, refsOf(layout, turn.case_id), Buffer.from(refs, 'latin1'), PRIVATE);
-  await createFile(layout, fileOf(layout, turn.case_id), `${JSON.stringify(turn)}\n`, PRIVATE);
+  const path = fileOf(layout, turn.case_id);
+  await createFile(layout, path, sealedText(layout, path, turn), PRIVATE);
 };
 
 const PRIVATE = { mode: 0o600 };

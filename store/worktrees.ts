@@ -3,31 +3,47 @@ import { join, resolve } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { messageOf } from '../base/message-of.ts';
 import { orElse } from '../base/or-else.ts';
+import { readSealed, sealedText } from './consent/seal.ts';
 import { createFile, removeFile, replaceFile } from './disk/durable.ts';
 import { makeSyncedDirectory } from './disk/make-directory.ts';
 import { isDirectoryItself } from './disk/plain-path.ts';
+import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import { WorktreeRecord } from './records/worktree.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { listDirectory } from './text/folder.ts';
-import { checkedBy, readJson } from './text/json-file.ts';
+import { checkedBy } from './text/json-file.ts';
 import { Problem } from './text/problem.ts';
 import { readRegularFile } from './text/record-file.ts';
+import { trustCommandFor } from './trust/told.ts';
 
 /**
- * The record of a Work item's worktree, or undefined. An agent may be able to reach the file, so it is checked at
- * every reading: one that is no such record is `unreadable_record`.
+ * The record of a Work item's worktree, or undefined. Programs run where it says: one that this machine did not write is
+ * `worktree_elsewhere`, and one that is no such record `unreadable_record`, at every reading.
  */
 export const readWorktree = (
   { layout }: Pick<Store, 'layout'>,
   caseId: string,
-): WorktreeRecord | undefined =>
-  readJson(layout, recordFile(layout, caseId), (value) => check(value, caseId));
+): WorktreeRecord | undefined => {
+  const found = readAnyWorktree(layout, caseId);
+  if (found === undefined || found.isOurs) return found?.record;
+  throw new StoreError('worktree_elsewhere', elsewhere(layout, found.record));
+};
 
-/** False when there is a record already: of two that save at once, one wins. */
+/** The same, and whether this machine wrote it. */
+export const readAnyWorktree = (layout: Layout, caseId: string) =>
+  readSealed(layout, worktreeFile(layout, caseId), (value) => check(value, caseId));
+
+const elsewhere = (layout: Layout, { case_id, path }: WorktreeRecord): string =>
+  `.dossier/worktrees/${case_id}.json was not written on this machine, so nothing runs in ${path}. Confirm it with ${trustCommandFor(layout)}, or make the worktree anew: POST /api/worktrees, or POST /api/worktrees/${case_id}/attach.`;
+
+/** False when there is a record of this machine already: of two that save at once, one wins. */
 export const saveWorktree = async (store: Store, record: WorktreeRecord): Promise<boolean> => {
   await readyToWrite(store);
-  return createFile(store.layout, recordFile(store.layout, record.case_id), textOf(record));
+  const { layout } = store;
+  if (readAnyWorktree(layout, record.case_id)?.isOurs === false)
+    return writeWorktree(layout, record);
+  return createFile(layout, worktreeFile(layout, record.case_id), textOf(layout, record));
 };
 
 /** Writes what a rebase changed of the record: what the worktree's work is measured from. */
@@ -40,7 +56,16 @@ export const moveBase = async (
   if (record !== undefined) await replaceWorktree(store, { ...record, ...moved });
 };
 
-const textOf = (record: WorktreeRecord): string => `${JSON.stringify(record, undefined, 2)}\n`;
+const textOf = (layout: Layout, record: WorktreeRecord): string =>
+  sealedText(layout, worktreeFile(layout, record.case_id), record);
+
+/** Writes a record over the one that is there; false where that is gone meanwhile. */
+export const writeWorktree = async (layout: Layout, record: WorktreeRecord): Promise<boolean> => {
+  const path = worktreeFile(layout, record.case_id);
+  const before = readRegularFile(layout.root, path);
+  if (before !== undefined) await replaceFile(layout, path, before, textOf(layout, record));
+  return before !== undefined;
+};
 
 /** Writes the record of a worktree anew, and answers it. One that is gone meanwhile is not made again. */
 export const replaceWorktree = async (
@@ -48,10 +73,7 @@ export const replaceWorktree = async (
   record: WorktreeRecord,
 ): Promise<WorktreeRecord> => {
   await readyToWrite(store);
-  const { layout } = store;
-  const path = recordFile(layout, record.case_id);
-  const before = readRegularFile(layout.root, path);
-  if (before !== undefined) await replaceFile(layout, path, before, textOf(record));
+  await writeWorktree(store.layout, record);
   return record;
 };
 
@@ -64,9 +86,7 @@ export interface FoundRecord {
 
 /** The records of all worktrees, those of Work items that are gone and those that cannot be read among them. */
 export const worktreeRecords = (store: Store): FoundRecord[] =>
-  listDirectory(store.layout.worktrees).flatMap((name): FoundRecord[] => {
-    const case_id = /^([0-9a-f-]{36})\.json$/.exec(name)?.[1];
-    if (case_id === undefined) return [];
+  worktreeOwners(store.layout).flatMap((case_id): FoundRecord[] => {
     try {
       const record = readWorktree(store, case_id);
       return record === undefined ? [] : [{ case_id, record }];
@@ -75,9 +95,13 @@ export const worktreeRecords = (store: Store): FoundRecord[] =>
     }
   });
 
+/** The Work items that have a record. */
+export const worktreeOwners = ({ worktrees }: Layout): string[] =>
+  listDirectory(worktrees).flatMap((name) => /^([0-9a-f-]{36})\.json$/.exec(name)?.[1] ?? []);
+
 export const forgetWorktree = async (store: Store, caseId: string): Promise<void> => {
   await readyToWrite(store);
-  await removeFile(store.layout, recordFile(store.layout, caseId));
+  await removeFile(store.layout, worktreeFile(store.layout, caseId));
 };
 
 /** One at a time for each worktree. Taken outside of the Work item's own turn, never within it. */
@@ -144,7 +168,8 @@ export const removeRecovered = ({ layout }: Store, path: string): Promise<boolea
 export const recoveredDir = ({ root }: Pick<Layout, 'root'>, dir: string): string =>
   join(root, dir, 'recovered');
 
-const recordFile = ({ worktrees }: Layout, caseId: string): string =>
+/** Where the record is. */
+export const worktreeFile = ({ worktrees }: Layout, caseId: string): string =>
   join(worktrees, `${caseId}.json`);
 
 const check = (value: unknown, caseId: string): WorktreeRecord => {

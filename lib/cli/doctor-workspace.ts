@@ -5,7 +5,7 @@ import { inspectWorkspace, isThere } from '../../store/inspect.ts';
 import { entryProblem } from '../../store/text/entry-problems.ts';
 import type { FileProblem } from '../../store/text/problem.ts';
 import { plain, trustCommandFor } from '../../store/trust/told.ts';
-import { lookForWaiting } from '../../store/waiting/look.ts';
+import { waitingOnDisk } from '../../store/waiting-on-disk.ts';
 import { howToRaise, type SystemLimit, watchLimit } from '../../store/watch/watch-limits.ts';
 import { whyNotWritten, whyNoWorkspace } from '../../store/workspace-files.ts';
 import { positionText } from '../daemon/system/problem-log.ts';
@@ -70,7 +70,7 @@ const saidOf = ({ column: _column, ...problem }: FileProblem): string =>
 
 const trust = function* ({ layout, config }: Patient): Generator<DoctorFinding> {
   if (config.trust) return;
-  const waiting = lookForWaiting(layout).map(({ key }) => plain(key));
+  const waiting = waitingOnDisk(layout).map(({ key }) => plain(key));
   if (waiting.length === 0) return;
   const what = waiting.slice(0, 8).join(', ') + (waiting.length > 8 ? ', …' : '');
   const said = `nothing of it holds before you say so: ${trustCommandFor(layout)}`;

@@ -10,7 +10,7 @@ import { isThere } from '../../store/inspect.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { Problem } from '../../store/text/problem.ts';
-import { lookForWaiting } from '../../store/waiting/look.ts';
+import { waitingOnDisk } from '../../store/waiting-on-disk.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
@@ -52,7 +52,7 @@ export const importInto = async (call: Call, say: Say, signal?: AbortSignal): Pr
     throw asRefusal(error, config);
   });
   const waiting =
-    values['dry-run'] === true ? [] : lookForWaiting(layoutOf(config.workspace, config.state));
+    values['dry-run'] === true ? [] : waitingOnDisk(layoutOf(config.workspace, config.state));
   if (values.json === true) sayJson(say, { ...json, waiting });
   else for (const line of [...lines, ...aboutTrust(config, waiting)]) say(line);
   return code;

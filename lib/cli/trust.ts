@@ -1,10 +1,9 @@
 import { counted } from '../../base/counted.ts';
-import { waitingKeys } from '../../store/api-keys.ts';
 import { isThere } from '../../store/inspect.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Trusted, WaitingValue } from '../../store/records/trust.ts';
 import { trustCommandFor } from '../../store/trust/told.ts';
-import { lookForWaiting, trustOnDisk } from '../../store/waiting/look.ts';
+import { trustOnDisk, waitingOnDisk } from '../../store/waiting-on-disk.ts';
 import type { Dossier } from '../client/client.ts';
 import { type Config, UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
@@ -100,18 +99,13 @@ const doorOf = async (config: Config, layout: Layout): Promise<Door> => {
   if (reached !== undefined) return daemonDoor(reached.dossier, config);
   return {
     asksAll: false,
-    list: async () => waitingIn(layout),
+    list: async () => waitingOnDisk(layout),
     accept: async (waiting) => {
-      trustOnDisk(layout, withIds(waiting, trustCommandFor(layout)));
-      return { trusted: waiting.map(({ key }) => key), waiting: waitingIn(layout) };
+      await trustOnDisk(layout, withIds(waiting, trustCommandFor(layout)));
+      return { trusted: waiting.map(({ key }) => key), waiting: waitingOnDisk(layout) };
     },
   };
 };
-
-const waitingIn = (layout: Layout): WaitingValue[] => [
-  ...lookForWaiting(layout),
-  ...waitingKeys(layout),
-];
 
 const withIds = (waiting: readonly WaitingValue[], command: string): readonly WaitingValue[] => {
   const lacking = waiting.find(({ key, file }) => key === file);

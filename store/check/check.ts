@@ -7,7 +7,7 @@ import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { ReadEntry } from '../text/entry.ts';
 import { type FileProblem, fileProblem, LINKED_FOLDER, NO_FOLDER } from '../text/problem.ts';
 import { waitsForTrust } from '../trust/told.ts';
-import { lookForWaiting } from '../waiting/look.ts';
+import { waitingOnDisk } from '../waiting-on-disk.ts';
 import { error, type Finding, warning } from './finding.ts';
 import { checkGitignore } from './git-ignore.ts';
 import { checkGlobals } from './globals.ts';
@@ -69,7 +69,7 @@ const checkTop = ({ cases }: Layout): Finding[] => {
 
 // What stands in files and does not hold on this machine until the operator says so: a line for each file.
 const checkTrust = (layout: Layout): Finding[] => {
-  const all = lookForWaiting(layout);
+  const all = waitingOnDisk(layout);
   return [...new Set(all.map(({ file }) => file))].map((file) => {
     const waiting = all.filter((value) => value.file === file);
     const keys = waiting.map(({ key, kind }) => (kind === 'webhook' ? 'This receiver' : key));

@@ -22,7 +22,7 @@ import {
   LINKED_FOLDER,
   NO_FOLDER,
 } from '../text/problem.ts';
-import { readWorktree, whatIsAt } from '../worktrees.ts';
+import { readAnyWorktree, whatIsAt } from '../worktrees.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 
 export interface Machine {
@@ -151,8 +151,10 @@ const checkWorktrees = ({ layout, ids }: Machine): Finding[] =>
 const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Finding[] => {
   const file = `${relative(layout.root, layout.worktrees)}/${id}.json`;
   try {
-    const record = readWorktree({ layout }, id);
-    if (record === undefined) return [];
+    const found = readAnyWorktree(layout, id);
+    // One that another machine wrote waits, and is told so.
+    if (found?.isOurs !== true) return [];
+    const { record } = found;
     const gone = whatIsAt(record.path) !== 'directory';
     const findings: Finding[] = [];
     if (!ids.has(id)) {

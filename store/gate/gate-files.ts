@@ -12,23 +12,28 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
+import { readOurs, sealedText } from '../consent/seal.ts';
 import type { Layout } from '../layout.ts';
 import { remembered, type Store } from '../store.ts';
+import { ifReadable } from '../text/problem.ts';
 import { createGate, type FileGate, type UnsandboxedRun } from './gate.ts';
 
 /** The gate, first as a former life of the daemon left it: its programs may still be alive. */
 export const gateOf = remembered(({ layout }): FileGate => {
   const gate = createGate();
-  for (const marker of orElse(() => readdirSync(layout.unsandboxed), []))
-    gate.runs.set(marker, {
-      started_at: new Date(0).toISOString(),
-      ...readJson<Partial<UnsandboxedRun>>(join(layout.unsandboxed, marker)),
-    });
+  for (const marker of orElse(() => readdirSync(layout.unsandboxed), [])) {
+    // Of these processes are ended: what this machine did not write names none.
+    const run = ifReadable(() => readRun(layout, marker), undefined);
+    if (run !== undefined) gate.runs.set(marker, run);
+  }
   const { sessions = [], planning = [] } = readJson<Partial<KeptOnDisk>>(layout.held) ?? {};
   for (const [id, session] of sessions) gate.sessions.set(id, session);
   for (const [id, part] of planning) gate.planning.set(id, part);
   return gate;
 });
+
+const readRun = (layout: Layout, marker: string): UnsandboxedRun | undefined =>
+  readOurs(layout, join(layout.unsandboxed, marker), (value) => value as UnsandboxedRun);
 
 interface KeptOnDisk {
   sessions: [string, NonNullable<ReturnType<FileGate['sessions']['get']>>][];
@@ -48,7 +53,8 @@ export const saveGate = (store: Store): void => {
 export const noteRun = (layout: Layout, marker: string, run: UnsandboxedRun): void => {
   if (mkdirSync(layout.unsandboxed, { recursive: true, mode: 0o700 }) !== undefined)
     syncNames(layout.dossier);
-  writeNow(layout, join(layout.unsandboxed, marker), `${JSON.stringify(run)}\n`);
+  const path = join(layout.unsandboxed, marker);
+  writeNow(layout, path, sealedText(layout, path, run));
 };
 
 /** Nothing of it is alive: on disk when this returns, for after a power cut the note would hold back what was written since. */

@@ -7,9 +7,9 @@ const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of t
 export const WaitingValue = Type.Object(
   {
     key: Type.String({ description: 'Such as `sandbox`, `providers.claude`, `webhooks/<id>`' }),
-    kind: Type.Enum(['setting', 'webhook', 'change', 'session', 'approval', 'key'], {
+    kind: Type.Enum(['setting', 'webhook', 'change', 'session', 'approval', 'key', 'worktree'], {
       description:
-        'A setting; a receiver of events; a change of a record that was made while a program ran in no sandbox; a session that its files alone say was started, or whose plan they alone say was approved: `all` does not confirm an approval; an API key that was not made on this machine',
+        'A setting; a receiver of events; a change of a record that was made while a program ran in no sandbox; a session that its files alone say was started, or whose plan they alone say was approved: `all` does not confirm an approval; an API key that was not made on this machine; the place of a worktree that was not made on it',
     }),
     file: Type.String({ description: 'Relative to the workspace' }),
     line: Type.Optional(Type.Integer()),

@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { readOurs, sealedText } from '../consent/seal.ts';
 import { createFile, syncDirectory } from '../disk/durable.ts';
 import type { Layout } from '../layout.ts';
 import { Baseline } from '../records/baseline.ts';
 import { listDirectory } from '../text/folder.ts';
-import { checkedBy, readJson } from '../text/json-file.ts';
+import { checkedBy } from '../text/json-file.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { putFile } from '../text/text-file.ts';
 
@@ -13,7 +14,7 @@ import { putFile } from '../text/text-file.ts';
  * that first. Throws `unreadable_record`.
  */
 export const readBaseline = (layout: Layout, caseId: string): Baseline | undefined =>
-  readJson(layout, fileOf(layout, caseId), (value) => checkedBy(Baseline, value));
+  readOurs(layout, fileOf(layout, caseId), (value) => checkedBy(Baseline, value));
 
 /** The Work items with a turn that is not compared yet. */
 export const baselineOwners = ({ baselines }: Layout): string[] =>
@@ -22,7 +23,7 @@ export const baselineOwners = ({ baselines }: Layout): string[] =>
 /** Resolves when it is on disk: only then may the agent start. */
 export const saveBaseline = async (layout: Layout, baseline: Baseline): Promise<void> => {
   const path = fileOf(layout, baseline.case_id);
-  const text = `${JSON.stringify(baseline)}\n`;
+  const text = sealedText(layout, path, baseline);
   const before = readRegularFile(layout.root, path);
   await putFile(layout, path, { before, mode: 0o600 }, text);
 };

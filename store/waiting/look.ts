@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openConsentLog, readConsentLog } from '../consent/log.ts';
+import { readConsentLog } from '../consent/log.ts';
 import { readItem } from '../item/item-files.ts';
 import { walk } from '../item/walk.ts';
 import type { Layout } from '../layout.ts';
@@ -35,12 +35,6 @@ export const waitingSettingsIn = (
   const { waiting } = effectiveOf(entry?.value ?? {}, book);
   return waitingSettingValues(layout, { waiting, written_at: entry?.written_at ?? 0 });
 };
-
-/** Makes what was looked at hold, while no daemon runs. Throws a StateDirError where that cannot be kept. */
-export const trustOnDisk = (layout: Layout, values: readonly WaitingValue[]): void =>
-  openConsentLog(layout).grant(
-    values.map(({ key, value }) => ({ key, value: value ?? undefined })),
-  );
 
 const waitingInItem = (layout: Layout, book: Book, dir: string): WaitingValue[] => {
   if (readFolder(join(layout.root, dir, 'webhooks'), new Map(), PARSING).entries.size === 0)

@@ -1,15 +1,16 @@
 import { orElse } from '../../../base/or-else.ts';
+import { claimedWorktree, lookAtWorktrees } from '../../../store/claimed-worktrees.ts';
 import { allItems, itemOf } from '../../../store/items/items.ts';
 import { isMadeAgain } from '../../../store/new-id.ts';
 import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { readWorktree } from '../../../store/worktrees.ts';
+import { readWorktree, saveWorktree } from '../../../store/worktrees.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Traces } from '../../tools/process/process-tree.ts';
 import type { Setups, WithSetups } from './setup/setups.ts';
 
-/** The record of a Work item's worktree; undefined when it has none. Throws 409 `unreadable_record`. */
+/** The record of a Work item's worktree; undefined when it has none. Throws 409 `unreadable_record`, `worktree_elsewhere`. */
 export const findWorktree = (store: Store, caseId: string): WorktreeRecord | undefined =>
   readWorktree(store, caseId);
 
@@ -43,10 +44,19 @@ export const getWorktree = (store: Store, caseId: string): WorktreeRecord => {
 
 /** What a call that was cut off has made before, where this is that call again. */
 export const madeBefore = (store: Store, caseId: string): WorktreeRecord | undefined =>
-  isMadeAgain() ? findWorktree(store, caseId) : undefined;
+  isMadeAgain() && claimedWorktree(store.layout, caseId) === undefined
+    ? findWorktree(store, caseId)
+    : undefined;
 
-/** Throws 409 `already_exists` where the Work item has a worktree. */
+/** Keeps the record of a worktree that was made or attached, over one that another machine wrote. */
+export const keepWorktree = async (store: Store, record: WorktreeRecord): Promise<void> => {
+  await saveWorktree(store, record);
+  lookAtWorktrees(store);
+};
+
+/** Throws 409 `already_exists` where the Work item has a worktree that this machine knows. */
 export const refuseSecond = (store: Store, caseId: string): void => {
+  if (claimedWorktree(store.layout, caseId) !== undefined) return;
   const known = findWorktree(store, caseId);
   if (known === undefined) return;
   throw new ServiceError(

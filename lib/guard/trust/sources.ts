@@ -1,4 +1,5 @@
 import { waitingKeys } from '../../../store/api-keys.ts';
+import { confirmWorktrees, lookAtWorktrees } from '../../../store/claimed-worktrees.ts';
 import { announce } from '../../../store/items/items.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { confirmSessions, unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
@@ -74,6 +75,15 @@ const sessionsThat = (isMeant: (kind: WaitingValue['kind']) => boolean): TrustSo
   },
 });
 
+// Where a Work item is worked on, as a record says that this machine did not write.
+const worktrees: TrustSource = {
+  list: async ({ store }) => lookAtWorktrees(store),
+  accept: async ({ store }, values) => {
+    for (const id of await confirmWorktrees(store.layout, values)) announce(store, id);
+    lookAtWorktrees(store);
+  },
+};
+
 /** What can wait, by its kind. */
 export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {
   setting: settings,
@@ -82,4 +92,5 @@ export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {
   session: sessionsThat((kind) => kind === 'session'),
   approval: sessionsThat((kind) => kind === 'approval'),
   key: keys,
+  worktree: worktrees,
 };

@@ -1,8 +1,10 @@
 import { sha256 } from '../../../base/sha256.ts';
+import { seenClaims } from '../../../store/claimed-worktrees.ts';
 import type { Item } from '../../../store/item/item.ts';
 import { itemOf } from '../../../store/items/items.ts';
 import { isTrust, toldProblems } from '../../../store/items/tell-problems.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
+import type { WaitingValue } from '../../../store/records/trust.ts';
 import { settingsEntry, waitingSettings } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { plain } from '../../../store/trust/told.ts';
@@ -50,7 +52,13 @@ export const ofWorkspace = (store: Store): AttentionItem[] => {
   const receivers = registrationsOf(store, undefined)
     .flatMap(receiverEntry)
     .map((entry): AttentionItem => ({ ...entry, title: entry.file ?? '' }));
-  return [...settingEntries(store), ...receivers, ...kept, ...problems];
+  const worktrees = seenClaims(store).map(
+    (claim): AttentionItem => ({
+      ...worktreeEntry(claim),
+      ...titleOf(claim.file, claim.key.slice('worktrees/'.length)),
+    }),
+  );
+  return [...settingEntries(store), ...receivers, ...worktrees, ...kept, ...problems];
 };
 
 const heldEntry = (change: WaitingChange): AttentionEntry => ({
@@ -68,6 +76,12 @@ const settingEntries = (store: Store): AttentionItem[] => {
     file: 'workspace.md',
   }));
 };
+
+const worktreeEntry = ({ key, hash, since, file }: WaitingValue): AttentionEntry => ({
+  ...{ id: `trust/${key}/${hash}`, kind: 'trust', since, file },
+  message: 'The worktree was not made on this machine. Confirm where it is before anything runs.',
+  answer: { method: 'POST', path: '/trust', body: trustOne(key, hash) },
+});
 
 const receiverEntry = (registration: Registration): AttentionEntry[] => {
   const { waiting, vanished, matter, name } = registration;

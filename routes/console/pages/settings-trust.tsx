@@ -22,11 +22,13 @@ const KINDS: Readonly<Record<WaitingValue['kind'], string>> = {
   session: 'Session started elsewhere',
   approval: 'Plan approved elsewhere',
   key: 'API key made elsewhere',
+  worktree: 'Worktree made elsewhere',
 };
 
 const WORDS: Readonly<Partial<Record<WaitingValue['kind'], string>>> = {
   session: 'Confirm this session',
   approval: 'Approve again',
+  worktree: 'Confirm this worktree',
 };
 
 const View = ({ values, more }: TrustShown) => (

@@ -1,5 +1,6 @@
+import { claimedWorktree, lookAtWorktrees } from '../../../../store/claimed-worktrees.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { WithStore } from '../../../../store/store.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../../store/worktrees.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
@@ -35,6 +36,7 @@ export const removeWorktree = (
   { force, isMeant = () => true }: Removal,
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
+    if (await letGoOfClaim(service.store, caseId)) return;
     const record = getWorktree(service.store, caseId);
     if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
     await takeAway(service, record, { force, patch: true });
@@ -51,9 +53,18 @@ export const removeForDeletedCase = (
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
     refuseHeld(service, caseId);
+    if (await letGoOfClaim(service.store, caseId)) return;
     const record = findWorktree(service.store, caseId);
     if (record !== undefined) await takeAway(service, record, { force, patch: false });
   });
+
+// Of a record that this machine did not write: nothing of what it names is touched.
+const letGoOfClaim = async (store: Store, caseId: string): Promise<boolean> => {
+  if (claimedWorktree(store.layout, caseId) === undefined) return false;
+  await forgetWorktree(store, caseId);
+  lookAtWorktrees(store);
+  return true;
+};
 
 const takeAway = async (
   service: WorktreeNeeds,

@@ -2,7 +2,7 @@ import type { RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
-import { inWorktreeTurn, saveWorktree, whatIsAt } from '../../../../store/worktrees.ts';
+import { inWorktreeTurn, whatIsAt } from '../../../../store/worktrees.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
@@ -14,7 +14,7 @@ import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
 import { putInto } from '../../snapshots/restore.ts';
 import { placeFor } from '../make/create.ts';
 import { reasonFor } from '../make/name.ts';
-import { madeBefore, refuseHeld, refuseSecond } from '../read.ts';
+import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
 import { noteOfState } from './kept-states.ts';
 import { type FoundRecovery, findRecovery } from './recoveries.ts';
@@ -84,7 +84,7 @@ const make = async (service: WithGit & WithStore, kept: Kept): Promise<WorktreeR
     common_dir: worktree.common_dir,
   };
   // Known from now on: if what follows fails, the worktree is there to be looked at, and what was kept is kept.
-  await saveWorktree(store, record);
+  await keepWorktree(store, record);
   if (note.picture !== null) await fill(git, worktree, { ...note.picture, branch });
   return record;
 };

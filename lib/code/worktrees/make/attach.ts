@@ -6,12 +6,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
-import {
-  inWorktreeTurn,
-  realDirectory,
-  saveWorktree,
-  worktreeRecords,
-} from '../../../../store/worktrees.ts';
+import { inWorktreeTurn, realDirectory, worktreeRecords } from '../../../../store/worktrees.ts';
 import { badField, ServiceError } from '../../../errors.ts';
 import {
   currentBranch,
@@ -25,7 +20,7 @@ import { getItem } from '../../projects/item.ts';
 import type { ProjectNeeds } from '../../projects/needs.ts';
 import { findProjectRepository } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
-import { madeBefore, refuseHeld, refuseSecond } from '../read.ts';
+import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
 import { startOf } from './create.ts';
 import { caseOfReason } from './name.ts';
@@ -90,7 +85,7 @@ const attach = async (
     git_dir,
     common_dir,
   };
-  await saveWorktree(store, record);
+  await keepWorktree(store, record);
   return record;
 };
 

@@ -3,12 +3,7 @@ import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
-import {
-  inWorktreeTurn,
-  saveWorktree,
-  whatIsAt,
-  worktreesHome,
-} from '../../../../store/worktrees.ts';
+import { inWorktreeTurn, whatIsAt, worktreesHome } from '../../../../store/worktrees.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
 import { mergeBase } from '../../../tools/git/read/ancestry.ts';
 import { defaultBase, headCommit } from '../../../tools/git/read/repository.ts';
@@ -20,7 +15,7 @@ import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../look/state.ts';
 import type { WorktreeNeeds } from '../needs.ts';
-import { findWorktree, madeBefore, refuseSecond } from '../read.ts';
+import { findWorktree, keepWorktree, madeBefore, refuseSecond } from '../read.ts';
 import { newSetup, setUp } from '../setup/setup.ts';
 import { adopt } from './adopt.ts';
 import { branchFor } from './branch-name.ts';
@@ -110,7 +105,7 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
     common_dir: worktree.common_dir,
     ...(setup !== undefined && { setup }),
   };
-  await saveWorktree(store, record);
+  await keepWorktree(store, record);
   return record;
 };
 

@@ -61,7 +61,9 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
     return;
   }
   const { run_marker } = found.matter;
-  if (run_marker !== undefined) await killRun(run_marker, tracesOf(service.store, caseId));
+  // What files alone claim may name the mark of somebody else's run.
+  if (run_marker !== undefined && found.session.unconfirmed === undefined)
+    await killRun(run_marker, tracesOf(service.store, caseId));
   await putBackStaged(service, found);
   const told = service.store.journal.runs.get(id)?.status;
   await finalize(service, found);

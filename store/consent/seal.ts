@@ -1,0 +1,86 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { relative } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
+import type { Layout } from '../layout.ts';
+import { readJson } from '../text/json-file.ts';
+import { Problem } from '../text/problem.ts';
+import { canonical } from './canonical.ts';
+import { readStateKey } from './state-dir.ts';
+import { knownWorkspaceId } from './workspace-id.ts';
+
+/**
+ * The text of a record below `.dossier/` by which programs are started or ended, or files changed. Its seal is made with the
+ * key of the state directory, for this workspace and this file: what git, a copy or another program put there has none.
+ */
+export const sealedText = (layout: Layout, path: string, record: object): string =>
+  `${JSON.stringify({ ...record, seal: sealOf(layout, path, record) }, undefined, 2)}\n`;
+
+/**
+ * A record, and whether this machine wrote it; undefined where there is none. Throws `unreadable_record` for one that
+ * does not fit.
+ */
+export const readSealed = <T>(
+  layout: Layout,
+  path: string,
+  check: (value: unknown) => T,
+): { record: T; isOurs: boolean } | undefined =>
+  readJson(layout, path, (value) => {
+    const { seal, ...record } = Object(value) as Record<string, unknown>;
+    return { record: check(record), isOurs: isSealed(layout, path, { seal, record }) };
+  });
+
+/** The same, where nothing but what this machine wrote is of use: anything else is `unreadable_record`. */
+export const readOurs = <T>(
+  layout: Layout,
+  path: string,
+  check: (value: unknown) => T,
+): T | undefined =>
+  readJson(layout, path, (value) => {
+    const { seal, ...record } = Object(value) as Record<string, unknown>;
+    if (!isSealed(layout, path, { seal, record })) throw new Problem('made_elsewhere', ELSEWHERE);
+    return check(record);
+  });
+
+const ELSEWHERE =
+  'It was not written on this machine, and is not followed. Look at it, then move it out of .dossier/';
+
+const isSealed = (
+  layout: Layout,
+  path: string,
+  { seal, record }: { seal: unknown; record: object },
+): boolean => {
+  const [found, right] = [`${seal}`, sealOf(layout, path, record)].map((one) =>
+    Buffer.from(one ?? ''),
+  );
+  if (found === undefined || right === undefined || right.length === 0) return false;
+  return found.length === right.length && timingSafeEqual(found, right);
+};
+
+// Relative: a workspace that is moved by a rename keeps what it has.
+const sealOf = (layout: Layout, path: string, record: object): string | undefined => {
+  const place = placeOf(layout);
+  if (place === undefined) return undefined;
+  const text = `${place.id}\nseal\n${relative(layout.dossier, path)}\n${canonical(record)}`;
+  return createHmac('sha256', place.key).update(text).digest('hex');
+};
+
+interface Place {
+  id: string;
+  key: Buffer;
+}
+
+// The daemon goes on with the id that it began with, as its consent log does.
+const places = new WeakMap<Layout, Place>();
+
+const placeOf = (layout: Layout): Place | undefined => {
+  const known = places.get(layout);
+  if (known !== undefined) return known;
+  const found = orElse(() => {
+    const { state } = layout;
+    const id = state && knownWorkspaceId(layout, state);
+    const key = state && readStateKey(state);
+    return id && key ? { id, key } : undefined;
+  }, undefined);
+  if (found !== undefined) places.set(layout, found);
+  return found;
+};
