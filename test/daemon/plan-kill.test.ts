@@ -4,10 +4,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { sealedText } from '../../store/consent/seal.ts';
+import { layoutOf } from '../../store/layout.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { withAgent } from '../helpers/sessions.ts';
+import { STATE_DIR } from '../helpers/state-dir.ts';
 import { clientOf } from '../helpers/stream.ts';
 
 /** A session in Plan mode whose agent has done what it does; its daemon is dead. */
@@ -162,8 +165,9 @@ describe('a daemon that is killed in Plan mode', () => {
 
   it('fails the session as well when it died between undoing and saying so', async (t) => {
     const it = await killedInPlanMode(t, 'stubborn', /Working on it/);
-    const text = readFileSync(it.baseline, 'utf8');
-    writeFileSync(it.baseline, text.replace('"violated":false', '"violated":true'));
+    const { seal: _seal, ...baseline } = JSON.parse(readFileSync(it.baseline, 'utf8'));
+    const layout = layoutOf(it.workspace, STATE_DIR);
+    writeFileSync(it.baseline, sealedText(layout, it.baseline, { ...baseline, violated: true }));
     const { status, error } = await (await it.again()).session();
     assert.equal(status, 'failed');
     assert.match(String(error), /^plan_mode_violation/);

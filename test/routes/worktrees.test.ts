@@ -15,6 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createGit } from '../../lib/tools/git/run/create-git.ts';
 import { createCase } from '../../lib/work/cases/change.ts';
 import { deleteCase } from '../../store/cases.ts';
+import { sealedText } from '../../store/consent/seal.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
@@ -634,9 +635,12 @@ describe('DELETE /api/cases/{id}/worktree', () => {
       assert.deepEqual(codes(...answers), Array(2).fill([409, 'worktree_tampered']));
       assert.deepEqual(readdirSync(safe), before);
     };
+    // As a program of the daemon's own user could: with the seal of this machine.
     const edit = (fixture: Fixture, change: object) => {
-      const record = JSON.parse(readFileSync(recordFile(fixture), 'utf8'));
-      writeFileSync(recordFile(fixture), JSON.stringify({ ...record, ...change }));
+      const path = recordFile(fixture);
+      const { seal: _seal, ...record } = JSON.parse(readFileSync(path, 'utf8'));
+      const { layout } = fixture.service.store;
+      writeFileSync(path, sealedText(layout, path, { ...record, ...change }));
     };
 
     it('the main checkout', async (t) => {
