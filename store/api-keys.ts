@@ -2,7 +2,7 @@ import { basename, join, relative } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { sha256 } from '../base/sha256.ts';
 import { trustHash } from './consent/canonical.ts';
-import { openConsentLog, readConsentLog } from './consent/log.ts';
+import { readConsentLog } from './consent/log.ts';
 import { makeDirectories } from './disk/directories.ts';
 import { createFile, removeFile, replaceFile } from './disk/durable.ts';
 import type { Layout } from './layout.ts';
@@ -13,6 +13,7 @@ import { listDirectory } from './text/folder.ts';
 import { checkedBy, readJson } from './text/json-file.ts';
 import { ifReadable, Problem } from './text/problem.ts';
 import { readRegularFile } from './text/record-file.ts';
+import { openTrustLog } from './trust/open-log.ts';
 
 /**
  * The key with this text; undefined for none. Its file is named by its hash, and is asked for each time: a key whose file
@@ -87,7 +88,7 @@ export const saveKey = async (store: Store, key: ApiKey): Promise<void> => {
 export const saveKeyIn = async (
   layout: Layout,
   key: ApiKey,
-  consent = openConsentLog(layout),
+  consent = openTrustLog(layout),
 ): Promise<void> => {
   makeDirectories(layout);
   consent.grant([consentOf(key)]);
@@ -112,7 +113,7 @@ export const removeKey = async (store: Store, key: ApiKey): Promise<boolean> => 
 export const removeKeyIn = (
   layout: Layout,
   key: ApiKey,
-  consent = openConsentLog(layout),
+  consent = openTrustLog(layout),
 ): Promise<boolean> => {
   consent.revoke(consentOf(key).key);
   return removeFile(layout, keyFile(layout, key.sha256));

@@ -4,7 +4,6 @@ import { createTurns } from '../base/turns.ts';
 import { lookCloser } from './beside/look-closer.ts';
 import { sweepTranscripts } from './beside/sweep-transcripts.ts';
 import { lookAtWorktrees } from './claimed-worktrees.ts';
-import { openConsentLog } from './consent/log.ts';
 import { needStateDir } from './consent/state-dir.ts';
 import { journalMarkFile } from './consent/workspace-id.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
@@ -27,6 +26,7 @@ import { closeBook } from './settings/globals.ts';
 import { machineOf, readyToWrite, type Store } from './store.ts';
 import { createProblems } from './text/problems.ts';
 import type { MatterChanges } from './text/splice.ts';
+import { openTrustLog } from './trust/open-log.ts';
 import { pruneUndo } from './undo.ts';
 import { lookAtWaiting } from './waiting/waiting.ts';
 import { type Pace, payAttention, type WatchAttention } from './watch/attention.ts';
@@ -129,7 +129,7 @@ const readAll = async (
   clearLeftovers(layout);
   pruneUndo(layout);
   await upgrade(layout, steps);
-  const consent = openConsentLog(layout);
+  const consent = openTrustLog(layout);
   const machine = await machineOf(layout);
   const journal = await openJournal(layout.journal, report, markOf(layout, report));
   const store: Store = {

@@ -1,8 +1,8 @@
 import { waitingKeys } from './api-keys.ts';
 import { claimedWorktrees, confirmWorktrees } from './claimed-worktrees.ts';
-import { openConsentLog } from './consent/log.ts';
 import type { Layout } from './layout.ts';
 import type { WaitingValue } from './records/trust.ts';
+import { openTrustLog } from './trust/open-log.ts';
 import { lookForWaiting } from './waiting/look.ts';
 
 /** What waits for the operator in a workspace, read by who is not its daemon. Writes nothing. */
@@ -19,8 +19,6 @@ export const trustOnDisk = async (
 ): Promise<void> => {
   const isPlace = ({ kind }: WaitingValue): boolean => kind === 'worktree';
   const granted = values.filter((value) => !isPlace(value));
-  openConsentLog(layout).grant(
-    granted.map(({ key, value }) => ({ key, value: value ?? undefined })),
-  );
+  openTrustLog(layout).grant(granted.map(({ key, value }) => ({ key, value: value ?? undefined })));
   await confirmWorktrees(layout, values.filter(isPlace));
 };

@@ -44,7 +44,7 @@ export interface ConsentLog {
   assume(consents: readonly Consent[]): void;
   /** Reads what another process added. */
   refresh(): void;
-  /** Lets nothing count while it is true. */
+  /** Lets nothing count while it is true, but what is stricter than the defaults. */
   withhold(isWithheld: boolean): void;
 }
 
@@ -57,15 +57,27 @@ interface Place {
 
 /**
  * The consent log of a workspace that this process holds. Throws a StateDirError where decisions could not be kept, before
- * anything else is read.
+ * anything else is read. `stricter` is asked about a workspace that takes the place of another one.
  */
-export const openConsentLog = (layout: Layout): ConsentLog => {
+export const openConsentLog = (layout: Layout, stricter: Stricter = () => []): ConsentLog => {
   const { state } = layout;
   if (state === undefined) throw new StateDirError(NO_STATE_DIR);
   needStateDir(state, layout.root);
   const key = needStateKey(state);
-  return logOf(placeOf(state, needWorkspaceId(layout, state), key));
+  const begin = (id: string, former: string | undefined): void => {
+    const kept = former === undefined ? [] : stricter(logOf(placeOf(state, former, key)).list());
+    if (kept.length === 0) return;
+    const place = placeOf(state, id, key);
+    append(place, [{ key: FORMER, value: former, by: 'tightening' }, ...kept]);
+  };
+  return logOf(placeOf(state, needWorkspaceId(layout, state, begin), key), stricter);
 };
+
+/** What goes on to apply of decisions about the workspace that was at a path before this one: no more than is stricter. */
+export type Stricter = (decisions: ReadonlyMap<string, Consent>) => Consent[];
+
+/** Names the workspace that such decisions are of. */
+export const FORMER = 'workspace/former';
 
 const NO_STATE_DIR =
   'There is no HOME, and so no place for what you trust and approve: name a directory with --state-dir';
@@ -100,18 +112,18 @@ interface Kept {
   mark: string;
 }
 
-const logOf = (place: Place | undefined): ConsentLog => {
+const logOf = (place: Place | undefined, stricter: Stricter = () => []): ConsentLog => {
   const kept: Kept = {
     ...{ granted: new Map(), hashes: new Set(), version: 0, offset: 0, mark: '' },
     ...{ damage: undefined, withheld: false },
   };
   if (place !== undefined) refresh(place, kept);
-  return { ...reading(kept), ...writing(place, kept) };
+  return { ...reading(kept, stricter), ...writing(place, kept) };
 };
 
 type Reading = Pick<ConsentLog, 'current' | 'isGranted' | 'wasGranted' | 'list'>;
 
-const reading = (kept: Kept): Reading => {
+const reading = (kept: Kept, stricter: Stricter): Reading => {
   const counts = (): boolean => !kept.withheld;
   return {
     current: () => ({ version: kept.version, damage: kept.damage }),
@@ -120,7 +132,8 @@ const reading = (kept: Kept): Reading => {
       value !== undefined &&
       canonical(kept.granted.get(key)?.value) === canonical(value),
     wasGranted: (key, hash) => counts() && kept.hashes.has(`${key} ${hash}`),
-    list: () => (counts() ? kept.granted : NOTHING),
+    list: () =>
+      counts() ? kept.granted : new Map(stricter(kept.granted).map((one) => [one.key, one])),
   };
 };
 
@@ -149,8 +162,6 @@ const writing = (place: Place | undefined, kept: Kept): Omit<ConsentLog, keyof R
     },
   };
 };
-
-const NOTHING: ReadonlyMap<string, Consent> = new Map();
 
 // Who adds takes no lock: lines of two processes stand one after the other.
 const append = (place: Place, consents: readonly Consent[]): void => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { type Layout, layoutOf } from '../layout.ts';
 import { readRegularFile } from '../text/record-file.ts';
@@ -33,20 +34,39 @@ export const knownWorkspaceId = (layout: Layout, state: string): string | undefi
 };
 
 /**
- * The same, with a new id for a workspace that the state directory does not know, on disk when this returns. Throws what
- * the disk says.
+ * The same, with a new id for a workspace that the state directory does not know, on disk when this returns. `begin` is
+ * given the new id before it counts, with the id of the workspace that was at this path last and is known at no other.
+ * Throws what the disk says.
  */
-export const needWorkspaceId = (layout: Layout, state: string): string => {
+export const needWorkspaceId = (
+  layout: Layout,
+  state: string,
+  begin: (id: string, former: string | undefined) => void,
+): string => {
   const known = knownWorkspaceId(layout, state);
   const id = known ?? randomUUID();
-  if (known === undefined) carryMark(layout, state, id);
-  if (known === undefined) writePrivate(idFile(layout), `${id}\n`);
+  if (known === undefined) {
+    begin(id, formerAt(state, layout.root));
+    carryMark(layout, state, id);
+    writePrivate(idFile(layout), `${id}\n`);
+  }
   const inode = idIn(layout)?.inode ?? '';
   const noted: Noted = { path: layout.root, inode, machine: machineId() };
-  if (JSON.stringify(notedOf(state, id)) !== JSON.stringify(noted))
-    writePrivate(join(stateOfWorkspace(state, id), NOTE), `${JSON.stringify(noted)}\n`);
+  if (JSON.stringify(notedOf(state, id)) === JSON.stringify(noted)) return id;
+  writePrivate(join(stateOfWorkspace(state, id), NOTE), `${JSON.stringify(noted)}\n`);
+  writePrivate(lastAt(state, layout.root), `${id}\n`);
   return id;
 };
+
+// Who deletes or replaces `.dossier/workspace` has this machine forget what it trusts there, and not what it forbids.
+const formerAt = (state: string, path: string): string | undefined => {
+  const id = orElse(() => readFileSync(lastAt(state, path), 'utf8').trim(), undefined);
+  const noted = id === undefined ? undefined : notedOf(state, id);
+  return noted?.path === path && noted.machine === machineId() ? id : undefined;
+};
+
+/** Names the workspace that was at a path last. */
+const lastAt = (state: string, path: string): string => join(state, 'paths', sha256(path));
 
 const NOTE = 'workspace.json';
 const MARK = 'journal';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readConsentLog } from '../consent/log.ts';
+import { FORMER, readConsentLog } from '../consent/log.ts';
 import { isDirectoryItself } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { Settings } from '../records/settings.ts';
@@ -114,19 +114,30 @@ export const refreshTrust = (store: Store): void => {
   const { verdicts, ...inForce } = effectiveOf(settings, book);
   // An editor that saves by renaming takes nothing away.
   if (settings !== NO_SETTINGS) noteVerdicts(book, verdicts);
-  problems.set(`${SETTINGS} trust`, untrusted(layout, inForce.waiting));
+  const isReplaced = book.log.list().has(FORMER);
+  problems.set(`${SETTINGS} trust`, untrusted(layout, inForce.waiting, isReplaced));
   globals.inForce = { ...inForce, from: { settings, version: book.log.current().version } };
 };
 
 const damaged = (why: string): Problem => new Problem('consent_damaged', why);
 
 // One line however many wait: they are looked at together.
-const untrusted = (layout: Layout, waiting: readonly WaitingPart[]): FileProblem[] => {
+const untrusted = (
+  layout: Layout,
+  waiting: readonly WaitingPart[],
+  isReplaced: boolean,
+): FileProblem[] => {
   if (waiting.length === 0) return [];
   const keys = waiting.map(({ key }) => key);
   const [place] = placesOf(layout, keys).values();
-  return [fileProblem(SETTINGS, waitsForTrust(layout, keys, place))];
+  const waits = fileProblem(SETTINGS, waitsForTrust(layout, keys, place));
+  return isReplaced ? [waits, fileProblem(SETTINGS, REPLACED)] : [waits];
 };
+
+const REPLACED = new Problem(
+  'workspace_replaced',
+  'This path held another workspace on this machine. What was stricter there applies until you confirm what is in the file',
+);
 
 /** Reads the global webhook registrations again and adds what hand-made ones lack. True when something changed. */
 export const refreshWebhooks = async (store: Store, patient = false): Promise<boolean> => {
