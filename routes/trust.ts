@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { listWaiting, trust } from '../lib/guard/trust/trust.ts';
+import { listTrusted, listWaiting, revoke, trust } from '../lib/guard/trust/trust.ts';
 import { route } from '../lib/http/route.ts';
-import { Trusted, TrustWish, WaitingValue } from '../store/records/trust.ts';
+import { Trusted, TrustedValue, TrustWish, WaitingValue } from '../store/records/trust.ts';
 
 export const trustRoutes = [
   route('GET /trust', {
@@ -19,5 +19,19 @@ export const trustRoutes = [
     response: Trusted,
     errors: ['precondition_failed'],
     handler: ({ body }, service) => trust(service, body),
+  }),
+  route('GET /trusted', {
+    summary: 'List the settings and receivers of events that you have trusted on this machine',
+    response: Type.Array(TrustedValue),
+    handler: (_input, service) => listTrusted(service),
+  }),
+  route('DELETE /trusted/{key}', {
+    operationId: 'revokeTrust',
+    summary: 'Take the trust in a setting or a receiver of events back, at once',
+    description:
+      'Its value in the files waits again, as do all that were trusted before. What is stricter than the defaults goes on to apply. Runs that began with it go on.',
+    params: { key: Type.String({ minLength: 1 }) },
+    errors: ['not_found'],
+    handler: ({ params }, service) => revoke(service, params.key),
   }),
 ];

@@ -1,8 +1,11 @@
 import { waitingKeys } from './api-keys.ts';
 import { claimedWorktrees, confirmWorktrees } from './claimed-worktrees.ts';
+import { readConsentLog } from './consent/log.ts';
 import type { Layout } from './layout.ts';
-import type { WaitingValue } from './records/trust.ts';
+import type { TrustedValue, WaitingValue } from './records/trust.ts';
+import { createBook } from './trust/book.ts';
 import { openTrustLog } from './trust/open-log.ts';
+import { revokeTrusted, trustedValues } from './trust/trusted.ts';
 import { lookForWaiting } from './waiting/look.ts';
 
 /** What waits for the operator in a workspace, read by who is not its daemon. Writes nothing. */
@@ -22,3 +25,11 @@ export const trustOnDisk = async (
   openTrustLog(layout).grant(granted.map(({ key, value }) => ({ key, value: value ?? undefined })));
   await confirmWorktrees(layout, values.filter(isPlace));
 };
+
+/** What the operator has trusted, read by who is not the workspace's daemon. */
+export const trustedOnDisk = (layout: Layout): TrustedValue[] =>
+  trustedValues(readConsentLog(layout));
+
+/** Takes the trust in a key back, while no daemon runs; false where it is not trusted. */
+export const revokeOnDisk = (layout: Layout, key: string): boolean =>
+  revokeTrusted(createBook(openTrustLog(layout)), key);

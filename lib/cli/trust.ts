@@ -1,9 +1,14 @@
 import { counted } from '../../base/counted.ts';
 import { isThere } from '../../store/inspect.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
-import type { Trusted, WaitingValue } from '../../store/records/trust.ts';
-import { trustCommandFor } from '../../store/trust/told.ts';
-import { trustOnDisk, waitingOnDisk } from '../../store/waiting-on-disk.ts';
+import type { Trusted, TrustedValue, WaitingValue } from '../../store/records/trust.ts';
+import { plain, trustCommandFor } from '../../store/trust/told.ts';
+import {
+  revokeOnDisk,
+  trustedOnDisk,
+  trustOnDisk,
+  waitingOnDisk,
+} from '../../store/waiting-on-disk.ts';
 import type { Dossier } from '../client/client.ts';
 import { type Config, UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
@@ -22,9 +27,22 @@ export const trustCommand = async (
   { config, values }: Call,
   say: Say = toStandardOutput,
 ): Promise<number> => {
-  const { all = false, list = false, json = false } = values;
   const layout = existing(config);
   const door = await doorOf(config, layout);
+  const { json = false, trusted = false, revoke } = values;
+  if (revoke !== undefined) return takeBack(door, revoke, say);
+  if (trusted) return sayTrusted(await door.trusted(), json, say);
+  return showWaiting({ door, layout, values }, say);
+};
+
+interface Asked {
+  door: Door;
+  layout: Layout;
+  values: Call['values'];
+}
+
+const showWaiting = async ({ door, layout, values }: Asked, say: Say): Promise<number> => {
+  const { all = false, list = false, json = false } = values;
   const listed = await door.list();
   const waiting = listed.filter(isMeant(all && !list));
   if (json) {
@@ -42,6 +60,19 @@ export const trustCommand = async (
   }
   await door.accept(waiting);
   say(`${counted(waiting.length, 'value')} trusted: ${waiting.map(({ key }) => key).join(', ')}`);
+  return 0;
+};
+
+const takeBack = async (door: Door, key: string, say: Say): Promise<number> => {
+  await door.revoke(key);
+  say(`Revoked ${plain(key)}. What is in the files waits until you trust it again.`);
+  return 0;
+};
+
+const sayTrusted = (all: readonly TrustedValue[], json: boolean, say: Say): number => {
+  if (json) sayJson(say, all);
+  else if (all.length === 0) say('You have trusted no setting and no webhook of this workspace.');
+  else for (const { key, value } of all) say(`${plain(key)}  ${plain(JSON.stringify(value))}`);
   return 0;
 };
 
@@ -91,6 +122,9 @@ interface Door {
   asksAll: boolean;
   list(): Promise<WaitingValue[]>;
   accept(waiting: readonly WaitingValue[]): Promise<Trusted>;
+  trusted(): Promise<TrustedValue[]>;
+  /** Throws a Refusal for a key that is not trusted. */
+  revoke(key: string): Promise<unknown>;
 }
 
 // Nothing, and no key, is sent to an address before what listens there has shown that it is this workspace's daemon.
@@ -103,6 +137,11 @@ const doorOf = async (config: Config, layout: Layout): Promise<Door> => {
     accept: async (waiting) => {
       await trustOnDisk(layout, withIds(waiting, trustCommandFor(layout)));
       return { trusted: waiting.map(({ key }) => key), waiting: waitingOnDisk(layout) };
+    },
+    trusted: async () => trustedOnDisk(layout),
+    revoke: async (key) => {
+      if (!revokeOnDisk(layout, key))
+        throw new Refusal(`${plain(key)} is not trusted: dossier trust --trusted lists what is`);
     },
   };
 };
@@ -126,5 +165,7 @@ const daemonDoor = ({ call }: Dossier, config: Config): Door => {
       const values = waiting.map(({ key, hash }) => ({ key, hash }));
       return call('POST /trust', { body: { values } }).catch(orRefuse);
     },
+    trusted: () => call('GET /trusted').catch(orRefuse),
+    revoke: (key) => call('DELETE /trusted/{key}', { key }).catch(orRefuse),
   };
 };

@@ -17,6 +17,8 @@ export interface Consent {
   value?: unknown;
   /** A setting that applies because it is stricter is no decision of the operator's, and is not trusted for ever. */
   by: 'operator' | 'tightening';
+  /** No value of before counts again when it comes back. */
+  revoked?: true;
   at?: string;
 }
 
@@ -33,7 +35,8 @@ export interface ConsentLog {
   current(): { version: number; damage: string | undefined };
   /** Keeps decisions: on disk when this returns. Throws what the disk says, and then none of them counts. */
   grant(consents: readonly Omit<Consent, 'by'>[], by?: Consent['by']): void;
-  revoke(key: string): void;
+  /** Takes all back that was granted for a key. `kept` is what goes on to apply because it is stricter. */
+  revoke(key: string, kept?: unknown): void;
   /** Whether the last decision about this key was for this value. */
   isGranted(key: string, value: unknown): boolean;
   /** Whether a value with this hash was ever granted for this key by the operator. */
@@ -148,7 +151,11 @@ const writing = (place: Place | undefined, kept: Kept): Omit<ConsentLog, keyof R
   };
   return {
     grant,
-    revoke: (key) => grant([{ key }]),
+    revoke: (key, kept) =>
+      grant(
+        [{ key, revoked: true, ...(kept !== undefined && { value: kept }) }],
+        kept === undefined ? 'operator' : 'tightening',
+      ),
     assume: (consents) => {
       for (const consent of consents) fold(kept, consent);
     },
@@ -241,8 +248,9 @@ const forget = (kept: Kept): void => {
 };
 
 const fold = ({ granted, hashes }: Kept, consent: Consent): void => {
-  const { key, value, by } = consent;
+  const { key, value, by, revoked = false } = consent;
   if (value === undefined) granted.delete(key);
   else granted.set(key, consent);
-  if (by === 'operator') hashes.add(`${key} ${trustHash(value)}`);
+  if (revoked) for (const one of hashes) if (one.startsWith(`${key} `)) hashes.delete(one);
+  if (by === 'operator' && !revoked) hashes.add(`${key} ${trustHash(value)}`);
 };

@@ -45,3 +45,15 @@ export const Trusted = Type.Object(
   { $id: 'Trusted' },
 );
 export type Trusted = Static<typeof Trusted>;
+
+/** What the operator has trusted on this machine. */
+export const TrustedValue = Type.Object(
+  {
+    key: Type.String(),
+    kind: Type.Enum(['setting', 'webhook']),
+    value: Type.Unknown(),
+    since: Type.Optional(Time),
+  },
+  { $id: 'TrustedValue' },
+);
+export type TrustedValue = Static<typeof TrustedValue>;

@@ -15,6 +15,7 @@ import { type Book, createBook, noteVerdicts } from '../trust/book.ts';
 import { effectiveOf, type WaitingPart } from '../trust/effective.ts';
 import { placesOf } from '../trust/place.ts';
 import { waitsForTrust } from '../trust/told.ts';
+import { revokeTrusted } from '../trust/trusted.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 
 /** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
@@ -207,6 +208,10 @@ export const trustValues = (
 /** Whether the operator has ever trusted this value of a key, by its hash. */
 export const wasTrusted = (store: Store, key: string, hash: string): boolean =>
   store.consent.wasGranted(key, hash);
+
+/** Takes the trust in a key back; false where it is not trusted. What applies is looked at again with `refreshGlobals`. */
+export const revokeTrust = (store: Store, key: string): boolean =>
+  revokeTrusted(bookOf(store), key);
 
 /** `closed`: a program runs that no sandbox holds, and may be who writes. */
 export const closeBook = (store: Store, closed: boolean): void => {

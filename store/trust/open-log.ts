@@ -10,7 +10,8 @@ import { looseningKeys } from './tightening.ts';
  */
 export const openTrustLog = (layout: Layout): ConsentLog => openConsentLog(layout, stricter);
 
-const stricter = (decisions: ReadonlyMap<string, Consent>): Consent[] => {
+/** What of these decisions is a setting that is stricter than the defaults. */
+export const stricter = (decisions: ReadonlyMap<string, Consent>): Consent[] => {
   const settings = [...decisions.values()].filter(({ key }) => patternOf(key) !== undefined);
   const all = settings.reduce<Settings>((made, { key, value }) => withPart(made, key, value), {});
   const loosening = looseningKeys({}, all);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { Trusted, WaitingValue } from '../../store/records/trust.ts';
+import type { Trusted, TrustedValue, WaitingValue } from '../../store/records/trust.ts';
 import { openReceiver } from '../helpers/receiver.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
@@ -259,3 +259,77 @@ const writeHook = (dir: string, text: string): void => {
   if (!existsSync(folder)) mkdirSync(folder);
   writeFileSync(join(folder, 'x.md'), text);
 };
+
+describe('trust that is taken back', () => {
+  const trusted = async ({ call }: Running): Promise<[string, unknown][]> =>
+    (await call<TrustedValue[]>('GET', '/trusted')).body.map(({ key, value }) => [key, value]);
+  const takeBack = ({ call }: Running, key: string) =>
+    call('DELETE', `/trusted/${encodeURIComponent(key)}`);
+
+  it('has a setting wait again, with every value that was ever trusted, over a restart too', async (t) => {
+    const running = await distrustful(t);
+    for (const network of ['host', '{ allow: [example.com] }']) {
+      write(running, `network: ${network}`);
+      await running.call('POST', '/trust', { all: true });
+    }
+    write(running, 'sandbox: off\nnetwork: host');
+    await running.call('POST', '/trust', { all: true });
+    assert.deepEqual(await trusted(running), [
+      ['network', 'host'],
+      ['sandbox', 'off'],
+    ]);
+    for (const key of ['network', 'sandbox'])
+      assert.equal((await takeBack(running, key)).status, 204);
+    assert.deepEqual(await keysOf(running), ['sandbox', 'network']);
+    await running.restart();
+    assert.deepEqual(await keysOf(running), ['sandbox', 'network']);
+    assert.deepEqual(await trusted(running), []);
+    const id = await newCase(running);
+    const refused = await running.call('POST', `/cases/${id}/sessions`, { type: 'investigation' });
+    assertProblem(refused, 422, 'trust_needed');
+    await running.call('POST', '/trust', { all: true });
+    assert.deepEqual(await keysOf(running), []);
+  });
+
+  it('leaves what is stricter than the defaults in force, whatever the file says', async (t) => {
+    const running = await distrustful(t);
+    write(running, 'network: { allow: [example.com] }');
+    await running.call('POST', '/trust', { all: true });
+    write(running, 'max_sessions: 3');
+    assert.deepEqual(await keysOf(running), ['network']);
+    // It applied unasked, and was never trusted by itself.
+    assertProblem(await takeBack(running, 'network'), 404, 'not_found');
+    const put = { network: { allow: ['example.com'] } };
+    running.service.store.consent.grant([{ key: 'network', value: put.network }]);
+    assert.equal((await takeBack(running, 'network')).status, 204);
+    write(running, 'max_sessions: 3');
+    assert.deepEqual(await keysOf(running), ['network']);
+  });
+
+  it('has a receiver sent nothing more', async (t) => {
+    const running = await distrustful(t);
+    const receiver = await openReceiver(t);
+    const { body } = await running.call<{ id: string }>('POST', '/webhooks', {
+      url: receiver.url,
+    });
+    const key = `webhooks/${body.id}`;
+    assert.deepEqual(
+      (await trusted(running)).map(([each]) => each),
+      [key],
+    );
+    assert.equal((await takeBack(running, key)).status, 204);
+    assert.deepEqual(await keysOf(running), [key]);
+    const id = await newCase(running);
+    await running.call('PUT', `/cases/${id}/state`, { state: 'BLOCKED' });
+    await running.call('POST', '/trust', { all: true });
+    await running.call('PUT', `/cases/${id}/state`, { state: 'OPEN' });
+    const [first] = await receiver.atLeast(1);
+    assert.match(first?.body ?? '', /"new_state":"OPEN"/);
+  });
+
+  it('is 404 for what is not trusted', async (t) => {
+    const running = await distrustful(t);
+    for (const key of ['sandbox', 'api-keys/x', 'sessions/x/approved', 'cases/a/webhooks/b'])
+      assertProblem(await takeBack(running, key), 404, 'not_found');
+  });
+});

@@ -35,6 +35,7 @@ export const OPTIONS = {
   state: { type: 'string', value: 'STATE' },
   list: { type: 'boolean' },
   revoke: { type: 'string', value: 'ID' },
+  trusted: { type: 'boolean' },
   all: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },

@@ -54,7 +54,7 @@ const webhooks: TrustSource = {
 };
 
 // Whoever follows a Work item's registrations looks at them again.
-const announceScope = (store: Store, key: string): void => {
+export const announceScope = (store: Store, key: string): void => {
   const [, id] = /^cases\/([^/]+)\//.exec(key) ?? [];
   if (id !== undefined) announce(store, id);
 };

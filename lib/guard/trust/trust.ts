@@ -1,11 +1,17 @@
 import { lockOn } from '../../../base/locks.ts';
 import { apart } from '../../../base/turns.ts';
-import type { Trusted, TrustWish, WaitingValue } from '../../../store/records/trust.ts';
-import { wasTrusted } from '../../../store/settings/globals.ts';
+import type {
+  Trusted,
+  TrustedValue,
+  TrustWish,
+  WaitingValue,
+} from '../../../store/records/trust.ts';
+import { refreshGlobals, revokeTrust, wasTrusted } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
-import { ServiceError } from '../../errors.ts';
-import { SOURCES, type WithReceivers } from './sources.ts';
+import { trustedValues } from '../../../store/trust/trusted.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import { announceScope, SOURCES, type WithReceivers } from './sources.ts';
 
 /** Who hears that the operator has trusted something. */
 export interface WithTrusted {
@@ -60,6 +66,20 @@ const chosenOf = (store: Store, waiting: readonly WaitingValue[], seen: Seen): W
       'precondition_failed',
       `${key} is not what you looked at any more. List what waits again (GET /trust) and decide anew; nothing was trusted.`,
     );
+  });
+
+/** The settings and receivers that the operator has trusted, and that can be taken back. */
+export const listTrusted = ({ store }: WithStore): TrustedValue[] => trustedValues(store.consent);
+
+/** Takes the trust in a key back, at once: what is in the files waits again. 404 where it is not trusted. */
+export const revoke = (service: WithReceivers & WithStore, key: string): Promise<void> =>
+  service.store.turns.take(lockOn.trust(), async () => {
+    const { store, dispatcher } = service;
+    await readyToWrite(store);
+    if (!revokeTrust(store, key)) throw notFound('trusted value', key);
+    await refreshGlobals(store);
+    announceScope(store, key);
+    dispatcher.changed();
   });
 
 const tellTrusted = (trusted: Set<() => void>): void => {

@@ -1,15 +1,16 @@
-import type { WaitingValue } from '../../../lib/client/client.ts';
+import type { TrustedValue, WaitingValue } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
 import { Do } from '../parts/do.tsx';
 import { Settings } from '../parts/settings/frame.tsx';
 import { Since } from '../parts/since.tsx';
-import { Waiting } from '../parts/waiting-value.tsx';
+import { Json, Waiting } from '../parts/waiting-value.tsx';
 import { Written } from '../parts/written.tsx';
 
 interface TrustShown {
   values: WaitingValue[];
   /** How many more wait than are shown. */
   more: number;
+  trusted: TrustedValue[];
 }
 
 /** As many as one call may name. */
@@ -31,13 +32,14 @@ const WORDS: Readonly<Partial<Record<WaitingValue['kind'], string>>> = {
   worktree: 'Confirm this worktree',
 };
 
-const View = ({ values, more }: TrustShown) => (
+const View = ({ values, more, trusted }: TrustShown) => (
   <Settings tab="Trust">
     <p class="quiet">
       What starts programs, names places or opens doors, and came by hand, by git or by an import,
       holds once you have said so on this machine.
     </p>
     {values.length === 0 ? <Empty /> : <List values={values} more={more} />}
+    {trusted.length > 0 && <Trusted values={trusted} />}
   </Settings>
 );
 
@@ -50,7 +52,7 @@ const Empty = () => (
   </div>
 );
 
-const List = ({ values, more }: TrustShown) => (
+const List = ({ values, more }: Pick<TrustShown, 'values' | 'more'>) => (
   <>
     {values.filter(isForAll).length > 1 && (
       <Do call="POST /trust" body={wishOf(values.filter(isForAll))} class="line">
@@ -90,6 +92,28 @@ const Row = ({ value }: { value: WaitingValue }) => (
   </li>
 );
 
+const Trusted = ({ values }: { values: readonly TrustedValue[] }) => (
+  <>
+    <h2>Trusted on this machine</h2>
+    <ol class="rows" aria-label="What you have trusted">
+      {values.map(({ key, value, since }) => (
+        <li class="row" key={key} data-row={`trusted ${key}`} tabIndex={-1}>
+          <div class="head">
+            <h3 class="title mono">
+              <Written text={key} />
+            </h3>
+            {since !== undefined && <Since at={since} />}
+          </div>
+          <Json of={value} />
+          <Do call={`DELETE /trusted/${encodeURIComponent(key)}`} class="answers">
+            <button type="submit">Revoke</button>
+          </Do>
+        </li>
+      ))}
+    </ol>
+  </>
+);
+
 const wishOf = (values: readonly WaitingValue[]) => ({
   values: values.map(({ key, hash }) => ({ key, hash })),
 });
@@ -97,8 +121,8 @@ const wishOf = (values: readonly WaitingValue[]) => ({
 export const settingsTrust = page<TrustShown>({
   title: ({ values }) => (values.length === 0 ? 'Trust' : `Trust (${values.length})`),
   load: async (api) => {
-    const all = await api.call('GET /trust');
-    return { values: all.slice(0, MOST), more: Math.max(0, all.length - MOST) };
+    const [all, trusted] = await Promise.all([api.call('GET /trust'), api.call('GET /trusted')]);
+    return { trusted, values: all.slice(0, MOST), more: Math.max(0, all.length - MOST) };
   },
   View,
 });

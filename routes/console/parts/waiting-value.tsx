@@ -19,7 +19,8 @@ export const Waiting = ({ value, trusted_value, file, line }: WaitingValue) => (
   </dl>
 );
 
-const Json = ({ of: value }: { of: unknown }) =>
+/** A value as it is written. */
+export const Json = ({ of: value }: { of: unknown }) =>
   value === null ? (
     <span class="quiet">nothing</span>
   ) : (
