@@ -19,6 +19,8 @@ export interface Config {
   readonly log_level: string;
   /** Where this user's decisions are kept, for all workspaces; undefined where there is no home directory. */
   readonly state: string | undefined;
+  /** It was named, by a flag or a variable. */
+  readonly names_state?: boolean;
   /** The environment the daemon was started in. Nobody else reads process.env. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -54,6 +56,7 @@ export const configOf = (values: Flags, env: Config['env']): Config => {
   const repo = placeOf('repo', values.repo, env.DOSSIER_REPO);
   const workspace =
     placeOf('workspace', values.workspace, env.DOSSIER_WORKSPACE) ?? join(homeOf(env), 'dossier');
+  const state = placeOf('state-dir', values['state-dir'], env.DOSSIER_STATE_DIR);
   return Object.freeze({
     workspace: realPlace(resolve(workspace)),
     repo: repo === undefined ? undefined : resolve(repo),
@@ -62,7 +65,8 @@ export const configOf = (values: Flags, env: Config['env']): Config => {
     dev: values.dev ?? env.DOSSIER_DEV === '1',
     trust: values.trust ?? env.DOSSIER_TRUST === '1',
     log_level: values['log-level'] ?? env.DOSSIER_LOG_LEVEL ?? 'info',
-    state: stateOf(placeOf('state-dir', values['state-dir'], env.DOSSIER_STATE_DIR), env),
+    state: stateOf(state, env),
+    names_state: state !== undefined,
     env: { ...env },
   });
 };

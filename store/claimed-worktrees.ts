@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { trustHash } from './consent/canonical.ts';
+import { itemOf } from './items/items.ts';
 import type { Layout } from './layout.ts';
 import type { WaitingValue } from './records/trust.ts';
 import type { WorktreeRecord } from './records/worktree.ts';
@@ -18,7 +19,7 @@ export const claimedWorktree = (layout: Layout, caseId: string): WaitingValue | 
   const value = claimOf(found.record);
   return {
     ...{ key: `worktrees/${caseId}`, kind: 'worktree', value, trusted_value: null },
-    file: relative(layout.root, worktreeFile(layout, caseId)),
+    ...{ file: relative(layout.root, worktreeFile(layout, caseId)), case_id: caseId },
     hash: trustHash(value),
     since: found.record.created_at,
   };
@@ -35,7 +36,10 @@ export const seenClaims = (store: Store): readonly WaitingValue[] => seen(store)
 
 /** Looks at them again, and reports them as problems of their files. */
 export const lookAtWorktrees = (store: Store): WaitingValue[] => {
-  const claims = claimedWorktrees(store.layout);
+  const claims = claimedWorktrees(store.layout).map((claim) => {
+    const title = itemOf(store, claim.case_id ?? '')?.files.case.value?.matter.title;
+    return title === undefined ? claim : { ...claim, title };
+  });
   if (claims.length + seen(store).claims.length === 0) return claims;
   seen(store).claims = claims;
   const problems = claims.map(({ file, key }) =>

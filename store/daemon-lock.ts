@@ -51,7 +51,7 @@ export const lockWorkspace = async (
   events: LockEvents,
   pace = LOCK_PACE,
 ): Promise<DaemonLock> => {
-  const owner = describeSelf();
+  const owner: Owner = { ...describeSelf(), ...(layout.state && { state: layout.state }) };
   let released = false;
   let release = await take(layout, owner, { pace, events, onLost: () => lose() });
   clearLine(layout);

@@ -17,6 +17,8 @@ export interface Owner {
   url?: string;
   /** The path of the socket that it listens on besides, if it does. */
   socket?: string;
+  /** The state directory that it keeps decisions in. */
+  state?: string;
 }
 
 export const describeSelf = (): Owner => ({

@@ -1,4 +1,5 @@
 import { waitingKeys } from './api-keys.ts';
+import { claimedSessions, confirmOnDisk } from './claimed-sessions.ts';
 import { claimedWorktrees, confirmWorktrees } from './claimed-worktrees.ts';
 import { readConsentLog } from './consent/log.ts';
 import type { Layout } from './layout.ts';
@@ -13,6 +14,7 @@ export const waitingOnDisk = (layout: Layout): WaitingValue[] => [
   ...lookForWaiting(layout),
   ...waitingKeys(layout),
   ...claimedWorktrees(layout),
+  ...claimedSessions(layout),
 ];
 
 /** Makes what was looked at hold, while no daemon runs. Throws a StateDirError where that cannot be kept. */
@@ -20,10 +22,13 @@ export const trustOnDisk = async (
   layout: Layout,
   values: readonly WaitingValue[],
 ): Promise<void> => {
-  const isPlace = ({ kind }: WaitingValue): boolean => kind === 'worktree';
-  const granted = values.filter((value) => !isPlace(value));
-  openTrustLog(layout).grant(granted.map(({ key, value }) => ({ key, value: value ?? undefined })));
-  await confirmWorktrees(layout, values.filter(isPlace));
+  const consent = openTrustLog(layout);
+  const ofKind = (...kinds: WaitingValue['kind'][]) =>
+    values.filter(({ kind }) => kinds.includes(kind));
+  const plain = ofKind('setting', 'webhook', 'key');
+  consent.grant(plain.map(({ key, value }) => ({ key, value: value ?? undefined })));
+  confirmOnDisk(layout, consent, ofKind('session', 'approval'));
+  await confirmWorktrees(layout, ofKind('worktree'));
 };
 
 /** What the operator has trusted, read by who is not the workspace's daemon. */

@@ -86,7 +86,7 @@ const isMeant = (all: boolean) => (value: WaitingValue) => !all || isForAll(valu
 const nothingWaits = ({ root }: Layout, { asksAll }: Door): string =>
   asksAll
     ? `Nothing in ${root} waits for you: all of it holds on this machine.`
-    : `No setting, receiver of events or API key in ${root} waits for you. Sessions are asked about once the daemon runs.`;
+    : `Nothing in ${root} waits for you. What was held back while a program ran without a sandbox is listed once the daemon runs.`;
 
 // Whoever approves a plan names it, or looks at it here.
 const sayLeft = (say: Say, count: number): void => {
@@ -118,7 +118,7 @@ const agreed = (waiting: readonly WaitingValue[], command: string): Promise<bool
 
 /** Where what waits is asked for, and said yes to. */
 interface Door {
-  /** Sessions are among what it lists. */
+  /** Changes that were held back are among what it lists. */
   asksAll: boolean;
   list(): Promise<WaitingValue[]>;
   accept(waiting: readonly WaitingValue[]): Promise<Trusted>;

@@ -15,6 +15,7 @@ import type { Config } from '../config.ts';
 import { createConsoleSessions } from '../guard/api-keys/console-sessions.ts';
 import { createKeyring } from '../guard/api-keys/keyring.ts';
 import { endFormerRuns, followRuns, formerRuns, gateAtRest } from '../guard/gate/file-gate.ts';
+import { tellUnconfirmed } from '../guard/trust/tell-unconfirmed.ts';
 import { pauseImports } from '../host/links/import-run.ts';
 import { createLinkWork } from '../host/links/work.ts';
 import { FEEDBACK, reviewWords } from '../host/reviews/feedback-session.ts';
@@ -130,6 +131,7 @@ const takeUp = async (service: Service): Promise<void> => {
   await recoverSessions(service);
   await pauseImports(service.store);
   await endFormerRuns(service, former);
+  tellUnconfirmed(service);
 };
 
 const compose = (

@@ -3,6 +3,7 @@ import { statsAt } from '../disk/plain-path.ts';
 import { lookAtJournal } from '../journal/journal-file.ts';
 import { seenIn } from '../journal/journal-state.ts';
 import type { Layout } from '../layout.ts';
+import type { WaitingValue } from '../records/trust.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { ReadEntry } from '../text/entry.ts';
 import { type FileProblem, fileProblem, LINKED_FOLDER, NO_FOLDER } from '../text/problem.ts';
@@ -72,11 +73,18 @@ const checkTrust = (layout: Layout): Finding[] => {
   const all = waitingOnDisk(layout);
   return [...new Set(all.map(({ file }) => file))].map((file) => {
     const waiting = all.filter((value) => value.file === file);
-    const keys = waiting.map(({ key, kind }) => (kind === 'webhook' ? 'This receiver' : key));
+    const keys = waiting.map(({ key, kind }) => NAMES[kind] ?? key);
     const line = waiting.find((value) => value.line !== undefined)?.line;
     const place = line === undefined ? undefined : { line, column: 1 };
     return warning(fileProblem(file, waitsForTrust(layout, keys, place)));
   });
+};
+
+const NAMES: Partial<Record<WaitingValue['kind'], string>> = {
+  webhook: 'This receiver',
+  session: 'This session, started elsewhere,',
+  approval: 'This plan, approved elsewhere,',
+  worktree: 'This worktree',
 };
 
 const byPlace = (a: Finding, b: Finding): number => {

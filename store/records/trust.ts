@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Time } from './id.ts';
+import { Id, Time } from './id.ts';
 
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the value' });
 
@@ -13,6 +13,8 @@ export const WaitingValue = Type.Object(
     }),
     file: Type.String({ description: 'Relative to the workspace' }),
     line: Type.Optional(Type.Integer()),
+    case_id: Type.Optional(Id),
+    title: Type.Optional(Type.String({ description: 'Of the Work item' })),
     value: Type.Unknown({ description: 'As it stands there; null: it was taken away' }),
     trusted_value: Type.Unknown({ description: 'What holds meanwhile; null: nothing' }),
     hash: Hash,

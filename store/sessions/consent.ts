@@ -8,20 +8,22 @@ interface OfItem {
   matter: SessionMatter;
 }
 
+type WithConsent = Pick<Store, 'consent'>;
+
 /** Keeps that the operator started a session, with all that its Plan turn goes by. On disk when it returns. */
-export const grantStart = (store: Store, session: OfItem): void =>
+export const grantStart = (store: WithConsent, session: OfItem): void =>
   store.consent.grant([{ key: startKey(session), value: startOf(session) }]);
 
 /** Keeps that the operator wanted another plan, in these words. */
-export const grantFeedback = (store: Store, { id }: SessionMatter, feedback: string): void =>
+export const grantFeedback = (store: WithConsent, { id }: SessionMatter, feedback: string): void =>
   store.consent.grant([{ key: keyOf(id, 'feedback'), value: sha256(feedback) }]);
 
 /** Keeps that the operator approved the text whose hash the record has, with all that its Work turn goes by. */
-export const grantApproval = (store: Store, session: OfItem): void =>
+export const grantApproval = (store: WithConsent, session: OfItem): void =>
   store.consent.grant([{ key: approvalKey(session), value: approvalOf(session) }]);
 
 /** Takes all of it back: what has ended runs no second time, whatever its files say later. */
-export const revokeSession = ({ consent }: Store, id: string): void =>
+export const revokeSession = ({ consent }: WithConsent, id: string): void =>
   consent.grant(['started', 'feedback', 'approved'].map((what) => ({ key: keyOf(id, what) })));
 
 /**
@@ -29,7 +31,7 @@ export const revokeSession = ({ consent }: Store, id: string): void =>
  * came by git or was written by hand is a claim, and runs nothing. Undefined where the operator decided all of it here, and
  * for a session that has ended.
  */
-export const unconfirmedIn = (store: Store, session: OfItem): Session['unconfirmed'] => {
+export const unconfirmedIn = (store: WithConsent, session: OfItem): Session['unconfirmed'] => {
   const { mode, status } = session.matter;
   if (isEnded(status)) return undefined;
   const { consent } = store;
@@ -39,7 +41,7 @@ export const unconfirmedIn = (store: Store, session: OfItem): Session['unconfirm
   return isStarted && isFeedbackGranted(store, session.matter) ? undefined : 'started';
 };
 
-const isFeedbackGranted = ({ consent }: Store, { id, feedback }: SessionMatter): boolean =>
+const isFeedbackGranted = ({ consent }: WithConsent, { id, feedback }: SessionMatter): boolean =>
   typeof feedback !== 'string' || consent.isGranted(keyOf(id, 'feedback'), sha256(feedback));
 
 const keyOf = (id: string, what: string): string => `sessions/${id}/${what}`;

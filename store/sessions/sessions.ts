@@ -234,7 +234,8 @@ const bytesOf = ({ layout }: Store, dir: string): Buffer | undefined =>
 
 const check = checkerOf(SessionMatter);
 
-const readIn = (store: Store, case_id: string, dir: string): StoredSession | undefined => {
+/** The session of a directory; undefined where it has no record. Throws `unreadable_record`. */
+export const readIn = (store: Store, case_id: string, dir: string): StoredSession | undefined => {
   const matter = matterIn(store, dir);
   return matter && keptOf(store, case_id, { dir, matter });
 };

@@ -56,7 +56,7 @@ describe('dossier trust', () => {
     const dir = workspaceWith(t, HOSTILE);
     const first = dossier('trust', '--all', '--workspace', dir);
     assert.deepEqual([first.status, /2 values trusted/.test(first.said)], [0, true], first.said);
-    assert.match(dossier('trust', '--workspace', dir).said, /^No setting.* in .* waits for you/);
+    assert.match(dossier('trust', '--workspace', dir).said, /^Nothing in .* waits for you/);
     const { url } = await startDaemon(t, ['--workspace', dir], { DOSSIER_TRUST: '' });
     assert.deepEqual(await waiting(url), []);
     writeFileSync(join(dir, 'workspace.md'), HOSTILE.replace(', x]', ', y]'));

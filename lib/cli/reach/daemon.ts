@@ -25,10 +25,12 @@ const PATIENCE_MS = 5000;
  * and no key, is sent to its address before it has answered a challenge as only the owner of that file can: since it was
  * written, its process may have ended and another program may listen there. Throws a Refusal where one does.
  */
-export const daemonOf = async ({ workspace, env }: Config): Promise<Reached | undefined> => {
+export const daemonOf = async (config: Config): Promise<Reached | undefined> => {
+  const { workspace, env } = config;
   const layout = layoutOf(workspace);
   const owner = holderOf(layout);
   if (owner?.url === undefined) return undefined;
+  refuseOtherState(config, owner);
   const { url, socket, pid } = owner;
   if (!isLoopback(url))
     throw new Refusal(
@@ -45,6 +47,14 @@ export const daemonOf = async ({ workspace, env }: Config): Promise<Reached | un
       `What listens at ${url} is not the daemon of ${workspace} (process ${pid}): nothing was sent to it. Look what it is, and end it or process ${pid}`,
     );
   return { url, socket, pid, dossier: connect({ url, key: env.DOSSIER_KEY || undefined, fetch }) };
+};
+
+// What the operator decides would be kept elsewhere than was asked for.
+const refuseOtherState = ({ workspace, state, names_state }: Config, owner: Owner): void => {
+  if (names_state !== true || owner.state === undefined || owner.state === state) return;
+  throw new Refusal(
+    `The daemon of ${workspace} (process ${owner.pid}) keeps what you decide in ${owner.state}, not in ${state}. Name that one, or stop the daemon and start it with the other`,
+  );
 };
 
 /** The same where one is needed. Throws NoDaemon. */

@@ -1,3 +1,4 @@
+import { shellQuoted } from '../../../base/shell-quoted.ts';
 import type { Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../line/refusal.ts';
@@ -23,14 +24,11 @@ export const approve = verb(async (given) => {
   } = given;
   if (values.hash !== undefined && !/^[0-9a-f]{64}$/i.test(values.hash))
     throw new UsageError('--hash takes all 64 digits of the plan’s hash');
-  if (values.hash === undefined && !isTerminal())
-    throw new UsageError(
-      `Nobody can be asked here. Read the plan (dossier plan ${word}), and give its hash with --hash, all 64 digits`,
-    );
   const id = await itemOf(dossier, word);
   const session = await sessionOf(dossier, id, values.session);
   if (session.status !== 'plan_ready' && session.unconfirmed !== 'approved')
     throw new Refusal(`No plan waits: session ${session.id.slice(0, 8)} is ${session.status}`);
+  if (values.hash === undefined && !isTerminal()) throw new UsageError(commandFor(given, session));
   const plan_sha256 = values.hash?.toLowerCase() ?? (await agreed(given, session));
   if (plan_sha256 === undefined) {
     out.say('Nothing was approved.');
@@ -44,6 +42,13 @@ export const approve = verb(async (given) => {
   else out.say(`Approved; session ${session.id.slice(0, 8)} is ${approved.status}`);
   return undefined;
 });
+
+// As it is typed, once the plan was read.
+const commandFor = ({ words: [word = ''], config }: Verb, session: Session): string => {
+  const [id, hash] = [session.id.slice(0, 8), session.approved_sha256 ?? session.plan_sha256];
+  const where = `--session ${id} --workspace ${shellQuoted(config.workspace)}`;
+  return `Nobody can be asked here. Read the plan: dossier plan ${word} ${where}. To approve it: dossier approve ${word} ${where} --hash ${hash}`;
+};
 
 // What nobody may overlook stands above the plan, and is said again where the question is.
 const agreed = async (given: Verb, session: Session): Promise<string | undefined> => {

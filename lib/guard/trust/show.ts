@@ -5,13 +5,13 @@ import { plain } from '../../../store/trust/told.ts';
 /** What waits, for who is to say yes to it: where it stands, and what it changes, line by line. Nothing in it moves a cursor. */
 export const waitingLines = (waiting: readonly WaitingValue[]): string[] => waiting.flatMap(one);
 
-const one = ({ key, file, line, value, trusted_value }: WaitingValue): string[] => {
+const one = ({ key, file, line, title, value, trusted_value }: WaitingValue): string[] => {
   const [before, after] = [linesOf(trusted_value), linesOf(value)];
   const same = commonStart(before, after);
   const end = commonStart(before.slice(same).toReversed(), after.slice(same).toReversed());
   const marked = (mark: string, lines: readonly string[]) => lines.map((text) => `${mark}${text}`);
   return [
-    `${plain(file)}${line === undefined ? '' : `:${line}`}  ${plain(key)}`,
+    `${plain(file)}${line === undefined ? '' : `:${line}`}  ${plain(key)}${title === undefined ? '' : `  ${plain(title)}`}`,
     ...marked('   ', before.slice(0, same)),
     ...marked('  -', before.slice(same, before.length - end)),
     ...marked('  +', after.slice(same, after.length - end)),

@@ -71,7 +71,7 @@ const sessionsThat = (isMeant: (kind: WaitingValue['kind']) => boolean): TrustSo
   list: async ({ store }) => unconfirmedSessions(store).filter(({ kind }) => isMeant(kind)),
   accept: async ({ store }, values) => {
     // What waits of a Work item is another by now.
-    for (const id of confirmSessions(store, values)) announce(store, id);
+    for (const id of await confirmSessions(store, values)) announce(store, id);
   },
 });
 

@@ -57,9 +57,11 @@ const List = ({ values, more }: Pick<TrustShown, 'values' | 'more'>) => (
     {values.filter(isForAll).length > 1 && (
       <Do call="POST /trust" body={wishOf(values.filter(isForAll))} class="line">
         <button type="submit" data-key="A">
-          Trust all {values.filter(isForAll).length} shown here
+          Trust {values.filter(isForAll).length} of {values.length}
         </button>
-        <span class="quiet">One that changed since you looked refuses all.</span>
+        <span class="quiet">
+          One that changed since you looked refuses all. Plans are approved one by one.
+        </span>
       </Do>
     )}
     <ol class="rows" aria-label="What waits for your trust">
@@ -78,8 +80,14 @@ const Row = ({ value }: { value: WaitingValue }) => (
   <li class="row" data-row={`${value.file} ${value.key}`} tabIndex={-1}>
     <div class="head">
       <span class="tag trust">{KINDS[value.kind]}</span>
-      <h2 class="title mono">
-        <Written text={value.key} />
+      <h2 class={value.title === undefined ? 'title mono' : 'title'}>
+        {value.title === undefined || value.case_id === undefined ? (
+          <Written text={value.key} />
+        ) : (
+          <a href={placeFor(value)}>
+            <Written text={value.title} />
+          </a>
+        )}
       </h2>
       <Since at={value.since} />
     </div>
@@ -113,6 +121,12 @@ const Trusted = ({ values }: { values: readonly TrustedValue[] }) => (
     </ol>
   </>
 );
+
+// The page that has the plan, where there is one.
+const placeFor = ({ key, kind, case_id }: WaitingValue): string =>
+  kind === 'worktree'
+    ? `/dashboard/cases/${case_id}`
+    : `/dashboard/cases/${case_id}/${key}${kind === 'approval' ? '/plan' : ''}`;
 
 const wishOf = (values: readonly WaitingValue[]) => ({
   values: values.map(({ key, hash }) => ({ key, hash })),

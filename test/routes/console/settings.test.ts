@@ -42,10 +42,10 @@ describe('the page of what waits for trust', { skip: noBrowser }, () => {
     const { at, dossier, file } = await start(t, HOSTILE);
     const { page, browser } = await look(t, at('settings/trust'), WITHOUT_SCRIPTS);
     writeFileSync(file, readFileSync(file, 'utf8').replace('evil', 'worse'));
-    await page.getByRole('button', { name: 'Trust all 2' }).click();
+    await page.getByRole('button', { name: 'Trust 2 of 2' }).click();
     await page.getByRole('alert').getByText('is not what you looked at').waitFor();
     assert.equal((await dossier.call('GET /trust')).length, 2);
-    await page.getByRole('button', { name: 'Trust all 2' }).click();
+    await page.getByRole('button', { name: 'Trust 2 of 2' }).click();
     await page.getByText('Nothing waits for your trust.').waitFor();
     const narrow = await openTab(browser, at('settings/trust'), { size: 'narrow' });
     await assertFits(narrow.page);

@@ -1,0 +1,176 @@
+/** One list shows all that waits for the operator: with and without a daemon, in words that say what it is about. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { sha256 } from '../../base/sha256.ts';
+import type { AttentionItem } from '../../store/records/attention.ts';
+import type { WaitingValue } from '../../store/records/trust.ts';
+import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
+import { until } from '../helpers/eventually.ts';
+import { makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+import { newestSession } from '../helpers/service.ts';
+import { type SessionTest, withCase } from '../helpers/sessions.ts';
+
+const dossier = (...args: string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [DOSSIER, ...args], {
+    env: { ...process.env, DOSSIER_TRUST: '' },
+    encoding: 'utf8',
+  });
+  return { status, said: stdout + stderr };
+};
+
+const planned = async (t: TestContext) => {
+  const it = await withCase(t, undefined, { watch: true });
+  const { id } = await it.start();
+  await it.until(id, 'plan_ready');
+  return { it, id, dir: newestSession(it.running, it.item) };
+};
+
+const rewrite = (dir: string, lines: Readonly<Record<string, string>>): void => {
+  const path = join(dir, 'session.md');
+  let text = readFileSync(path, 'utf8');
+  for (const [name, value] of Object.entries(lines)) {
+    const line = new RegExp(`^${name}: .*$`, 'm');
+    text = line.test(text)
+      ? text.replace(line, `${name}: ${value}`)
+      : text.replace(/^---\n/, `---\n${name}: ${value}\n`);
+  }
+  writeFileSync(path, text);
+};
+
+const forge = (dir: string): void => {
+  const plan = '```sh\ntouch evidence\n```\n';
+  for (const name of ['plan.md', 'approved.md']) writeFileSync(join(dir, name), plan);
+  rewrite(dir, {
+    ...{ mode: 'work', status: 'paused', pause_reason: 'operator', approved_by: 'operator' },
+    ...{ approved_at: '2026-11-20T10:00:00Z' },
+    ...{ approved_sha256: sha256(plan), plan_sha256: sha256(plan) },
+  });
+};
+
+const waiting = async ({ running }: SessionTest): Promise<WaitingValue[]> =>
+  (await running.call<WaitingValue[]>('GET', '/trust')).body;
+
+/** A session that was never begun here, as a pull brings it. */
+const plant = ({ running, item }: SessionTest, status: string): string => {
+  const id = randomUUID();
+  const dir = join(
+    running.workspace,
+    item.path,
+    'sessions',
+    `2026-11-20T10-00-00Z-${id.slice(0, 8)}`,
+  );
+  mkdirSync(dir, { recursive: true });
+  const head = { id, type: 'implementing', mode: 'plan', status, provider: 'runbook' };
+  const lines = Object.entries({ ...head, created_at: '2026-11-20T10:00:00Z' });
+  const text = lines.map(([name, value]) => `${name}: ${value}\n`).join('');
+  writeFileSync(join(dir, 'session.md'), `---\n${text}---\n`);
+  return id;
+};
+
+describe('the list of what waits', () => {
+  it('names the Work item of a session, and has the text of a plan that waits', async (t) => {
+    const { it, dir } = await planned(t);
+    rewrite(dir, { provider: 'manual' });
+    const [claim] = await waiting(it);
+    assert.deepEqual([claim?.kind, claim?.title], ['session', 'Say hello']);
+    assert.equal(claim?.case_id, it.item.id);
+    assert.match(JSON.stringify(claim?.value), /Make the file/);
+  });
+
+  it('has sessions that were planted, whatever their status', async (t) => {
+    const { it } = await planned(t);
+    const ids = ['planning', 'plan_ready', 'queued', 'paused'].map((status) => plant(it, status));
+    plant(it, 'completed');
+    const keys = (await waiting(it)).map(({ key }) => key);
+    assert.deepEqual(keys.toSorted(), ids.map((id) => `sessions/${id}`).toSorted());
+  });
+
+  it('is the same without a daemon, where a plan is approved, too', async (t) => {
+    const { it, id, dir } = await planned(t);
+    forge(dir);
+    plant(it, 'planning');
+    const listed = await waiting(it);
+    await it.running.stop();
+    const place = ['--workspace', it.running.workspace];
+    const offline = dossier('trust', '--list', '--json', ...place);
+    assert.deepEqual(
+      (JSON.parse(offline.said) as WaitingValue[]).map(({ key, hash }) => [key, hash]).toSorted(),
+      listed.map(({ key, hash }) => [key, hash]).toSorted(),
+    );
+    assert.match(dossier('trust', '--list', ...place).said, /Say hello/);
+    assert.match(dossier('check', ...place).said, /session\.md.*This plan, approved elsewhere/);
+    assert.match(dossier('doctor', ...place).said, new RegExp(`sessions/${id}`));
+    const all = dossier('trust', '--all', ...place);
+    assert.match(all.said, /1 plan approved elsewhere/);
+    await it.running.restart();
+    const left = await waiting(it);
+    assert.deepEqual(
+      left.map(({ kind }) => kind),
+      ['approval'],
+    );
+    assert.ok(
+      it.running.logged.some(({ message }) => /plans approved elsewhere wait/.test(message)),
+    );
+  });
+
+  it('has one row for a forged approval', async (t) => {
+    const { it, dir } = await planned(t);
+    forge(dir);
+    const rows = async () =>
+      (await it.running.call<AttentionItem[]>('GET', '/attention')).body.filter(
+        ({ case_id }) => case_id === it.item.id,
+      );
+    await until(async () => (await rows()).some(({ kind }) => kind === 'trust'));
+    writeFileSync(join(dir, 'plan.md'), 'Another.\n');
+    writeFileSync(join(dir, 'approved.md'), 'A third.\n');
+    await it.running.restart();
+    await until(async () => {
+      const { text } = await it.running.call('GET', '/api/diagnostics');
+      return text.includes('approval_mismatch') && (await rows()).length > 0;
+    });
+    assert.deepEqual(
+      (await rows()).map(({ kind }) => kind),
+      ['trust'],
+    );
+  });
+});
+
+describe('a command that cannot do what it was asked', () => {
+  it('is refused with another --state-dir than the daemon has', async (t) => {
+    const dir = temporaryDirectory(t);
+    writeFiles(dir, { 'workspace.md': '---\nsandbox: off\n---\n' });
+    await startDaemon(t, ['--workspace', dir], { DOSSIER_TRUST: '' });
+    const other = join(temporaryDirectory(t), 'state');
+    const { status, said } = dossier('trust', '--all', '--workspace', dir, '--state-dir', other);
+    assert.equal(status, 1, said);
+    assert.match(said, /keeps what you decide in \S+, not in \S+state/);
+    assert.match(dossier('trust', '--list', '--workspace', dir).said, /sandbox/);
+  });
+
+  it('says the whole command that approves a plan where nobody can be asked', async (t) => {
+    const dir = temporaryDirectory(t);
+    const { url } = await startDaemon(t, ['--workspace', dir, '--repo', makeRepository(t).root], {
+      DOSSIER_TRUST: '1',
+    });
+    const post = async (path: string, body: object) => {
+      const headers = { 'content-type': 'application/json' };
+      const sent = { method: 'POST', headers, body: JSON.stringify(body) };
+      return (await (await fetch(`${url}${path}`, sent)).json()) as { id: string; status: string };
+    };
+    const item = await post('/cases', { title: 'Look', type: 'bug', description: 'Look.' });
+    await post(`/cases/${item.id}/sessions`, { type: 'investigation' });
+    const id = item.id.slice(0, 8);
+    let said = '';
+    await until(async () => {
+      said = dossier('approve', id, '--workspace', dir).said;
+      return said.includes('--hash');
+    });
+    const command = /To approve it: dossier (approve .* --hash [0-9a-f]{64})/.exec(said)?.[1] ?? '';
+    const done = dossier(...command.split(' '));
+    assert.equal(done.status, 0, said + done.said);
+  });
+});
