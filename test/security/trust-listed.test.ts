@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sha256 } from '../../base/sha256.ts';
+import { toldProblems } from '../../store/items/tell-problems.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
@@ -120,18 +121,14 @@ describe('the list of what waits', () => {
   it('has one row for a forged approval', async (t) => {
     const { it, dir } = await planned(t);
     forge(dir);
-    const rows = async () =>
-      (await it.running.call<AttentionItem[]>('GET', '/attention')).body.filter(
-        ({ case_id }) => case_id === it.item.id,
-      );
+    const rows = async () => (await it.running.call<AttentionItem[]>('GET', '/attention')).body;
     await until(async () => (await rows()).some(({ kind }) => kind === 'trust'));
     writeFileSync(join(dir, 'plan.md'), 'Another.\n');
     writeFileSync(join(dir, 'approved.md'), 'A third.\n');
     await it.running.restart();
-    await until(async () => {
-      const { text } = await it.running.call('GET', '/api/diagnostics');
-      return text.includes('approval_mismatch') && (await rows()).length > 0;
-    });
+    const { store } = it.running.service;
+    await until(() => toldProblems(store).some(({ code }) => code === 'approval_mismatch'));
+    await until(async () => (await rows()).some(({ kind }) => kind === 'trust'));
     assert.deepEqual(
       (await rows()).map(({ kind }) => kind),
       ['trust'],

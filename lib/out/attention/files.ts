@@ -1,10 +1,12 @@
+import { dirname } from 'node:path';
 import { sha256 } from '../../../base/sha256.ts';
 import { seenClaims } from '../../../store/claimed-worktrees.ts';
 import type { Item } from '../../../store/item/item.ts';
 import { itemOf } from '../../../store/items/items.ts';
-import { isTrust, toldProblems } from '../../../store/items/tell-problems.ts';
+import { isTrust, type ToldProblem, toldProblems } from '../../../store/items/tell-problems.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
+import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
 import { settingsEntry, waitingSettings } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { plain } from '../../../store/trust/told.ts';
@@ -28,7 +30,7 @@ export const ofWorkspace = (store: Store): AttentionItem[] => {
     const title = item?.files.case.value?.matter.title ?? file;
     return { ...(item && { case_id }), title: plain(title) };
   };
-  const problems = toldProblems(store)
+  const problems = withoutForged(store, toldProblems(store))
     .filter((problem) => !isTrust(problem))
     .map(({ case_id, file, code, message, line, column, since }): AttentionItem => {
       const about = titleOf(file, case_id);
@@ -60,6 +62,15 @@ export const ofWorkspace = (store: Store): AttentionItem[] => {
   );
   return [...settingEntries(store), ...receivers, ...worktrees, ...kept, ...problems];
 };
+
+// An approval that files alone have is one thing to decide: what is wrong with its texts is told with it.
+const withoutForged = (store: Store, told: ToldProblem[]): ToldProblem[] => {
+  if (!told.some(({ code }) => OF_APPROVALS.has(code))) return told;
+  const forged = new Set(unconfirmedSessions(store).map(({ file }) => dirname(file)));
+  return told.filter(({ code, file }) => !OF_APPROVALS.has(code) || !forged.has(dirname(file)));
+};
+
+const OF_APPROVALS = new Set(['approval_mismatch', 'plan_edited']);
 
 const heldEntry = (change: WaitingChange): AttentionEntry => ({
   ...{ id: `held/${change.id}`, kind: 'held', since: change.since, file: change.file },
