@@ -54,8 +54,27 @@ const CONTROLS: Readonly<Record<string, Control>> = {
   },
 };
 
+const MORE: Readonly<Record<string, Control>> = {
+  'a receiver that is trusted': async (on) => {
+    plant.webhook(on);
+    await on.host.start();
+    await trustAll(on);
+    await call(on, `PUT /cases/${on.places.open.id}/state`, { state: 'BLOCKED' });
+    await eventually(() => assert.ok(on.attacker.received.length > 0), PATIENCE_MS);
+    on.attacker.received.length = 0;
+  },
+  'an API key that is trusted': async (on) => {
+    plant.key(on);
+    await on.host.start();
+    const asked = () => on.host.call('GET', '/cases', undefined, on.ownKey);
+    assert.equal((await asked())?.status, 401);
+    await trustAll(on);
+    assert.equal((await asked())?.status, 200);
+  },
+};
+
 export const provesTraces = async (world: World): Promise<void> => {
-  for (const [index, [name, control]] of Object.entries(CONTROLS).entries()) {
+  for (const [index, [name, control]] of Object.entries({ ...CONTROLS, ...MORE }).entries()) {
     world.reset();
     await control(attackerIn(world, 900_000 + index)).catch((error: unknown) => {
       throw new Error(`${name} leaves no trace`, { cause: error });
