@@ -1,6 +1,6 @@
 /** The world with a daemon in this process, and with one in a process of its own. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -9,6 +9,7 @@ import { settingsOf } from '../../store/settings/globals.ts';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
+import { STATE_DIR } from '../helpers/state-dir.ts';
 import { type Answer, type Host, makeWorld, openTraces, type Traces, type World } from './world.ts';
 
 /** The service in this process. */
@@ -126,7 +127,9 @@ export const worldOfProcess = async (t: TestContext): Promise<World> => {
   const traces = await openTraces(t);
   const repository = makeRepository(t);
   const workspace = temporaryDirectory(t);
-  const env = { DOSSIER_TRUST: '', HOME: homeFor(t, traces) };
+  // Where this process looks for what is decided, too.
+  const state = { XDG_STATE_HOME: dirname(STATE_DIR) };
+  const env = { DOSSIER_TRUST: '', HOME: homeFor(t, traces), ...state };
   const args = ['--workspace', workspace, '--repo', repository.root];
   let daemon: Daemon | undefined;
   const host: Host = {
