@@ -12,9 +12,14 @@ const COMPACT_FROM = 1_048_576;
  * Notes one attempt to deliver. The line survives the death of the daemon, not a power cut: then the attempt is made
  * again, with the same delivery id. The newest 1000 attempts of a registration are kept, or more.
  */
-export const appendDelivery = (layout: Layout, webhookId: string, line: DeliveryLine): void => {
+export const appendDelivery = (
+  layout: Layout,
+  webhookId: string,
+  ...lines: readonly DeliveryLine[]
+): void => {
   const path = fileOf(layout, webhookId);
-  appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  appendFileSync(path, text, { mode: 0o600 });
   const { size } = lstatSync(path);
   if (size > COMPACT_FROM) compact(layout, webhookId, size);
 };

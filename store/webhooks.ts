@@ -235,7 +235,10 @@ export const disableRegistration = (
 
 /** Whether each registration on disk is known. While a file cannot be read, whose secret it needs is not. */
 export const allRegistrationsReadable = ({ problems }: Store): boolean =>
-  problems.all().every(({ code }) => code === TRUST_NEEDED);
+  problems.all().every(({ code }) => code === TRUST_NEEDED || code === BACKLOG_CLOSED);
+
+/** The code of a receiver that was too far behind. */
+export const BACKLOG_CLOSED = 'backlog_closed';
 
 const entriesOf = (store: Store, scope: Scope): Item['files']['webhooks'] | undefined =>
   scope === undefined ? globalWebhooks(store) : itemOf(store, scope)?.files.webhooks;

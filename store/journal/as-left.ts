@@ -1,4 +1,5 @@
 import { fstatSync, readSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { statsAt } from '../disk/plain-path.ts';
 import { listDirectory } from '../text/folder.ts';
@@ -8,12 +9,14 @@ import { isInPlace, type Segment } from './journal-segment.ts';
  * Whether nobody else wrote the journal since this process last did: the file that it appends to is the newest one, and ends
  * as it was left. One that was removed is as it was left, for it is made again.
  */
-export const isAsLeft = (segment: Segment): boolean => {
+export const isAsLeft = (segment: Open): boolean => {
   const name = basename(segment.path);
   if (listDirectory(dirname(segment.path)).some((other) => isLater(other, name))) return false;
   if (statsAt(segment.path) === undefined) return true;
   return isInPlace(segment) && isEmptyFrom(segment);
 };
+
+type Open = Segment & { handle: FileHandle };
 
 const isLater = (other: string, name: string): boolean =>
   /^\d{8}\.ndjson$/.test(other) && other > name;
@@ -21,7 +24,7 @@ const isLater = (other: string, name: string): boolean =>
 const CHUNK = 65_536;
 
 // What it is filled with ahead of time is zeros.
-const isEmptyFrom = ({ handle: { fd }, end, spoiled = 0 }: Segment): boolean => {
+const isEmptyFrom = ({ handle: { fd }, end, spoiled = 0 }: Open): boolean => {
   const { size } = fstatSync(fd);
   const bytes = Buffer.alloc(CHUNK);
   for (let at = Math.max(end, spoiled); at < size; at += CHUNK)

@@ -1,18 +1,24 @@
 import { basename } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventRecord } from '../records/event.ts';
 import type { JournalFile } from './journal-file.ts';
 import { readPiece, type Segment } from './journal-segment.ts';
 
 /** The events that somebody is owed, and some that were told lately: all of them on disk, the newest in memory too. */
 export interface Backlog {
-  /** Learns which events the files hold; before it no event is to be asked for. `first`: the newest before the last file. */
-  open(first: number): Promise<void>;
+  /**
+   * Learns which events the files hold; before it no event is to be asked for. `first`: the newest before the last file;
+   * `state`: how many bytes the state has, with which each file begins.
+   */
+  open(first: number, state: number): void;
   /** Those after this one that somebody is owed, oldest first, up to the newest that there is. */
   after(seq: number): AsyncGenerator<EventRecord>;
   /** The same, owed or not, as far as they are still there. */
   history(seq: number): AsyncGenerator<EventRecord>;
   /** What was up to this event is gone. */
   readonly oldest: number;
+  /** About how many bytes of the journal hold the events after this one, without the state; 0 for one of the newest. */
+  behind(seq: number): number;
   /** Nobody is owed any event up to this one. */
   release(seq: number): void;
   /** Removes the files that hold no event which somebody is owed, but for a short one before the newest. */
@@ -84,9 +90,10 @@ export const createBacklog = (
   };
 
   return {
-    open: async (first) => {
+    open: (first, state) => {
+      for (const segment of segments) segment.state = state;
       recent.since = Math.max(recent.since, first);
-      await learnStarts(segments, first);
+      learnStarts(segments, first);
       tidy();
     },
     after: (seq) => from(Math.max(seq, released)),
@@ -94,12 +101,22 @@ export const createBacklog = (
     get oldest() {
       return segments[0]?.after ?? 0;
     },
+    behind: (seq) => (seq < recent.since ? bytesAfter(segments, seq) : 0),
     release: (seq) => {
       released = Math.max(released, seq);
       tidy();
     },
     tidy,
   };
+};
+
+const bytesAfter = (segments: readonly Segment[], seq: number): number => {
+  const from = Math.max(
+    0,
+    segments.findLastIndex(({ after }) => after <= seq),
+  );
+  const sizes = segments.slice(from).map((one) => Math.max(0, one.end - eventsIn(one, seq)));
+  return sizes.reduce((sum, size) => sum + size, 0);
 };
 
 /** The place of the first one after `seq`, of what is ordered by it. */
@@ -114,20 +131,21 @@ const firstAfter = (events: readonly { seq: number }[], seq: number): number => 
 };
 
 // Each file begins with that number. Where it is damaged, the next file's will do: one is looked at that need not be.
-const learnStarts = async (segments: readonly Segment[], first: number): Promise<void> => {
+const learnStarts = (segments: readonly Segment[], first: number): void => {
   let after = first;
   for (const segment of segments.toReversed()) {
     if (segment !== segments.at(-1))
-      after = (await startOf(segment)) ?? (segment === segments[0] ? 0 : after);
+      after = startOf(segment) ?? (segment === segments[0] ? 0 : after);
     segment.after = after;
   }
 };
 
-const startOf = async (segment: Segment): Promise<number | undefined> => {
-  const [line = '{}'] = (await readPiece(segment, 0)).lines;
+const startOf = (segment: Segment): number | undefined => {
+  const [line = '{}'] = readPiece(segment, 0).lines;
   return (JSON.parse(line) as { last?: number }).last;
 };
 
+// Between two pieces, whoever else waits has its turn.
 const onDisk = async function* (
   segments: readonly Segment[],
   seq: number,
@@ -136,7 +154,8 @@ const onDisk = async function* (
   let segment = segments.findLast(({ after }) => after <= seq) ?? segments[0];
   while (segment !== undefined) {
     for (let at = startIn(segment, seq); at < segment.end; ) {
-      const { events, lost, next } = await readEvents(segment, at);
+      await nextTurn();
+      const { events, lost, next } = readEvents(segment, at);
       if (lost > 0) note(segment);
       at = next;
       learn(segment, { seq: events.at(-1)?.seq ?? 0, at });
@@ -151,18 +170,21 @@ const nextTo = (segments: readonly Segment[], { path }: Segment): Segment | unde
   segments.find((segment) => segment.path > path);
 
 // Who reads page after page would read all that was before each of them otherwise.
-const startIn = ({ places }: Segment, seq: number): number =>
-  places[firstAfter(places, seq) - 1]?.at ?? 0;
+const startIn = ({ places, head }: Segment, seq: number): number =>
+  places[firstAfter(places, seq) - 1]?.at ?? head;
+
+const eventsIn = (segment: Segment, seq: number): number =>
+  Math.max(startIn(segment, seq), segment.state ?? 0);
 
 const learn = ({ places }: Segment, place: Segment['places'][number]): void => {
   if (place.seq > (places.at(-1)?.seq ?? 0)) places.push(place);
 };
 
-const readEvents = async (
+const readEvents = (
   segment: Segment,
   from: number,
-): Promise<{ events: EventRecord[]; lost: number; next: number }> => {
-  const { lines, lost, next } = await readPiece(segment, from);
+): { events: EventRecord[]; lost: number; next: number } => {
+  const { lines, lost, next } = readPiece(segment, from);
   const events = lines
     .filter((line) => line.includes('"events":['))
     .flatMap((line) => (JSON.parse(line) as { events?: EventRecord[] }).events ?? []);

@@ -1,4 +1,4 @@
-import { constants, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { constants, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { syncDirectory } from '../disk/durable.ts';
@@ -6,6 +6,7 @@ import { listDirectory } from '../text/folder.ts';
 import { isAsLeft } from './as-left.ts';
 import { type Damage, encode, readJournalLines, type TellLine } from './journal-lines.ts';
 import {
+  closeSegment,
   isInPlace,
   removeSegment,
   restoreSegment,
@@ -53,22 +54,23 @@ export const openJournalFile = async (
   const names = readdirSync(dir).filter(isJournalName).toSorted();
   const path = join(dir, names.pop() ?? fileName(1));
   const segments: Segment[] = [];
-  for (const name of names) segments.push(await openOld(join(dir, name)));
+  for (const name of names) segments.push(lookAtOld(join(dir, name)));
   // First: what cannot be a journal is refused with its path.
   const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   const { end, damaged } = readJournalLines(path, tell);
   await handle.truncate(end);
   await syncDirectory(dir);
-  const file = journalFile(dir, segments, { path, handle, end, after: 0, places: [] });
+  const newest = { path, handle, end, head: 0, after: 0, places: [] };
+  const file = journalFile(dir, segments, newest);
   return { file, damaged };
 };
 
-const { O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
-const openOld = async (path: string): Promise<Segment> => {
-  const handle = await open(path, O_RDONLY | O_NOFOLLOW);
-  return { path, handle, end: (await handle.stat()).size, after: 0, places: [] };
-};
+const lookAtOld = (path: string): Segment => ({
+  ...{ path, handle: undefined, end: statSync(path).size, head: 0, after: 0 },
+  places: [],
+});
 
 const fileName = (number: number): string => `${String(number).padStart(8, '0')}.ndjson`;
 
@@ -98,7 +100,13 @@ export const lookAtJournal = (dir: string): JournalLook | undefined => {
 
 const isJournalName = (name: string): boolean => NAME.test(name);
 
-const journalFile = (dir: string, old: readonly Segment[], newest: Segment): JournalFile => {
+// Whatever the backlog: as many files are open.
+const MOST_OPEN = 4;
+
+/** The segment that is appended to. */
+type Open = Segment & { handle: FileHandle };
+
+const journalFile = (dir: string, old: readonly Segment[], newest: Open): JournalFile => {
   const segments = [...old, newest];
   let now = newest;
   let filled = now.end;
@@ -130,9 +138,10 @@ const journalFile = (dir: string, old: readonly Segment[], newest: Segment): Jou
       const fresh = await writeFresh(path, (handle) => writeChunks(handle, lines));
       // What it was filled with is of no use any more; left there, it does no harm.
       await now.handle.truncate(now.end).catch(() => undefined);
-      now = { path, after, places: [], ...fresh };
+      now = { path, after, places: [], ...fresh, head: fresh.end };
       filled = now.end;
       segments.push(now);
+      await closeSegments(segments.slice(0, -MOST_OPEN));
     },
     segments,
     dropOldest: () => segments.splice(0, 1).forEach(removeSegment),
@@ -151,13 +160,17 @@ const journalFile = (dir: string, old: readonly Segment[], newest: Segment): Jou
 };
 
 // Behind the end there may be what another process wrote.
-const closeAll = async (segments: readonly Segment[], newest: Segment): Promise<void> => {
+const closeAll = async (segments: readonly Segment[], newest: Open): Promise<void> => {
   if (isAsLeft(newest)) await newest.handle.truncate(newest.end);
-  await Promise.all(segments.map(({ handle }) => handle.close()));
+  await closeSegments(segments);
+};
+
+const closeSegments = async (segments: readonly Segment[]): Promise<void> => {
+  await Promise.all(segments.map(closeSegment));
 };
 
 // What was not acknowledged must not be there as if it were, behind what is appended next.
-const wipe = async (segment: Segment): Promise<void> => {
+const wipe = async (segment: Open): Promise<void> => {
   const { spoiled = 0, end } = segment;
   if (isSpoiled(segment)) await writeThrough(segment, Buffer.alloc(spoiled - end));
   segment.spoiled = 0;
@@ -165,7 +178,7 @@ const wipe = async (segment: Segment): Promise<void> => {
 
 const isSpoiled = ({ spoiled = 0, end }: Segment): boolean => spoiled > end;
 
-const writeThrough = async ({ handle, end }: Segment, bytes: Buffer): Promise<void> => {
+const writeThrough = async ({ handle, end }: Open, bytes: Buffer): Promise<void> => {
   await writeAll(handle, bytes, end);
   await handle.datasync();
 };

@@ -1,16 +1,23 @@
-import { fstatSync, rmSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncDirectory } from '../disk/durable.ts';
+import { hasCode, syncDirectory } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { lineIn } from './journal-lines.ts';
 
-/** One file of the journal. It is kept open: when somebody removes it, what is in it can still be read. */
+/**
+ * One file of the journal. The newest are kept open: when somebody removes them, what is in them can still be read. All
+ * others are opened for each piece that is read.
+ */
 export interface Segment {
   readonly path: string;
-  handle: FileHandle;
+  handle: FileHandle | undefined;
   /** Where its last line ends; 0 once it was removed. */
   end: number;
+  /** How much of its beginning is the state, as far as that is known: there are no events in it. */
+  head: number;
+  /** About how much of it the state is, where that is all that is known. */
+  state?: number;
   /** The number of the newest event before it. */
   after: number;
   /** Up to where an append that failed may have left lines. */
@@ -21,7 +28,7 @@ export interface Segment {
   told?: boolean;
 }
 
-const PIECE = 65_536;
+const PIECE = 262_144;
 
 interface Piece {
   lines: string[];
@@ -30,22 +37,47 @@ interface Piece {
   next: number;
 }
 
-/** The sound lines from this place on, of a piece of the file with one line at least, and where the next piece begins. */
-export const readPiece = async (segment: Segment, from: number, size = PIECE): Promise<Piece> => {
+/**
+ * The sound lines from this place on, of a piece of the file with one line at least, and where the next piece begins. It is
+ * read at once: a reader that waited for its turn behind all that is being synced would fall behind for that alone.
+ */
+export const readPiece = (segment: Segment, from: number, size = PIECE): Piece => {
   const length = Math.max(0, Math.min(size, segment.end - from));
-  const bytes = await readAll(segment.handle, Buffer.alloc(length), from);
+  const bytes = readAt(segment, from, length);
+  // Somebody removed it: what was in it is lost.
+  if (bytes === undefined) return { lines: [], lost: length, next: segment.end };
   const stop = bytes.lastIndexOf(10) + 1;
   if (stop > 0) return { ...linesIn(bytes.subarray(0, stop)), next: from + stop };
   if (bytes.length < size) return { lines: [], lost: 0, next: from + size };
   return readPiece(segment, from, 2 * size);
 };
 
-const readAll = async (handle: FileHandle, bytes: Buffer, position: number): Promise<Buffer> => {
+const readAt = ({ path, handle }: Segment, from: number, length: number): Buffer | undefined => {
+  if (handle !== undefined) return readAll(handle.fd, Buffer.alloc(length), from);
+  const descriptor = openOrNot(path);
+  if (descriptor === undefined) return undefined;
+  try {
+    return readAll(descriptor, Buffer.alloc(length), from);
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+const openOrNot = (path: string): number | undefined => {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+};
+
+const readAll = (descriptor: number, bytes: Buffer, position: number): Buffer => {
   let done = 0;
   while (done < bytes.length) {
-    const { bytesRead } = await handle.read(bytes, done, bytes.length - done, position + done);
-    if (bytesRead === 0) break;
-    done += bytesRead;
+    const read = readSync(descriptor, bytes, done, bytes.length - done, position + done);
+    if (read === 0) break;
+    done += read;
   }
   return bytes.subarray(0, done);
 };
@@ -62,14 +94,16 @@ const linesIn = (bytes: Buffer): Omit<Piece, 'next'> => {
   return found;
 };
 
-/** False when somebody removed the file, or put another there. */
-export const isInPlace = ({ path, handle }: Segment): boolean =>
-  statsAt(path)?.ino === fstatSync(handle.fd).ino;
+/** False when somebody removed the file, or put another there, as far as that can be seen. */
+export const isInPlace = ({ path, handle }: Segment): boolean => {
+  const stats = statsAt(path);
+  return stats !== undefined && (handle === undefined || stats.ino === fstatSync(handle.fd).ino);
+};
 
-/** Makes the file again, from what is open, if it is not in place. */
+/** Makes the file again, from what is open, if it is not in place. One that was not open is lost. */
 export const restoreSegment = async (segment: Segment): Promise<void> => {
-  if (isInPlace(segment)) return;
   const { handle: gone, path, end } = segment;
+  if (gone === undefined || isInPlace(segment)) return;
   const { handle } = await writeFresh(path, (fresh) => copy(gone, fresh, end));
   segment.handle = handle;
   await gone.close();
@@ -79,16 +113,23 @@ const COPIED = 1_048_576;
 
 const copy = async (from: FileHandle, to: FileHandle, end: number): Promise<number> => {
   for (let at = 0; at < end; at += COPIED) {
-    const bytes = await readAll(from, Buffer.alloc(Math.min(COPIED, end - at)), at);
+    const bytes = readAll(from.fd, Buffer.alloc(Math.min(COPIED, end - at)), at);
     await writeAll(to, bytes, at);
   }
   return end;
 };
 
+/** Lets go of the file; it is opened again where it is read. */
+export const closeSegment = async (segment: Segment): Promise<void> => {
+  const { handle } = segment;
+  segment.handle = undefined;
+  await handle?.close();
+};
+
 /** Removes the file. One that stays after all is found at the next start, and is of as little use then. */
 export const removeSegment = (segment: Segment): void => {
   segment.end = 0;
-  segment.handle.close().catch(() => undefined);
+  closeSegment(segment).catch(() => undefined);
   try {
     rmSync(segment.path, { force: true });
   } catch {}

@@ -52,6 +52,8 @@ export interface Journal {
   after(seq: number): AsyncGenerator<EventRecord>;
   /** The same whether or not a receiver waits for them: all that are still there, which are the newest thousand at least. */
   history(seq: number): AsyncGenerator<EventRecord>;
+  /** About how many bytes on disk hold the events after `seq`; 0 where that is one of the newest thousand. */
+  behind(seq: number): number;
   /** Events up to `seq` are no longer needed by any receiver. */
   release(seq: number): void;
   /** Told of events once they are on disk. A listener that throws keeps nobody from anything: it is reported. */
@@ -81,7 +83,7 @@ export const openJournal = async (
   const backlog = createBacklog(file, recent, (name) => report(undefined, lostIn(name)));
   const parts = { file, state, recent, backlog };
   const first = former.first();
-  await backlog.open(first?.last ?? state.last);
+  backlog.open(first?.last ?? state.last, former.bytes());
   const isNamed = state.epoch !== undefined;
   const isOld = catchUp(state, mark);
   if (first === undefined) await file.append([...linesOf(state)]);
@@ -226,6 +228,7 @@ const journalOf = (parts: Parts & Marked, report: Report, found: Found): Journal
     },
     after: backlog.after,
     history: backlog.history,
+    behind: backlog.behind,
     release: backlog.release,
     onEvents: (listener) => listeners.push(listener),
     isAsLeft: file.isAsLeft,

@@ -45,6 +45,15 @@ export const sandboxSettings = ({ sandbox = 'auto', sandbox_readable = [] }: Set
   sandbox_readable,
 });
 
+/** How far behind a receiver may be before its backlog is closed. */
+export const webhookRetention = ({
+  webhooks,
+}: Pick<Settings, 'webhooks'>): Required<NonNullable<Settings['webhooks']>> => ({
+  retention_hours: 168,
+  retention_mb: 256,
+  ...webhooks,
+});
+
 /** The repository of a project; undefined when the settings name none. */
 export const repositoryIn = (
   { projects = {} }: Pick<Settings, 'projects'>,

@@ -16,7 +16,8 @@ export const DeliveryLine = Type.Object({
   seq: Type.Integer(),
   attempt: Type.Integer(),
   ...attempt,
-  outcome: Type.Enum(['delivered', 'retrying', 'failed']),
+  /** `closed`: no attempt; the receiver was too far behind. */
+  outcome: Type.Enum(['delivered', 'retrying', 'failed', 'closed']),
   next_at: Type.Union([Type.Null(), Time]),
   body: EventBody,
 });
@@ -27,8 +28,9 @@ export const Delivery = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'Sent as `X-Service-Delivery`, every time' }),
     event_type: Type.Enum(EVENT_TYPES),
-    status: Type.Enum(['waiting', 'retrying', 'delivered', 'failed'], {
-      description: '`waiting`: an earlier one comes first',
+    status: Type.Enum(['waiting', 'retrying', 'delivered', 'failed', 'closed'], {
+      description:
+        '`waiting`: an earlier one comes first. `closed`: it is not tried any more, because the receiver was too far behind (`webhooks` in the settings); redeliver it',
     }),
     next_attempt_at: Type.Union([Type.Null(), Time]),
     attempts: Type.Array(Type.Object(attempt)),

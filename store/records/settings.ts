@@ -74,6 +74,12 @@ export const CodeHostSettings = Type.Object({
 });
 export type CodeHostSettings = Static<typeof CodeHostSettings>;
 
+/** For how long, and up to how many megabytes, events are kept for a receiver that does not take them. */
+const WebhookSettings = Type.Object({
+  retention_hours: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+  retention_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+});
+
 /** The languages that a language server is started for. */
 export const LANGUAGES = ['rust', 'typescript', 'javascript'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -115,6 +121,7 @@ export const Settings = Type.Object({
   sandbox_readable: Type.Optional(Type.Array(Type.String({ pattern: '^(/|~/|~$)' }))),
   network: Type.Optional(NetworkSetting),
   allow_local: Type.Optional(LocalAddresses),
+  webhooks: Type.Optional(WebhookSettings),
   autocommit: Type.Optional(Type.Boolean()),
 });
 export type Settings = Static<typeof Settings>;

@@ -86,6 +86,12 @@ provider: runbook
 # Whether every call has to show an API key (dossier key makes one), and a browser logs in at /dashboard/login.
 #require_key: false
 
+# How many hours, and how many megabytes of the journal, events are kept for a webhook that does not take them. Then its
+# backlog is closed: the newest 1000 are listed by GET /webhooks/:id/deliveries, to be redelivered.
+#webhooks:
+#  retention_hours: 168
+#  retention_mb: 256
+
 # Commit each change of a Work item, of these settings and of webhooks to the workspace's git repository.
 #autocommit: false
 ---

@@ -28,6 +28,8 @@ export const HARMLESS = [
   'worktrees.branch_prefix',
   'worktrees.branch_template',
   'worktrees.base_branch',
+  'webhooks.retention_hours',
+  'webhooks.retention_mb',
   'autocommit',
 ] as const;
 

@@ -19,7 +19,7 @@ export interface DeliveryDeps {
   schedule: readonly number[];
   sender: Sender;
   userAgent: string;
-  /** First attempts, and all others: a receiver that lets us wait takes no slot from one that does not. */
+  /** First attempts of receivers that took the last, and all others: who lets us wait takes no slot from who does not. */
   slots: { first: Slots; again: Slots };
   /** A lane has moved on: events may be of no more use. */
   moved: () => void;
@@ -39,6 +39,7 @@ interface Receiver {
   readonly registration: Registration;
   readonly stopped: boolean;
   readonly removed: boolean;
+  readonly failing: boolean;
 }
 
 /** Tries once more and notes what came of it. Undefined when it was stopped before that was known. */
@@ -48,7 +49,8 @@ export const attemptDelivery = async (
   task: Task,
   schedule = desk.schedule,
 ): Promise<DeliveryLine | undefined> => {
-  const slots = task.attempt === 0 ? desk.slots.first : desk.slots.again;
+  const isFirst = task.attempt === 0 && !receiver.failing;
+  const slots = isFirst ? desk.slots.first : desk.slots.again;
   const sent = await slots(async () => (receiver.stopped ? undefined : send(desk, receiver, task)));
   if (sent === undefined || receiver.removed) return undefined;
   const attempts = task.attempt + 1;

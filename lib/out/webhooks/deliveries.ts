@@ -67,7 +67,10 @@ const fromLines = (lines: readonly DeliveryLine[]): Map<string, Delivery> => {
       ...before,
       status: before.status === 'delivered' ? before.status : outcome,
       next_attempt_at: next_at,
-      attempts: [...before.attempts, { at, status, error, duration_ms }],
+      attempts:
+        outcome === 'closed'
+          ? before.attempts
+          : [...before.attempts, { at, status, error, duration_ms }],
     });
   }
   return deliveries;

@@ -3,6 +3,7 @@ import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import { type EventBody, type EventRecord, isSent } from '../../../store/records/event.ts';
 import type { Registration } from '../../../store/webhooks.ts';
 import { attemptDelivery, type DeliveryDeps, deliveryId } from './attempt.ts';
+import { closeBacklog, isTooLong, isTooOld, lookAtClosed } from './backlog-limit.ts';
 import { type CancellableDelay, createCancellableDelay } from './cancellable-delay.ts';
 
 /** One receiver: its events go out one after the other, each until it is delivered or kept as failed. */
@@ -17,6 +18,8 @@ export interface DeliveryQueue {
   /** The registration is gone: its position is of no use any more. */
   removed: boolean;
   running: Promise<void> | undefined;
+  /** The last attempt failed: what comes next may let us wait as well. */
+  failing: boolean;
   /** There may be more than `running` has seen. */
   woken: boolean;
   readonly alarm: CancellableDelay;
@@ -41,6 +44,7 @@ export const openQueue = (desk: DeliveryDeps, registration: Registration): Deliv
     stopped: false,
     removed: false,
     running: undefined,
+    failing: false,
     woken: false,
     alarm: createCancellableDelay(),
     hurried: [],
@@ -48,6 +52,7 @@ export const openQueue = (desk: DeliveryDeps, registration: Registration): Deliv
     former: cursor === undefined ? new Map() : undefined,
   };
   if (cursor !== position) savePosition(lane);
+  lookAtClosed(desk.store, registration);
   return lane;
 };
 
@@ -98,7 +103,7 @@ const savePosition = (lane: DeliveryQueue): void => {
     .catch((error) => desk.store.report(error, 'noting how far a webhook got'));
 };
 
-/** False when the lane was stopped before it was clear what becomes of the event. */
+/** False when the lane was stopped before it was clear what becomes of the event, or is elsewhere by now. */
 const settle = async (
   lane: DeliveryQueue,
   { id: eventId, seq, body }: EventRecord,
@@ -108,12 +113,43 @@ const settle = async (
   while (line === undefined || line.outcome === 'retrying') {
     await untilDue(lane, line);
     if (lane.stopped) return false;
-    const attempts = line?.attempt ?? 0;
-    line = await attemptDelivery(lane.desk, lane, { id, seq, body, attempt: attempts });
-    for (const done of lane.hurried.splice(0)) done();
+    if (isOverdue(lane, line)) return close(lane);
+    line = await attempt(lane, { id, seq, body, attempt: line?.attempt ?? 0 });
     if (line === undefined) return false;
   }
   return true;
+};
+
+const attempt = async (
+  lane: DeliveryQueue,
+  task: Parameters<typeof attemptDelivery>[2],
+): Promise<DeliveryLine | undefined> => {
+  const line = await attemptDelivery(lane.desk, lane, task);
+  lane.failing = line?.outcome !== 'delivered';
+  for (const done of lane.hurried.splice(0)) done();
+  return line;
+};
+
+// A receiver that was not tried yet may have been kept waiting by a daemon that did not run: age alone says nothing of it.
+const isOverdue = ({ desk: { store }, position }: DeliveryQueue, line?: DeliveryLine): boolean => {
+  if (store.readOnly !== undefined) return false;
+  return isTooLong(store, position) || (line !== undefined && isTooOld(store, line.body));
+};
+
+const close = async (lane: DeliveryQueue): Promise<false> => {
+  const { store } = lane.desk;
+  const to = store.journal.last;
+  const isGone = (): boolean => lane.removed;
+  await closeBacklog(store, lane.registration, { events: waitingDeliveries(lane), to, isGone });
+  lane.position = to;
+  lane.saved = to;
+  lane.woken = true;
+  return false;
+};
+
+/** Closes the backlog of a receiver that waits while too much has come in for it. */
+export const limitBacklog = (lane: DeliveryQueue): void => {
+  if (lane.running !== undefined && isTooLong(lane.desk.store, lane.position)) lane.alarm.ring();
 };
 
 const formerLines = (lane: DeliveryQueue): Map<string, DeliveryLine> => {
@@ -133,6 +169,7 @@ const untilDue = (lane: DeliveryQueue, line: DeliveryLine | undefined): Promise<
   const due = Date.parse(line?.next_at ?? '') || 0;
   return lane.alarm.wait(() => {
     if (lane.stopped) return 0;
+    if (isOverdue(lane, line)) return 0;
     // Another daemon holds the workspace: the deliveries are its.
     return store.readOnly !== undefined ? READ_ONLY_MS : due - clock().getTime();
   });

@@ -9,6 +9,7 @@ import {
   trustedPart,
 } from '../../../store/webhooks.ts';
 import type { DeliveryDeps } from './attempt.ts';
+import { dropClosed, forgetClosed } from './backlog-limit.ts';
 import {
   type DeliveryQueue,
   dropQueue,
@@ -80,7 +81,10 @@ const meet = ({ desk, byId, doubles }: Book, registration: Registration): boolea
 const drop = (book: Book, id: string, keepRecords: boolean): void => {
   const lane = book.byId.get(id);
   book.byId.delete(id);
-  if (lane !== undefined) dropQueue(lane);
+  if (lane !== undefined) {
+    dropQueue(lane);
+    forgetClosed(book.desk.store, lane.registration);
+  }
   forgetReceiver(book.desk, id, keepRecords);
   for (const scope of book.doubles.of(id)) look(book, scope);
 };
@@ -122,6 +126,7 @@ export const forgetReceiver = (desk: DeliveryDeps, id: string, keepRecords = fal
   journal
     .append({ cursor: { id, seq: null } })
     .then(desk.moved, (error) => report(error, 'forgetting a webhook'));
+  dropClosed(desk.store, id);
   if (keepRecords) return;
   retireSecret(layout, id);
   removeDeliveries(layout, id);

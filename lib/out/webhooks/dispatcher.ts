@@ -6,8 +6,10 @@ import type { Store } from '../../../store/store.ts';
 import { allRegistrationsReadable, registrationsOf } from '../../../store/webhooks.ts';
 import type { Log } from '../../log.ts';
 import { attemptDelivery, type DeliveryDeps } from './attempt.ts';
+import { isTooLong, lookAtClosed } from './backlog-limit.ts';
 import { createSender } from './deliver.ts';
 import {
+  limitBacklog,
   saveQueue,
   sendAtOnce,
   stopQueue,
@@ -111,11 +113,16 @@ const soon = (work: () => void): (() => void) => {
   };
 };
 
-// A registration that cannot be read has no lane, and is owed its events all the same.
-const releaseSettled = ({ journal }: Store, { byId }: DeliveryQueues): void => {
+// A registration that cannot be read has no lane, and is owed its events all the same, up to the same bound.
+const releaseSettled = (store: Store, { byId }: DeliveryQueues): void => {
+  const { journal } = store;
   let needed = journal.last;
-  for (const { position } of byId.values()) needed = Math.min(needed, position);
-  for (const [id, seq] of journal.cursors) if (!byId.has(id)) needed = Math.min(needed, seq);
+  for (const lane of byId.values()) {
+    limitBacklog(lane);
+    needed = Math.min(needed, lane.position);
+  }
+  for (const [id, seq] of journal.cursors)
+    if (!byId.has(id) && !isTooLong(store, seq)) needed = Math.min(needed, seq);
   journal.release(needed);
 };
 
@@ -154,6 +161,7 @@ const redeliver = async (
   if (head?.delivery_id === id && lane.position < head.seq) await sendAtOnce(lane);
   // What is settled is tried once more, out of turn: its place in the order was long ago.
   else await attemptDelivery(desk, lane, line, []);
+  lookAtClosed(desk.store, lane.registration);
   return true;
 };
 

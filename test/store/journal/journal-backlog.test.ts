@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
@@ -33,6 +33,14 @@ const happenOften = async (journal: Journal, goes: number): Promise<void> => {
   if (goes === 0) return;
   await happen(journal, 600);
   await happenOften(journal, goes - 1);
+};
+
+const linkOf = (path: string): string => {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
 };
 
 const filesIn = (dir: string): string[] => readdirSync(dir).toSorted();
@@ -113,6 +121,45 @@ describe('events that somebody is owed', () => {
     again.release(3600);
     assert.deepEqual(filesIn(dir), left.slice(-2));
     assert.deepEqual(await seqsOf(again), []);
+  });
+
+  it('keep a few files open, however many they are in, over a restart too', async (t) => {
+    const { dir, journal, reopen } = await openWithBacklog(t);
+    const openFiles = (): number =>
+      readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(dir))
+        .length;
+    await happenOften(journal, 8);
+    await journal.append({});
+    assert.ok(filesIn(dir).length >= 8, `${filesIn(dir)}`);
+    assert.ok(openFiles() <= 4, `${openFiles()} are open`);
+    const again = await reopen();
+    const reader = again.after(0);
+    assert.equal((await reader.next()).value?.seq, 1);
+    assert.ok(openFiles() <= 4, `${openFiles()} are open while they are read`);
+    assert.deepEqual(
+      (await listed(reader)).map(({ seq }) => seq),
+      upTo(8400, 1),
+    );
+  });
+
+  it('are lost, and told to be, with a file that is removed and was not open', async (t) => {
+    const { dir, reopen, reported } = await openWithBacklog(t);
+    const again = await reopen();
+    const [first = '', second = ''] = filesIn(dir);
+    const start = Number(/"last":(\d+)/.exec(readFileSync(join(dir, second), 'latin1'))?.[1]);
+    rmSync(join(dir, first));
+    assert.deepEqual(await seqsOf(again), upTo(3600, start));
+    assert.equal(reported.length, 1);
+    assert.match(reported[0] ?? '', new RegExp(`${first} is damaged: events in it`));
+  });
+
+  it('are measured without what was seen of Work items', async (t) => {
+    const { journal, reopen } = await openWithBacklog(t);
+    const all = journal.behind(0);
+    assert.ok(all > 3600 * LONG.length && all < 3600 * (LONG.length + 1000), `${all}`);
+    assert.equal(journal.behind(3600), 0);
+    const again = await reopen();
+    assert.ok(Math.abs(again.behind(0) - all) < all / 100, `${again.behind(0)} of ${all}`);
   });
 
   it('may be released while somebody reads them', async (t) => {

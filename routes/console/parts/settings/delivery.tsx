@@ -9,6 +9,7 @@ const STATES: Readonly<Record<Delivery['status'], { name: string; kind: string }
   retrying: { name: 'Tried again', kind: 'paused' },
   delivered: { name: 'Delivered', kind: 'completed' },
   failed: { name: 'Failed', kind: 'failed' },
+  closed: { name: 'Not sent', kind: 'failed' },
 };
 
 /** What came of it, with what the receiver answered last. */
