@@ -9,7 +9,8 @@ const TIMEOUT_MS = 300_000;
  * program here does that: `sync -f` is of the GNU coreutils.
  */
 export const syncDisk = async (directory: string, env: Environment): Promise<boolean> => {
-  const program = findProgram('sync', env);
+  // Elsewhere it takes no option, and does not wait for the disk.
+  const program = process.platform === 'linux' ? findProgram('sync', env) : undefined;
   if (program === undefined) return false;
   const run = { cwd: directory, env, timeout_ms: TIMEOUT_MS, max_bytes: 65_536 };
   return (await execute([program, '-f', directory], run)).code === 0;
