@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
-import { createDirectory } from './disk/durable.ts';
+import { createDirectory, syncMade } from './disk/durable.ts';
 import { evenIfPlaced } from './disk/late.ts';
 import { removeDirectory } from './disk/remove-directory.ts';
 import { untilDone } from './disk/until-done.ts';
@@ -41,6 +41,13 @@ export const serveCase = async (store: Store, id: string): Promise<ServedCase | 
 export const readCase = async (store: Store, id: string): Promise<Case | undefined> => {
   const item = await freshItem(store, id);
   return item === undefined ? undefined : recordOf(item);
+};
+
+/** One that a call may have made before it failed; it is on disk when this resolves. */
+export const readMade = async (store: Store, id: string): Promise<Case | undefined> => {
+  const made = await readCase(store, id);
+  if (made !== undefined) await syncMade(dirname(join(store.layout.root, made.path)));
+  return made;
 };
 
 /** All Work items that match, oldest first. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
-import { removeFile } from './disk/durable.ts';
+import { removeFile, syncMade } from './disk/durable.ts';
 import { evenIfPlaced } from './disk/late.ts';
 import { untilDone } from './disk/until-done.ts';
 import { changedSince, StoreError } from './errors.ts';
@@ -112,7 +112,10 @@ export const createProof = (
 ): Promise<TaggedProof | undefined> =>
   changingItem(store, caseId, async (item) => {
     const known = readProof(store, item, matter.id);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      await syncMade(proofDir(join(store.layout.root, item.dir)));
+      return known;
+    }
     if (upload !== undefined) await placeUpload(store, item, upload);
     const path = join(
       proofDir(join(store.layout.root, item.dir)),

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type LockKey, lockOn } from '../base/locks.ts';
 import { orElse } from '../base/or-else.ts';
 import { sha256 } from '../base/sha256.ts';
-import { createFile, removeFile } from './disk/durable.ts';
+import { createFile, removeFile, syncMade } from './disk/durable.ts';
 import { evenIfPlaced } from './disk/late.ts';
 import { statsAt } from './disk/plain-path.ts';
 import { StoreError } from './errors.ts';
@@ -157,7 +157,7 @@ export const createRegistration = (
     const made = unlessMade(store, matter.id, path, async () => {
       await keepSecret(store.layout, matter.id, secret);
       trustWebhook(store, { scope, matter });
-      await createFile(store.layout, path, text);
+      if (!(await createFile(store.layout, path, text))) await syncMade(dir);
     });
     await evenIfPlaced(made, () => lookWritten(store, scope));
     const found = registrationsOf(store, scope).find((one) => one.matter.id === matter.id);

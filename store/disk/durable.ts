@@ -254,6 +254,12 @@ export const syncIfThere = (path: string): Promise<void> =>
     if (!hasCode(error, 'ENOENT')) throw error;
   });
 
+/** Resolves when the disk knows the names in a directory that the same call put there before, and could not sync. */
+export const syncMade = (path: string): Promise<void> => {
+  notePlaced(path);
+  return syncIfThere(path);
+};
+
 export const syncDirectory = async (path: string): Promise<void> => {
   await withHandle(await open(path, 'r'), async (handle) => {
     await handle.sync().catch((error: unknown) => {

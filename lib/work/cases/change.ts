@@ -2,7 +2,7 @@ import {
   type CaseRule,
   deleteCase as dropCase,
   insertCase as keepCase,
-  readCase,
+  readMade,
   updateCase,
 } from '../../../store/cases.ts';
 import { newId } from '../../../store/new-id.ts';
@@ -66,7 +66,7 @@ export const createCase = async (
   checkTexts({ title, description });
   checkProject(service, project);
   const id = newId();
-  const known = await readCase(service.store, id);
+  const known = await readMade(service.store, id);
   if (known !== undefined) return known;
   const created_at = service.store.clock().toISOString();
   const matter = {
