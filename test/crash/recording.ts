@@ -234,7 +234,9 @@ const opened = (scene: Scene, call: Call, path: string, [flags = '', mode]: stri
     ino = scene.make({ kind: 'file', mode: modeOf(mode, 0o666), size: 0 });
     scene.names(`${place.path} created`, [{ ...place, ino }]);
   } else if (flags.includes('O_TRUNC')) scene.resize(ino, 0);
-  if (!flags.includes('O_APPEND')) scene.positions.set(`${fd} ${ino}`, 0);
+  // The number of a descriptor is used again.
+  if (flags.includes('O_APPEND')) scene.positions.delete(`${fd} ${ino}`);
+  else scene.positions.set(`${fd} ${ino}`, 0);
 };
 
 const wrote = (scene: Scene, call: Call, bytes: Buffer): void => {
