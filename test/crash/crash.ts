@@ -34,6 +34,7 @@ interface Part {
 const ALONE = alone();
 const PAIRS = pairs(seed);
 const A_TRIPLE = 12;
+const ENOUGH = 20_000;
 
 // An eighth of them for the operations alone, which have no more, and half for the pairs.
 const parts: Part[] = [
@@ -69,13 +70,19 @@ for (const { name, rows, most } of wanted) {
 }
 const found = results.flatMap(({ searched }) => searched.found);
 const fresh = found.filter(({ known }) => known === undefined);
-for (const { operation, says } of KNOWN) {
-  const count = found.filter(({ known }) => known?.operation === operation).length;
-  console.log(`known, in ${count} rows: ${says}`);
+// Few states, or few rows, need not have each of them.
+const isWhole = values.row === undefined && values.only === undefined && Date.now() < end;
+let gone = 0;
+for (const one of KNOWN) {
+  const count = found.filter(({ known }) => known === one).length;
+  console.log(`known, in ${count} rows: ${one.says}`);
+  if (count > 0 || !isWhole || states < ENOUGH) continue;
+  console.log('  It is not found any more: take it out of test/crash/known.ts');
+  gone += 1;
 }
 console.log(`${fresh.length} faults that are not known`);
 if (values.write) {
   const path = 'RELIABILITY.md';
   writeFileSync(path, reliability(readFileSync(path, 'utf8'), results, seed));
 }
-process.exit(fresh.length > 0 ? 1 : 0);
+process.exit(fresh.length + gone > 0 ? 1 : 0);

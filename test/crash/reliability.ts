@@ -27,7 +27,8 @@ const tableOf = (
   results: readonly { name: string; searched: Searched }[],
   seed: number,
 ): string => {
-  const lines = results.map(({ name, searched: { rows, states, found } }) => {
+  const tried = results.filter(({ searched }) => searched.rows > 0);
+  const lines = tried.map(({ name, searched: { rows, states, found } }) => {
     const fresh = found.filter(({ known }) => known === undefined).length;
     const command = `npm run crash -- --only ${name} --seed ${seed}`;
     return `| Power cut: ${NAMES[name]} | ${rows} | ${states} | ${fresh} | ${found.length - fresh} | \`${command}\` |`;
