@@ -74,10 +74,10 @@ describe('a workspace at a path where this machine knew another', () => {
     const { test, settings, asked } = await keyed(t);
     const { store } = test.running.service;
     store.consent.withhold(true);
-    writeFileSync(settings, '---\n---\n');
+    writeFileSync(settings, '---\nmax_sessions: 2\n---\n');
     // Before anybody looks again whether git does.
     const refreshed = refreshGlobals(store);
-    assert.equal(settingsOf(store).require_key, true);
+    assert.deepEqual([settingsOf(store).max_sessions, settingsOf(store).require_key], [2, true]);
     await refreshed;
     assert.equal((await asked()).status, 401);
   });
