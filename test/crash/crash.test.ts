@@ -82,14 +82,15 @@ describe('the note of a program that no sandbox holds', () => {
 describe('the list of known faults', () => {
   it('names none that is not found any more', async (t) => {
     if (!canTrace(t)) return;
-    const rows = numbered(
-      [...new Set(KNOWN.map(({ operation }) => operation))].map((one) => [one]),
+    const often = KNOWN.filter(({ rare }) => rare !== true);
+    const rows = numbered([...new Set(often.map(({ operation }) => [operation]))]);
+    const missed = (found: readonly Found[]) =>
+      often.filter((known) => !found.some((one) => one.known === known));
+    const isEnough = (found: readonly Found[]): boolean => missed(found).length === 0;
+    const { found } = await search(rows, { seed, most: 60, isEnough });
+    assert.deepEqual(
+      missed(found).map(({ says }) => `${says}: take it out of test/crash/known.ts`),
+      [],
     );
-    const { found } = await search(rows, { seed, most: 60 });
-    for (const known of KNOWN)
-      assert.ok(
-        found.some((one) => one.known === known),
-        `${known.says}: take it out of test/crash/known.ts`,
-      );
   });
 });

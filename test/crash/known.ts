@@ -4,19 +4,11 @@ export interface Known {
   wrong: RegExp;
   /** In a sentence, as RELIABILITY.md lists it. */
   says: string;
+  /** It is found in a long run alone. */
+  rare?: true;
 }
 
 export const KNOWN: readonly Known[] = [
-  {
-    operation: 'write a file in the editor',
-    wrong: /editor\/files\?path=a\.txt is 400/,
-    says: 'A file that was being written in the editor keeps a second name in `.dossier/undo/`. It is refused (400) until that name is removed',
-  },
-  {
-    operation: 'make a file in new directories in the editor',
-    wrong: /deep%2Fc\.txt is 404/,
-    says: 'A new file in new directories, made in the editor, is lost with the directories',
-  },
   {
     operation: 'rename a file in the editor',
     wrong: /path=moved\.txt is \{"path":"moved\.txt","size":0/,
@@ -26,11 +18,7 @@ export const KNOWN: readonly Known[] = [
     operation: 'rename a file in the editor',
     wrong: /path=(src%2Fb|moved)\.txt is 400/,
     says: 'A rename in the editor between two directories keeps both names, and the file is refused (400), where the disk had only the new name',
-  },
-  {
-    operation: 'delete a file in the editor',
-    wrong: /path=a\.txt is 400/,
-    says: 'A file that was being deleted in the editor has both its name and one in `.dossier/undo/`, and is refused (400)',
+    rare: true,
   },
   {
     operation: 'remove the worktree',
@@ -47,16 +35,13 @@ export const KNOWN: readonly Known[] = [
     operation: 'make a worktree',
     wrong: /editor\/files\?path=\S+ is (409|\{"path":"[^"]+","size":[0-3],)/,
     says: 'A worktree that was made seconds ago is damaged: git does not sync what it checks out',
-  },
-  {
-    operation: 'approve the plan, which runs',
-    wrong: /editor\/files\?path=done\.txt is (404|\{"path":"done\.txt","size":[0-4],)/,
-    says: 'A session is completed, and a file that its run wrote is empty: only `diff.patch` has it. What a run writes is not synced',
+    rare: true,
   },
   {
     operation: 'approve the plan, which runs',
     wrong: /repository_kept/,
     says: "A lock of git's that a power cut left keeps what a turn did from being taken in; the daemon names the file to remove",
+    rare: true,
   },
 ];
 
