@@ -106,6 +106,7 @@ export const fileRefusal = (error: unknown): string | undefined =>
 
 const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
   ['ENOTDIR', 'is a file, or below one'],
+  ['EEXIST', 'is a file, or below one'],
   ['EISDIR', 'is a directory, and a file has to be there'],
   ['EACCES', 'cannot be read and written by this user'],
   ['EPERM', 'cannot be read and written by this user'],

@@ -105,7 +105,7 @@ const fill = async (call: Send, at: string, case_id: string): Promise<Record<str
     ...{ id: case_id, case_id, pid: proof.id, item_id: listed.id, webhook_id: one.id },
     ...{ '/webhooks/': all.id, '/api/global-memory/snapshots/': kept.id },
     ...{ filename: 'notes.md', '/api/global-memory/': 'memory.md', language: 'typescript' },
-    ...{ '/projects/': 'default', '/providers/': 'runbook', number: '1' },
+    ...{ '/trusted/': 'sandbox', '/projects/': 'default', '/providers/': 'runbook', number: '1' },
     ...{ delivery_id: NONE, recovery_id: NONE, request_id: NONE, review_id: NONE, update_id: NONE },
     ...{ question_id: NONE, topic: 'sessions' },
   };
