@@ -30,11 +30,14 @@ describe('the page of what waits for trust', { skip: noBrowser }, () => {
     await assertAccessible(page);
     await page.keyboard.press('j');
     await page.keyboard.press('a');
-    await page.getByRole('heading', { name: 'sandbox' }).waitFor({ state: 'detached' });
-    assert.deepEqual(
-      (await dossier.call('GET /trust')).map(({ key }) => key),
-      ['provider'],
-    );
+    const waiting = page.getByRole('heading', { name: 'sandbox', level: 2 });
+    await waiting.waitFor({ state: 'detached' });
+    const keys = async () => (await dossier.call('GET /trust')).map(({ key }) => key);
+    assert.deepEqual(await keys(), ['provider']);
+    const trusted = page.getByRole('list', { name: 'What you have trusted' });
+    await trusted.getByRole('button', { name: 'Revoke' }).click();
+    await waiting.waitFor();
+    assert.deepEqual((await keys()).toSorted(), ['provider', 'sandbox']);
     assert.deepEqual(complaints, []);
   });
 
