@@ -3,11 +3,10 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
 import { addLines, openLines, readLinesFrom } from '../disk/lines.ts';
-import { makeSyncedDirectory } from '../disk/make-directory.ts';
+import { makeSyncedDirectory, syncDirectoryNow } from '../disk/make-directory.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { canonical, trustHash } from './canonical.ts';
-import { syncDirectory } from './private-file.ts';
 import { needStateDir, needStateKey, readStateKey, StateDirError } from './state-dir.ts';
 import { knownWorkspaceId, needWorkspaceId, stateOfWorkspace } from './workspace-id.ts';
 
@@ -184,7 +183,7 @@ const append = (place: Place, consents: readonly Consent[]): void => {
   } finally {
     closeSync(descriptor);
   }
-  if (isNew) syncDirectory(dirname(place.file));
+  if (isNew) syncDirectoryNow(dirname(place.file));
 };
 
 const lineOf = (place: Place, consent: Consent): string => {

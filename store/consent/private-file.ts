@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeSyncedDirectory } from '../disk/make-directory.ts';
+import { makeSyncedDirectory, syncDirectoryNow } from '../disk/make-directory.ts';
 
 /** Writes a file that this user alone can read, whole or not at all: on disk when it returns. Throws what the disk says. */
 export const writePrivate = (path: string, bytes: string | Buffer): void => {
@@ -16,15 +16,5 @@ export const writePrivate = (path: string, bytes: string | Buffer): void => {
     closeSync(descriptor);
   }
   renameSync(temporary, path);
-  syncDirectory(dir);
-};
-
-/** What has a name in this directory keeps it over a power cut. */
-export const syncDirectory = (dir: string): void => {
-  const descriptor = openSync(dir, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  syncDirectoryNow(dir);
 };

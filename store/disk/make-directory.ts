@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
-import { hasCode, syncDirectory } from './durable.ts';
+import { syncIfThere } from './durable.ts';
 
 /**
  * Makes a directory and those above it that are missing, and returns once the name of each is on disk. One by one: Node's
@@ -16,7 +16,7 @@ export const makeSyncedDirectory = (path: string, mode = 0o777): void => {
     if (isDirectory(path)) return;
     throw error;
   }
-  orElse(() => syncNow(dirname(path)), undefined, ...NOT_SYNCED);
+  orElse(() => syncDirectoryNow(dirname(path)), undefined, ...NOT_SYNCED);
 };
 
 const isDirectory = (path: string): boolean =>
@@ -25,7 +25,8 @@ const isDirectory = (path: string): boolean =>
 // Of a directory that this user may not list, or on a network file system that cannot sync one and need not.
 const NOT_SYNCED = ['EACCES', 'EPERM', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP'];
 
-const syncNow = (path: string): void => {
+/** What has a name in this directory keeps it over a power cut, once this returns. Throws what the disk says. */
+export const syncDirectoryNow = (path: string): void => {
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);
@@ -40,11 +41,6 @@ const syncNow = (path: string): void => {
  */
 export const syncWay = async (dir: string, levels: number): Promise<void> => {
   const above = Array.from({ length: levels + 1 }, (_, up) => `${dir}${'/..'.repeat(up)}`);
-  await Promise.all(above.map(syncUnlessGone));
+  // A directory that a program has removed meanwhile has nothing above it.
+  await Promise.all(above.map(syncIfThere));
 };
-
-// A directory that a program has removed meanwhile has nothing above it.
-const syncUnlessGone = (path: string): Promise<void> =>
-  syncDirectory(path).catch((error: unknown) => {
-    if (!hasCode(error, 'ENOENT')) throw error;
-  });

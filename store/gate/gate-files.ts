@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
 import { readOurs, sealedText } from '../consent/seal.ts';
+import { syncDirectoryNow } from '../disk/make-directory.ts';
 import type { Layout } from '../layout.ts';
 import { remembered, type Store } from '../store.ts';
 import { ifReadable } from '../text/problem.ts';
@@ -85,12 +86,5 @@ const removeNow = (path: string): void => {
 };
 
 // A name counts once its directory is on disk. Some network file systems cannot sync one, and need not.
-const syncNames = (dir: string): void => {
-  const descriptor = orElse(() => openSync(dir, 'r'), undefined, 'ENOENT');
-  if (descriptor === undefined) return;
-  try {
-    orElse(() => fsyncSync(descriptor), undefined, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP');
-  } finally {
-    closeSync(descriptor);
-  }
-};
+const syncNames = (dir: string): void =>
+  orElse(() => syncDirectoryNow(dir), undefined, 'ENOENT', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP');

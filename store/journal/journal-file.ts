@@ -8,6 +8,8 @@ import { type Damage, encode, readJournalLines, type TellLine } from './journal-
 import {
   closeSegment,
   isInPlace,
+  isJournalName,
+  type OpenSegment,
   removeSegment,
   restoreSegment,
   type Segment,
@@ -44,7 +46,6 @@ export interface JournalFile {
 
 const ROOM = 262_144;
 const PRIVATE = { recursive: true, mode: 0o700 };
-const NAME = /^\d{8}\.ndjson$/;
 
 /** Reads every whole line of the newest file; a torn last line is left out, as it was never acknowledged. */
 export const openJournalFile = async (
@@ -98,15 +99,10 @@ export const lookAtJournal = (dir: string): JournalLook | undefined => {
   return { name, lines, damaged, tail: bytes && { from: sound, bytes, line } };
 };
 
-const isJournalName = (name: string): boolean => NAME.test(name);
-
 // Whatever the backlog: as many files are open.
 const MOST_OPEN = 4;
 
-/** The segment that is appended to. */
-type Open = Segment & { handle: FileHandle };
-
-const journalFile = (dir: string, old: readonly Segment[], newest: Open): JournalFile => {
+const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment): JournalFile => {
   const segments = [...old, newest];
   let now = newest;
   let filled = now.end;
@@ -160,7 +156,7 @@ const journalFile = (dir: string, old: readonly Segment[], newest: Open): Journa
 };
 
 // Behind the end there may be what another process wrote.
-const closeAll = async (segments: readonly Segment[], newest: Open): Promise<void> => {
+const closeAll = async (segments: readonly Segment[], newest: OpenSegment): Promise<void> => {
   if (isAsLeft(newest)) await newest.handle.truncate(newest.end);
   await closeSegments(segments);
 };
@@ -170,7 +166,7 @@ const closeSegments = async (segments: readonly Segment[]): Promise<void> => {
 };
 
 // What was not acknowledged must not be there as if it were, behind what is appended next.
-const wipe = async (segment: Open): Promise<void> => {
+const wipe = async (segment: OpenSegment): Promise<void> => {
   const { spoiled = 0, end } = segment;
   if (isSpoiled(segment)) await writeThrough(segment, Buffer.alloc(spoiled - end));
   segment.spoiled = 0;
@@ -178,7 +174,7 @@ const wipe = async (segment: Open): Promise<void> => {
 
 const isSpoiled = ({ spoiled = 0, end }: Segment): boolean => spoiled > end;
 
-const writeThrough = async ({ handle, end }: Open, bytes: Buffer): Promise<void> => {
+const writeThrough = async ({ handle, end }: OpenSegment, bytes: Buffer): Promise<void> => {
   await writeAll(handle, bytes, end);
   await handle.datasync();
 };

@@ -28,6 +28,13 @@ export interface Segment {
   told?: boolean;
 }
 
+/** The one that is appended to. */
+export type OpenSegment = Segment & { handle: FileHandle };
+
+const NAME = /^\d{8}\.ndjson$/;
+
+export const isJournalName = (name: string): boolean => NAME.test(name);
+
 const PIECE = 262_144;
 
 interface Piece {

@@ -2,18 +2,17 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
-import { sha256 } from '../../base/sha256.ts';
+import { describe, it } from 'node:test';
 import { toldProblems } from '../../store/items/tell-problems.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { until } from '../helpers/eventually.ts';
+import { forge, planned, rewrite } from '../helpers/forged.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
-import { newestSession } from '../helpers/service.ts';
-import { type SessionTest, withCase } from '../helpers/sessions.ts';
+import type { SessionTest } from '../helpers/sessions.ts';
 
 const dossier = (...args: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [DOSSIER, ...args], {
@@ -21,35 +20,6 @@ const dossier = (...args: string[]) => {
     encoding: 'utf8',
   });
   return { status, said: stdout + stderr };
-};
-
-const planned = async (t: TestContext) => {
-  const it = await withCase(t, undefined, { watch: true });
-  const { id } = await it.start();
-  await it.until(id, 'plan_ready');
-  return { it, id, dir: newestSession(it.running, it.item) };
-};
-
-const rewrite = (dir: string, lines: Readonly<Record<string, string>>): void => {
-  const path = join(dir, 'session.md');
-  let text = readFileSync(path, 'utf8');
-  for (const [name, value] of Object.entries(lines)) {
-    const line = new RegExp(`^${name}: .*$`, 'm');
-    text = line.test(text)
-      ? text.replace(line, `${name}: ${value}`)
-      : text.replace(/^---\n/, `---\n${name}: ${value}\n`);
-  }
-  writeFileSync(path, text);
-};
-
-const forge = (dir: string): void => {
-  const plan = '```sh\ntouch evidence\n```\n';
-  for (const name of ['plan.md', 'approved.md']) writeFileSync(join(dir, name), plan);
-  rewrite(dir, {
-    ...{ mode: 'work', status: 'paused', pause_reason: 'operator', approved_by: 'operator' },
-    ...{ approved_at: '2026-11-20T10:00:00Z' },
-    ...{ approved_sha256: sha256(plan), plan_sha256: sha256(plan) },
-  });
 };
 
 const waiting = async ({ running }: SessionTest): Promise<WaitingValue[]> =>
