@@ -39,6 +39,8 @@ const SOURCES: readonly ((service: Given, about: AboutCase) => AttentionEntry[])
 ];
 
 const SOON_MS = 50;
+// Of the time at most: with thousands of problems the list is long, and a sweep that finds them tells of each.
+const SHARE = 0.1;
 const NAME = 'attention';
 
 /** Looks again at what changed, and tells everybody who follows that what waits is another. */
@@ -47,6 +49,7 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
   const changed = new Set([...store.journal.runs.values()].map(({ case_id }) => case_id));
   let made: Attended | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let pause_ms = SOON_MS;
   let closed = false;
   const list = (): Attended => {
     for (const id of changed) look(serviceOf(), found, id);
@@ -56,7 +59,9 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
   };
   const tell = (): void => {
     timer = undefined;
+    const since = performance.now();
     const { etag, count } = list();
+    pause_ms = Math.max(SOON_MS, (performance.now() - since) / SHARE);
     if (store.readOnly || (store.journal.told.get(NAME) ?? NOTHING) === etag) return;
     const timestamp = store.clock().toISOString();
     const event = { event_type: 'attention_changed' as const, timestamp, payload: { count, etag } };
@@ -68,7 +73,7 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
     if (closed) return;
     if (id !== undefined) changed.add(id);
     made = undefined;
-    timer ??= setTimeout(tell, SOON_MS).unref();
+    timer ??= setTimeout(tell, pause_ms).unref();
   };
   attend(store, lookAgain);
   const close = (): void => {
