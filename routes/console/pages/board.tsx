@@ -2,6 +2,7 @@ import { type Api, type At, page } from '../common/page.ts';
 import {
   type Cards,
   cardsOf,
+  eachOnce,
   type Marks,
   marksOf,
   type State,
@@ -125,7 +126,7 @@ const load = async (api: Api, place: At): Promise<Board> => {
     const of = await cardsOf(api, wanted, { limit: isFolded ? 1 : FIRST.board }, marks);
     return { state: one, of: isFolded ? { ...of, cards: [] } : of };
   });
-  return { at, lists: await Promise.all(lists), moving };
+  return { at, lists: eachOnce(await Promise.all(lists)), moving };
 };
 
 // Those that no settings name hold Work items, too: of these the one that is looked at.

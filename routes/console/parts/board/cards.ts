@@ -6,7 +6,7 @@ export type State = Case['state'];
 
 /** What of a Work item stands on the board. */
 export interface Card
-  extends Pick<Case, 'id' | 'title' | 'type' | 'state' | 'project' | 'created_at'> {
+  extends Pick<Case, 'id' | 'title' | 'type' | 'state' | 'project' | 'created_at' | 'updated_at'> {
   /** Of the session that has not ended, else of the newest. */
   status?: Session['status'];
   /** What of it needs the operator. */
@@ -67,7 +67,7 @@ export const marksOf = async ({ call }: Api): Promise<Marks> => {
   return marks;
 };
 
-const FIELDS = 'title,type,state,project,created_at';
+const FIELDS = 'title,type,state,project,created_at,updated_at';
 
 /** A page of those that are wanted, with what is going on with each. */
 export const cardsOf = async (
@@ -89,4 +89,17 @@ export const cardsOf = async (
     total: Number(headers.get('x-total-count')),
     isMore: headers.get('link') !== null,
   };
+};
+
+/** Lists that were asked for one beside the other: what was moved meanwhile is only where it is now. */
+export const eachOnce = <T extends { of: Cards }>(lists: readonly T[]): T[] => {
+  const newest = new Map<string, Card>();
+  for (const card of lists.flatMap(({ of }) => of.cards)) {
+    const other = newest.get(card.id);
+    if (other === undefined || other.updated_at < card.updated_at) newest.set(card.id, card);
+  }
+  return lists.map((list) => {
+    const cards = list.of.cards.filter((card) => newest.get(card.id) === card);
+    return { ...list, of: { ...list.of, cards } };
+  });
 };

@@ -2,7 +2,8 @@ import { useEffect, useLayoutEffect } from 'preact/hooks';
 
 /** From a card to the column beside it, by the arrow keys. */
 export const useArrows = (): void =>
-  useEffect(() => {
+  // Not after the next frame: a card is at hand at once, and a key that is pressed then would not be heard.
+  useLayoutEffect(() => {
     document.addEventListener('keydown', stepAside);
     return () => document.removeEventListener('keydown', stepAside);
   }, []);

@@ -24,25 +24,31 @@ const useMore = (first: Cards, wanted: Wanted) => {
   const now = useRef({ first, rest });
   now.current = { first, rest };
   const isBusy = useRef(false);
+  const isOld = useRef(false);
   // One that is no longer in the list is none to go on after: what is there is then asked for from its beginning.
   const fetchMore = async (known: readonly Card[], count: number): Promise<void> => {
-    if (isBusy.current) return;
     isBusy.current = true;
+    isOld.current = false;
     const after = known.at(-1)?.id ?? now.current.first.cards.at(-1)?.id;
     const more = await pages(wanted, after, count).catch(() => undefined);
     isBusy.current = false;
     setRest(more && { ...more, cards: [...known, ...more.cards] });
+    if (isOld.current) await fetchMore([], known.length + (more?.cards.length ?? 0));
   };
   useEffect(() => {
     const count = now.current.rest?.cards.length ?? 0;
-    if (count > 0) void fetchMore([], count);
+    // What is on its way may be from before the change: it is asked for again once it is here.
+    if (isBusy.current) isOld.current = true;
+    else if (count > 0) void fetchMore([], count);
   }, [first]);
   const isFirst = new Set(first.cards.map(({ id }) => id));
   const others = rest?.cards.filter(({ id, state }) => !isFirst.has(id) && fits(state, wanted));
   return {
     cards: [...first.cards, ...(others ?? [])],
     isMore: rest?.isMore ?? first.isMore,
-    more: () => void fetchMore(now.current.rest?.cards ?? [], STEP),
+    more: () => {
+      if (!isBusy.current) void fetchMore(now.current.rest?.cards ?? [], STEP);
+    },
   };
 };
 
