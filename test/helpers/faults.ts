@@ -12,11 +12,12 @@ export interface Faults {
 /**
  * Lets system calls of a running process fail, as `link,linkat:error=EPERM` says, or only where they are about a path, as
  * `fsync:error=EIO:-P/the/path` says; resolves when they do. Undefined, with
- * the reason printed, where this user may not trace a process; in CI that is a failure.
+ * the reason printed, where this user may not trace a process; in CI that is a failure. strace counts `when=` for each
+ * thread alone, and which thread of the pool opens a file is chance: what is counted asks for the main thread alone.
  */
 export const inject = async (
   t: TestContext,
-  pid: number | undefined,
+  pid: number | { mainThread: number } | undefined,
   ...faults: string[]
 ): Promise<Faults | undefined> => {
   const names = faults.map((fault) => fault.split(':')[0]).join(',');
@@ -25,7 +26,8 @@ export const inject = async (
     return ['-e', `inject=${what}`, ...(path === undefined ? [] : ['-P', path])];
   });
   // Only those calls stop the process: the others run as fast as ever.
-  const args = ['-f', '-o', '/dev/null', '-e', `trace=${names}`, ...injections, '-p', `${pid}`];
+  const whom = typeof pid === 'object' ? ['-p', `${pid.mainThread}`] : ['-f', '-p', `${pid}`];
+  const args = ['-o', '/dev/null', '-e', `trace=${names}`, ...injections, ...whom];
   const strace = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
   killAtEnd(t, strace);
   const exited = once(strace, 'exit').catch(() => undefined);

@@ -12,8 +12,9 @@ const during = async <T>(
   t: TestContext,
   fault: string,
   call: () => Promise<T>,
+  whom: Parameters<typeof inject>[1] = process.pid,
 ): Promise<T | undefined> => {
-  const faults = await inject(t, process.pid, fault);
+  const faults = await inject(t, whom, fault);
   if (faults === undefined) return undefined;
   const answer = await call();
   await faults.end();
@@ -72,7 +73,8 @@ describe('a disk that fails, or too many open files', () => {
       const add = () => call<{ id: string }>('POST', '/webhooks', body);
       const folder = join(running.workspace, 'webhooks');
       assert.equal((await add()).status, 201);
-      const answer = await during(t, `openat:error=${error}:when=2+:-P${folder}`, add);
+      const fault = `openat:error=${error}:when=2+:-P${folder}`;
+      const answer = await during(t, fault, add, { mainThread: process.pid });
       if (answer === undefined) return;
       assert.equal(answer.status, 201, answer.text);
       const ids = (await call<{ id: string }[]>('GET', '/webhooks')).body.map(({ id }) => id);
