@@ -58,6 +58,7 @@ export const LOCKS = [
     per: 'Work item',
     is: 'No file of a worktree changes while it is noted how they are before a Plan turn.',
   },
+  { kind: 'queue', is: 'Sessions are made in the order of the calls: first come, first served.' },
   { kind: 'start', is: 'Sessions start one at a time, so that max_sessions holds.' },
   {
     kind: 'decision',

@@ -26,7 +26,7 @@ const main = async (): Promise<number> => {
 const complain = async (error: unknown, config: Config | undefined): Promise<number> => {
   if (error instanceof UsageError) {
     process.stderr.write(
-      `dossier: ${visible(error.message)}. dossier --help tells what there is.\n`,
+      `dossier: ${visible(error.message)}${error.message.endsWith('?') ? '' : '.'} dossier --help tells what there is.\n`,
     );
     return 2;
   }

@@ -106,7 +106,7 @@ export const caseRoutes = [
     handler: async ({ params }, { store }) => served(await getCase(store, params.id)),
   }),
   route('PUT /cases/{id}', {
-    summary: 'Change the title, the type or the description of a Work item',
+    summary: 'Change the title, the type, the description or the project of a Work item',
     description:
       'Fields that are not named keep what stands in case.md, also what was written there by hand meanwhile. The directory keeps its name.',
     body: Type.Object(
@@ -114,14 +114,20 @@ export const caseRoutes = [
         title: Type.Optional(Title),
         type: Type.Optional(Word),
         description: Type.Optional(Description),
+        project: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description: 'Of the settings. 409 `already_exists` once the Work item has a worktree',
+          }),
+        ),
       },
       { minProperties: 1 },
     ),
     response: Case,
     conditional: true,
-    errors: ['trust_needed', 'unreadable_record', 'file_busy'],
-    handler: async ({ params, body, ifMatch }, { store }) =>
-      served(await changeCase(store, params.id, body, ifMatch)),
+    errors: ['trust_needed', 'unreadable_record', 'file_busy', 'already_exists'],
+    handler: async ({ params, body, ifMatch }, service) =>
+      served(await changeCase(service, params.id, body, ifMatch)),
   }),
   route('DELETE /cases/{id}', {
     summary: 'Delete a Work item and all that belongs to it; there is no way back',

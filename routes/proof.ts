@@ -3,6 +3,7 @@ import { created, strangeFile, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import type { Upload } from '../lib/http/upload.ts';
+import { abortCheck, runCheck } from '../lib/work/checks/run.ts';
 import { attachProof, getProof, listProofs } from '../lib/work/proof/attach.ts';
 import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/work/proof/change.ts';
 import {
@@ -11,12 +12,13 @@ import {
   getGate,
   listChecklist,
   tickChecklist,
+  waiveChecklist,
 } from '../lib/work/proof/checklist.ts';
 import { attachFile, getMedia } from '../lib/work/proof/media.ts';
 import { Word } from '../store/records/id.ts';
 import { ChecklistEntry, ChecklistItem, Gate, Proof } from '../store/records/proof.ts';
 
-const { description, type, required } = ChecklistEntry.properties;
+const { description, type, required, command } = ChecklistEntry.properties;
 const MAX_CONTENT = 1_048_576;
 
 const Content = Type.String({ maxLength: MAX_CONTENT, description: 'Free text' });
@@ -63,6 +65,34 @@ export const proofRoutes = [
       const { proof, etag } = await attachProof(service, params.id, body);
       return created(`/cases/${params.id}/proof/${proof.id}`, proof, etag);
     },
+  }),
+  route('POST /cases/{id}/proof/run', {
+    operationId: 'runCaseCheck',
+    summary: 'Run a check in the worktree, and attach what it came to as proof',
+    description:
+      'It runs this very command, with `sh -c`, in the sandbox of the sessions, and holds the session lock meanwhile. The answer is its record, which says `running`; `proof_updated` tells its end. The proof is of the tree that the worktree held as it began: it is stale once that is another. It is not verified: the operator does that.',
+    body: Type.Object({
+      command: Type.String({ minLength: 1, maxLength: 2000, pattern: '\\S' }),
+      type: Type.Optional(Type.Union([Word], { description: 'Of the proof; default: `check`' })),
+    }),
+    response: Proof,
+    status: 202,
+    errors: [
+      ...(['session_active', 'lock_held', 'worktree_busy', 'worktree_missing'] as const),
+      ...(['worktree_tampered', 'worktree_elsewhere', 'rebase_in_progress'] as const),
+      ...(['unreadable_record', 'file_busy', 'unavailable', 'git_failed'] as const),
+    ],
+    handler: ({ params, body }, service) =>
+      runCheck(service, params.id, { command: body.command, type: body.type ?? 'check' }),
+  }),
+  route('POST /cases/{id}/proof/{pid}/abort', {
+    operationId: 'abortCaseCheck',
+    summary: 'Abort a check that runs',
+    description:
+      'No process of it is alive once this answers. Its record stays as `aborted`, and proves nothing.',
+    response: Proof,
+    errors: ['invalid_state', 'unreadable_record', 'file_busy'],
+    handler: ({ params }, service) => abortCheck(service, params.id, params.pid),
   }),
   route('POST /cases/{id}/proof/files', {
     operationId: 'uploadCaseProof',
@@ -132,7 +162,7 @@ export const proofRoutes = [
       'Mark a proof verified; once the gate is satisfied, a Work item that is VERIFYING is RESOLVED',
     response: Proof,
     conditional: true,
-    errors: CHANGE_ERRORS,
+    errors: ['invalid_state', ...CHANGE_ERRORS],
     handler: async ({ params, ifMatch, key }, { store }) =>
       served(await verifyProof(store, which(params, ifMatch), key)),
   }),
@@ -156,7 +186,7 @@ export const proofRoutes = [
   route('POST /cases/{id}/proof/checklist', {
     operationId: 'addCaseChecklistItem',
     summary: 'Add to what has to be proven',
-    body: Type.Object({ description, type, required }),
+    body: Type.Object({ description, type, required, command }),
     response: ChecklistItem,
     status: 201,
     errors: ['unreadable_record', 'file_busy'],
@@ -174,6 +204,21 @@ export const proofRoutes = [
     errors: ['invalid_state', 'unreadable_record', 'file_busy'],
     handler: ({ params, body, ifMatch }, { store }) =>
       tickChecklist(store, inList(params, ifMatch), body.done),
+  }),
+  route('PUT /cases/{id}/proof/checklist/{item_id}/waiver', {
+    operationId: 'waiveCaseChecklistItem',
+    summary: 'Waive a line of the checklist, by name and reason',
+    description:
+      'The gate asks for it no more, and it is shown as waived. `waived` in the front matter of `proof/checklist.md` has it: remove it there to ask again.',
+    body: Type.Object({
+      by: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
+      reason: Type.String({ minLength: 1, maxLength: 1000, pattern: '\\S' }),
+    }),
+    response: ChecklistItem,
+    conditional: true,
+    errors: ['unreadable_record', 'file_busy'],
+    handler: ({ params, body, ifMatch }, { store }) =>
+      waiveChecklist(store, inList(params, ifMatch), body),
   }),
   route('DELETE /cases/{id}/proof/checklist/{item_id}', {
     operationId: 'dropCaseChecklistItem',

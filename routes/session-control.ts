@@ -5,6 +5,7 @@ import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { abortSession, resumeSession } from '../lib/work/sessions/lifecycle/control.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
+import { dismissSession } from '../lib/work/sessions/lifecycle/dismiss.ts';
 import { freeLock, lockOf, takeLock } from '../lib/work/sessions/lifecycle/lock.ts';
 import { pauseSession } from '../lib/work/sessions/lifecycle/pause.ts';
 import {
@@ -143,5 +144,14 @@ export const sessionControlRoutes = [
     response: Session,
     errors: ['unreadable_record', 'other_session_active', 'invalid_state'],
     handler: ({ params, body }, service) => abortSession(service, params.id, body?.session_id),
+  }),
+  route('POST /cases/{id}/sessions/{sid}/dismiss', {
+    operationId: 'dismissSession',
+    summary: 'Mark the work of a completed session as reviewed',
+    description:
+      '`GET /attention` lists it as `done` until then. It verifies nothing and changes no state.',
+    response: Session,
+    errors: ['invalid_state', 'unreadable_record', 'file_busy'],
+    handler: ({ params }, service) => dismissSession(service, params.id, params.sid),
   }),
 ];

@@ -28,7 +28,7 @@ import { DiffFile } from '../store/records/diff-file.ts';
 import { Sha256, Word } from '../store/records/id.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
-import { GIVES_MARKDOWN, optionalBody, TAKES_MARKDOWN } from './fields.ts';
+import { BASE, GIVES_MARKDOWN, optionalBody, TAKES_MARKDOWN } from './fields.ts';
 import { CREATING } from './problems.ts';
 
 const Since = Type.Object({ since: Type.Optional(Type.Enum(['base', 'approval'])) });
@@ -66,10 +66,11 @@ export const sessionRoutes = [
           description: 'What the operator says to it: feedback on what a former session did, say',
         }),
       ),
+      base: BASE,
     }),
     response: Session,
     status: 201,
-    errors: ['rebase_in_progress', ...CREATING],
+    errors: ['already_exists', 'rebase_in_progress', ...CREATING],
     handler: async ({ params, body }, service) => {
       const session = await createSession(service, params.id, body);
       return created(`/cases/${params.id}/sessions/${session.id}`, session);
@@ -96,7 +97,7 @@ export const sessionRoutes = [
     description:
       'As the settings that hold want it now: sandbox, network, permissions. 404 too where the settings name its provider no more.',
     response: Boundary,
-    errors: ['unreadable_record'],
+    errors: ['unreadable_record', 'worktree_elsewhere'],
     handler: ({ params }, service) => boundaryOfSession(service, params.id, params.sid),
   }),
   route('GET /cases/{id}/sessions/{sid}/plan', {
@@ -189,7 +190,7 @@ export const sessionRoutes = [
     operationId: 'answerPermission',
     summary: 'Answer what the agent asks leave for',
     description:
-      'With the option `allow_prefix`, which the daemon adds for a plain command, this command and all plain ones of the session that begin with `prefix` (default: the whole command) are allowed; one with an operator of the shell in it is asked for still.',
+      'With the option `allow_prefix`, which the daemon adds for a plain command, this command and all plain ones of the session that begin with `prefix` (default: the whole command) are allowed; one with an operator of the shell in it is asked for still. `allow_project` allows the same in all sessions of the project, until `DELETE /trusted/{key}`.',
     params: { request_id: Type.String({ minLength: 1 }) },
     body: Type.Object({
       option_id: Type.String({ minLength: 1 }),

@@ -21,15 +21,16 @@ export const trustRoutes = [
     handler: ({ body }, service) => trust(service, body),
   }),
   route('GET /trusted', {
-    summary: 'List the settings and receivers of events that you have trusted on this machine',
+    summary:
+      'List the settings, receivers of events and commands that you have trusted on this machine',
     response: Type.Array(TrustedValue),
     handler: (_input, service) => listTrusted(service),
   }),
   route('DELETE /trusted/{key}', {
     operationId: 'revokeTrust',
-    summary: 'Take the trust in a setting or a receiver of events back, at once',
+    summary: 'Take the trust in a setting, a receiver of events or a command back, at once',
     description:
-      'Its value in the files waits again, as do all that were trusted before. What is stricter than the defaults goes on to apply. Runs that began with it go on.',
+      'Its value in the files waits again, as do all that were trusted before. What is stricter than the defaults goes on to apply. Runs that began with it go on; a command is asked for again.',
     params: { key: Type.String({ minLength: 1 }) },
     errors: ['not_found'],
     handler: ({ params }, service) => revoke(service, params.key),

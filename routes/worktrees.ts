@@ -14,6 +14,7 @@ import { knownWorktrees } from '../lib/code/worktrees/look/known.ts';
 import { staleWorktrees } from '../lib/code/worktrees/look/stale.ts';
 import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/look/status.ts';
 import { attachWorktree } from '../lib/code/worktrees/make/attach.ts';
+import { baseOf } from '../lib/code/worktrees/make/base.ts';
 import { branchNameFor } from '../lib/code/worktrees/make/branch-name.ts';
 import { createWorktree } from '../lib/code/worktrees/make/create.ts';
 import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';
@@ -23,7 +24,7 @@ import { route } from '../lib/http/route.ts';
 import { memoryRoot } from '../lib/work/memory/case-memory.ts';
 import { Id } from '../store/records/id.ts';
 import { Recovery } from '../store/records/recovery.ts';
-import { Worktree, type WorktreeRecord } from '../store/records/worktree.ts';
+import { Worktree, WorktreeBase, type WorktreeRecord } from '../store/records/worktree.ts';
 import { WorktreeConfig, WorktreeConfigChange } from '../store/records/worktree-config.ts';
 import {
   CurrentStatus,
@@ -37,13 +38,13 @@ import {
   KnownWorktree,
   StaleWorktree,
 } from '../store/records/worktree-upkeep.ts';
-import { gitName } from './fields.ts';
+import { BASE, gitName } from './fields.ts';
 import { GIT, READING, TAKING } from './problems.ts';
 
 const NewWorktree = Type.Object({
   case_id: Id,
   branch: gitName('A branch that exists is checked out as it is'),
-  base: gitName('A branch, tag or commit; default: as the settings say, else the default branch'),
+  base: BASE,
 });
 
 const Attachment = Type.Object({
@@ -109,6 +110,15 @@ export const worktreeRoutes = [
     errors: ['not_a_worktree', ...TAKING],
     handler: async ({ params, body }, service) =>
       made(await attachWorktree(service, params.case_id, body)),
+  }),
+  route('GET /api/worktrees/{case_id}/base', {
+    operationId: 'readWorktreeBase',
+    summary: 'Read what the worktree of a Work item began from, or would begin from now',
+    description: 'Nothing is fetched.',
+    query: Type.Object({ base: BASE }),
+    response: WorktreeBase,
+    errors: ['no_repository', 'invalid_state', 'unreadable_record', 'worktree_elsewhere', ...GIT],
+    handler: ({ params, query }, service) => baseOf(service, params.case_id, query.base),
   }),
   route('GET /api/cases/{id}/worktree', {
     summary: 'Read where the worktree of a Work item is',

@@ -8,7 +8,7 @@ import { changingItem, createOwn } from './items/changing.ts';
 import { grant } from './items/granting.ts';
 import { reconcileInTurn, reconcileWritten } from './items/reconcile.ts';
 import { checklistFile } from './layout.ts';
-import type { ChecklistEntry } from './records/proof.ts';
+import type { ChecklistEntry, Waiver } from './records/proof.ts';
 import type { Store } from './store.ts';
 import { dropFromList } from './text/drop-from-list.ts';
 import { hasFrontMatter, joinFrontMatter, parseFrontMatter } from './text/front-matter.ts';
@@ -73,24 +73,55 @@ const withoutLine = (text: string, at: number): string => {
 // A text that asks for nothing would be one that cannot be read: it says that nothing is asked for.
 const askingLess = (text: string): string => {
   if (tasksIn(text).length > 0) return text;
-  if (!hasFrontMatter(text)) return withFrontMatter(text, []);
+  if (!hasFrontMatter(text)) return withFrontMatter(text, { items: [] });
   const source = parseFrontMatter(text);
   return source.data.items === undefined ? spliceFrontMatter(source, { items: [] }) : text;
 };
 
 const withItem = (text: string, entry: ChecklistEntry): string => {
-  if (!hasFrontMatter(text)) return withFrontMatter(text, [entry]);
+  if (!hasFrontMatter(text)) return withFrontMatter(text, { items: [entry] });
   const source = parseFrontMatter(text);
   if (source.data.items !== undefined) checklistIn(source);
   return joinFrontMatter({ ...source, yaml: appendToList(source, 'items', entry) });
 };
 
 // A line of the text could not say the type, and would be another item for the same words.
-const withFrontMatter = (text: string, items: readonly ChecklistEntry[]): string => {
+const withFrontMatter = (
+  text: string,
+  matter: { items?: readonly ChecklistEntry[]; waived?: readonly Waiver[] },
+): string => {
   const bom = text.startsWith('\uFEFF') ? '\uFEFF' : '';
-  const head = renderFrontMatter({ items }, '');
+  const head = renderFrontMatter(matter, '');
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   return `${bom}${head.replaceAll('\n', eol)}${text.slice(bom.length)}`;
+};
+
+/** Notes that a line is not asked for, by whom and why. False where the list has none with that id. */
+export const waiveInChecklist = async (
+  store: Store,
+  caseId: string,
+  { waiver, look }: { waiver: Waiver; look: Look },
+): Promise<{ item: Item; isThere: boolean } | undefined> =>
+  changingItem(store, caseId, async (item) => {
+    const { item: id, ...waived } = waiver;
+    let isThere = false;
+    const waive = (text: string): string => {
+      const entry = parseChecklist(text).find((one) => one.id === id);
+      isThere = entry !== undefined;
+      return entry === undefined || entry.waived !== undefined ? text : withWaiver(text, waiver);
+    };
+    await edit(store, item, waive, look);
+    const noted = (entry: ChecklistEntry) =>
+      entry.id === id && entry.waived === undefined ? { ...entry, waived } : entry;
+    if (isThere) grant(store, item, { checklist: checklistOf(item).map(noted) });
+    await reconcileWritten(store, item);
+    return { item, isThere };
+  });
+
+const withWaiver = (text: string, waiver: Waiver): string => {
+  if (!hasFrontMatter(text)) return withFrontMatter(text, { waived: [waiver] });
+  const source = parseFrontMatter(text);
+  return joinFrontMatter({ ...source, yaml: appendToList(source, 'waived', waiver) });
 };
 
 /** Is shown the Work item before anything is changed, and may refuse. */

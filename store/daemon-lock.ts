@@ -16,7 +16,8 @@ export interface DaemonLock {
   tell(where: Pick<Owner, 'url' | 'socket'>): void;
   /** What only the owner that owner.json names, and who may read that, can answer to this. */
   prove(challenge: string): string;
-  release(): Promise<void>;
+  /** `at`: where the workspace was moved to. */
+  release(at?: Layout): Promise<void>;
 }
 
 export interface LockEvents {
@@ -84,10 +85,12 @@ export const lockWorkspace = async (
     tell: (where) => writeOwner(layout, Object.assign(owner, where)),
     prove: (challenge) => proofOf(owner, challenge),
     // The owner goes last: a lock without one says of nobody that he is dead.
-    release: async () => {
+    release: async (at = layout) => {
       released = true;
       await release().catch(ignore);
-      disown(layout, owner);
+      const isOurs = readOwner(at.owner)?.token === owner.token;
+      if (at.root !== layout.root && isOurs) rmSync(lockDir(at), { recursive: true, force: true });
+      disown(at, owner);
     },
   };
 };

@@ -14,6 +14,8 @@ export interface Layout {
   /** Import jobs. */
   readonly imports: string;
   readonly dossier: string;
+  /** Settings of this machine only: the paths of projects. */
+  readonly local: string;
   readonly lock: string;
   readonly owner: string;
   /** What a daemon says that was begun without a terminal. */
@@ -61,6 +63,7 @@ export const layoutOf = (root: string, state?: string): Layout => {
     webhooks: join(root, 'webhooks'),
     imports: join(root, 'imports'),
     dossier,
+    local: join(dossier, 'local.md'),
     lock: join(dossier, 'daemon'),
     owner: join(dossier, 'owner.json'),
     log: join(dossier, 'daemon.log'),

@@ -9,6 +9,7 @@ import { journalMarkFile } from './consent/workspace-id.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { clearLeftovers, makeDirectories } from './disk/directories.ts';
 import { gitIsDone } from './disk/git-work.ts';
+import { followPlace } from './disk/whereabouts.ts';
 import { refuseNewer, type Step, upgrade } from './format.ts';
 import { gateOf } from './gate/gate-files.ts';
 import type { Item } from './item/item.ts';
@@ -49,6 +50,8 @@ export interface OpenStore {
   lock: DaemonLock;
   /** Resolves when this process has the lock again after another one wrote: what is in memory is of before. Start anew. */
   readonly outdated: Promise<void>;
+  /** Resolves with the new path when the workspace was moved. Start anew there. */
+  readonly moved: Promise<string>;
   /** Starts to watch the files; `globalsChanged` is called after settings or global webhooks changed. */
   watch(globalsChanged: () => void, pace?: Pace): WatchAttention;
   close(): Promise<void>;
@@ -60,11 +63,7 @@ export interface OpenStore {
  */
 export const openStore = async (root: string, options: OpenOptions): Promise<OpenStore> => {
   const { report } = options;
-  const layout = layoutOf(root, options.state);
-  refuseNewer(layout, options.steps?.at(-1)?.to);
-  makeDirectories(layout);
-  // Refused before it is held: whoever starts it otherwise is not kept from it.
-  if (options.state !== undefined) needStateDir(options.state, root);
+  const layout = readyLayout(root, options);
   let readOnly: string | undefined;
   const outdated = signal();
   const lock = await lockWorkspace(layout, {
@@ -88,26 +87,48 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     throw error;
   });
   const looked = tellProblems(store);
+  const place = followPlace(root, (to) => {
+    readOnly = `The workspace ${root} was moved to ${to}`;
+    report(undefined, `${readOnly}. The daemon continues there`);
+  });
   let attention: WatchAttention | undefined;
   return {
     store,
     lock,
+    moved: place.moved,
     outdated: outdated.raised.then(() => report(undefined, OUTDATED)),
     watch: (globalsChanged, pace) => {
       attention = payAttention(store, andCloser(store, globalsChanged, looked), pace);
       return attention;
     },
     close: async () => {
-      await attention?.close();
-      await store.turns.take(lockOn.problems(), async () => undefined);
+      await quiet(store, attention);
       const isHeld = !readOnly;
       // What is noticed from here on is told at the next start.
       readOnly ??= 'The daemon ends';
-      await store.journal.close();
-      if (isHeld) clearLeftovers(layout);
-      await lock.release();
+      await endStore(store, isHeld);
+      await lock.release(layoutOf(place.close() ?? root, options.state));
     },
   };
+};
+
+const readyLayout = (root: string, { state, steps }: OpenOptions): Layout => {
+  const layout = layoutOf(root, state);
+  refuseNewer(layout, steps?.at(-1)?.to);
+  makeDirectories(layout);
+  // Refused before it is held: whoever starts it otherwise is not kept from it.
+  if (state !== undefined) needStateDir(state, root);
+  return layout;
+};
+
+const quiet = async ({ turns }: Store, attention: WatchAttention | undefined): Promise<void> => {
+  await attention?.close();
+  await turns.take(lockOn.problems(), async () => undefined);
+};
+
+const endStore = async ({ journal, layout }: Store, isHeld: boolean): Promise<void> => {
+  await journal.close();
+  if (isHeld) clearLeftovers(layout);
 };
 
 const signal = (): { raised: Promise<void>; raise: () => void } => {
@@ -129,7 +150,7 @@ const readAll = async (
   clearLeftovers(layout);
   pruneUndo(layout);
   await upgrade(layout, steps);
-  const consent = openTrustLog(layout);
+  const consent = openTrustLog(layout, true);
   const machine = await machineOf(layout);
   const journal = await openJournal(layout.journal, report, markOf(layout, report));
   const store: Store = {

@@ -65,7 +65,10 @@ const plain = (store: Store, case_id: string, matter: ProofMatter): Omit<Proof, 
   return {
     ...{ id, case_id, type, ...said },
     ...(elsewhere && { verified_elsewhere: true }),
-    ...{ session_id, commit, diff_sha256, created_at },
+    ...{ session_id, commit, diff_sha256 },
+    ...(matter.tree && { tree: matter.tree }),
+    ...(matter.run && { run: matter.run }),
+    created_at,
   };
 };
 

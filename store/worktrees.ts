@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { isAtOrBelow } from '../base/at-or-below.ts';
 import { lockOn } from '../base/locks.ts';
 import { messageOf } from '../base/message-of.ts';
 import { orElse } from '../base/or-else.ts';
@@ -32,7 +33,7 @@ export const readWorktree = (
 
 /** The same, and whether this machine wrote it. */
 export const readAnyWorktree = (layout: Layout, caseId: string) =>
-  readSealed(layout, worktreeFile(layout, caseId), (value) => check(value, caseId));
+  readSealed(layout, worktreeFile(layout, caseId), (value) => check(layout, value, caseId));
 
 const elsewhere = (layout: Layout, { case_id, path }: WorktreeRecord): string =>
   `.dossier/worktrees/${case_id}.json was not written on this machine, so nothing runs in ${path}. Confirm it with ${trustCommandFor(layout)}, or make the worktree anew: POST /api/worktrees, or POST /api/worktrees/${case_id}/attach.`;
@@ -53,11 +54,13 @@ export const moveBase = async (
   moved: Pick<WorktreeRecord, 'base' | 'base_commit'>,
 ): Promise<void> => {
   const record = readWorktree(store, case_id);
-  if (record !== undefined) await replaceWorktree(store, { ...record, ...moved });
+  if (record === undefined) return;
+  const { base_notes: _past, ...rest } = record;
+  await replaceWorktree(store, { ...rest, ...moved });
 };
 
 const textOf = (layout: Layout, record: WorktreeRecord): string =>
-  sealedText(layout, worktreeFile(layout, record.case_id), record);
+  sealedText(layout, worktreeFile(layout, record.case_id), relativeIn(layout, record));
 
 /** Writes a record over the one that is there; false where that is gone meanwhile. */
 export const writeWorktree = async (layout: Layout, record: WorktreeRecord): Promise<boolean> => {
@@ -172,8 +175,38 @@ export const recoveredDir = ({ root }: Pick<Layout, 'root'>, dir: string): strin
 export const worktreeFile = ({ worktrees }: Layout, caseId: string): string =>
   join(worktrees, `${caseId}.json`);
 
-const check = (value: unknown, caseId: string): WorktreeRecord => {
-  const record = checkedBy(WorktreeRecord, value);
+// What lies in the workspace is named from there: a workspace that is moved takes it along.
+const relativeIn = (layout: Layout, record: WorktreeRecord): WorktreeRecord =>
+  withPlaces(record, (path) =>
+    isAtOrBelow(path, layout.dossier) ? relative(layout.root, path) : path,
+  );
+
+const check = (layout: Layout, value: unknown, caseId: string): WorktreeRecord => {
+  const place = (path: string) => placeNow(layout, path);
+  const record = checkedBy(WorktreeRecord, withPlaces(Object(value), place));
   if (record.case_id === caseId) return record;
   throw new Problem('not_a_record', '/case_id names another Work item');
+};
+
+const withPlaces = <T extends { path?: unknown; turn_dir?: unknown }>(
+  record: T,
+  place: (path: string) => string,
+): T => {
+  const { path, turn_dir } = record;
+  return {
+    ...record,
+    ...(typeof path === 'string' && { path: place(path) }),
+    ...(typeof turn_dir === 'string' && { turn_dir: place(turn_dir) }),
+  };
+};
+
+// Earlier versions wrote the whole path: what is not there any more is looked for where the workspace is now.
+const placeNow = ({ root, dossier }: Layout, path: string): string => {
+  const now = resolve(root, path);
+  // Anything else that is no whole path is refused as what it is.
+  if (now !== path && !isAtOrBelow(now, dossier)) return path;
+  const [, below] = /\/\.dossier\/((?:worktrees|repositories)\/.+)$/s.exec(path) ?? [];
+  if (below === undefined || whatIsAt(now) !== 'nothing') return now;
+  const moved = resolve(dossier, below);
+  return isAtOrBelow(moved, dossier) && whatIsAt(moved) === 'directory' ? moved : now;
 };

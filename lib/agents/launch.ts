@@ -1,3 +1,4 @@
+import { runLimits } from '../../store/records/applied.ts';
 import type { Boundary } from '../../store/records/boundary.ts';
 import type { NetworkDoor } from '../sandbox/egress/networks.ts';
 import type { NetworkNews } from '../sandbox/egress/proxy.ts';
@@ -54,12 +55,7 @@ export type Launchable = Pick<
 export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox' | 'network' | 'runs'>;
 
 /** How long a program may be silent or run, and how much it may write in all, before it has failed. */
-export const LIMITS: Required<RunSpec['limits']> = {
-  idle_ms: 15 * 60_000,
-  wall_ms: 8 * 60 * 60_000,
-  output_bytes: 64 * 1024 * 1024,
-  quiet_ms: 10_000,
-};
+export const LIMITS: Required<RunSpec['limits']> = runLimits({});
 
 /** The same for one answer that somebody waits for. */
 export const ANSWER_LIMITS: RunSpec['limits'] = {

@@ -106,6 +106,8 @@ export interface RunSpec {
   mcp?: { url: string; token: string };
   /** What commands may begin with, as the operator answered in this session; more are added. Empty where left out. */
   prefixes?: string[];
+  /** The same for all sessions of the project, looked at with each request. Left out, it cannot be answered. */
+  project?: AllowedInProject;
   /**
    * A program has failed that is silent for `idle_ms`, that goes on for longer than `wall_ms` (the operator's time to
    * answer it not counted), or that writes more than `output_bytes` in all. After `quiet_ms` without a word it is told
@@ -114,6 +116,12 @@ export interface RunSpec {
   limits: { idle_ms: number; wall_ms: number; output_bytes: number; quiet_ms?: number };
   /** Manual planning only: resolves with the text of plan.md once it is there and not empty. Rejects when aborted. */
   awaitPlan: (signal: AbortSignal) => Promise<string>;
+}
+
+export interface AllowedInProject {
+  prefixes(): readonly string[];
+  /** On disk when it returns. */
+  allow(prefix: string): void;
 }
 
 export interface RunResult {

@@ -37,6 +37,8 @@ export const runScript = async (
     const program = launch(spec, { argv, env, onBytes, ...(onNetwork && { onNetwork }) }, deps);
     // Nobody types: a command that asks gets the end of its input instead of waiting for ever.
     program.stdin.end();
+    // A command may be silent for as long as it runs: a build, a test without output.
+    program.idle(undefined, true);
     started(program);
     exit = await program.exited;
   } catch (error) {

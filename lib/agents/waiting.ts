@@ -16,6 +16,8 @@ interface Watched {
 }
 
 const LAST_WORDS = 1000;
+// How often it is looked in the time after which silence is told: it is told an eighth of that later at the most.
+const LOOKS = 8;
 
 /** Says what a run waits for as soon as it is told, or when nothing was heard for long. */
 export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
@@ -35,7 +37,7 @@ export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
   const timer = setInterval(() => {
     if (told || busy() || Date.now() - since.getTime() < quiet_ms) return;
     say({ message: wants === 'agent' ? NOT_UP : NO_WORD });
-  }, quiet_ms);
+  }, quiet_ms / LOOKS);
   timer.unref();
   const heard = (): void => {
     if (told) tell({ type: 'waiting_over', data: { since: since.toISOString() } });

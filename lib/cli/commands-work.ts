@@ -46,9 +46,10 @@ export const WORK: readonly Command[] = [
   {
     name: 'proof',
     group: 'Work items',
-    words: '[add] ITEM [FILE]',
-    summary: 'List its proof and what its gate misses; with add: attach a file',
-    options: { type: 'What kind of proof it is (default: file)', json: AS_JSON },
+    words: '[add|run] ITEM [FILE|COMMAND...]',
+    summary:
+      'List its proof and what its gate misses; with add: attach a file; with run: run a check in its worktree',
+    options: { type: 'What kind of proof it is (default: file, of a run: check)', json: AS_JSON },
     open: async () => (await import('./verbs/proof.ts')).proof,
   },
   {
@@ -66,6 +67,33 @@ export const WORK: readonly Command[] = [
     summary: 'Show how its pull request stands, or make it',
     options: { create: 'Push its branch and propose it', draft: 'As a draft', json: AS_JSON },
     open: async () => (await import('./verbs/pr.ts')).pr,
+  },
+  {
+    name: 'close',
+    group: 'Work items',
+    words: 'ITEM',
+    summary: 'Close a Work item that needs no work',
+    options: { outcome: 'Why (default: non_issue)', json: AS_JSON },
+    open: async () => (await import('./verbs/close.ts')).close,
+  },
+  {
+    name: 'reopen',
+    group: 'Work items',
+    words: 'ITEM',
+    summary: 'Open a closed Work item again',
+    options: { json: AS_JSON },
+    open: async () => (await import('./verbs/close.ts')).reopen,
+  },
+  {
+    name: 'rm',
+    group: 'Work items',
+    words: 'ITEM',
+    summary: 'Delete a Work item and its worktree',
+    options: {
+      force: 'Also where work would be lost; it is kept under a recovery ref of the repository',
+      json: AS_JSON,
+    },
+    open: async () => (await import('./verbs/close.ts')).remove,
   },
   {
     name: 'path',
@@ -122,6 +150,8 @@ export const WORK: readonly Command[] = [
       model: 'As the provider names it',
       effort: 'How long it thinks, as the provider names it',
       type: 'What it is for (default: implementing)',
+      base: 'What its worktree begins from; current: the branch that is checked out (default: the default branch)',
+      project: 'Change its project first',
       json: AS_JSON,
     },
     open: async () => (await import('./verbs/start.ts')).start,
@@ -138,6 +168,19 @@ export const WORK: readonly Command[] = [
       json: 'Each event in a line, as the API tells it',
     },
     open: async () => (await import('./verbs/tail.ts')).tail,
+  },
+  {
+    name: 'wait',
+    group: 'Sessions',
+    words: 'ITEM',
+    summary: 'Wait for its plan or its end; exits with 4 when something else needs you',
+    options: {
+      for: 'plan or done (default: done)',
+      timeout: 'Give up after 30s, 10m or 2h, with exit code 5 (default: never)',
+      session: SESSION,
+      json: AS_JSON,
+    },
+    open: async () => (await import('./verbs/wait.ts')).wait,
   },
   {
     name: 'answer',
@@ -187,6 +230,14 @@ export const WORK: readonly Command[] = [
     summary: 'End its session for good',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/pause.ts')).abort,
+  },
+  {
+    name: 'dismiss',
+    group: 'Sessions',
+    words: 'ITEM',
+    summary: 'Mark the work of its completed session as reviewed',
+    options: { session: SESSION, json: AS_JSON },
+    open: async () => (await import('./verbs/pause.ts')).dismiss,
   },
   {
     name: 'mcp',

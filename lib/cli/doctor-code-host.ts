@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { onlyProject } from '../../store/records/applied.ts';
 import { detectOn } from '../code/projects/detect.ts';
 import { GITHUB } from '../codehost/github/address.ts';
 import { createTokens } from '../codehost/github/tokens.ts';
@@ -33,14 +34,16 @@ const program = async (gh: Gh): Promise<DoctorFinding> => {
 };
 
 const repository = async (
-  { config, settings, git, layout }: Patient,
+  patient: Patient,
   project: string,
   path: string,
 ): Promise<{ host: string; finding: DoctorFinding }> => {
+  const { config, settings, git, layout } = patient;
   const said = settings?.value?.codehost ?? {};
   try {
     const place = await findRepository(git, resolve(layout.root, path));
-    const ground = { git, env: config.env, settings: said, project, place };
+    const isDefault = ['default', onlyProject(Object.keys(projectsOf(patient)))].includes(project);
+    const ground = { git, env: config.env, settings: said, project, isDefault, place };
     const { host, owner, name, remote, ambiguous } = await detectOn(ground);
     const by = remote === null ? 'the settings' : `the remote ${remote}`;
     const finding = ambiguous

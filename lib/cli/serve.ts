@@ -50,14 +50,28 @@ export const serve = async ({ config, values }: Call): Promise<number> => {
   needWorkspace(config);
   keepLogSmall(layoutOf(config.workspace));
   const crash = endOnCrash(log);
-  let port: number | undefined;
+  return live({ config, log, isPortGiven, wanted, port: undefined }, asked, crash);
+};
+
+// One life after the other, until it is asked to stop.
+const live = async (
+  first: Beginning,
+  asked: ReturnType<typeof askedToStop>,
+  crash: Crash,
+): Promise<number> => {
+  let { port } = first;
+  let { workspace } = first.config;
   for (;;) {
-    const life = await begin({ config, log, isPortGiven, wanted, port }, crash);
-    const signal = await Promise.race([asked, life.outdated]);
-    log.info({ signal }, signal === undefined ? 'Starting anew' : 'Stopping');
+    const config = { ...first.config, workspace };
+    const life = await begin({ ...first, config, port }, crash);
+    const { signal, moved } = await Promise.race([
+      asked.then((signal) => ({ signal, moved: undefined })),
+      life.anew.then((moved) => ({ signal: undefined, moved })),
+    ]);
+    first.log.info({ signal, moved }, signal === undefined ? 'Starting anew' : 'Stopping');
     await life.end();
     if (signal !== undefined) return 0;
-    port = life.port;
+    [port, workspace] = [life.port, moved ?? workspace];
   }
 };
 
@@ -73,7 +87,8 @@ interface Beginning {
 
 interface Life {
   port: number;
-  outdated: Promise<undefined>;
+  /** It has to start anew: where the workspace was moved to, or at the same place. */
+  anew: Promise<string | undefined>;
   end(): Promise<void>;
 }
 
@@ -94,7 +109,7 @@ const begin = async (beginning: Beginning, crash: Crash): Promise<Life> => {
   );
   return {
     port: Number(server.info.port),
-    outdated: running.open.outdated.then(() => undefined),
+    anew: Promise.race([running.open.moved, running.open.outdated.then(() => undefined)]),
     end: async () => {
       stopping.abort();
       clearTimeout(telling);

@@ -71,7 +71,7 @@ const takeBack = async (door: Door, key: string, say: Say): Promise<number> => {
 
 const sayTrusted = (all: readonly TrustedValue[], json: boolean, say: Say): number => {
   if (json) sayJson(say, all);
-  else if (all.length === 0) say('You have trusted no setting and no webhook of this workspace.');
+  else if (all.length === 0) say('You have trusted nothing in this workspace.');
   else for (const { key, value } of all) say(`${plain(key)}  ${plain(JSON.stringify(value))}`);
   return 0;
 };

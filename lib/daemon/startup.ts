@@ -9,6 +9,8 @@ import {
   endServersIn,
   sweepLanguageServers,
 } from '../code/language-server/servers.ts';
+import { finishChanges } from '../code/worktrees/keep/changes.ts';
+import { followMove } from '../code/worktrees/look/moved.ts';
 import { endInterruptedSetups } from '../code/worktrees/setup/setup.ts';
 import { createSetups } from '../code/worktrees/setup/setups.ts';
 import type { Config } from '../config.ts';
@@ -34,6 +36,7 @@ import { cleanEnvironment, loginEnvironment } from '../tools/process/environment
 import { announceRuns } from '../tools/process/keepers.ts';
 import { RUN_VARIABLE } from '../tools/process/processes.ts';
 import { createRuns, type Runs } from '../tools/process/runs.ts';
+import { recoverChecks } from '../work/checks/recover.ts';
 import { recoverConflicts } from '../work/conflicts/current.ts';
 import { recoverPlanning } from '../work/generate/turn.ts';
 import { followUp } from '../work/proof/checklist.ts';
@@ -124,9 +127,12 @@ const takeUp = async (service: Service): Promise<void> => {
   const former = formerRuns(service.store);
   await sweepSocketDirs();
   await sweepLanguageServers(service);
+  await followMove(service);
+  await finishChanges(service);
   await takeInInterrupted(service);
   await endInterruptedSetups(service);
   await recoverPlanning(service);
+  await recoverChecks(service);
   await recoverConflicts(service);
   await recoverSessions(service);
   await pauseImports(service.store);

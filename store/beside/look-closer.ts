@@ -4,9 +4,11 @@ import { allItems, itemOf, notice, wasUntold } from '../items/items.ts';
 import { dropLinks, noteLink } from '../links/link-index.ts';
 import { dropPulls, notePull } from '../pulls/pull-index.ts';
 import { forgetComments, tellComments } from '../sessions/tell-comments.ts';
+import { noteOpenSessions } from '../sessions/unconfirmed.ts';
 import { remembered, type Store } from '../store.ts';
 import { sameEntries } from '../text/entry.ts';
 import {
+  openSessionsIn,
   problemsOfSessions,
   readSessionFiles,
   type SessionFiles,
@@ -42,6 +44,7 @@ export const lookCloserAt = (store: Store, item: Item, isBaseline = false): void
   if (files.size === 0) known.delete(item.id);
   else known.set(item.id, files);
   store.problems.set(ownerOf(item.id), problemsOfSessions(item.dir, files));
+  noteOpenSessions(store, item.id, openSessionsIn(files));
   noteLink(store, item);
   notePull(store, item);
   if (sameEntries(before ?? new Map(), files)) return;
@@ -54,6 +57,7 @@ const follow = (store: Store, told: Promise<void>): void =>
 
 const forget = (store: Store, id: string): void => {
   filesOf(store).delete(id);
+  noteOpenSessions(store, id);
   store.problems.set(ownerOf(id), []);
   follow(store, forgetComments(store, id));
 };

@@ -1,8 +1,8 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { statsAt } from '../disk/plain-path.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
-import { SessionMatter } from '../records/session.ts';
+import { isEnded, SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/approved.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { entryProblem } from '../text/entry-problems.ts';
@@ -52,7 +52,7 @@ const PLAN = 'plan.md';
 // Who waits for a word on the plan wants to know that it is another; of one that was approved, more is asked.
 const textsOf = (name: string, entry: ReadEntry<unknown> | undefined): string[] => {
   if (name === LOCK || entry === undefined || entry.problem === LINKED_FOLDER) return [];
-  return typeof entry.value === 'string' ? [COMMENTS] : [COMMENTS, PLAN];
+  return approvedIn(entry) === undefined ? [COMMENTS, PLAN] : [COMMENTS];
 };
 
 /** Whether what the operator says of a plan may be another than before. */
@@ -79,7 +79,7 @@ const readOne = (
     const stats = statsAt(path);
     if (stats?.isSymbolicLink() === true) return faulty(LINKED_FOLDER);
     if (stats?.isDirectory() !== true) return undefined;
-    return readEntry(sessionFile(path), { before, parse: parseApproval });
+    return readEntry(sessionFile(path), { before, parse: parseSeen });
   } catch (error) {
     return faulty(asProblem(error));
   }
@@ -88,15 +88,42 @@ const readOne = (
 const parseLock = parserOf(LockMatter);
 const parseSession = parserOf(SessionMatter);
 
-// Of what was approved, its hash.
-const parseApproval = (text: string): unknown => parseSession(text).approved_sha256;
+/** What is kept of a session's record. */
+interface SessionSeen {
+  /** The hash of what was approved. */
+  approved: string | undefined;
+  /** The id of one that has not ended. */
+  open: string | undefined;
+}
+
+const parseSeen = (text: string): SessionSeen => {
+  const { id, status, approved_sha256: approved } = parseSession(text);
+  return { approved: approved ?? undefined, open: isEnded(status) ? undefined : id };
+};
+
+const seenIn = (entry: ReadEntry<unknown> | undefined): Partial<SessionSeen> =>
+  Object(entry?.value) as Partial<SessionSeen>;
+
+const approvedIn = (entry: ReadEntry<unknown> | undefined): string | undefined =>
+  seenIn(entry).approved;
+
+/** The directories of sessions that have not ended, with their ids. */
+export const openSessionsIn = (files: SessionFiles): ReadonlyMap<string, string> => {
+  const found = [...files].flatMap(([file, entry]): [string, string][] => {
+    const { open } = seenIn(entry);
+    return open === undefined ? [] : [[basename(dirname(file)), open]];
+  });
+  return new Map(found);
+};
 
 const readApproval = (
   root: string,
   dir: string,
   entry: ReadEntry<unknown> | undefined,
-): ReadonlyMap<string, Problem> =>
-  typeof entry?.value === 'string' ? approvalProblems(root, dir, entry.value) : NO_PROBLEMS;
+): ReadonlyMap<string, Problem> => {
+  const approved = approvedIn(entry);
+  return approved === undefined ? NO_PROBLEMS : approvalProblems(root, dir, approved);
+};
 
 const NO_PROBLEMS: ReadonlyMap<string, Problem> = new Map<string, never>();
 

@@ -1,25 +1,13 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { closeSync, fsyncSync, openSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
-import { addLines, openLines, readLinesFrom } from '../disk/lines.ts';
-import { makeSyncedDirectory, syncDirectoryNow } from '../disk/make-directory.ts';
+import { readLinesFrom } from '../disk/lines.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { canonical, trustHash } from './canonical.ts';
+import { compactLog, finishCompaction } from './compact.ts';
+import { appendDecisions, type Consent, type Place, parseDecision } from './decisions.ts';
 import { needStateDir, needStateKey, readStateKey, StateDirError } from './state-dir.ts';
 import { knownWorkspaceId, needWorkspaceId, stateOfWorkspace } from './workspace-id.ts';
-
-/** One decision of the operator's. Without a value: what the key names was taken away, or is revoked. */
-export interface Consent {
-  key: string;
-  value?: unknown;
-  /** A setting that applies because it is stricter is no decision of the operator's, and is not trusted for ever. */
-  by: 'operator' | 'tightening';
-  /** No value of before counts again when it comes back. */
-  revoked?: true;
-  at?: string;
-}
 
 /**
  * What the operator decided on this machine about one workspace: which settings are trusted, which sessions were started and
@@ -50,29 +38,34 @@ export interface ConsentLog {
   withhold(isWithheld: boolean): void;
 }
 
-/** Where decisions are kept, and what authenticates them. */
-interface Place {
-  file: string;
-  id: string;
-  key: Buffer;
+interface OpenAs {
+  /** Is asked about a workspace that takes the place of another one. */
+  stricter?: Stricter;
+  /** This process alone holds the workspace, and has tried the state directory out: it keeps the log short. */
+  holds?: boolean;
 }
 
 /**
- * The consent log of a workspace that this process holds. Throws a StateDirError where decisions could not be kept, before
- * anything else is read. `stricter` is asked about a workspace that takes the place of another one.
+ * The consent log of a workspace, to add to. Throws a StateDirError where decisions could not be kept, before anything else
+ * is read.
  */
-export const openConsentLog = (layout: Layout, stricter: Stricter = () => []): ConsentLog => {
+export const openConsentLog = (
+  layout: Layout,
+  { stricter = () => [], holds = false }: OpenAs = {},
+): ConsentLog => {
   const { state } = layout;
   if (state === undefined) throw new StateDirError(NO_STATE_DIR);
-  needStateDir(state, layout.root);
+  if (!holds) needStateDir(state, layout.root);
   const key = needStateKey(state);
   const begin = (id: string, former: string | undefined): void => {
     const kept = former === undefined ? [] : stricter(logOf(placeOf(state, former, key)).list());
     if (kept.length === 0) return;
     const place = placeOf(state, id, key);
-    append(place, [{ key: FORMER, value: former, by: 'tightening' }, ...kept]);
+    appendDecisions(place, [{ key: FORMER, value: former, by: 'tightening' }, ...kept]);
   };
-  return logOf(placeOf(state, needWorkspaceId(layout, state, begin), key), stricter);
+  const place = placeOf(state, needWorkspaceId(layout, state, begin), key);
+  if (holds) finishCompaction(place);
+  return logOf(place, { stricter, holds });
 };
 
 /** What goes on to apply of decisions about the workspace that was at a path before this one: no more than is stricter. */
@@ -112,15 +105,37 @@ interface Kept {
   /** How far the file was read, and which file that was. */
   offset: number;
   mark: string;
+  /** How long it was when it was shortened last. */
+  short: number;
 }
 
-const logOf = (place: Place | undefined, stricter: Stricter = () => []): ConsentLog => {
-  const kept: Kept = {
-    ...{ granted: new Map(), hashes: new Set(), version: 0, offset: 0, mark: '' },
-    ...{ damage: undefined, withheld: false },
-  };
+const logOf = (
+  place: Place | undefined,
+  { stricter = () => [], holds = false }: OpenAs = {},
+): ConsentLog => {
+  const kept = nothingYet();
   if (place !== undefined) refresh(place, kept);
-  return { ...reading(kept, stricter), ...writing(place, kept) };
+  if (place !== undefined && holds) keepShort(place, kept);
+  return { ...reading(kept, stricter), ...writing(place, kept, holds) };
+};
+
+const nothingYet = (): Kept => ({
+  ...{ granted: new Map(), hashes: new Set(), version: 0, offset: 0, mark: '' },
+  ...{ damage: undefined, withheld: false, short: 0 },
+});
+
+const LONG = 262_144;
+
+// No line of a damaged log is left out: the operator looks at it.
+const keepShort = (place: Place, kept: Kept): void => {
+  if (kept.damage !== undefined || kept.offset < LONG + 2 * kept.short) return;
+  // As it is on disk, without what counts in memory alone.
+  const folded = nothingYet();
+  refresh(place, folded);
+  // A full disk, or a file system without hard links, has the longer one.
+  orElse(() => compactLog(place, folded), undefined);
+  refresh(place, kept);
+  kept.short = kept.offset;
 };
 
 type Reading = Pick<ConsentLog, 'current' | 'isGranted' | 'wasGranted' | 'list'>;
@@ -139,14 +154,19 @@ const reading = (kept: Kept, stricter: Stricter): Reading => {
   };
 };
 
-const writing = (place: Place | undefined, kept: Kept): Omit<ConsentLog, keyof Reading> => {
+const writing = (
+  place: Place | undefined,
+  kept: Kept,
+  holds: boolean,
+): Omit<ConsentLog, keyof Reading> => {
   const grant: ConsentLog['grant'] = (consents, by = 'operator') => {
     if (place === undefined || consents.length === 0) return;
-    append(
+    appendDecisions(
       place,
       consents.map((consent) => ({ ...consent, by })),
     );
     refresh(place, kept);
+    if (holds) keepShort(place, kept);
   };
   return {
     grant,
@@ -169,42 +189,6 @@ const writing = (place: Place | undefined, kept: Kept): Omit<ConsentLog, keyof R
   };
 };
 
-// Who adds takes no lock: lines of two processes stand one after the other.
-const append = (place: Place, consents: readonly Consent[]): void => {
-  makeSyncedDirectory(dirname(place.file), 0o700);
-  const at = new Date().toISOString();
-  const text = consents.map((consent) => lineOf(place, { at, ...consent })).join('');
-  const isNew = statsAt(place.file) === undefined;
-  if (isNew) closeSync(openSync(place.file, 'a', 0o600));
-  const descriptor = openLines(place.file, (line) => parse(place, line));
-  try {
-    addLines(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  if (isNew) syncDirectoryNow(dirname(place.file));
-};
-
-const lineOf = (place: Place, consent: Consent): string => {
-  const json = JSON.stringify(consent);
-  return `${macOf(place, json)} ${json}\n`;
-};
-
-const macOf = ({ id, key }: Place, json: string): string =>
-  createHmac('sha256', key).update(`${id}\n${json}`).digest('hex');
-
-const MAC_LENGTH = 64;
-
-const parse = (place: Place, line: string): Consent | undefined => {
-  const json = line.slice(MAC_LENGTH + 1).trimEnd();
-  const [found, right] = [line.slice(0, MAC_LENGTH), macOf(place, json)].map((mac) =>
-    Buffer.from(mac),
-  );
-  if (found === undefined || right === undefined || found.length !== right.length) return undefined;
-  return timingSafeEqual(found, right) ? (JSON.parse(json) as Consent) : undefined;
-};
-
 // Where the file was taken away, or is another, nothing is granted any more.
 const refresh = (place: Place, kept: Kept): void => {
   const stats = statsAt(place.file);
@@ -215,7 +199,7 @@ const refresh = (place: Place, kept: Kept): void => {
   kept.mark = mark;
   for (let read = true; read && stats !== undefined; ) {
     const { values, next } = readLinesFrom(place.file, kept.offset, (line) =>
-      line === '' ? undefined : (parse(place, line) ?? DAMAGED),
+      line === '' ? undefined : (parseDecision(place, line) ?? DAMAGED),
     );
     for (const line of values) foldLine(place, kept, line);
     read = next > kept.offset;
@@ -247,9 +231,14 @@ const forget = (kept: Kept): void => {
 };
 
 const fold = ({ granted, hashes }: Kept, consent: Consent): void => {
-  const { key, value, by, revoked = false } = consent;
+  const { key, value, revoked = false } = consent;
   if (value === undefined) granted.delete(key);
   else granted.set(key, consent);
   if (revoked) for (const one of hashes) if (one.startsWith(`${key} `)) hashes.delete(one);
-  if (by === 'operator' && !revoked) hashes.add(`${key} ${trustHash(value)}`);
+  for (const hash of hashesIn(consent)) hashes.add(`${key} ${hash}`);
 };
+
+const hashesIn = ({ value, by, revoked, before = [] }: Consent): string[] => [
+  ...before,
+  ...(by === 'operator' && revoked !== true ? [trustHash(value)] : []),
+];

@@ -56,8 +56,8 @@ const isSealed = (
   return found.length === right.length && timingSafeEqual(found, right);
 };
 
-// Relative: a workspace that is moved by a rename keeps what it has.
-const sealOf = (layout: Layout, path: string, record: object): string | undefined => {
+/** The seal itself; undefined where this machine has no key for the workspace. One that is moved by a rename keeps it. */
+export const sealOf = (layout: Layout, path: string, record: object): string | undefined => {
   const place = placeOf(layout);
   if (place === undefined) return undefined;
   const text = `${place.id}\nseal\n${relative(layout.dossier, path)}\n${canonical(record)}`;

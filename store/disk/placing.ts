@@ -29,15 +29,21 @@ import { isDirectoryItself } from './plain-path.ts';
  * first: a crash in these microseconds leaves that.
  */
 export const putNew = (ready: string, target: string): boolean => {
+  const linked = linkNew(ready, target);
+  return linked === 'no links' ? putClaimed(ready, target) : linked === 'linked';
+};
+
+/** Gives a file a name more, where nothing may be. */
+export const linkNew = (file: string, target: string): 'linked' | 'exists' | 'no links' => {
   try {
-    linkSync(ready, target);
+    linkSync(file, target);
     notePlaced(target);
-    return true;
+    return 'linked';
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return 'exists';
     if (!NO_LINKS.has(codeOf(error))) throw error;
+    return 'no links';
   }
-  return putClaimed(ready, target);
 };
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';

@@ -5,7 +5,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -27,11 +26,18 @@ export const gateOf = remembered(({ layout }): FileGate => {
     const run = ifReadable(() => readRun(layout, marker), undefined);
     if (run !== undefined) gate.runs.set(marker, run);
   }
-  const { sessions = [], planning = [] } = readJson<Partial<KeptOnDisk>>(layout.held) ?? {};
+  const { sessions, planning } = readHeld(layout);
   for (const [id, session] of sessions) gate.sessions.set(id, session);
   for (const [id, part] of planning) gate.planning.set(id, part);
   return gate;
 });
+
+// Damaged, or written by another, it says nothing: what stands in the files then is what holds.
+const readHeld = (layout: Layout): KeptOnDisk =>
+  ifReadable(() => readOurs(layout, layout.held, (value) => value as KeptOnDisk), undefined) ??
+  NOTHING_HELD;
+
+const NOTHING_HELD: KeptOnDisk = { sessions: [], planning: [] };
 
 const readRun = (layout: Layout, marker: string): UnsandboxedRun | undefined =>
   readOurs(layout, join(layout.unsandboxed, marker), (value) => value as UnsandboxedRun);
@@ -47,7 +53,7 @@ export const saveGate = (store: Store): void => {
   const { sessions, planning } = gateOf(store);
   const kept: KeptOnDisk = { sessions: [...sessions], planning: [...planning] };
   if (sessions.size + planning.size === 0) removeNow(layout.held);
-  else writeNow(layout, layout.held, JSON.stringify(kept));
+  else writeNow(layout, layout.held, sealedText(layout, layout.held, kept));
 };
 
 /** Notes a program before it starts, so that a restarted daemon knows that it may live. */
@@ -61,10 +67,6 @@ export const noteRun = (layout: Layout, marker: string, run: UnsandboxedRun): vo
 /** Nothing of it is alive: on disk when this returns, for after a power cut the note would hold back what was written since. */
 export const removeRunNote = ({ unsandboxed }: Layout, marker: string): void =>
   removeNow(join(unsandboxed, marker));
-
-// Damaged, it says nothing: what stands in the files then is what holds.
-const readJson = <T>(path: string): T | undefined =>
-  orElse(() => JSON.parse(readFileSync(path, 'utf8')) as T, undefined);
 
 // At once: the program starts in the same turn of the loop.
 const writeNow = ({ tmp }: Layout, path: string, text: string): void => {

@@ -131,6 +131,8 @@ export const evidenceOf = (item: Read): Evidence[] =>
     verified: matter.verified,
     commit: matter.commit ?? null,
     diff_sha256: matter.diff_sha256 ?? null,
+    tree: matter.tree ?? null,
+    ...(matter.run?.status === 'passed' && { passed: matter.run.command }),
   }));
 
 /** The gate of a Work item as its files are. A checklist that cannot be read opens no gate: it is what is missing. */

@@ -8,12 +8,19 @@ export interface Evidence {
   commit: string | null;
   /** Of what the worktree held against its base. */
   diff_sha256: string | null;
+  /** Of all that the worktree held. */
+  tree?: string | null;
+  /** The command of the check that made it, if that passed. */
+  passed?: string | undefined;
 }
 
 /** What the worktree holds now, as far as somebody has looked. */
 export interface WorktreeWork {
   head?: string | undefined;
   diff_sha256?: string | null;
+  tree?: string | undefined;
+  /** It holds more than its base. */
+  has_work?: boolean | undefined;
 }
 
 /**
@@ -35,8 +42,10 @@ export const evaluateGate = (
   return { satisfied: missing.length === 0 && !bare, missing: bare ? [ANY_PROOF] : missing, stale };
 };
 
-// What was not committed yet is the same work once it is.
-const isStale = ({ commit, diff_sha256 }: Evidence, now: WorktreeWork): boolean => {
+// Trees are compared: what was not committed yet is the same work once it is. Without work there was nothing to prove.
+const isStale = ({ commit, diff_sha256, tree }: Evidence, now: WorktreeWork): boolean => {
+  if (tree != null) return now.tree !== undefined && now.tree !== tree;
+  if (commit === null && diff_sha256 === null) return now.has_work === true;
   if (diff_sha256 !== null) return now.diff_sha256 !== undefined && now.diff_sha256 !== diff_sha256;
   return commit !== null && now.head !== undefined && now.head !== commit;
 };
@@ -47,5 +56,14 @@ const ANY_PROOF = {
   description: 'Attach a proof of any type and verify it',
 };
 
-export const isSatisfied = (item: ChecklistEntry, proofs: readonly Evidence[]): boolean =>
-  item.done === true || proofs.some(({ type, verified }) => verified && type === item.type);
+/** It is ticked or waived, or proven; where it names a command, by a run of that which passed. */
+export const isSatisfied = (
+  { done, waived, type, command }: ChecklistEntry,
+  proofs: readonly Evidence[],
+): boolean =>
+  done === true ||
+  waived !== undefined ||
+  proofs.some(
+    (proof) =>
+      proof.verified && (command === undefined ? proof.type === type : proof.passed === command),
+  );

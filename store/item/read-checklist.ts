@@ -1,5 +1,5 @@
 import { idOfText } from '../names.ts';
-import { type ChecklistEntry, ChecklistMatter } from '../records/proof.ts';
+import { type ChecklistEntry, ChecklistMatter, type Waiver } from '../records/proof.ts';
 import {
   type FrontMatter,
   hasFrontMatter,
@@ -14,6 +14,16 @@ const check = checkerOf(ChecklistMatter);
 /** What has to be proven: what the front matter lists under `items`, if there is one, then the task lines of the text. */
 export const parseChecklist = (text: string): ChecklistEntry[] => {
   const tasks = tasksIn(text).map(({ at: _, ...entry }) => entry);
+  const waivers = waiversIn(text);
+  return entriesIn(text, tasks).map((entry) => {
+    const found = waivers.find(({ item }) => item === entry.id);
+    if (found === undefined) return entry;
+    const { item: _, ...waived } = found;
+    return { ...entry, waived };
+  });
+};
+
+const entriesIn = (text: string, tasks: readonly ChecklistEntry[]): readonly ChecklistEntry[] => {
   if (!hasFrontMatter(text)) {
     if (tasks.length > 0) return tasks;
     throw new Problem('no_front_matter', NO_ITEMS, { line: 1, column: 1 });
@@ -21,6 +31,13 @@ export const parseChecklist = (text: string): ChecklistEntry[] => {
   const source = parseFrontMatter(text);
   const isListed = source.data.items !== undefined || tasks.length === 0;
   return isListed ? [...checklistIn(source), ...tasks] : tasks;
+};
+
+const waiversIn = (text: string): readonly Waiver[] => {
+  if (!hasFrontMatter(text)) return [];
+  const source = parseFrontMatter(text);
+  const { waived } = source.data;
+  return waived === undefined ? [] : (check({ items: [], waived }, source).waived ?? []);
 };
 
 const NO_ITEMS =
@@ -31,7 +48,7 @@ export const checklistIn = (source: FrontMatter): ChecklistEntry[] => {
   const items = Array.isArray(source.data.items)
     ? source.data.items.map(withId)
     : emptyOr(source.data.items);
-  return check({ items }, source).items.map(({ done: _, ...entry }) => entry);
+  return check({ items }, source).items.map(({ done: _, waived: __, ...entry }) => entry);
 };
 
 // `items:` with nothing behind it is a list that was begun.
@@ -101,8 +118,14 @@ const taskOf = (
   const id = idOfText(count === 1 ? `task ${description}` : `task ${description} ${count}`);
   const required = !/^\(optional\)|\(optional\)$/i.test(description);
   const done = mark !== ' ';
-  return { id, description, type: typeOf(description), required, done, at: start + before.length };
+  const [, command] = COMMAND.exec(description) ?? [];
+  const asks = command === undefined ? {} : { command };
+  const entry = { id, description, type: typeOf(description), required, done };
+  return { ...entry, ...asks, at: start + before.length };
 };
+
+// `command: npm test`, in backticks or not.
+const COMMAND = /^command: *`?(.*?)`?(?: *\(optional\))?$/;
 
 // A proof may stand for it as well: of this type.
 const typeOf = (description: string): string => {

@@ -30,13 +30,17 @@ const check = checkerOf(ProofMatter);
 
 export const parseProof = (text: string): ProofFile => {
   const source = parseFrontMatter(text);
-  const text_sha256 = sha256(textOfBody(source));
   const made = source.data.type === undefined ? {} : lackingIn(source.data, defaults());
   const said = check({ ...source.data, ...made }, source);
+  const text_sha256 = provenIn(said, textOfBody(source));
   const name = said.file ?? undefined;
   if (name === undefined) return proofOf(said, made, text_sha256);
   return aboutFile({ said, made, text_sha256, name, media: undefined });
 };
+
+// What a check came to is as much of its proof as what it wrote.
+const provenIn = ({ run }: ProofMatter, text: string): string =>
+  sha256(run == null ? text : `${text}\n${JSON.stringify(run, Object.keys(run).toSorted())}`);
 
 const proofOf = (said: ProofMatter, made: MatterChanges, content_sha256: string): ProofFile => {
   const adopt = { ...made, ...verificationOf(said, content_sha256) };

@@ -60,6 +60,15 @@ export const repositoryIn = (
   project: string,
 ): string | undefined => (Object.hasOwn(projects, project) ? projects[project] : undefined);
 
+/**
+ * The project that is meant where none is named and none is called `default`: the only one of these names. With several
+ * nobody is pointed at one.
+ */
+export const onlyProject = (names: readonly string[]): string | undefined => {
+  const [only, ...others] = new Set(names);
+  return others.length > 0 || only === 'default' ? undefined : only;
+};
+
 /** How worktrees are made. */
 export const worktreeConfigOf = ({
   worktrees = {},
@@ -75,3 +84,13 @@ export const worktreeConfigOf = ({
 
 /** Where worktrees are made when the settings say nothing. */
 export const DEFAULT_ROOT = '.dossier/worktrees';
+
+/** How long a program of a run may be silent or run, and how much it may write. */
+export const runLimits = ({
+  limits: { idle_minutes = 15, wall_hours = 8, output_mb = 64, quiet_seconds = 4 } = {},
+}: Pick<Settings, 'limits'>) => ({
+  idle_ms: idle_minutes * 60_000,
+  wall_ms: wall_hours * 3_600_000,
+  output_bytes: Math.ceil(output_mb * 1024 * 1024),
+  quiet_ms: quiet_seconds * 1000,
+});

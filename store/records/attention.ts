@@ -8,9 +8,11 @@ export const ATTENTION_KINDS = [
   'plan',
   'permission',
   'question',
+  'done',
   'failed',
   'blocked',
   'paused',
+  'waiting',
   'manual',
   'conflict',
   'review',
@@ -38,7 +40,7 @@ export const AttentionItem = Type.Object(
     id: Type.String({ description: 'The same as long as it is the same thing that waits' }),
     kind: Type.Enum([...ATTENTION_KINDS], {
       description:
-        '`plan`: waits to be approved. `permission`: an agent asks for leave. `question`: an agent asks something. `failed`: a session, until another is begun or the Work item is moved on. `blocked`: sessions wait behind a Work item that is BLOCKED. `paused`: a session was interrupted, or met a limit. `manual`: yours waits for its plan, or until you finish it. `conflict`: of a rebase. `review`: asks for changes, or is a check that fails. `feedback`: reviews are queued, and no session is at them. `sync`: an issue changed here and on the host. `webhook`: its receiver wants no more. `held`: a change by file waits. `trust`: a setting, a receiver of events, or a session that its files alone say was started or approved, does. `file`: cannot be read as what it should be',
+        '`plan`: waits to be approved. `permission`: an agent asks for leave. `question`: an agent asks something. `done`: a session has completed its work, until it is dismissed, a proof is verified, or another session is begun. `failed`: a session, until another is begun or the Work item is moved on. `blocked`: sessions wait behind a Work item that is BLOCKED. `paused`: a session was paused, was interrupted, or met a limit. `waiting`: a session waits for its model, or for a place among `max_sessions`; nothing is to be answered. `manual`: yours waits for its plan, or until you finish it. `conflict`: of a rebase. `review`: asks for changes, or is a check that fails. `feedback`: reviews are queued, and no session is at them. `sync`: an issue changed here and on the host. `webhook`: its receiver wants no more. `held`: a change by file waits. `trust`: a setting, a receiver of events, or a session that its files alone say was started or approved, does. `file`: cannot be read as what it should be',
     }),
     case_id: Type.Optional(Id),
     session_id: Type.Optional(Id),
@@ -58,6 +60,9 @@ export const AttentionItem = Type.Object(
       }),
     ),
     resume_at: Type.Optional(Time),
+    output: Type.Optional(
+      Type.String({ description: 'The end of what the first failed command wrote' }),
+    ),
     file: Type.Optional(Type.String({ description: 'Relative to the workspace' })),
     line: Type.Optional(Type.Integer()),
     column: Type.Optional(Type.Integer()),

@@ -28,7 +28,8 @@ export const Boundary = Type.Object(
         {
           ...Type.Required(PermissionSettings).properties,
           prefixes: Type.Array(Type.String(), {
-            description: 'With what plain commands may begin, as you answered in this session',
+            description:
+              'With what plain commands may begin, as you answered in this session or for its project',
           }),
         },
         { description: 'Of an agent that can ask; what else asks nothing' },

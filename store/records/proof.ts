@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Commands } from './commands.ts';
 import { Id, Sha256, Time, Word } from './id.ts';
 import { orNull } from './or-null.ts';
 
@@ -7,6 +8,32 @@ const FileName = Type.String({
   pattern:
     '^(?!.*\\.[mM][dD]$)[^./\\\\\\u0000-\\u001f\\u007f][^/\\\\\\u0000-\\u001f\\u007f]{0,199}$',
 });
+
+/** A run of a check, whose output is the content of its proof. */
+export const CheckRun = Type.Object({
+  command: Type.String({ minLength: 1, maxLength: 2000 }),
+  status: Type.Enum(['running', 'passed', 'failed', 'aborted', 'interrupted'], {
+    description: '`interrupted`: the daemon ended while it ran',
+  }),
+  exit_code: orNull(Type.Integer(), 'null while it runs, and where it was ended'),
+  attempt: Type.Integer({
+    minimum: 1,
+    description:
+      'Which run of this command on this tree it is: a second one that passes may be flaky',
+  }),
+  sandbox: Type.Enum(['bubblewrap', 'seatbelt', 'none'], { description: 'What it ran in' }),
+  started_at: Time,
+  ended_at: orNull(Time),
+  changed_tests: Type.Array(Type.String(), {
+    description: 'The test files that differ from the base of the worktree: the first 100',
+  }),
+  changed_tree: Type.Optional(
+    Type.Boolean({ description: 'True where files of the worktree changed while it ran' }),
+  ),
+});
+export type CheckRun = Static<typeof CheckRun>;
+
+const Tree = Type.String({ pattern: '^[0-9a-f]{40,64}$' });
 
 /** The front matter of proof/<type>-<id>.md; the body is the content. */
 export const ProofMatter = Type.Object({
@@ -24,6 +51,12 @@ export const ProofMatter = Type.Object({
   commit: Type.Optional(Type.Union([Type.Null(), Type.String()])),
   /** Of the worktree's diff against its base, where not all of the work was committed. */
   diff_sha256: Type.Optional(Type.Union([Type.Null(), Sha256])),
+  /** The tree of the files that it proves, as git names it. */
+  tree: Type.Optional(Type.Union([Type.Null(), Tree])),
+  /** The check that made it. */
+  run: Type.Optional(Type.Union([Type.Null(), CheckRun])),
+  /** In the environment of its processes while it runs. */
+  run_marker: Type.Optional(Type.Union([Type.Null(), Id])),
   /** Whose work it proves. */
   session_id: Type.Optional(Type.Union([Type.Null(), Id])),
   created_at: Time,
@@ -62,6 +95,13 @@ export const Proof = Type.Object(
       Sha256,
       "Of the worktree's diff against its base, where not all of the work was committed: the bytes of the session's diff",
     ),
+    tree: Type.Optional(
+      Type.String({
+        description:
+          'The git tree of all files of the worktree that it proves, committed or not. Another tree makes it stale',
+      }),
+    ),
+    run: Type.Optional(CheckRun),
     created_at: Time,
   },
   { $id: 'Proof' },
@@ -74,11 +114,37 @@ export const ChecklistEntry = Type.Object({
   description: Type.String({ minLength: 1, maxLength: 1000 }),
   type: Word,
   required: Type.Boolean(),
+  command: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2000,
+      description: 'The check that it asks for: a verified run of this command that passed',
+    }),
+  ),
   /** Of a task line: it is ticked. */
   done: Type.Optional(Type.Boolean()),
+  waived: Type.Optional(
+    Type.Object({
+      by: Type.String({ minLength: 1, maxLength: 200 }),
+      reason: Type.String({ minLength: 1, maxLength: 1000 }),
+      at: Type.Optional(Time),
+    }),
+  ),
 });
 export type ChecklistEntry = Static<typeof ChecklistEntry>;
-export const ChecklistMatter = Type.Object({ items: Type.Array(ChecklistEntry) });
+
+/** A line of the checklist that is not asked for, by its id. */
+export const Waiver = Type.Object({
+  item: Id,
+  by: Type.String({ minLength: 1, maxLength: 200 }),
+  reason: Type.String({ minLength: 1, maxLength: 1000 }),
+  at: Type.Optional(Time),
+});
+export type Waiver = Static<typeof Waiver>;
+export const ChecklistMatter = Type.Object({
+  items: Type.Array(ChecklistEntry),
+  waived: Type.Optional(Type.Array(Waiver)),
+});
 
 export const ChecklistItem = Type.Object(
   {
@@ -86,7 +152,8 @@ export const ChecklistItem = Type.Object(
     task: Type.Boolean({ description: 'It is a task line of the text, which can be ticked' }),
     done: Type.Boolean({ description: 'It is a task line of the text, and is ticked' }),
     satisfied: Type.Boolean({
-      description: 'It is ticked, or a verified proof of this type is attached',
+      description:
+        'It is ticked or waived, or a verified proof of this type is attached; where it names a `command`, one of a run of it that passed',
     }),
   },
   { $id: 'ChecklistItem' },
@@ -106,6 +173,7 @@ export const Gate = Type.Object(
     stale: Type.Array(Id, {
       description: 'Proofs of other work than what the worktree holds now; they still count',
     }),
+    failed_commands: Type.Optional(Commands),
   },
   { $id: 'ProofGate' },
 );

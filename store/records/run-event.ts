@@ -28,8 +28,8 @@ export type PermissionOption = Static<typeof PermissionOption>;
 /** The daemon's own option for a plain command: no agent knows of it. */
 export const PrefixOption = Type.Object(
   {
-    option_id: Type.Enum(['allow_prefix']),
-    kind: Type.Enum(['allow_prefix']),
+    option_id: Type.Enum(['allow_prefix', 'allow_project']),
+    kind: Type.Enum(['allow_prefix', 'allow_project']),
     name: Text,
   },
   { description: "The daemon's, for a plain command" },
@@ -55,6 +55,9 @@ export const RUN_EVENTS = {
         }),
       ),
       truncated: Type.Optional(Type.Boolean({ description: 'Not all of its output is here' })),
+      exit_code: Type.Optional(
+        Type.Integer({ description: 'Of a command that has ended, where its agent reports it' }),
+      ),
       locations,
       diffs: Type.Optional(
         Type.Array(Type.Object({ path: Text, old_text: orNull(Text), new_text: Text }), {
@@ -106,7 +109,9 @@ in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from he
       option_id: orNull(Text, 'null: answered "cancelled"'),
       by: Type.Enum(['policy', 'operator']),
       prefix: Type.Optional(
-        Type.String({ description: 'What is allowed for the session, and by which this one is' }),
+        Type.String({
+          description: 'What is allowed for the session or its project, and by which this one is',
+        }),
       ),
     },
     { description: 'Follows a request, or stands alone where the policy decided' },

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { Commands } from './commands.ts';
 import { Sha256, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 import { RUN_EVENTS } from './run-event.ts';
@@ -94,7 +95,11 @@ EventSource has an \`error\` of its own`,
     { description: 'events.ndjson has 5 MiB: what follows is whole on this machine alone' },
   ),
   complete: Type.Object(
-    { status: Status, error: orNull(Text) },
+    {
+      status: Status,
+      error: orNull(Text),
+      commands: Type.Optional(Commands),
+    },
     { description: 'The session has ended, and this is the last event' },
   ),
 };

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { State } from './case.ts';
+import { Commands, CommandsMatter } from './commands.ts';
 import { Id, Sha256, Time, Word } from './id.ts';
 import { maybe, orNull } from './or-null.ts';
 
@@ -138,10 +139,16 @@ export const SessionMatter = Type.Object({
   ended_at: maybe(Time),
   usage: maybe(Usage),
   error: maybe(Type.String()),
+  /** What its approved commands came to. */
+  commands: maybe(CommandsMatter),
+  /** The operator has seen how it ended: it needs nobody any more. */
+  dismissed_at: maybe(Time),
   /** Why it is paused. */
   pause_reason: maybe(PauseReason),
   /** When going on can work, where the agent told it. */
   resume_at: maybe(Time),
+  /** What its worktree begins from, where it makes it. */
+  base: maybe(Type.String()),
   /** What the operator said to it when it was made. */
   comment: maybe(Type.String()),
   /** What the operator wanted changed in the plan, until there is another. */
@@ -198,9 +205,17 @@ export const Session = Type.Object(
     ended_at: orNull(Time),
     usage: orNull(Usage),
     error: TextOrNull,
+    commands: Type.Optional(Commands),
+    dismissed_at: Type.Optional(Time),
     pause_reason: Type.Optional(PauseReason),
     resume_at: Type.Optional(Time),
     waiting: Type.Optional(Waiting),
+    waits_for: Type.Optional(
+      Type.Enum(['max_sessions', 'trust'], {
+        description:
+          'Of one that is `queued`: a place among the `max_sessions` that run at once, also where its plan is approved already; or the operator, who has to trust a setting. Absent where it waits for another session of its Work item',
+      }),
+    ),
     unconfirmed: Type.Optional(
       Type.Enum(['started', 'approved'], {
         description:

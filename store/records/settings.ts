@@ -95,6 +95,14 @@ export const PermissionSettings = Type.Object({
   fetch: Type.Optional(Type.Enum(['ask', 'allow'])),
 });
 
+/** How long a program of a run may be silent or run, how much it may write, and after how long its silence is told. */
+const LimitSettings = Type.Object({
+  idle_minutes: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10_000 })),
+  wall_hours: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 500 })),
+  output_mb: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 4096 })),
+  quiet_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 })),
+});
+
 /** The form of a workspace's files that this release writes. */
 export const FORMAT = 1;
 
@@ -104,6 +112,7 @@ export const Settings = Type.Object({
   provider: Type.Optional(Type.String({ minLength: 1 })),
   providers: Type.Optional(Type.Record(Type.String(), ProviderSettings)),
   max_sessions: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
+  limits: Type.Optional(LimitSettings),
   projects: Type.Optional(Type.Record(Type.String(), Type.String())),
   worktrees: Type.Optional(WorktreeSettings),
   permissions: Type.Optional(PermissionSettings),

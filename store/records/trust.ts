@@ -52,7 +52,9 @@ export type Trusted = Static<typeof Trusted>;
 export const TrustedValue = Type.Object(
   {
     key: Type.String(),
-    kind: Type.Enum(['setting', 'webhook']),
+    kind: Type.Enum(['setting', 'webhook', 'command'], {
+      description: 'Of a command: with what those begin that are always allowed in a project',
+    }),
     value: Type.Unknown(),
     since: Type.Optional(Time),
   },

@@ -3,11 +3,15 @@ import { maybe } from './or-null.ts';
 
 const Project = Type.Object({
   name: Type.String({ description: '`default` is that of Work items that name none' }),
-  path: Type.String({ description: 'As it is written' }),
+  path: Type.String({ description: 'As it is written; a remote, where no path is' }),
   place: Type.String({ description: 'The same, absolute' }),
-  of: Type.Enum(['settings', 'flag'], {
-    description: '`flag`: --repo names it, and wins over the settings',
+  of: Type.Enum(['settings', 'flag', 'remote'], {
+    description:
+      '`flag`: --repo names it, and wins over the settings. `remote`: workspace.md names its remote, and this machine has no path for it',
   }),
+  remote: Type.Optional(
+    Type.String({ description: 'By which it is the same project on every machine' }),
+  ),
   repository: Type.Boolean({ description: 'There is a git repository' }),
 });
 
@@ -37,7 +41,7 @@ export const WorkspaceSettingsChange = Type.Object({
       {
         additionalProperties: false,
         description:
-          'The repositories that are to be there under these names, each the path of a directory; the others stay. Null takes one out',
+          'The repositories that are to be there under these names, each the path of a directory on this machine; the others stay. Paths are kept in `.dossier/local.md`, and workspace.md has the remote. Null takes one out of both',
       },
     ),
   ),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 
-const Directory = Type.String({ pattern: '^/', description: 'Absolute' });
+export const Directory = Type.String({ pattern: '^/', description: 'Absolute' });
 
 const Ended = orNull(Time);
 
@@ -56,6 +56,11 @@ export const Worktree = Type.Object(
       pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$',
       description: 'The commit of the base that its diff is against',
     }),
+    base_notes: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'What to know of the base, as it was when the worktree was created',
+      }),
+    ),
     attached: Type.Boolean({
       description: 'An existing directory of the operator: it is never deleted',
     }),
@@ -65,6 +70,22 @@ export const Worktree = Type.Object(
   { $id: 'Worktree' },
 );
 export type Worktree = Static<typeof Worktree>;
+
+/** What a worktree began from, or would begin from now. */
+export const WorktreeBase = Type.Object(
+  {
+    base: Worktree.properties.base,
+    base_commit: Worktree.properties.base_commit,
+    subject: Type.String({ description: "The first line of the commit's message" }),
+    committed_at: Time,
+    notes: Type.Array(Type.String(), {
+      description: 'What to know of the choice, a sentence each',
+    }),
+    exists: Type.Boolean({ description: 'The worktree exists, and began from this base' }),
+  },
+  { $id: 'WorktreeBase' },
+);
+export type WorktreeBase = Static<typeof WorktreeBase>;
 
 /** The record, of this machine only. Its directories are how git is told where all is. */
 export const WorktreeRecord = Type.Object({

@@ -24,7 +24,9 @@ export const grantApproval = (store: WithConsent, session: OfItem): void =>
 
 /** Takes all of it back: what has ended runs no second time, whatever its files say later. */
 export const revokeSession = ({ consent }: WithConsent, id: string): void =>
-  consent.grant(['started', 'feedback', 'approved'].map((what) => ({ key: keyOf(id, what) })));
+  consent.grant(
+    ['started', 'feedback', 'approved'].map((what) => ({ key: keyOf(id, what), revoked: true })),
+  );
 
 /**
  * What a session's files say that this machine has no record of: that it was `started`, or that its plan was `approved`. What

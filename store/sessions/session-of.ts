@@ -1,7 +1,9 @@
 import { relative } from 'node:path';
+import { visible, visibleWithin } from '../../base/visible.ts';
 import { isGateShut } from '../gate/gate.ts';
 import { gateOf } from '../gate/gate-files.ts';
 import { shortId } from '../names.ts';
+import { type Commands, type CommandsMatter, failureSentence } from '../records/commands.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import { sessionKey } from '../waiting/kept.ts';
@@ -55,11 +57,26 @@ export const sessionOf = (
     ended_at,
     usage,
     error,
+    ...howItWent(matter),
     ...whyPaused(matter),
     ...planSeen(store, dir, matter),
     ...(unconfirmed !== undefined && { unconfirmed }),
     ...(isElsewhere && { elsewhere: true }),
   };
+};
+
+const howItWent = ({
+  commands,
+  dismissed_at,
+}: SessionMatter): Pick<Session, 'commands' | 'dismissed_at'> => ({
+  ...(commands && { commands: served(commands) }),
+  ...(dismissed_at && { dismissed_at }),
+});
+
+// Session.md can be written by hand: what is shown hides nothing.
+const served = (kept: CommandsMatter): Commands => {
+  const commands = visibleWithin(kept, visible) as CommandsMatter;
+  return { ...commands, message: failureSentence(commands) };
 };
 
 // Forged while the journal knows of no such session: nobody goes on with it.

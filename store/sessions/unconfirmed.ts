@@ -29,6 +29,34 @@ export const unconfirmedSession = (
   return kept && waitingOf(store, kept);
 };
 
+const openDirs = remembered(() => new Map<string, ReadonlyMap<string, string>>());
+
+/** Notes which sessions of a Work item have not ended as their files say: their directories, with their ids. */
+export const noteOpenSessions = (
+  store: Store,
+  caseId: string,
+  found: ReadonlyMap<string, string> = new Map(),
+): void => {
+  if (found.size === 0) openDirs(store).delete(caseId);
+  else openDirs(store).set(caseId, found);
+};
+
+/** Those of them that came by file, and that this daemon never met; each with what would run. */
+export const plantedSessions = (
+  store: Store,
+  caseId: string,
+): { session: Session; waiting: WaitingValue }[] => {
+  const dir = itemOf(store, caseId)?.dir;
+  const unmet = [...(openDirs(store).get(caseId) ?? [])].filter(
+    ([, id]) => !store.journal.runs.has(id),
+  );
+  if (dir === undefined || unmet.length === 0) return [];
+  const folder = sessionsDir(join(store.layout.root, dir));
+  return unmet
+    .flatMap(([name]) => strangerAt(store, caseId, join(folder, name)) ?? [])
+    .map((kept) => ({ session: kept.session, waiting: waitingOf(store, kept) }));
+};
+
 /**
  * Keeps that the operator confirms these, as far as they are what was looked at, and answers the ids of their Work items.
  */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { FORMER, readConsentLog } from '../consent/log.ts';
 import { isDirectoryItself } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
+import type { LocalSettings } from '../records/local-settings.ts';
 import { Settings } from '../records/settings.ts';
 import { attentionOf, remembered, type Store } from '../store.ts';
 import { isNewDoubt, isSound, type ReadEntry, readEntry, sameEntries } from '../text/entry.ts';
@@ -16,11 +17,15 @@ import { effectiveOf, type WaitingPart } from '../trust/effective.ts';
 import { placesOf } from '../trust/place.ts';
 import { waitsForTrust } from '../trust/told.ts';
 import { revokeTrusted } from '../trust/trusted.ts';
+import { createMerge, LOCAL, readLocal, remotesIn, withPaths } from './local.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 
 /** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
 interface Globals {
   settings: ReadEntry<Settings> | undefined;
+  local: ReadEntry<LocalSettings> | undefined;
+  /** Puts both together. */
+  readonly merge: ReturnType<typeof createMerge>;
   webhooks: Map<string, ReadEntry<WebhookFile>>;
   /** What the operator has trusted. */
   readonly book: Book;
@@ -40,6 +45,8 @@ const NO_SETTINGS: Settings = {};
 const globalsOf = remembered(
   ({ consent, trust }): Globals => ({
     settings: undefined,
+    local: undefined,
+    merge: createMerge(),
     webhooks: new Map(),
     book: createBook(consent, trust),
     inForce: { settings: NO_SETTINGS, waiting: [], from: { settings: NO_SETTINGS, version: -1 } },
@@ -53,9 +60,11 @@ const parseSettings = (text: string): Settings => {
   return check(source.data, source);
 };
 
-/** Reads workspace.md; undefined when there is none. Writes nothing. */
-export const readSettings = (layout: Layout): ReadEntry<Settings> | undefined =>
-  readEntry(layout.settings, { before: undefined, parse: parseSettings });
+/** Reads workspace.md, with the paths of this machine; undefined when neither is there. Writes nothing. */
+export const readSettings = (layout: Layout): ReadEntry<Settings> | undefined => {
+  const entry = readEntry(layout.settings, { before: undefined, parse: parseSettings });
+  return withPaths(entry, readLocal(layout));
+};
 
 export interface SettingsText {
   settings: Settings;
@@ -95,6 +104,8 @@ export const refreshGlobals = async (store: Store, patient = false): Promise<boo
   const reading = { before, parse: parseSettings, patient: patient && lookAgain !== undefined };
   globals.settings = readEntry(layout.settings, reading);
   if (isNewDoubt(globals.settings, before)) lookAgain?.(SETTINGS);
+  globals.local = readLocal(layout, globals.local);
+  problems.set(LOCAL, entryProblem(LOCAL, globals.local));
   problems.set(SETTINGS, entryProblem(SETTINGS, globals.settings));
   refreshTrust(store);
   const changed = await refreshWebhooks(store, patient);
@@ -109,7 +120,7 @@ export const refreshTrust = (store: Store): void => {
   book.log.refresh();
   const { version, damage } = book.log.current();
   problems.set('consent', damage === undefined ? [] : [fileProblem(SETTINGS, damaged(damage))]);
-  const settings = globals.settings?.value ?? NO_SETTINGS;
+  const settings = globals.merge(globals.settings?.value ?? NO_SETTINGS, globals.local?.value);
   const { from } = globals.inForce;
   if (from.settings === settings && from.version === version) return;
   const { verdicts, ...inForce } = effectiveOf(settings, book);
@@ -187,6 +198,14 @@ export const settingsOf = (store: Store): Settings => globalsOf(store).inForce.s
 /** What of the settings waits for the operator's word. */
 export const waitingSettings = (store: Store): readonly WaitingPart[] =>
   globalsOf(store).inForce.waiting;
+
+/** The remotes of projects that workspace.md knows by them, by name. */
+export const projectRemotes = (store: Store): Record<string, string> =>
+  remotesIn(globalsOf(store).settings?.value ?? NO_SETTINGS);
+
+/** .dossier/local.md as it was last read. */
+export const localEntry = (store: Store): ReadEntry<LocalSettings> | undefined =>
+  globalsOf(store).local;
 
 /** workspace.md as it was last read. */
 export const settingsEntry = (store: Store): ReadEntry<Settings> | undefined =>

@@ -29,6 +29,14 @@ provider: runbook
 # How many sessions may plan or work at once; others wait.
 #max_sessions: 4
 
+# A program of a session has failed that is silent for so long while it calls no tool and asks nothing, that goes on for so
+# long, or that writes more. After so many seconds without a word the session says that it waits for its model.
+#limits:
+#  idle_minutes: 15
+#  wall_hours: 8
+#  output_mb: 64
+#  quiet_seconds: 4
+
 # The git repositories that are worked on, by name. The flag --repo names the default one.
 #projects:
 #  default: /path/to/the/repository

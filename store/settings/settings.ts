@@ -14,7 +14,8 @@ import {
   spliceWithin,
 } from '../text/splice.ts';
 import { patternOf } from '../trust/keys.ts';
-import { refreshGlobals, settingsEntry, settingsOf, trustValues } from './globals.ts';
+import { localEntry, refreshGlobals, settingsEntry, settingsOf, trustValues } from './globals.ts';
+import { LOCAL } from './local.ts';
 
 const FILE = 'workspace.md';
 
@@ -29,10 +30,13 @@ export const currentSettings = async (store: Store): Promise<StoredSettings> => 
   return kept(store);
 };
 
-const kept = (store: Store): StoredSettings => ({
-  settings: settingsOf(store),
-  etag: etagOf(settingsEntry(store)?.sha ?? sha256('')),
-});
+const kept = (store: Store): StoredSettings => {
+  const [shared, local] = [settingsEntry(store)?.sha ?? NOTHING, localEntry(store)?.sha];
+  const etag = etagOf(local === undefined ? shared : sha256(`${shared} ${local}`));
+  return { settings: settingsOf(store), etag };
+};
+
+const NOTHING = sha256('');
 
 interface Change {
   /** The setting below which values change. */
@@ -40,6 +44,8 @@ interface Change {
   changes: MatterChanges;
   /** Settings beside it that change too. */
   beside?: MatterChanges;
+  /** Paths of projects, for .dossier/local.md. */
+  paths?: MatterChanges;
   ifMatch: string | undefined;
 }
 
@@ -49,34 +55,57 @@ interface Change {
  */
 export const changeSettings = (
   store: Store,
-  { key, changes, beside = {}, ifMatch }: Change,
+  { key, changes, beside = {}, paths = {}, ifMatch }: Change,
 ): Promise<StoredSettings> =>
   store.turns.take(lockOn.settings(), async () => {
     await readyToWrite(store);
-    const { layout } = store;
     await refreshGlobals(store);
-    const problem = settingsEntry(store)?.problem;
-    if (problem !== undefined) throw unreadable(FILE, problem);
-    const refuseOther = (sha: string): void => {
-      if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw settingsChanged();
-    };
-    const isThere = await editRecord(layout, layout.settings, ({ sha, source }) => {
-      refuseOther(sha);
-      const text = spliceWithin(source, key, changes);
-      return { yaml: splitFrontMatter(spliceFrontMatter(parseFrontMatter(text), beside)).yaml };
-    });
-    if (!isThere) {
-      refuseOther(sha256(''));
-      await createFile(
-        layout,
-        layout.settings,
-        renderFrontMatter({ ...beside, [key]: changes }, ''),
-      );
-    }
-    trustValues(store, [...wordsIn(`${key}.`, changes), ...wordsIn('', beside)]);
+    refuseUnreadable(store);
+    const { etag } = kept(store);
+    if (ifMatch !== undefined && ifMatch !== etag) throw settingsChanged();
+    const known = ifMatch === undefined ? undefined : (settingsEntry(store)?.sha ?? NOTHING);
+    // The shared file first: what of it another program changed meanwhile is refused before anything is written.
+    await write(store, store.layout.settings, { key, changes, beside, known });
+    if (Object.keys(paths).length > 0)
+      await write(store, store.layout.local, { key: 'projects', changes: paths });
+    const words = [...wordsIn(`${key}.`, changes), ...wordsIn('', beside)];
+    trustValues(store, [...words, ...wordsIn('projects.', paths)]);
     await refreshGlobals(store);
     return kept(store);
   });
+
+const refuseUnreadable = (store: Store): void => {
+  const [shared, local] = [settingsEntry(store)?.problem, localEntry(store)?.problem];
+  if (shared !== undefined) throw unreadable(FILE, shared);
+  if (local !== undefined) throw unreadable(LOCAL, local);
+};
+
+interface Writing {
+  key: keyof Settings;
+  changes: MatterChanges;
+  beside?: MatterChanges;
+  /** The hash that the file still has to have. */
+  known?: string | undefined;
+}
+
+const write = async (
+  { layout }: Store,
+  path: string,
+  { key, changes, beside = {}, known }: Writing,
+): Promise<void> => {
+  const refuseOther = (sha: string): void => {
+    if (known !== undefined && known !== sha) throw settingsChanged();
+  };
+  const isThere = await editRecord(layout, path, ({ sha, source }) => {
+    refuseOther(sha);
+    const text = spliceWithin(source, key, changes);
+    return { yaml: splitFrontMatter(spliceFrontMatter(parseFrontMatter(text), beside)).yaml };
+  });
+  const isEmpty = Object.values({ ...changes, ...beside }).every((value) => value === undefined);
+  if (isThere || isEmpty) return;
+  refuseOther(NOTHING);
+  await createFile(layout, path, renderFrontMatter({ ...beside, [key]: changes }, ''));
+};
 
 // Who changes them by the API is the operator: what was asked for is trusted, and nothing else that is in the file.
 const wordsIn = (above: string, changes: MatterChanges): { key: string; value: unknown }[] =>

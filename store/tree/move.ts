@@ -1,17 +1,30 @@
-import { renameSync, rmdirSync, type Stats } from 'node:fs';
-import { orElse } from '../../base/or-else.ts';
+import { renameSync, rmdirSync, rmSync, type Stats } from 'node:fs';
+import { isDone, orElse } from '../../base/or-else.ts';
 import { hasCode } from '../disk/durable.ts';
-import { putClaimed } from '../disk/placing.ts';
+import { linkNew, putClaimed } from '../disk/placing.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import { LINK, makeFolder, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
+import { whileLinked } from './own-links.ts';
 import { assertNewName, pathNames } from './path.ts';
 import { inParent } from './write.ts';
 
 export type Moved = 'moved' | 'absent' | 'exists';
 
-/** Gives a file or a directory another name, and never one that something has. What is missing on the way is made. */
-export const moveInTree = async (tree: Tree, from: string, to: string): Promise<Moved> => {
+interface Move {
+  from: string;
+  to: string;
+}
+
+/**
+ * Gives a file or a directory another name, and never one that something has. What is missing on the way is made. `note` is
+ * called before the first step where a power cut may leave a part of the move, which `endMove` ends.
+ */
+export const moveInTree = async (
+  tree: Tree,
+  { from, to }: Move,
+  note: () => Promise<void>,
+): Promise<Moved> => {
   refuseInto(from, to);
   const moved = await inParent(tree, from, (old, name) => {
     const stats = statsAt(old.at(name));
@@ -20,7 +33,7 @@ export const moveInTree = async (tree: Tree, from: string, to: string): Promise<
     const into = async (folder: TreeFolder, newName: string): Promise<Moved> => {
       assertNewName(newName);
       const places = { from: { folder: old, name }, to: { folder, name: newName } };
-      if (!put(places, stats)) return 'exists';
+      if (!(await put(places, stats, note))) return 'exists';
       await syncFolder(folder);
       await syncFolder(old);
       return 'moved';
@@ -30,10 +43,28 @@ export const moveInTree = async (tree: Tree, from: string, to: string): Promise<
   return moved ?? 'absent';
 };
 
-interface Place {
-  folder: TreeFolder;
-  name: string;
-}
+/** Ends a move that was cut off: a file keeps one of its two names, and a directory that only claimed a name goes. */
+export const endMove = async (tree: Tree, { from, to }: Move): Promise<void> => {
+  await inParent(tree, from, (old, name) =>
+    inParent(tree, to, (folder, newName) =>
+      endBetween({ from: { folder: old, name }, to: { folder, name: newName } }),
+    ),
+  );
+};
+
+const endBetween = async ({ from, to }: Places): Promise<void> => {
+  const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
+  const [former, there] = [statsAt(old), statsAt(wanted)];
+  if (former === undefined || there === undefined) return;
+  if (former.isFile() && isSame(there, former) && there.nlink === 2) {
+    await syncFolder(to.folder);
+    rmSync(old);
+    await syncFolder(from.folder);
+  }
+  // Nothing is lost: a directory that holds anything stays.
+  const isClaim = former.isDirectory() && there.isDirectory() && !isSame(there, former);
+  if (isClaim && isDone(() => rmdirSync(wanted))) await syncFolder(to.folder);
+};
 
 const refuseInto = (from: string, to: string): void => {
   const [old, wanted] = [pathNames(from), pathNames(to)];
@@ -52,7 +83,21 @@ const refuseKind = ({ folder, name }: Place, stats: Stats): void => {
   throw new StoreError('unsafe_path', message);
 };
 
-const put = ({ from, to }: { from: Place; to: Place }, stats: Stats): boolean => {
+interface Place {
+  folder: TreeFolder;
+  name: string;
+}
+
+interface Places {
+  from: Place;
+  to: Place;
+}
+
+const put = async (
+  { from, to }: Places,
+  stats: Stats,
+  note: () => Promise<void>,
+): Promise<boolean> => {
   from.folder.assertInPlace();
   to.folder.assertInPlace();
   const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
@@ -60,8 +105,31 @@ const put = ({ from, to }: { from: Place; to: Place }, stats: Stats): boolean =>
     renameSync(old, wanted);
     return true;
   }
-  return stats.isDirectory() ? putFolder(old, to, wanted) : putClaimed(old, wanted);
+  if (statsAt(wanted) !== undefined) return false;
+  if (stats.isDirectory() || stats.nlink === 1) await note();
+  if (stats.isDirectory()) return putFolder(old, to, wanted);
+  // Several names may be the operator's own: which of them a cut left could not be told.
+  if (stats.nlink > 1) return putClaimed(old, wanted);
+  return putFile({ from, to }, stats);
 };
+
+// Both names for a moment, and on disk in this order: whatever a power cut leaves, the file has one of them.
+const putFile = async ({ from, to }: Places, stats: Stats): Promise<boolean> => {
+  const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
+  const linked = linkNew(old, wanted);
+  if (linked === 'exists') return false;
+  if (linked === 'no links') return putClaimed(old, wanted);
+  return whileLinked(stats, async () => {
+    await syncFolder(to.folder);
+    from.folder.assertInPlace();
+    // Another file there was saved meanwhile, and stays.
+    if (isSame(statsAt(old), stats)) rmSync(old);
+    return true;
+  });
+};
+
+const isSame = (found: Stats | undefined, { ino, dev }: Stats): boolean =>
+  found?.ino === ino && found.dev === dev;
 
 // A file system that knows no case has it there already, under this very name.
 const isOnlyRespelled = (stats: Stats, there: Stats | undefined): boolean =>

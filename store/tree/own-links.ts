@@ -25,8 +25,23 @@ export const hasOnlyOwnLinks = (
       .filter((name) => HIDDEN.test(name))
       .filter((name) => isSameFile(statsAt(join(dir, name)), stats)),
   );
-  return 1 + temporary.length + undoLinksTo(layout, stats) === stats.nlink;
+  const second = linked.has(keyOf(stats)) ? 1 : 0;
+  return 1 + second + temporary.length + undoLinksTo(layout, stats) === stats.nlink;
 };
+
+/** Runs work while a file that is moved has its old name and its new one. */
+export const whileLinked = async <T>(stats: Stats, work: () => Promise<T>): Promise<T> => {
+  linked.add(keyOf(stats));
+  try {
+    return await work();
+  } finally {
+    linked.delete(keyOf(stats));
+  }
+};
+
+const linked = new Set<string>();
+
+const keyOf = ({ dev, ino }: Stats): string => `${dev} ${ino}`;
 
 const isSameFile = (found: Stats | undefined, { dev, ino }: Stats): boolean =>
   found?.ino === ino && found.dev === dev;

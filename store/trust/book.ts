@@ -1,5 +1,6 @@
 import { canonical, trustHash } from '../consent/canonical.ts';
-import type { Consent, ConsentLog } from '../consent/log.ts';
+import type { Consent } from '../consent/decisions.ts';
+import type { ConsentLog } from '../consent/log.ts';
 
 /** What applies of the values that need the operator's trust, by the consent log of this machine. */
 export interface Book {

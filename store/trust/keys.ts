@@ -30,6 +30,7 @@ export const HARMLESS = [
   'worktrees.base_branch',
   'webhooks.retention_hours',
   'webhooks.retention_mb',
+  'limits.*',
   'autocommit',
 ] as const;
 

@@ -1,11 +1,12 @@
 import { trustHash } from '../consent/canonical.ts';
 import type { ConsentLog } from '../consent/log.ts';
 import type { TrustedValue } from '../records/trust.ts';
+import { isAllowedKey } from './allowed.ts';
 import type { Book } from './book.ts';
 import { patternOf } from './keys.ts';
 import { stricter } from './open-log.ts';
 
-/** The settings and receivers of events that the operator has trusted on this machine and that apply, by key. */
+/** The settings, receivers of events and commands that the operator has trusted on this machine and that apply, by key. */
 export const trustedValues = (log: ConsentLog): TrustedValue[] =>
   [...log.list().values()]
     .flatMap(({ key, value, by, at }): TrustedValue[] => {
@@ -17,6 +18,7 @@ export const trustedValues = (log: ConsentLog): TrustedValue[] =>
 
 const kindOf = (key: string): TrustedValue['kind'] | undefined => {
   if (patternOf(key) !== undefined) return 'setting';
+  if (isAllowedKey(key)) return 'command';
   return /^(cases\/[^/]+\/)?webhooks\/[^/]+$/.test(key) ? 'webhook' : undefined;
 };
 

@@ -1,7 +1,7 @@
 /**
  * `npm run crash [-- --states 20000 --seed 7 --minutes 10]`: cuts the power at every moment of every operation that writes, of
- * all pairs of them, and of triples by chance. `--row 'one + two' --state 3`: one state again. `--only alone`: or `pairs`, or
- * `triples`. `--write` puts the counts into RELIABILITY.md.
+ * all pairs of them, and of triples by chance. `--row 'one + two' --most 12 --state 3`: one state again, as a failure prints
+ * it. `--only alone`: or `pairs`, or `triples`. `--write` puts the counts into RELIABILITY.md.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '600' },
     row: { type: 'string' },
     state: { type: 'string' },
+    most: { type: 'string' },
     only: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
@@ -49,7 +50,13 @@ const parts: Part[] = [
 const wanted: Part[] =
   values.row === undefined
     ? parts.filter(({ name }) => values.only === undefined || name === values.only)
-    : [{ name: 'row', rows: numbered([values.row.split(' + ')]), most: 100_000 }];
+    : [
+        {
+          name: 'row',
+          rows: numbered([values.row.split(' + ')]),
+          most: Number(values.most ?? 100_000),
+        },
+      ];
 
 console.log(`seed ${seed}`);
 const results: { name: string; searched: Searched }[] = [];

@@ -57,10 +57,19 @@ const judgeLife = async (traced: Traced, cut: Cut): Promise<void> => {
 const judgeLog = ({ operations }: Traced, { logged }: Running): void => {
   const fine = operations.flatMap((name) => operationOf(name)?.logs ?? []);
   const strange = logged
-    .map((line) => JSON.stringify(line))
+    .map((line) => JSON.stringify(line, withCauses))
     .filter((line) => !fine.some((known) => known.test(line)));
   if (strange.length > 0) throw new Error(`logged: ${strange.join()}`);
 };
+
+const withCauses = (_key: string, value: unknown): unknown =>
+  value instanceof Error
+    ? {
+        ...value,
+        message: value.message,
+        ...(value.cause !== undefined && { cause: `${value.cause}` }),
+      }
+    : value;
 
 interface Progress {
   /** The operation under way; all before it are done. */

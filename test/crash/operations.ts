@@ -97,11 +97,20 @@ const resume = async (life: Running, world: World): Promise<void> => {
   else assert.ok(status < 300, text);
 };
 
+// A planning file that is not approved shuts the gate before the plan.
+const approve = async (life: Running, world: World, path: string): Promise<void> => {
+  const { status, text } = await ask(life, `POST ${path}/approve`);
+  if (status === 422 && text.includes('planning_gate_closed')) {
+    await must(life, `POST /api${at(world)}/planning/approve`);
+    await must(life, `POST ${path}/approve`);
+  } else assert.ok(status < 300, `approve: ${status} ${text}`);
+};
+
 const runPlan: Operation['next'] = async (life, world) => {
   if (!(await hasSession(life, world))) return;
   const path = `${at(world)}/sessions/${world.sid}`;
   const { status } = await must<{ status: string }>(life, `GET ${path}`);
-  if (status === 'plan_ready') await must(life, `POST ${path}/approve`);
+  if (status === 'plan_ready') await approve(life, world, path);
   if (status === 'paused') await resume(life, world);
   await untilStatus(life, path, 'completed', 'aborted', 'failed');
 };
@@ -267,6 +276,7 @@ export const OPERATIONS: readonly Operation[] = [
     prepare: (life, world) => ask(life, `DELETE /api${at(world)}/worktree?force=true`),
     run: (life, world) => ask(life, 'POST /api/worktrees', { case_id: world.id }),
     isMany: true,
+    logs: /was not whole/,
     next: unlessGone(async (life, world) => {
       const { status } = await ask(life, `GET /api${at(world)}/worktree`);
       if (status === 404) await must(life, 'POST /api/worktrees', { case_id: world.id });

@@ -14,8 +14,9 @@ import { type Traced, trace } from './traced.ts';
 export interface Found {
   operations: string[];
   seed: number;
-  /** Which of the states of that seed. */
+  /** Which of the states of that seed, where so many are taken of a row. */
   state: number;
+  most: number;
   wrong: string;
   known: Known | undefined;
   /** What has to happen for it, and nothing else. */
@@ -92,14 +93,14 @@ const searchRow = async (traced: Traced, wanted: Search, all: Searched): Promise
     const wrong = await judge(traced, cut);
     if (wrong === undefined || kinds.has(kindOf(wrong))) continue;
     kinds.add(kindOf(wrong));
-    all.found.push(await foundIn(traced, cut, { wrong, seed, state }));
+    all.found.push(await foundIn(traced, cut, { wrong, seed, state, most }));
   }
 };
 
 const foundIn = async (
   traced: Traced,
   cut: Cut,
-  about: Pick<Found, 'wrong' | 'seed' | 'state'>,
+  about: Pick<Found, 'wrong' | 'seed' | 'state' | 'most'>,
 ): Promise<Found> => {
   const { operations } = traced;
   const known = knownAs(operations, about.wrong);
@@ -138,10 +139,10 @@ const without = (values: ReadonlySet<number>, value: number): ReadonlySet<number
   new Set([...values].filter((each) => each !== value));
 
 /** For whoever has to look. */
-export const linesOf = ({ operations, seed, state, wrong, cut }: Found): string[] => [
+export const linesOf = ({ operations, seed, state, most, wrong, cut }: Found): string[] => [
   wrong.length > LONGEST ? `${wrong.slice(0, LONGEST)} …` : wrong,
   ...cut.map((line) => `  ${line}`),
-  `  again: npm run crash -- --seed ${seed} --row '${operations.join(' + ')}' --state ${state}`,
+  `  again: npm run crash -- --seed ${seed} --row '${operations.join(' + ')}' --most ${most} --state ${state}`,
 ];
 
 const LONGEST = 700;

@@ -128,7 +128,7 @@ describe('a session in Work mode when its daemon ends', () => {
       assert.equal(diff.includes('+done'), from === 'again');
       assert.match(
         readFileSync(place.sessionFile(), 'utf8'),
-        from === 'again' ? /setsid.* {2}completed$/m : /setsid.* {2}skipped$/m,
+        from === 'again' ? /setsid.* {2}completed \(exit 0\)$/m : /setsid.* {2}skipped$/m,
       );
       await eventually(() => assert.equal(told(place.receiver, 'session_completed'), 1));
       assert.equal(told(place.receiver, 'session_started'), 1);

@@ -256,7 +256,7 @@ describe('the repository in which dossier is called', () => {
     });
     assert.match((await run(linked)).stdout, /Project market: .* \(is known\)/);
     assert.deepEqual(await projectsOf(url), { market: root });
-    assert.match(readFileSync(join(workspace, 'workspace.md'), 'utf8'), /market:/);
+    assert.match(readFileSync(join(workspace, '.dossier/local.md'), 'utf8'), /market:/);
   });
 
   it('is not the workspace itself, and never takes the name of items that name none', async (t) => {

@@ -109,12 +109,13 @@ describe('README.md and the guides', () => {
 
   it('name every flag, every variable and every setting that does something', () => {
     const text = GUIDES.find(({ path }) => path === 'lib/daemon/README.md')?.text ?? '';
-    const { worktrees, permissions, webhooks, ...plain } = Settings.properties;
+    const { worktrees, permissions, webhooks, limits, ...plain } = Settings.properties;
     const settings = [
       ...Object.keys(plain),
       ...Object.keys(worktrees.properties).map((name) => `worktrees.${name}`),
       ...Object.keys(permissions.properties).map((name) => `permissions.${name}`),
       ...Object.keys(webhooks.properties).map((name) => `webhooks.${name}`),
+      ...Object.keys(limits.properties).map((name) => `limits.${name}`),
     ];
     for (const name of settings) assert.ok(text.includes(`| \`${name}\``), name);
     const all = GUIDES.map((guide) => guide.text).join('\n');

@@ -139,7 +139,7 @@ describe('README.md and the guides', () => {
     atEnd(t, () => type('dossier stop'));
     const said = await type(`cd ${there}\n${block('sh', 'id=$(dossier new')}`);
     assert.match(said, /^Session [0-9a-f]{8} of runbook is planning; dossier tail/m);
-    assert.match(said, /\tdossier approve [0-9a-f]{8}\tLeave a note\t/);
+    assert.match(said, /^ {2}dossier approve [0-9a-f]{8}$/m);
     assert.match(said, /echo Hello > note\.txt/);
   });
 

@@ -263,6 +263,15 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await turn.cancelled;
     return END;
   },
+  // Tells in Work mode the tool calls that the test wrote, and says that all is well.
+  tells: async (turn) => {
+    if (turn.prompt.includes('The approved plan')) {
+      const told = readFileSync(join(memory, 'updates.json'), 'utf8');
+      for (const { id, ...more } of JSON.parse(told)) await call(turn, id, more);
+    }
+    await say(turn, 'All is well.');
+    return END;
+  },
   'hang-on-feedback': async (turn) => {
     await say(turn, turn.prompt);
     if (turn.prompt.includes('What has to change')) await turn.cancelled;
@@ -419,6 +428,14 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await new Promise((resolve) => setTimeout(resolve, 400));
     await say(turn, 'Still at it.');
     await turn.cancelled;
+    return END;
+  },
+  // A command that says nothing for longer than an agent may.
+  'silent-command': async (turn) => {
+    await call(turn, 'c', { kind: 'execute', status: 'in_progress' });
+    await new Promise((resolve) => setTimeout(resolve, 4500));
+    await call(turn, 'c', { kind: 'execute', status: 'completed' });
+    await say(turn, 'Done.');
     return END;
   },
   // Its model does not take its key; it would ask for an hour, as Claude Code does.

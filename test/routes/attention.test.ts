@@ -102,7 +102,7 @@ describe('GET /attention', () => {
     assert.deepEqual(asked.options?.map(({ option_id }) => option_id).slice(0, 2), ['yes', 'no']);
     await answer(it, asked);
     await it.until(id, 'completed');
-    assert.deepEqual(await list(it), []);
+    assert.deepEqual(await kindsOf(it), ['done']);
   });
 
   it('has what an agent wants to know, with the fields, until it is answered', async (t) => {
@@ -164,7 +164,7 @@ describe('GET /attention', () => {
     await it.until(id, 'plan_ready');
   });
 
-  it('has a session that a restart interrupted, and not one that the operator paused', async (t) => {
+  it('has a session that the operator paused, or a restart interrupted', async (t) => {
     const sign = join(temporaryDirectory(t), 'sign');
     const plan = `\`\`\`sh\nuntil test -e ${sign}; do sleep 0.02; done\n\`\`\`\n`;
     const it = await withCase(t, plan, { settings: 'sandbox: off' });
@@ -174,8 +174,9 @@ describe('GET /attention', () => {
     await it.untilEvent(id, 'tool_call');
     await it.control('pause');
     await it.until(id, 'paused');
-    assert.deepEqual(await list(it), []);
-    await it.control('resume');
+    const own = await waits(it, 'paused');
+    assert.match(own.message, /^You paused the session/);
+    await answer(it, own);
     await it.until(id, 'working');
     await it.running.restart();
     const paused = await waits(it, 'paused');
@@ -224,6 +225,9 @@ describe('GET /attention', () => {
     assert.match(work.message, /carried its plan out/);
     await answer(it, work);
     await it.until(id, 'completed');
+    const done = await waits(it, 'done');
+    assert.equal(done.session_id, id);
+    await answer(it, done);
     assert.deepEqual(await list(it), []);
   });
 

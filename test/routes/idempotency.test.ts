@@ -35,14 +35,28 @@ const answersOf = ({ workspace }: Running): string => join(workspace, '.dossier/
 
 const killed = ({ workspace }: Running, key: string): void => forgetAnswer(workspace, key);
 
+interface Made {
+  list: string;
+  body?: object;
+  query?: string;
+  /** Default: 201. */
+  status?: number;
+  /** It is made in the Work item's worktree. */
+  worktree?: boolean;
+}
+
 /** What makes what another call would make again: the path of the list that then has one more. */
-const MADE: Record<string, { list: string; body?: object; query?: string }> = {
+const MADE: Record<string, Made> = {
   '/cases': { list: '/cases', body: BODY },
   '/cases/{id}/sessions': { list: '/cases/{id}/sessions', body: { type: 'implementing' } },
   '/api/sessions/queue': { list: '/cases/{id}/sessions', body: { case_id: '{id}' } },
   '/api/global-memory/snapshot': { list: '/api/global-memory/snapshots' },
   '/cases/{id}/proof': { list: '/cases/{id}/proof', body: { type: 'log', content: 'ok' } },
   '/cases/{id}/proof/files': { list: '/cases/{id}/proof', query: '?type=log', body: { a: 1 } },
+  '/cases/{id}/proof/run': {
+    ...{ list: '/cases/{id}/proof', status: 202, worktree: true },
+    body: { command: 'true' },
+  },
   '/cases/{id}/proof/checklist': {
     list: '/cases/{id}/proof/checklist',
     body: { type: 'log', description: 'Log', required: true },
@@ -72,7 +86,7 @@ const ONE_ALONE = [
 ];
 
 describe('a POST that makes something, killed between its effect and its answer', () => {
-  for (const [path, { list, body, query = '' }] of Object.entries(MADE))
+  for (const [path, { list, body, query = '', status = 201, worktree }] of Object.entries(MADE))
     it(`${path}: is made once, and answered when it is sent again`, async (t) => {
       const { running, item } = await withSession(t);
       const of = (text: string): string => text.replaceAll('{id}', item.id);
@@ -81,13 +95,14 @@ describe('a POST that makes something, killed between its effect and its answer'
         return running.call<{ id: string }>('POST', `${of(path)}${query}`, sent, withKey('k'));
       };
       const count = async () => (await running.call<unknown[]>('GET', of(list))).body.length;
+      if (worktree) await running.call('POST', '/api/worktrees', { case_id: item.id });
       const before = await count();
       const first = await send();
-      assert.equal(first.status, 201, first.text);
+      assert.equal(first.status, status, first.text);
       killed(running, 'k');
       await running.restart();
       const again = await send();
-      assert.deepEqual([again.status, again.body.id], [201, first.body.id], again.text);
+      assert.deepEqual([again.status, again.body.id], [status, first.body.id], again.text);
       assert.equal(await count(), before + 1);
     });
 

@@ -98,7 +98,7 @@ ${content}
     assert.deepEqual(await stale(), [proof.id]);
   });
 
-  it('names the commit that holds the work, and the gate names those of an older one', async (t) => {
+  it('names the commit that holds the work, and the gate those of another tree', async (t) => {
     const work = await withCase(t);
     const { call, at, item } = work;
     const made = await call<{ path: string }>('POST', '/api/worktrees', { case_id: item.id });
@@ -114,6 +114,8 @@ ${content}
     const gate = async () => (await call<Gate>('GET', `${at}/proof/gate`)).body;
     assert.deepEqual(await gate(), { satisfied: true, missing: [], stale: [] });
     commit();
+    assert.deepEqual((await gate()).stale, [], 'another commit of the same files');
+    writeFileSync(join(made.body.path, 'new.txt'), 'new\n');
     assert.deepEqual(await gate(), { satisfied: true, missing: [], stale: [proof.id] });
   });
 

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sha256 } from '../../base/sha256.ts';
+import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Lock } from '../../store/records/lock.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -308,8 +309,49 @@ describe('the queue of all Work items', () => {
     const told = await call('GET', `${at}/stream`, undefined, { accept: 'application/json' });
     assert.match(told.text, /"waits_for":"max_sessions"/);
     assert.doesNotMatch(told.text, /tool_call/);
+    const waits = (await call<Session>('GET', at)).body;
+    assert.deepEqual([waits.status, waits.waits_for], ['queued', 'max_sessions']);
+    const ids = async (list: string) =>
+      (await call<Session[]>('GET', `/api/sessions/${list}`)).body.map(({ id }) => id);
+    assert.deepEqual(await ids('queue'), [theirs.id]);
+    assert.deepEqual(await ids('active'), [mine.id]);
+    await eventually(async () => {
+      const { body } = await call<AttentionItem[]>('GET', '/attention');
+      const row = body.find(({ kind }) => kind === 'waiting');
+      assert.equal(row?.session_id, theirs.id);
+      assert.match(row?.message ?? '', /one of 1 places \(max_sessions\)/);
+    });
     await it.control('abort');
     await eventually(async () => assert.equal(await statusOf(), 'completed'));
+  });
+});
+
+describe('the queue', () => {
+  it('is in the order of the calls, also of those that come at once', async (t) => {
+    const it = await withCase(t, LONG, { settings: 'max_sessions: 1' });
+    const { call } = it.running;
+    const mine = await it.start();
+    await it.until(mine.id, 'plan_ready');
+    await it.post(`/sessions/${mine.id}/approve`);
+    await it.untilEvent(mine.id, 'tool_call');
+    const made = await Promise.all(
+      Array.from({ length: 6 }, (_, at) =>
+        call<Case>('POST', '/cases', { title: `Item ${at}`, type: 'bug' }),
+      ),
+    );
+    const queued = await Promise.all(
+      made.map(({ body }) => call<Session>('POST', '/api/sessions/queue', { case_id: body.id })),
+    );
+    const listed = (await call<Session[]>('GET', '/api/sessions/queue')).body;
+    assert.deepEqual(
+      listed.map(({ case_id }) => case_id),
+      made.map(({ body }) => body.id),
+    );
+    assert.deepEqual(
+      queued.map(({ body }) => body.status),
+      made.map(() => 'queued'),
+    );
+    await it.control('abort');
   });
 });
 

@@ -35,7 +35,7 @@ describe('GET /settings', () => {
 });
 
 describe('PUT /settings', () => {
-  it('writes what is given into workspace.md, leaves the rest, and makes it hold at once', async (t) => {
+  it('writes what is given, leaves the rest, and keeps paths of this machine out of workspace.md', async (t) => {
     const own = '# mine\nmax_sessions: 4 # enough\nprojects:\n  app: /nowhere # the first';
     const running = await start(t, own);
     const { root } = makeRepository(t, { files: { 'README.md': 'x' } });
@@ -47,11 +47,44 @@ describe('PUT /settings', () => {
     assert.equal(body.projects.find(({ name }) => name === 'next.js')?.place, root);
     // What was written by hand waits still.
     assert.deepEqual(body.waiting, ['projects.app']);
-    const added = `  app: /nowhere # the first\n  next.js: ${root}\n`;
-    const expected = `---\n# mine\nmax_sessions: 3 # enough\nprojects:\n${added}provider: manual\n---\n`;
-    assert.equal(running.text(), expected);
+    assert.equal(running.text(), `---\n${own.replace('4', '3')}\nprovider: manual\n---\n`);
+    const local = join(running.workspace, '.dossier/local.md');
+    assert.equal(readFileSync(local, 'utf8'), `---\nprojects:\n  next.js: ${root}\n---\n`);
     await put(running, { provider: null, projects: { 'next.js': null } });
     assert.equal(running.text(), `---\n${own.replace('4', '3')}\n---\n`);
+    assert.doesNotMatch(readFileSync(local, 'utf8'), /next/);
+  });
+
+  it('shares the remote of a repository, without a login, and is another ETag for another path', async (t) => {
+    const running = await start(t, 'max_sessions: 4');
+    const { root, git } = makeRepository(t, { files: { 'README.md': 'x' } });
+    git('remote', 'add', 'fork', 'https://you:secret@example.com/you/app.git');
+    git('remote', 'add', 'origin', 'git@github.com:acme/app');
+    const first = await put(running, { projects: { app: root } });
+    assert.match(running.text(), /^projects:\n {2}app: git@github\.com:acme\/app\.git$/m);
+    const app = first.body.projects.find(({ name }) => name === 'app');
+    assert.deepEqual([app?.place, app?.remote], [root, 'git@github.com:acme/app.git']);
+    assert.deepEqual(first.body.waiting, []);
+    const etag = String(first.headers.etag);
+    const other = makeRepository(t, { files: { 'README.md': 'y' } });
+    await put(running, { projects: { app: other.root } });
+    const stale = await put(running, { projects: { app: root } }, { 'if-match': etag });
+    assert.equal(stale.status, 412);
+  });
+
+  it('lets paths of .dossier/local.md win over those of workspace.md, once they are trusted', async (t) => {
+    const here = makeRepository(t, { files: { 'README.md': 'x' } }).root;
+    const running = await start(t, 'projects:\n  app: /of/another/machine');
+    await running.call('POST', '/trust', { all: true });
+    const local = `---\nprojects:\n  app: ${here}\n---\n`;
+    writeFileSync(join(running.workspace, '.dossier/local.md'), local);
+    const app = async () => {
+      const { body } = await running.call<WorkspaceSettings>('GET', '/settings');
+      return [body.projects.find(({ name }) => name === 'app')?.place, body.waiting];
+    };
+    assert.deepEqual(await app(), ['/of/another/machine', ['projects.app']]);
+    await running.call('POST', '/trust', { all: true });
+    assert.deepEqual(await app(), [here, []]);
   });
 
   it('takes a path from the workspace on, and makes the file where there is none', async (t) => {

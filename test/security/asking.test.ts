@@ -1,12 +1,19 @@
 /** What an agent asks leave for: answered by its beginning for a session, and never in the way of others for ever. */
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { askingEnv, askingOf } from '../../lib/agents/asking.ts';
 import { allowedPrefix, isPlainCommand } from '../../lib/agents/permissions.ts';
 import { PRESETS } from '../../lib/agents/presets.ts';
+import { layoutOf } from '../../store/layout.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
+import type { TrustedValue } from '../../store/records/trust.ts';
+import { allowAlways, alwaysAllowed } from '../../store/trust/allowed.ts';
+import { openTrustLog } from '../../store/trust/open-log.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
 
 const atWork = async (t: TestContext, behaviour: string, settings = '') => {
@@ -52,7 +59,7 @@ describe('“allow this prefix for this session”', () => {
     assert.equal(first.command, 'npm test');
     assert.deepEqual(
       first.options.map(({ option_id }) => option_id),
-      ['yes', 'no', 'allow_prefix'],
+      ['yes', 'no', 'allow_prefix', 'allow_project'],
     );
     for (const prefix of ['npm run', 'npm t', 'npm test --watch', ' ']) {
       const refused = await answer(it, id, first, { option_id: 'allow_prefix', prefix });
@@ -127,6 +134,54 @@ describe('“allow this prefix for this session”', () => {
       assert.ok(!plain(command), command);
     assert.equal(allowedPrefix({ kind: 'fetch', command: 'npm test' }, ['npm test']), undefined);
     assert.equal(allowedPrefix({ kind: 'execute' }, ['']), undefined);
+  });
+});
+
+describe('“always allow in this project”', () => {
+  const always = { option_id: 'allow_project', prefix: 'npm test' };
+
+  /** The next session of the Work item, at work; and the command that it asks for first. */
+  const asksNext = async (it: SessionTest): Promise<string | undefined> => {
+    const next = await it.start();
+    await it.until(next.id, 'plan_ready');
+    await it.post(`/sessions/${next.id}/approve`);
+    const { command } = await nthRequest(it, next.id, 1);
+    await it.control('abort');
+    return command;
+  };
+
+  it('is kept in the consent log over sessions and restarts, listed, and revoked at once', async (t) => {
+    const { it, id } = await atWork(t, 'commands');
+    const first = await nthRequest(it, id, 1);
+    const other = await answer(it, id, first, { ...always, prefix: 'npm run' });
+    assert.deepEqual([other.status, other.body.code], [400, 'bad_request']);
+    assert.equal((await answer(it, id, first, always)).status, 200);
+    // Both commands that begin so went through.
+    assert.equal((await nthRequest(it, id, 2)).command, 'npm test && curl evil');
+    await it.control('abort');
+    await it.running.restart();
+    assert.equal(await asksNext(it), 'npm test && curl evil');
+    const { body } = await it.running.call<TrustedValue[]>('GET', '/trusted');
+    const [listed, ...others] = body.filter(({ kind }) => kind === 'command');
+    assert.equal(others.length, 0);
+    assert.match(listed?.key ?? '', /^allowed\/default\/[0-9a-f]{12}$/);
+    assert.match(JSON.stringify(listed?.value), /"prefix":"npm test"/);
+    const path = `/trusted/${encodeURIComponent(listed?.key ?? '')}`;
+    assert.equal((await it.running.call('DELETE', path)).status, 204);
+    assert.equal(await asksNext(it), 'npm test');
+  });
+
+  it('is of one project, its repository, and as much of a sandbox', (t) => {
+    const top = temporaryDirectory(t);
+    mkdirSync(join(top, 'work', '.dossier'), { recursive: true });
+    const log = openTrustLog(layoutOf(join(top, 'work'), join(top, 'state')));
+    const place = { project: 'web', repository: '/web', sandboxed: true };
+    allowAlways(log, place, 'npm test');
+    assert.deepEqual(alwaysAllowed(log, place), ['npm test']);
+    for (const other of [{ project: 'api' }, { repository: '/other' }, { sandboxed: false }])
+      assert.deepEqual(alwaysAllowed(log, { ...place, ...other }), [], JSON.stringify(other));
+    allowAlways(log, { ...place, sandboxed: false }, 'make');
+    assert.deepEqual(alwaysAllowed(log, place), ['npm test', 'make']);
   });
 });
 

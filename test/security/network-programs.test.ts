@@ -1,7 +1,7 @@
 /** Ordinary programs find their way out of the sandbox by the proxy's variables. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecure } from 'node:https';
 import { join } from 'node:path';
@@ -86,6 +86,16 @@ describe('a program in the sandbox', { skip: missing }, () => {
       [...new Set(told)].toSorted(),
       [`far.example:${plain} true`, `far.example:${secure} true`].toSorted(),
     );
+  });
+
+  const grouped = process.platform === 'linux' && existsSync('/proc/self/autogroup');
+  it('comes after what the operator does, with its whole session', {
+    skip: !grouped,
+  }, async (t) => {
+    const { run } = await far(t);
+    // The kernel takes ten changes a second, of all programs.
+    const lower = 'until grep -q "nice 10$" /proc/self/autogroup; do sleep 0.1; done; nice';
+    assert.equal((await run(lower)).trim(), '10');
   });
 
   it('has nothing but the proxy: no name is looked up, and no address is reached past it', async (t) => {

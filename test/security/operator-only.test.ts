@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { openApi } from '../../lib/http/openapi.ts';
 import { sections } from '../../routes/index.ts';
 import { treeOf } from '../helpers/adversary.ts';
@@ -128,10 +129,19 @@ const without = (lines: string[], others: string[]): string[] => {
   return lines.filter((line) => !known.has(line));
 };
 
+// What came before is told for a moment still: of a time in which nothing happens, two pictures are one.
+const still = (picture: () => string[]): Promise<string[]> =>
+  eventually(async () => {
+    const before = picture();
+    await setTimeout(1000);
+    assert.deepEqual(picture(), before);
+    return before;
+  });
+
 describe('every operation', { skip: process.platform !== 'linux' && 'tells who calls' }, () => {
   it('refuses an agent and another user, and changes nothing', async (t) => {
     const { at, calls, picture, script, call } = await scene(t);
-    const before = picture();
+    const before = await still(picture);
     writeFileSync(join(at, 'go'), '');
     await eventually(() => assert.ok(existsSync(join(at, 'agent.json'))));
     refusedAll(calls, join(at, 'agent.json'));

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { WaitingValue } from '../../store/records/trust.ts';
+import type { TrustedValue, WaitingValue } from '../../store/records/trust.ts';
 import { killAtEnd } from '../helpers/at-end.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -72,6 +72,30 @@ describe('dossier trust', () => {
     const { status, said } = dossier('trust', '--all', '--workspace', dir);
     assert.equal(status, 0, said);
     assert.deepEqual(await waiting(daemon.url), []);
+  });
+
+  it('lists what was trusted and takes it back, without a daemon and beside one', async (t) => {
+    const dir = workspaceWith(t, HOSTILE);
+    const trust = (...args: string[]) => dossier('trust', ...args, '--workspace', dir);
+    assert.match(trust('--trusted').said, /^You have trusted nothing/);
+    trust('--all');
+    const trusted = () => JSON.parse(trust('--trusted', '--json').said) as TrustedValue[];
+    const keys = () => trusted().map(({ key }) => key);
+    assert.deepEqual(keys(), ['sandbox', 'worktrees.setup']);
+    assert.match(trust('--trusted').said, /^sandbox {2}"off"$/m);
+    assert.equal(trust('--trusted').said.includes(ESC), false);
+    const unknown = trust('--revoke', 'network');
+    assert.deepEqual([unknown.status, /network is not trusted/.test(unknown.said)], [1, true]);
+    const gone = trust('--revoke', 'sandbox');
+    assert.deepEqual([gone.status, /^Revoked sandbox\./.test(gone.said)], [0, true], gone.said);
+    assert.match(trust('--list').said, /sandbox/);
+    assert.deepEqual(keys(), ['worktrees.setup']);
+    const { url } = await startDaemon(t, ['--workspace', dir], { DOSSIER_TRUST: '' });
+    assert.deepEqual(await waiting(url), ['sandbox']);
+    assert.equal(trust('--revoke', 'worktrees.setup').status, 0);
+    assert.deepEqual(await waiting(url), ['sandbox', 'worktrees.setup']);
+    assert.deepEqual(keys(), []);
+    assert.equal(trust('--revoke', 'worktrees.setup').status, 1);
   });
 
   it('shows a daemon that asks for a key the one of DOSSIER_KEY', async (t) => {

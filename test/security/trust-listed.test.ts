@@ -60,6 +60,28 @@ describe('the list of what waits', () => {
     assert.deepEqual(keys.toSorted(), ids.map((id) => `sessions/${id}`).toSorted());
   });
 
+  it('is in the inbox for a session that was planted while the daemon runs, or while it was down', async (t) => {
+    const { it, id } = await planned(t);
+    const rows = async () =>
+      (await it.running.call<AttentionItem[]>('GET', '/attention')).body.filter(
+        ({ kind, session_id }) => kind === 'trust' && session_id !== id,
+      );
+    const first = plant(it, 'planning');
+    await until(async () => (await rows()).length === 1);
+    await it.running.stop();
+    const second = plant(it, 'paused');
+    plant(it, 'completed');
+    await it.running.restart();
+    await until(async () => (await rows()).length === 2);
+    const found = await rows();
+    assert.deepEqual(found.map((row) => row.session_id).toSorted(), [first, second].toSorted());
+    assert.ok(found.every(({ message }) => message.startsWith('Started elsewhere')));
+    const [{ answer: { method, path, body } = {} } = {}] = found;
+    const answered = await it.running.call(`${method}`, `${path}`, body);
+    assert.equal(answered.status, 200);
+    await until(async () => (await rows()).length === 1);
+  });
+
   it('is the same without a daemon, where a plan is approved, too', async (t) => {
     const { it, id, dir } = await planned(t);
     forge(dir);

@@ -11,12 +11,14 @@ import {
   type PermissionAsk,
   type PermissionScope,
 } from '../permissions.ts';
-import type { PermissionOption, PrefixOption, RunEvent } from '../provider.ts';
+import type { AllowedInProject, PermissionOption, PrefixOption, RunEvent } from '../provider.ts';
 import { commandOf, type ToolCall } from './tool-call.ts';
 
 interface DeskDeps {
   /** What the operator allows by its beginning is added to its `prefixes`. */
   scope: PermissionScope & { prefixes: string[] };
+  /** What is allowed in all sessions of the project. */
+  project?: AllowedInProject;
   tell: (event: RunEvent) => void;
   /** Called with true when the first request is parked and with false when none is left. */
   onWaiting: (waiting: boolean) => void;
@@ -47,7 +49,7 @@ export const createPermissionDesk = (deps: DeskDeps) => {
     ask: async (call: ToolCall, offered: unknown, signal: AbortSignal): Promise<unknown> => {
       if (closed) return CANCELLED;
       const ask = askOf(call, offered);
-      const decision = decidePermission(ask, scope);
+      const decision = decidePermission(ask, { ...scope, prefixes: allowedNow(deps) });
       if (decision.answer === 'ask') return park(state, { ask, title: call.title }, signal);
       if (decision.answer === 'refuse') state.refused = call.title;
       tell(decided(call, decision));
@@ -57,8 +59,8 @@ export const createPermissionDesk = (deps: DeskDeps) => {
     answer: (request_id: string, option_id: string, prefix?: string): boolean => {
       const request = state.parked.get(request_id);
       if (request === undefined) return false;
-      if (option_id === ALLOW_PREFIX && prefixOption(request.ask).length > 0) {
-        allowPrefix(state, request_id, fitting(request.ask, prefix));
+      if (ownOptions(state, request.ask).some((own) => own.option_id === option_id)) {
+        allowPrefix(state, { request_id, option_id }, fitting(request.ask, prefix));
         return true;
       }
       if (!request.options.some((option) => option.option_id === option_id)) return false;
@@ -112,7 +114,7 @@ const park = (
   const { parked, tell, onWaiting } = state;
   const request_id = randomUUID();
   const options = onceOptions(ask.options);
-  const offered = [...options, ...prefixOption(ask)];
+  const offered = [...options, ...ownOptions(state, ask)];
   tell({
     type: 'permission_request',
     data: { request_id, title, ...shown(ask), options: offered },
@@ -143,26 +145,48 @@ const resolve = (
 };
 
 // What is parked already and begins so is answered with it.
-const allowPrefix = (state: State, request_id: string, prefix: string): void => {
-  const { scope, parked } = state;
-  scope.prefixes.push(prefix);
+const allowPrefix = (
+  state: State,
+  { request_id, option_id }: { request_id: string; option_id: string },
+  prefix: string,
+): void => {
+  const { scope, parked, project } = state;
+  if (option_id === ALLOW_PROJECT) project?.allow(prefix);
+  else scope.prefixes.push(prefix);
   resolve(state, request_id, { option_id: onceOf(parked.get(request_id)), prefix });
   for (const [id, other] of [...parked])
     if (allowedPrefix(other.ask, [prefix]) !== undefined)
       resolve(state, id, { option_id: onceOf(other), by: 'policy', prefix });
 };
 
-const ALLOW_PREFIX = 'allow_prefix';
+// What is revoked meanwhile is asked for again.
+const allowedNow = ({ scope, project }: DeskDeps): string[] => [
+  ...scope.prefixes,
+  ...(project?.prefixes() ?? []),
+];
+
+const ALLOW_PROJECT = 'allow_project';
 
 // An agent that calls an option of its own so is asked with its own options alone.
-const prefixOption = (ask: PermissionAsk): PrefixOption[] =>
-  isPlainCommand(ask) &&
-  onceOf(ask) !== null &&
-  !ask.options.some(({ option_id }) => option_id === ALLOW_PREFIX)
-    ? [{ option_id: ALLOW_PREFIX, kind: ALLOW_PREFIX, name: NAME }]
-    : [];
+const ownOptions = ({ project }: DeskDeps, ask: PermissionAsk): PrefixOption[] => {
+  if (!isPlainCommand(ask) || onceOf(ask) === null) return [];
+  return OWN_OPTIONS.filter(
+    ({ option_id }) =>
+      (project !== undefined || option_id !== ALLOW_PROJECT) &&
+      !ask.options.some((option) => option.option_id === option_id),
+  );
+};
 
-const NAME = 'Allow, and in this session every plain command that begins with `prefix`';
+const OWN_OPTIONS: readonly PrefixOption[] = [
+  {
+    ...{ option_id: 'allow_prefix', kind: 'allow_prefix' },
+    name: 'Allow, and in this session every plain command that begins with `prefix`',
+  },
+  {
+    ...{ option_id: ALLOW_PROJECT, kind: ALLOW_PROJECT },
+    name: 'Always allow in this project: every plain command that begins with `prefix`',
+  },
+];
 
 const onceOf = (asked?: Pick<PermissionAsk, 'options'> | Parked): string | null =>
   asked?.options.find(({ kind }) => kind === 'allow_once')?.option_id ?? null;

@@ -2,6 +2,7 @@ import { capRaw, capText } from '../../../base/cap-text.ts';
 import { messageOf } from '../../../base/message-of.ts';
 import { record } from '../../../base/wire.ts';
 import { onceEach } from '../../sandbox/egress/once-each.ts';
+import type { Program } from '../../tools/process/spawn.ts';
 import { askingEnv } from '../asking.ts';
 import { coalesce } from '../coalesce.ts';
 import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
@@ -87,25 +88,23 @@ const startTurn = (
   const transcript = createTranscript(tell, TOLD_OUTPUT);
   const meter = createUsageMeter(preset.sums_turn);
   const inside = (path: string): boolean => deps.isInside(spec.cwd, path);
-  let waiting = 0;
-  // The operator may think as long as it takes.
-  const onWaiting = (is: boolean): void => {
-    waiting += is ? 1 : -1;
-    program.idle(waiting > 0 ? undefined : spec.limits.idle_ms);
-  };
+  const clock = idleClock(program, spec.limits.idle_ms, transcript.calling);
+  const { onWaiting } = clock;
   const desk = createPermissionDesk({
     scope: { phase: spec.phase, policy: deps.policy, inside, prefixes: spec.prefixes ?? [] },
     ...{ tell, onWaiting },
+    ...(spec.project !== undefined && { project: spec.project }),
   });
   const { attended = false } = spec;
   const questions = createQuestionDesk({ attended, tell, onWaiting });
   const turn: AcpTurn = {
     ...{ preset, spec, program, transcript, meter, desk, questions, tell, seen: deps.seen },
+    wind: clock.wind,
     watch: watchQuiet({
       quiet_ms: spec.limits.quiet_ms ?? LIMITS.quiet_ms,
       stderr: program.stderr,
       tell,
-      busy: () => waiting > 0 || transcript.calling(),
+      busy: () => clock.isAsking() || transcript.calling(),
     }),
     agent: connectAgent(
       program,
@@ -117,6 +116,27 @@ const startTurn = (
   return turn;
 };
 
+// The operator may think as long as it takes, and a tool call may be silent; only the time of the former is not counted.
+const idleClock = (program: Program, idle_ms: number, calling: () => boolean) => {
+  let waiting = 0;
+  let now = 'idle';
+  const underWay = () => (calling() ? 'calling' : 'idle');
+  const wind = (): void => {
+    const next = waiting > 0 ? 'asking' : underWay();
+    if (next === now) return;
+    now = next;
+    program.idle(next === 'idle' ? idle_ms : undefined, next !== 'asking');
+  };
+  return {
+    wind,
+    isAsking: (): boolean => waiting > 0,
+    onWaiting: (is: boolean): void => {
+      waiting += is ? 1 : -1;
+      wind();
+    },
+  };
+};
+
 const listener = (turn: () => AcpTurn): AgentListener => ({
   onNotification: (method, params) => {
     const { transcript, meter, tell, watch } = turn();
@@ -124,6 +144,7 @@ const listener = (turn: () => AcpTurn): AgentListener => ({
     if (method !== 'session/update') return tell(unserved(method, params));
     const { update } = record(params);
     if (transcript.hear(update)) watch.heard();
+    turn().wind();
     if (meter.hear(update)) tell({ type: 'usage', data: meter.read() });
   },
   onPermission: (params, signal) => {

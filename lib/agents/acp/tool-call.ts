@@ -1,5 +1,6 @@
 import { capText } from '../../../base/cap-text.ts';
 import { list, record, text, type Wire } from '../../../base/wire.ts';
+import { exitCodeIn, exitCodeSaid } from '../exit-code.ts';
 import type { RunEvent } from '../provider.ts';
 
 type ToolCallData = Extract<RunEvent, { type: 'tool_call' }>['data'];
@@ -18,6 +19,8 @@ export interface ToolCall {
   diffs: Diff[];
   paths: string[];
   raw_input: Wire;
+  /** As data beside its output. */
+  exit_code: number | undefined;
 }
 
 const STATUSES: readonly string[] = ['pending', 'in_progress', 'completed', 'failed'];
@@ -36,6 +39,7 @@ export const mergeToolCall = (known: ToolCall | undefined, piece: Wire): ToolCal
     diffs: diffs.length > 0 ? diffs : base.diffs,
     paths: paths.length > 0 ? paths : base.paths,
     raw_input: piece.rawInput === undefined ? base.raw_input : record(piece.rawInput),
+    exit_code: exitCodeOf(piece) ?? base.exit_code,
   };
 };
 
@@ -59,10 +63,18 @@ export const toolCallEvent = (
       status: call.status,
       ...(told && { output }),
       ...(told && truncated && { truncated }),
+      ...(over && exitOf(call)),
       ...(call.paths.length > 0 && { locations: call.paths }),
       ...(over && call.diffs.length > 0 && { diffs: call.diffs }),
     },
   };
+};
+
+// Of a command alone: another tool's output can say the same words.
+const exitOf = ({ kind, status, output, exit_code }: ToolCall): { exit_code?: number } => {
+  if (kind !== 'execute') return {};
+  if (exit_code !== undefined) return { exit_code };
+  return status === 'failed' ? exitCodeSaid(output) : {};
 };
 
 /** The shell command of an execute call where it is told as data: a string, or argv, unwrapped from `sh -c`. */
@@ -93,6 +105,7 @@ const newToolCall = (id: string): ToolCall => ({
   diffs: [],
   paths: [],
   raw_input: {},
+  exit_code: undefined,
 });
 
 // A command can be the title: who is asked about it sees its head and tail, and how much is between.
@@ -142,6 +155,13 @@ const diffOf = ({ path, oldText, newText }: Wire): Diff[] => {
 
 const MOST_DIFFS = 20;
 const LONGEST_DIFF = 16_384;
+
+const exitCodeOf = ({ rawOutput, _meta }: Wire): number | undefined => {
+  const { exit_code } = exitCodeIn(record(record(_meta).terminal_exit));
+  if (exit_code !== undefined) return exit_code;
+  const raw = record(rawOutput);
+  return exitCodeIn(raw).exit_code ?? exitCodeIn(record(raw.metadata)).exit_code;
+};
 
 const rawOutput = (raw: unknown): string | undefined => {
   if (raw === undefined || raw === null) return undefined;

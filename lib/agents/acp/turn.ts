@@ -36,6 +36,8 @@ export interface AcpTurn {
   readonly tell: (event: RunEvent) => void;
   readonly watch: Watch;
   readonly seen: SeenOffers;
+  /** The idle limit counts only while no tool call is under way and nobody is asked. */
+  readonly wind: () => void;
   session_id?: string;
   /** The agent takes images in a prompt. */
   images: boolean;

@@ -1,4 +1,5 @@
 import { list, record, text, type Wire } from '../../../base/wire.ts';
+import { exitCodeSaid } from '../exit-code.ts';
 import { begunCall, type Lines, type OutputReading } from './output-reading.ts';
 
 /** `claude -p --output-format stream-json --verbose`, and Qwen Code's output of the same name. */
@@ -32,9 +33,11 @@ const hearCall = (told: OutputReading, part: Wire): void => {
 
 const hearResult = (told: OutputReading, part: Wire): void => {
   if (part.type !== 'tool_result') return;
+  const output = textOf(part.content);
+  const isFailed = part.is_error === true;
   told.call(text(part.tool_use_id) ?? '', {
-    status: part.is_error === true ? 'failed' : 'completed',
-    output: textOf(part.content),
+    ...{ status: isFailed ? 'failed' : 'completed', output },
+    ...(isFailed && exitCodeSaid(output)),
   });
 };
 

@@ -1,4 +1,5 @@
 import { list, record, text, type Wire } from '../../../base/wire.ts';
+import { exitCodeIn } from '../exit-code.ts';
 import type { Lines, OutputReading } from './output-reading.ts';
 
 type HearItem = (told: OutputReading, item: Wire, done: boolean) => void;
@@ -40,7 +41,7 @@ const ITEMS: Record<string, HearItem> = {
       title: text(item.command) ?? 'command',
       kind: 'execute',
       status: statusOf(item, done),
-      ...(done && { output: text(item.aggregated_output) ?? '' }),
+      ...(done && { output: text(item.aggregated_output) ?? '', ...exitCodeIn(item) }),
     }),
   file_change: (told, item, done) => {
     const paths = list(item.changes).flatMap((change) => text(record(change).path) ?? []);

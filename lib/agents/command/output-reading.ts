@@ -52,6 +52,8 @@ export const createTold = (tell: (event: RunEvent) => void) => {
     lastMessage: last.read,
     /** It is longer than a plan may be. */
     planTooLong: last.tooLong,
+    /** Whether a call goes on. */
+    calling: (): boolean => [...calls.values()].some(isOpen),
     /** The program was ended: tells that its calls were, that went on. */
     killed: (): void => {
       for (const call of calls.values())

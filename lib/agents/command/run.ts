@@ -43,11 +43,19 @@ export const startCommandRun = (
   const onLine = (line: string): void => {
     watch?.heard();
     hear(told, line);
+    wind();
+  };
+  let isCalling = false;
+  // A tool call may be silent.
+  const wind = (): void => {
+    if (started instanceof Error || told.calling() === isCalling) return;
+    isCalling = told.calling();
+    started.idle(isCalling ? undefined : spec.limits.idle_ms, true);
   };
   const started = attempt(() => launch(spec, { argv: given, env, onNetwork, onLine }, deps));
   if (started instanceof Error) return failedRun(messageOf(started));
   started.stdin.end(argv.includes(PLACE) ? '' : prompt);
-  watch = quietly(spec, started, joined.tell);
+  watch = quietly(spec, started, { tell: joined.tell, busy: told.calling });
   const done = started.exited
     .then((exit): RunResult => (stopped ? cancelled(told) : resultOf(spec.phase, exit, told)))
     .finally(() => {
@@ -62,9 +70,13 @@ export const startCommandRun = (
   return plainRun(done, stop);
 };
 
-const quietly = (spec: RunSpec, program: Program, tell: Surroundings['tell']): Watch => {
+const quietly = (
+  spec: RunSpec,
+  program: Program,
+  { tell, busy }: { tell: Surroundings['tell']; busy: () => boolean },
+): Watch => {
   const quiet_ms = spec.limits.quiet_ms ?? LIMITS.quiet_ms;
-  const watch = watchQuiet({ quiet_ms, tell, stderr: program.stderr, busy: () => false });
+  const watch = watchQuiet({ quiet_ms, tell, stderr: program.stderr, busy });
   watch.asked();
   return watch;
 };

@@ -103,9 +103,10 @@ const runBlock = async (
   const ran = await runScript(spec, { argv, onNetwork, live }, deps, (started) => {
     state.program = started;
   });
-  const { failure, output, truncated } = ran;
+  const { failure, output, truncated, exit_code } = ran;
   const status = failure === undefined ? 'completed' : howItEnded(state);
-  state.tell({ type: 'tool_call', data: { ...base, status, output, truncated } });
+  const exit = exit_code === null ? {} : { exit_code };
+  state.tell({ type: 'tool_call', data: { ...base, status, output, truncated, ...exit } });
   return failure && `(${title}) ${failure}.${lastWords(output)}`;
 };
 

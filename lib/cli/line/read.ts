@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { meantBy } from '../../../base/meant-by.ts';
 import { messageOf } from '../../../base/message-of.ts';
 import { type Config, configOf, UsageError } from '../../config.ts';
 import type { Call, Command } from './command.ts';
@@ -21,9 +22,7 @@ export const readLine = (
   const named = (wanted: string): Command => {
     const found = commands.find((each) => each.name === wanted);
     if (found !== undefined) return found;
-    throw new UsageError(
-      `There is no command ${wanted}; there are ${commands.map((each) => each.name).join(', ')}`,
-    );
+    throw new UsageError(unknownCommand(wanted, commands));
   };
   const config = configOf(values, env);
   if (values.help === true)
@@ -37,6 +36,21 @@ export const readLine = (
   return { command, call: { config, commands, values, words } };
 };
 
+const unknownCommand = (wanted: string, commands: readonly Command[]): string => {
+  const names = commands.map(({ name }) => name);
+  const meant = meantBy(wanted, names);
+  const hint = meant === undefined ? 'Run dossier help to list commands' : `Did you mean ${meant}?`;
+  return `There is no command ${wanted}. ${hint}`;
+};
+
+// Node's own sentence has an example with quotes that a shell would take for its own.
+const unknownOption = (sentence: string): string | undefined => {
+  const [, written] = /^Unknown option '(.+?)'/.exec(sentence) ?? [];
+  if (written === undefined) return undefined;
+  const meant = meantBy(written.replace(/^-+/, ''), Object.keys(OPTIONS));
+  return `Unknown option: ${written}${meant === undefined ? '' : `. Did you mean --${meant}?`}`;
+};
+
 const parse = (argv: readonly string[]): { values: Values; positionals: string[] } => {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
@@ -44,10 +58,11 @@ const parse = (argv: readonly string[]): { values: Values; positionals: string[]
     // Node's own text has three lines of it.
     const [first = ''] = messageOf(error).split('\n');
     throw new UsageError(
-      first.replace(
-        /^Option '(.+)' argument is ambiguous.*/,
-        '$1 needs its value, which begins with no dash',
-      ),
+      unknownOption(first) ??
+        first.replace(
+          /^Option '(.+)' argument is ambiguous.*/,
+          '$1 needs its value, which begins with no dash',
+        ),
     );
   }
 };

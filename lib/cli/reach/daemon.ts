@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { orElse } from '../../../base/or-else.ts';
 import { holderOf, proofOf } from '../../../store/daemon-lock.ts';
 import { layoutOf } from '../../../store/layout.ts';
@@ -19,13 +20,15 @@ export interface Reached {
 }
 
 const PATIENCE_MS = 5000;
+const AGAIN_MS = 200;
+const TRIES = 10;
 
 /**
  * The daemon that holds the workspace, as owner.json names it; undefined where none runs, or is not ready yet. Nothing,
  * and no key, is sent to its address before it has answered a challenge as only the owner of that file can: since it was
  * written, its process may have ended and another program may listen there. Throws a Refusal where one does.
  */
-export const daemonOf = async (config: Config): Promise<Reached | undefined> => {
+export const daemonOf = async (config: Config, tries = TRIES): Promise<Reached | undefined> => {
   const { workspace, env } = config;
   const layout = layoutOf(workspace);
   const owner = holderOf(layout);
@@ -38,6 +41,11 @@ export const daemonOf = async (config: Config): Promise<Reached | undefined> => 
     );
   const fetch = createLocalFetch(() => socket);
   const said = await answerOf(fetch, url, challengeOf(owner));
+  // One that starts anew, as in a workspace that was moved, answers soon again.
+  if (said === undefined && tries > 0) {
+    await delay(AGAIN_MS);
+    return daemonOf(config, tries - 1);
+  }
   if (said === undefined)
     throw new Refusal(
       `The daemon of ${workspace} (process ${pid}) does not answer at ${url}. Its log may say why: ${layout.log}`,

@@ -19,13 +19,21 @@ export const itemOf = async (dossier: Dossier, word: string): Promise<string> =>
     throw new Refusal(
       `No Work item has an id that begins with ${word}, or a title with it. dossier ls lists them`,
     );
-  const exact = found.find(({ id }) => id === word.toLowerCase());
-  if (exact !== undefined || found.length === 1) return (exact ?? only).id;
+  const exact = exactOf(found, word.trim()) ?? (found.length === 1 ? only : undefined);
+  if (exact !== undefined) return exact.id;
   const lines = found.slice(0, SHOWN).map(({ id, title }) => `  ${id.slice(0, 8)}  ${title}`);
   const more = found.length > SHOWN ? ['  …'] : [];
   throw new Refusal(
-    [`${word} may mean one of several:`, ...lines, ...more, 'Say more of it'].join('\n'),
+    [`${word} matches ${found.length} Work items; use an id:`, ...lines, ...more].join('\n'),
   );
+};
+
+// A whole id, then a whole title.
+const exactOf = (found: readonly Named[], word: string): Named | undefined => {
+  const wanted = word.toLowerCase();
+  const byId = found.find(({ id }) => id === wanted);
+  const titled = found.filter(({ title }) => title.toLowerCase() === wanted);
+  return byId ?? (titled.length === 1 ? titled[0] : undefined);
 };
 
 const candidates = async (dossier: Dossier, word: string): Promise<Named[]> => {

@@ -1,7 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type Dossier, Problem } from '../../client/client.ts';
+import { addressIn } from '../../codehost/remote-url.ts';
 import type { Config } from '../../config.ts';
+import { remoteSettings } from '../../tools/git/read/remotes.ts';
 import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
 import { createGit } from '../../tools/git/run/create-git.ts';
 import type { GitSource } from '../../tools/git/run/git.ts';
@@ -34,7 +36,7 @@ export const projectHere = async (
     const path = mainOf(repository);
     if (name !== undefined) return { name, path, added: false };
     if (!add) return undefined;
-    const free = freeName(path, projects);
+    const free = (await nameElsewhere(known, projects)) ?? freeName(path, projects);
     if (await put(dossier, { [free]: path }, etag)) return { name: free, path, added: true };
   }
 };
@@ -50,7 +52,7 @@ interface Known {
   repository: Repository;
 }
 
-type Named = { name: string; place: string };
+type Named = { name: string; place: string; repository: boolean; remote?: string };
 
 const nameAmong = async (
   { git, repository }: Known,
@@ -64,6 +66,28 @@ const nameAmong = async (
   return undefined;
 };
 
+/**
+ * The project that another machine has this repository for: one with the same remote, or, where the settings have only
+ * the other machine's path, one with the name that this would get.
+ */
+const nameElsewhere = async (
+  { git, repository }: Known,
+  projects: readonly Named[],
+): Promise<string | undefined> => {
+  const absent = projects.filter((each) => !each.repository);
+  if (absent.length === 0) return undefined;
+  const { remotes } = await remoteSettings(git.at(repository));
+  const here = new Set(remotes.flatMap(({ url }) => identityOf(url) ?? []));
+  const same = absent.find(({ remote }) => here.has(identityOf(remote ?? '') ?? ''));
+  const plain = plainName(mainOf(repository));
+  return (same ?? absent.find(({ name, remote }) => name === plain && remote === undefined))?.name;
+};
+
+const identityOf = (url: string): string | undefined => {
+  const at = addressIn(url);
+  return 'why' in at ? undefined : `${at.host}/${at.owner}/${at.name}`.toLowerCase();
+};
+
 // A linked worktree may go: what stays is the main one, or the git directory where there is none.
 const mainOf = ({ root, git_dir, common_dir }: Repository): string => {
   if (git_dir === common_dir) return root;
@@ -72,13 +96,17 @@ const mainOf = ({ root, git_dir, common_dir }: Repository): string => {
 
 // `default` is what Work items have that name no project: it is the operator's own to give.
 const freeName = (path: string, projects: readonly Named[]): string => {
-  const plain = basename(path, '.git').replace(/[^A-Za-z0-9._-]+/g, '-');
-  const name = plain.replace(/^[^A-Za-z0-9]+/, '').slice(0, LONGEST) || 'repository';
+  const name = plainName(path);
   const taken = ['default', ...projects.map((each) => each.name)];
   for (let count = 1; ; count += 1) {
     const free = count === 1 ? name : `${name}-${count}`;
     if (!taken.includes(free)) return free;
   }
+};
+
+const plainName = (path: string): string => {
+  const plain = basename(path, '.git').replace(/[^A-Za-z0-9._-]+/g, '-');
+  return plain.replace(/^[^A-Za-z0-9]+/, '').slice(0, LONGEST) || 'repository';
 };
 
 const LONGEST = 90;

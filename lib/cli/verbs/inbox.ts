@@ -1,8 +1,9 @@
+import { shellQuoted } from '../../../base/shell-quoted.ts';
 import type { AttentionItem } from '../../client/client.ts';
-import { verb } from './verb.ts';
+import { type Verb, verb } from './verb.ts';
 
 /** `dossier inbox`: what waits for the operator, oldest first, each with the command that answers it. */
-export const inbox = verb(async ({ dossier, values, out }) => {
+export const inbox = verb(async ({ dossier, config, values, out }) => {
   const waiting = ((await dossier.call('GET /attention')) ?? []).toSorted((a, b) =>
     a.since < b.since ? -1 : 1,
   );
@@ -11,7 +12,7 @@ export const inbox = verb(async ({ dossier, values, out }) => {
     waiting.map((item) => [
       since(item),
       item.kind,
-      { style: 'bold', text: commandFor(item) },
+      { style: 'bold', text: `${commandFor(item)}${whereOf(config)}` },
       item.title,
       item.message,
     ]),
@@ -20,17 +21,25 @@ export const inbox = verb(async ({ dossier, values, out }) => {
   return undefined;
 });
 
+// The command is to be pasted: it names a workspace that is not found without.
+const whereOf = ({ workspace, env }: Verb['config']): string => {
+  const found = env.DOSSIER_WORKSPACE || `${env.HOME}/dossier`;
+  return workspace === found ? '' : ` --workspace ${shellQuoted(workspace)}`;
+};
+
 const since = ({ since: at }: AttentionItem): string => at.slice(0, 16).replace('T', ' ');
 
 const COMMANDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
   plan: 'approve',
   permission: 'answer',
   question: 'answer',
+  done: 'diff',
+  waiting: 'tail',
   failed: 'start',
   paused: 'resume',
 };
 
-const commandFor = ({ kind, case_id, answer }: AttentionItem): string => {
+export const commandFor = ({ kind, case_id, answer }: AttentionItem): string => {
   if (kind === 'trust' || kind === 'held') return 'dossier trust';
   if (kind === 'file') return 'dossier check';
   // What has no command of its own is answered on its page. Where one's own plan is to be written, `plan` says.

@@ -1,4 +1,5 @@
 import type { Case } from '../../client/client.ts';
+import { standing } from './standing.ts';
 import { verb } from './verb.ts';
 
 const PAGE = 100;
@@ -16,7 +17,14 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
   });
   const items = data as Case[];
   if (values.json === true) return void out.json(items);
-  out.table(items.map(({ id, state, title }) => [id.slice(0, 8), state, title]));
+  const queued = items.length === 0 ? [] : await dossier.call('GET /api/sessions/queue');
+  out.table(
+    items.map(({ id, state, title }) => {
+      const waits = queued.find(({ case_id }) => case_id === id);
+      const told = waits === undefined ? state : `${state}, ${standing(waits)}`;
+      return [id.slice(0, 8), told, title];
+    }),
+  );
   const total = Number(headers.get('x-total-count'));
   if (out.isTerminal && total > items.length)
     out.say(`… and ${total - items.length} more: name words of their titles, or --state`);

@@ -26,7 +26,7 @@ export const newItem = verb(async (given) => {
   await warnWithoutRepository(given, item);
   if (values.json === true) return void out.json(made);
   for (const note of notes) out.say({ style: 'yellow', text: note });
-  out.say(`${item.id.slice(0, 8)}  ${item.title}`);
+  out.table([[item.id.slice(0, 8), item.title]]);
   return undefined;
 }, daemonOrStart);
 
@@ -34,10 +34,11 @@ export const newItem = verb(async (given) => {
 const warnWithoutRepository = async ({ dossier }: Verb, { id, project }: Case): Promise<void> => {
   const { projects } = await dossier.call('GET /settings');
   const names = projects.map(({ name }) => name);
-  if (names.includes(project)) return;
+  // The only project is meant by `default`, too.
+  if (names.includes(project) || (project === 'default' && names.length === 1)) return;
   const other = names.length === 0 ? '' : `, or --project ${names.join(' or ')}`;
   warn(
-    `It is of the project ${project}, which has no repository to work in: choose another on its page (dossier open ${id.slice(0, 8)}). The next time call this in its repository${other}.`,
+    `It is of the project ${project}, which has no repository to work in: name another with dossier start ${id.slice(0, 8)} --project NAME. The next time call this in its repository${other}.`,
   );
 };
 

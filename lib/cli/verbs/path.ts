@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { Refusal } from '../line/refusal.ts';
 import { itemOf } from '../reach/item.ts';
 import { noWorktree, orRefuse, verb } from './verb.ts';
 
@@ -7,6 +9,10 @@ export const path = verb(async ({ dossier, words, values, out }) => {
   const worktree = await orRefuse(dossier.call('GET /api/cases/{id}/worktree', { id }), {
     not_found: noWorktree(id.slice(0, 8)),
   });
+  if (!existsSync(worktree.path))
+    throw new Refusal(
+      `Its worktree is gone: ${worktree.path} is not there. dossier open ${id.slice(0, 8)} shows what can be done`,
+    );
   if (values.json === true) out.json(worktree);
   else out.say(worktree.path);
   return undefined;

@@ -29,3 +29,13 @@ export const resume = control('POST /api/cases/{id}/session/resume', ({ values: 
 
 /** `dossier abort ITEM`: its session ends for good. */
 export const abort = control('POST /api/cases/{id}/session/abort');
+
+/** `dossier dismiss ITEM`: its newest session was reviewed, and leaves the inbox. */
+export const dismiss = verb(async ({ dossier, words, values, out }) => {
+  const id = await itemOf(dossier, words[0] ?? '');
+  const { id: sid } = await sessionOf(dossier, id, values.session);
+  const session = await dossier.call('POST /cases/{id}/sessions/{sid}/dismiss', { id, sid });
+  if (values.json === true) out.json(session);
+  else out.say(`Session ${sid.slice(0, 8)} is reviewed`);
+  return undefined;
+});

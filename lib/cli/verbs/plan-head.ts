@@ -1,4 +1,5 @@
 import { type Boundary, type Dossier, Problem } from '../../client/client.ts';
+import { baseLine } from './base-line.ts';
 import type { PlanRead } from './read-plan.ts';
 
 /** What has to be known of a plan before one says yes to it. */
@@ -16,12 +17,13 @@ export const headOf = async (
 ): Promise<PlanHead> => {
   const { provider, model, effort, base_commit, usage, warnings = [] } = session;
   const boundary = await boundaryOf(dossier, session);
+  const from = await baseLine(dossier, session.case_id);
   const cost = usage?.cost_usd;
   return {
     facts: [
       ['By', [provider, model, effort].filter(Boolean).join(', ')],
       ...(typeof boundary === 'string' ? [] : factsOf(boundary)),
-      ['From', base_commit ?? 'no commit'],
+      ['From', from ?? base_commit ?? 'no commit'],
       ['Cost', typeof cost === 'number' ? `$${cost.toFixed(2)} so far` : 'not told'],
       ['Hash', sha256],
     ],

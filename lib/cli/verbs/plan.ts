@@ -1,5 +1,6 @@
 import { itemOf } from '../reach/item.ts';
 import { sessionOf } from '../reach/session.ts';
+import { warn as tell } from '../show/terminal.ts';
 import { readPlan } from './read-plan.ts';
 import { verb } from './verb.ts';
 
@@ -17,6 +18,9 @@ export const plan = verb(async (given) => {
     await sessionOf(dossier, id, values.session),
   );
   if (values.json === true) out.json({ session, plan_sha256: sha256, plan: text });
-  else await out.read(text);
+  else {
+    await out.read(text);
+    if (session.status === 'plan_ready') tell(`Hash: ${sha256}`);
+  }
   return undefined;
 });

@@ -1,16 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../line/refusal.ts';
 import { itemOf } from '../reach/item.ts';
+import { failuresIn } from './failures.ts';
 import { type Verb, verb } from './verb.ts';
 
-/** `dossier proof ITEM`: its proof, and what its gate misses. `dossier proof add ITEM FILE`: a file more. */
+/**
+ * `dossier proof ITEM`: its proof, and what its gate misses. `dossier proof add ITEM FILE`: a file more. `dossier proof run ITEM COMMAND...`:
+ * a check in its worktree, until its end.
+ */
 export const proof = verb((given) => {
-  const [first = '', word, file] = given.words;
+  const [first = '', word, file, ...rest] = given.words;
+  if (first === 'run' && word !== undefined && file !== undefined)
+    return run(given, word, [file, ...rest].join(' '));
   if (first === 'add' && word !== undefined && file !== undefined) return add(given, word, file);
   if (word === undefined) return list(given, first);
-  throw new UsageError('proof takes ITEM, or add ITEM FILE');
+  throw new UsageError('proof takes ITEM, add ITEM FILE, or run ITEM COMMAND');
 });
 
 const list = async ({ dossier, values, out }: Verb, word: string): Promise<undefined> => {
@@ -20,6 +27,7 @@ const list = async ({ dossier, values, out }: Verb, word: string): Promise<undef
     dossier.call('GET /cases/{id}/proof/gate', { id }),
   ]);
   if (values.json === true) return void out.json({ proofs, gate });
+  for (const words of failuresIn(gate.failed_commands)) out.say(words);
   out.table(
     proofs.map((each) => [
       each.id.slice(0, 8),
@@ -53,6 +61,33 @@ const add = async (
     `Proof ${made.id.slice(0, 8)}: ${made.file}; dossier verify ${id.slice(0, 8)} ${made.id.slice(0, 8)} says that it holds`,
   );
 };
+
+const run = async (
+  { dossier, values, out }: Verb,
+  word: string,
+  command: string,
+): Promise<number> => {
+  const id = await itemOf(dossier, word);
+  const { type } = values;
+  const body = { command, ...(type !== undefined && { type }) };
+  const begun = await dossier.call('POST /cases/{id}/proof/run', { id, body });
+  const pid = begun.id;
+  let proof = begun;
+  while (proof.run?.status === 'running') {
+    await setTimeout(LOOK_MS);
+    proof = await dossier.call('GET /cases/{id}/proof/{pid}', { id, pid });
+  }
+  const isPassed = proof.run?.status === 'passed';
+  if (values.json === true) out.json(proof);
+  else {
+    out.say(proof.content);
+    if (isPassed)
+      out.say(`dossier verify ${id.slice(0, 8)} ${pid.slice(0, 8)} marks it as verified`);
+  }
+  return isPassed ? 0 : 1;
+};
+
+const LOOK_MS = 300;
 
 const bytesOf = (file: string): Buffer => {
   try {

@@ -1,4 +1,7 @@
 import { itemOf } from '../reach/item.ts';
+import { baseLine } from './base-line.ts';
+import { failuresIn } from './failures.ts';
+import { standing } from './standing.ts';
 import { verb } from './verb.ts';
 
 /** `dossier show ITEM`: a Work item with its sessions, and where its files are. */
@@ -9,9 +12,17 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
     dossier.call('GET /cases/{id}/sessions', { id }),
   ]);
   if (values.json === true) return void out.json({ ...item, sessions });
+  const newest = sessions.findLast(({ mode }) => mode === 'work');
+  for (const words of failuresIn(newest?.commands)) out.say(words);
   out.say({ style: 'bold', text: item.title });
   out.say(`${item.state} · ${item.type} · ${item.project} · ${id}`);
   if (item.description.trim() !== '') out.say(`\n${item.description.trim()}\n`);
-  out.table(sessions.map((each) => [each.id.slice(0, 8), each.mode, each.status, each.provider]));
+  if (sessions.length > 0) {
+    const from = await baseLine(dossier, id);
+    if (from !== undefined) out.say(from);
+  }
+  out.table(
+    sessions.map((each) => [each.id.slice(0, 8), each.mode, standing(each), each.provider]),
+  );
   return undefined;
 });

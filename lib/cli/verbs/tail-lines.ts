@@ -1,6 +1,7 @@
 import { counted } from '../../../base/counted.ts';
 import type { SessionEvent } from '../../client/client.ts';
 import type { Out, Words } from '../show/out.ts';
+import { failuresIn } from './failures.ts';
 
 type Data = { [E in SessionEvent as E['event']]: E['data'] };
 type Lines = { [E in keyof Data]?: (data: Data[E]) => readonly Words[] };
@@ -66,7 +67,10 @@ const linesFor = (item: string): Lines => ({
   ],
   error: ({ message, code }) => [alarm(message ?? code ?? 'It failed')],
   log_continued: ({ message }) => [message],
-  complete: ({ status, error }) => [strong(`-- ended: ${status}${after(error ?? '')}`)],
+  complete: ({ status, error, commands }) => [
+    ...failuresIn(commands),
+    strong(`-- ended: ${status}${after(error ?? '')}`),
+  ],
 });
 
 const after = (text: string): string => (text === '' ? '' : `: ${text}`);
@@ -88,15 +92,18 @@ const askedFor = (item: string): Lines => ({
 const UNDER_WAY = ['pending', 'in_progress'];
 const BAD = ['failed', 'killed'];
 
+const howItEnded = (status: string, exit_code: number | undefined): string =>
+  exit_code === undefined ? ` ${status}` : ` ${status} (exit ${exit_code})`;
+
 // A call is told as it begins and once it is over: with its output, where that was not told meanwhile.
 const toolLines = (): NonNullable<Lines['tool_call']> => {
   const begun = new Set<string>();
-  return ({ tool_call_id, title, kind, status, locations = [] }) => {
+  return ({ tool_call_id, title, kind, status, exit_code, locations = [] }) => {
     const isOver = !UNDER_WAY.includes(status);
     if (!isOver && begun.has(tool_call_id)) return [];
     begun.add(tool_call_id);
     const files = locations.length === 0 ? '' : ` (${locations.join(', ')})`;
-    const text = `* ${kind}: ${title}${files}${isOver ? ` ${status}` : ''}`;
+    const text = `* ${kind}: ${title}${files}${isOver ? howItEnded(status, exit_code) : ''}`;
     return [BAD.includes(status) ? alarm(text) : marked(text)];
   };
 };

@@ -3,7 +3,6 @@ import { isMadeAgain } from '../../../store/new-id.ts';
 import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { listTreeFolder } from '../../../store/tree/list.ts';
-import { moveInTree } from '../../../store/tree/move.ts';
 import { readTreeFile } from '../../../store/tree/read.ts';
 import {
   createTreeFile,
@@ -12,6 +11,7 @@ import {
   replaceTreeFile,
 } from '../../../store/tree/write.ts';
 import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
+import { moveNoted } from '../worktrees/keep/changes.ts';
 import type { WithLive } from '../worktrees/live.ts';
 import type { WithSetups } from '../worktrees/setup/setups.ts';
 import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
@@ -89,8 +89,8 @@ export const rename = (
   caseId: string,
   { from, to }: { from: string; to: string },
 ): Promise<{ from: string; path: string }> =>
-  changingWorktree(service, caseId, async (tree) => {
-    const done = await moveInTree(tree, from, to);
+  changingWorktree(service, caseId, async (tree, record) => {
+    const done = await moveNoted(service.store, tree, { record, from, to });
     if (done === 'absent') throw absent(from);
     if (done === 'exists') throw exists(to);
     tellEdit(service, caseId, { action: 'renamed', path: to, from });

@@ -6,6 +6,7 @@ import type { Tree } from '../../../store/tree/folder.ts';
 import { inFileTurn, inWorktreeTurn } from '../../../store/worktrees.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Checkout } from '../../tools/git/run/git.ts';
+import { finishMoved } from '../worktrees/keep/changes.ts';
 import { checkState } from '../worktrees/look/state.ts';
 import { getWorktree, refuseSetup } from '../worktrees/read.ts';
 import type { WithSetups } from '../worktrees/setup/setups.ts';
@@ -30,7 +31,7 @@ export const treeOf = (
 export const changingWorktree = <T>(
   service: WithSetups & WithStore,
   caseId: string,
-  work: (tree: Tree) => Promise<T>,
+  work: (tree: Tree, worktree: WorktreeRecord) => Promise<T>,
 ): Promise<T> => {
   refuseSetup(service.setups, caseId);
   const { store } = service;
@@ -39,7 +40,8 @@ export const changingWorktree = <T>(
       const worktree = await openWorktree(store, caseId);
       refuseReading(store, caseId);
       await readyToWrite(store);
-      return work(treeOf(store, worktree));
+      await finishMoved(store, worktree);
+      return work(treeOf(store, worktree), worktree);
     }),
   );
 };

@@ -123,8 +123,10 @@ const join = (state: State, client: EditorClient): Seat => {
 const receive = (state: State, client: EditorClient, message: Buffer): boolean => {
   const envelope = readEnvelope(message);
   const { id, method } = envelope;
-  if (method === undefined)
-    return !state.errands.isDone(client, message, envelope) || state.write(message);
+  if (method === undefined) {
+    const answer = state.errands.answered(client, message, envelope);
+    return answer === undefined || state.write(answer);
+  }
   if (id !== undefined) return request(state, client, message, envelope);
   if (DOCUMENT.has(method)) {
     const { params } = JSON.parse(message.toString('utf8'));

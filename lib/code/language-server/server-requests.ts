@@ -6,8 +6,11 @@ import { type Envelope, messageId } from './envelope.ts';
 interface Errands {
   /** Goes to the editor that answers and has been there longest; with none there, the answer is given here. */
   give(message: Buffer, envelope: Envelope, clients: Iterable<EditorClient>): Given;
-  /** Whether the client was asked this; its answer is taken once. */
-  isDone(client: EditorClient, message: Buffer, envelope: Envelope): boolean;
+  /**
+   * What the server is told by this answer of the client's: where the client does not do what was asked, what it would be
+   * told with no editor there. Undefined: the client was not asked, or has answered before.
+   */
+  answered(client: EditorClient, message: Buffer, envelope: Envelope): Buffer | undefined;
   /** The answers to what a client that goes was asked and has not answered. */
   forget(client: EditorClient): Buffer[];
 }
@@ -46,13 +49,14 @@ export const createServerRequests = (
       }
       return { answer: answerTo(message) };
     },
-    isDone: (client, message, envelope) => {
+    answered: (client, message, envelope) => {
       const id = messageId(message, envelope);
       silent.delete(client);
       const errand = asked.get(id);
-      if (errand?.client !== client) return false;
+      if (errand?.client !== client) return undefined;
       clearTimeout(errand.timer);
-      return asked.delete(id);
+      asked.delete(id);
+      return isNotDone(message) ? answerTo(errand.message) : message;
     },
     forget: (client) =>
       [...asked].flatMap(([id, one]) => {
@@ -71,6 +75,9 @@ const patienceFor = (message: Buffer, patience_ms: number): number =>
     : patience_ms;
 
 const NOT_DONE = -32_601;
+
+const isNotDone = (answer: Buffer): boolean =>
+  record(JSON.parse(answer.toString('utf8')).error).code === NOT_DONE;
 
 // What an editor without any features of its own would say.
 const answerTo = (message: Buffer): Buffer => {

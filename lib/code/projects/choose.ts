@@ -18,6 +18,8 @@ export interface KnownRemote {
 
 interface Given {
   project: string;
+  /** It is what is meant where no project is named. */
+  isDefault: boolean;
   settings: CodeHostSettings;
   configured: RemoteSettings;
   known: readonly KnownRemote[];
@@ -56,12 +58,12 @@ const saidBase = (
   given: Given,
   candidates: readonly RemoteRepository[],
 ): RemoteRepository | undefined => {
-  const { project, settings } = given;
-  if (settings.repository !== undefined && project === 'default')
+  const { isDefault, settings } = given;
+  if (settings.repository !== undefined && isDefault)
     return named(settings.repository, settings.host ?? GITHUB, candidates);
   if (settings.base_remote !== undefined) {
     const found = candidates.find(({ remote }) => remote === settings.base_remote);
-    if (found === undefined && project === 'default') throw noRemote(given, settings.base_remote);
+    if (found === undefined && isDefault) throw noRemote(given, settings.base_remote);
     if (found !== undefined) return found;
   }
   return resolved(given, candidates);

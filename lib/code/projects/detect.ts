@@ -3,7 +3,7 @@ import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import { addressIn, type RemoteUrl } from '../../codehost/remote-url.ts';
 import type { Config } from '../../config.ts';
-import { needCodeHost, needProject } from '../../guard/trust/need.ts';
+import { needCodeHost, needProject, theOnlyProject } from '../../guard/trust/need.ts';
 import {
   type ConfiguredRemote,
   type RemoteSettings,
@@ -24,6 +24,8 @@ interface Ground {
   env: Config['env'];
   settings: CodeHostSettings;
   project: string;
+  /** It is what is meant where no project is named. */
+  isDefault: boolean;
   /** Its git repository; a project whose repository on the host is in the settings needs none. */
   place: GitPlace | undefined;
   /** Which is to be pushed. */
@@ -44,20 +46,21 @@ export const detect = async (
   needProject(service, project);
   const { git, config, store } = service;
   const settings = settingsOf(store).codehost ?? {};
-  const isNamed = settings.repository !== undefined && project === 'default';
+  const isDefault = ['default', theOnlyProject(service)].includes(project);
+  const isNamed = settings.repository !== undefined && isDefault;
   const place = isNamed
     ? await findProjectRepository(service, project)
     : await repositoryFor(service, project);
-  return detectOn({ git, env: config.env, settings, project, place, branch });
+  return detectOn({ git, env: config.env, settings, project, isDefault, place, branch });
 };
 
 /** The same without a daemon. */
 export const detectOn = async (ground: Ground): Promise<Detection> => {
-  const { git, env, settings, project, place, branch } = ground;
+  const { git, env, settings, project, isDefault, place, branch } = ground;
   const configured = place === undefined ? NONE : await remoteSettings(git.at(place));
   const isHost = hostsOf(env, settings);
   const known = await Promise.all(configured.remotes.map((remote) => know(env, remote, isHost)));
-  return chooseRemotes({ project, settings, configured, known, branch });
+  return chooseRemotes({ project, isDefault, settings, configured, known, branch });
 };
 
 const NONE: RemoteSettings = { remotes: [], push_default: undefined, push_remotes: new Map() };

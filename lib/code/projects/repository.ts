@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { needProject } from '../../guard/trust/need.ts';
 import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
 import type { ProjectNeeds } from './needs.ts';
-import { projectRepository } from './project.ts';
+import { noRepository, projectRepository } from './project.ts';
 
 /**
  * The repository of a project. A path in the settings that is not absolute starts at the workspace. 422 `trust_needed` for
@@ -15,12 +15,7 @@ export const repositoryFor = async (
 ): Promise<Repository> => {
   needProject(service, project);
   const named = projectRepository(service, project);
-  if (named === undefined) {
-    throw new ServiceError(
-      'no_repository',
-      `The project ${project} has no repository. Start the daemon with --repo DIR, or name it in workspace.md under projects.`,
-    );
-  }
+  if (named === undefined) throw noRepository(service, project);
   const repository = await findProjectRepository(service, project);
   const { root } = service.store.layout;
   if (repository?.root === root)

@@ -1,5 +1,6 @@
 import { join, relative, resolve } from 'node:path';
 import { isAtOrBelow } from '../../../base/at-or-below.ts';
+import { meantBy } from '../../../base/meant-by.ts';
 import { realPlace } from '../../../base/path-contains.ts';
 import { findGitDir, type GitDir } from '../../../store/disk/git-dir.ts';
 import { isDirectoryItself } from '../../../store/disk/plain-path.ts';
@@ -10,7 +11,8 @@ import {
   readSettingsText,
   type SettingsText,
 } from '../../../store/settings/globals.ts';
-import { meantBy, unknownKeys } from '../../../store/settings/settings-keys.ts';
+import { isRemote, readLocal } from '../../../store/settings/local.ts';
+import { unknownKeys } from '../../../store/settings/settings-keys.ts';
 import { placeOfPath } from '../../../store/text/complaints.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/text/problem.ts';
 import { PRESETS } from '../../agents/presets.ts';
@@ -55,13 +57,16 @@ const ofProvider = ({
   return [new Problem('unknown_provider', message, placeOfPath(source, ['provider']))];
 };
 
-const ofProjects = ({ root }: Layout, text: SettingsText | undefined): Problem[] =>
-  Object.entries(text?.settings.projects ?? {}).flatMap(([name, path]) => {
-    const place = resolve(root, path);
-    if (text === undefined || isDirectoryItself(realPlace(place))) return [];
+const ofProjects = (layout: Layout, text: SettingsText | undefined): Problem[] => {
+  const own = readLocal(layout)?.value?.projects ?? {};
+  return Object.entries(text?.settings.projects ?? {}).flatMap(([name, path]) => {
+    const place = resolve(layout.root, path);
+    const isElsewhere = Object.hasOwn(own, name) || isRemote(path);
+    if (text === undefined || isElsewhere || isDirectoryItself(realPlace(place))) return [];
     const message = `projects.${name}: there is no directory ${place}`;
     return [new Problem('missing_project', message, placeOfPath(text.source, ['projects', name]))];
   });
+};
 
 const ofPlaces = async (advised: Advised): Promise<Problem[]> => {
   const { layout, config } = advised;

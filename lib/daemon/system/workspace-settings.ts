@@ -3,14 +3,16 @@ import type {
   WorkspaceSettings,
   WorkspaceSettingsChange,
 } from '../../../store/records/workspace-settings.ts';
-import { waitingSettings } from '../../../store/settings/globals.ts';
+import { projectRemotes, settingsEntry, waitingSettings } from '../../../store/settings/globals.ts';
 import {
   changeSettings,
   currentSettings,
   type StoredSettings,
 } from '../../../store/settings/settings.ts';
+import { addressIn } from '../../codehost/remote-url.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Service } from '../../service.ts';
+import { remoteSettings } from '../../tools/git/read/remotes.ts';
 import { findRepository } from '../../tools/git/read/repository.ts';
 import { maxSessionsOf } from '../../work/sessions/live/places.ts';
 
@@ -31,10 +33,18 @@ const served = async (service: Needs, { settings, etag }: StoredSettings): Promi
   const named = Object.entries(settings.projects ?? {}).filter(
     ([name]) => name !== 'default' || repo === undefined,
   );
-  const projects = await Promise.all([
+  const remotes = projectRemotes(store);
+  const here = await Promise.all([
     ...(repo === undefined ? [] : [projectOf(service, ['default', repo], 'flag')]),
     ...named.map((one) => projectOf(service, one, 'settings')),
   ]);
+  const names = new Set(here.map(({ name }) => name));
+  const projects: Project[] = [
+    ...here.map((one) => ({ ...one, ...(remotes[one.name] && { remote: remotes[one.name] }) })),
+    ...Object.entries(remotes)
+      .filter(([name]) => !names.has(name))
+      .map(([name, remote]) => remoteProject(name, remote)),
+  ];
   return {
     settings: {
       file: store.layout.settings,
@@ -59,7 +69,14 @@ const projectOf = async (
   return { name, path, place, of, repository: found !== undefined };
 };
 
-/** Writes into workspace.md what is given, and leaves the rest of the file as it is; null takes a setting out. */
+const remoteProject = (name: string, remote: string): Project => ({
+  ...{ name, path: remote, place: remote, of: 'remote', repository: false, remote },
+});
+
+/**
+ * Writes what is given, and leaves the rest of the files as it is; null takes a setting out. Paths of projects go to
+ * .dossier/local.md, and their remotes to workspace.md, where other machines know them by these.
+ */
 export const changeWorkspaceSettings = async (
   service: Needs,
   { projects = {}, ...rest }: WorkspaceSettingsChange,
@@ -67,8 +84,45 @@ export const changeWorkspaceSettings = async (
 ): Promise<Served> => {
   refuseProvider(service, rest.provider);
   for (const [name, path] of Object.entries(projects)) await refusePath(service, name, path);
-  const wish = { key: 'projects', changes: taken(projects), beside: taken(rest), ifMatch } as const;
+  const wish = {
+    key: 'projects' as const,
+    changes: await sharedPart(service, projects),
+    ...{ beside: taken(rest), paths: taken(projects), ifMatch },
+  };
   return served(service, await changeSettings(service.store, wish));
+};
+
+// What stands in workspace.md by hand stays, but for what is taken out.
+const sharedPart = async (
+  { git, store }: Needs,
+  projects: Record<string, string | null>,
+): Promise<Record<string, string | undefined>> => {
+  const written = settingsEntry(store)?.value?.projects ?? {};
+  const changes: Record<string, string | undefined> = {};
+  for (const [name, path] of Object.entries(projects)) {
+    if (path === null) changes[name] = undefined;
+    else if (!Object.hasOwn(written, name)) {
+      const remote = await remoteOf(git, resolve(store.layout.root, path));
+      if (remote !== undefined) changes[name] = remote;
+    }
+  }
+  return changes;
+};
+
+// Without a login that its URL may have: it is there to be compared.
+const remoteOf = async (git: Needs['git'], place: string): Promise<string | undefined> => {
+  const found = await findRepository(git, place);
+  const { remotes } = found ? await remoteSettings(git.at(found)) : { remotes: [] };
+  const ordered = remotes.toSorted(
+    (a, b) => Number(b.name === 'origin') - Number(a.name === 'origin'),
+  );
+  for (const { url } of ordered) {
+    const at = addressIn(url);
+    if ('why' in at) continue;
+    const full = `${at.owner}/${at.name}.git`;
+    return at.by === 'ssh' ? `git@${at.host}:${full}` : `https://${at.host}/${full}`;
+  }
+  return undefined;
 };
 
 const taken = (change: object): Record<string, unknown> =>

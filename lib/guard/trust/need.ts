@@ -1,4 +1,5 @@
-import { waitingSettings } from '../../../store/settings/globals.ts';
+import { onlyProject } from '../../../store/records/applied.ts';
+import { projectRemotes, settingsOf, waitingSettings } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { placesOf } from '../../../store/trust/place.ts';
 import { trustCommandFor } from '../../../store/trust/told.ts';
@@ -47,10 +48,25 @@ export const needChosen = (store: Store, named: string | undefined): void => {
 };
 
 /** The same for whoever uses the repository of a project; `--repo` is the operator's word for the default one. */
-export const needProject = ({ store, config }: WithConfig & WithStore, name: string): void => {
-  if (name === 'default' && config.repo !== undefined) return;
-  needTrusted(store, [`projects.${name}`]);
+export const needProject = (service: WithConfig & WithStore, name: string): void => {
+  if (name === 'default' && service.config.repo !== undefined) return;
+  needTrusted(service.store, [`projects.${projectNamed(service, name)}`]);
 };
+
+/** The only project, where none is called `default`: it is what a Work item means that names none. */
+export const theOnlyProject = ({ store, config }: WithConfig & WithStore): string | undefined => {
+  if (config.repo !== undefined) return undefined;
+  const known = Object.keys({ ...settingsOf(store).projects, ...projectRemotes(store) });
+  return onlyProject(known.length > 0 ? known : waitingProjects(store));
+};
+
+// While nothing else has a name, one that waits for trust is meant: the answer says so.
+const waitingProjects = (store: Store): string[] =>
+  waitingSettings(store).flatMap(({ key }) => /^projects\.(.+)$/s.exec(key)?.[1] ?? []);
+
+/** What a project is called in the settings: `default`, where nothing is called so, is the only one. */
+export const projectNamed = (service: WithConfig & WithStore, name: string): string =>
+  (name === 'default' ? theOnlyProject(service) : undefined) ?? name;
 
 /** The same for a worktree that is made or set up. */
 export const needWorktree = (store: Store): void =>

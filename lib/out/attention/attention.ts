@@ -1,9 +1,10 @@
 import { jsonText } from '../../../base/json.ts';
 import { sha256 } from '../../../base/sha256.ts';
-import { recordOf } from '../../../store/item/item.ts';
-import { itemOf, whenChanged, whenNoticed } from '../../../store/items/items.ts';
+import { caseStateOf, recordOf } from '../../../store/item/item.ts';
+import { allItems, itemOf, whenChanged, whenNoticed } from '../../../store/items/items.ts';
 import { etagOf } from '../../../store/names.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';
+import type { State } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
@@ -38,6 +39,8 @@ const SOURCES: readonly ((service: Given, about: AboutCase) => AttentionEntry[])
   ofFiles,
 ];
 
+const LOOKED_AT: ReadonlySet<State> = new Set<State>(['BLOCKED', 'VERIFYING']);
+
 const SOON_MS = 50;
 // Of the time at most: with thousands of problems the list is long, and a sweep that finds them tells of each.
 const SHARE = 0.1;
@@ -47,6 +50,8 @@ const NAME = 'attention';
 export const createAttention = (store: Store, serviceOf: () => Given): Attention => {
   const found = new Map<string, AttentionItem[]>();
   const changed = new Set([...store.journal.runs.values()].map(({ case_id }) => case_id));
+  // Their sessions have ended, which no run tells.
+  for (const item of allItems(store)) if (LOOKED_AT.has(caseStateOf(item))) changed.add(item.id);
   let made: Attended | undefined;
   let timer: NodeJS.Timeout | undefined;
   let pause_ms = SOON_MS;

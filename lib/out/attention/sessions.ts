@@ -1,8 +1,11 @@
 import { visible } from '../../../base/visible.ts';
+import { proofsOf } from '../../../store/item/item.ts';
+import { itemOf } from '../../../store/items/items.ts';
 import { trustOne } from '../../../store/records/attention.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
+import type { WaitingValue } from '../../../store/records/trust.ts';
 import { type StoredSession, sessionsOf } from '../../../store/sessions/sessions.ts';
-import { unconfirmedSession } from '../../../store/sessions/unconfirmed.ts';
+import { plantedSessions, unconfirmedSession } from '../../../store/sessions/unconfirmed.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
@@ -12,6 +15,7 @@ import {
   requestWords,
 } from '../../work/sessions/live/agent-requests.ts';
 import type { Engine, LiveRun, WithEngine } from '../../work/sessions/live/engine.ts';
+import { asQueued, maxSessionsOf } from '../../work/sessions/live/places.ts';
 import { type AboutCase, type AttentionEntry, post } from './entry.ts';
 
 /** What sessions of a Work item wait for. Where none has begun, or has failed, nothing is read. */
@@ -19,9 +23,20 @@ export const ofSessions = (
   service: WithEngine & WithStore,
   { id, state }: AboutCase,
 ): AttentionEntry[] => {
+  const { store } = service;
+  const planted = plantedSessions(store, id).map(({ session, waiting }) =>
+    ofClaim(session, waiting, { session_id: session.id, since: session.created_at }),
+  );
+  return [...planted, ...ofKnown(service, { id, state })];
+};
+
+const ofKnown = (
+  service: WithEngine & WithStore,
+  { id, state }: Pick<AboutCase, 'id' | 'state'>,
+): AttentionEntry[] => {
   const { journal } = service.store;
   const isOpen = [...journal.runs.values()].some(({ case_id }) => case_id === id);
-  if (!isOpen && state !== 'BLOCKED') return [];
+  if (!isOpen && state !== 'BLOCKED' && state !== 'VERIFYING') return [];
   const sessions = (sessionsOf(service.store, id) ?? [])
     .map(({ session }: StoredSession) => session)
     .filter(({ elsewhere }) => elsewhere !== true);
@@ -29,8 +44,9 @@ export const ofSessions = (
     .filter(({ case_id, stopping }) => case_id === id && !stopping)
     .flatMap(askedBy);
   const open = sessions.flatMap((session) => ofOpen(service, session));
-  if (state !== 'BLOCKED' || asked.length + open.length > 0) return [...asked, ...open];
-  return ofBlocked(sessions);
+  if (asked.length + open.length > 0) return [...asked, ...open];
+  if (state === 'VERIFYING') return ofDone(service.store, id, sessions);
+  return state === 'BLOCKED' ? ofBlocked(sessions) : [];
 };
 
 const askedBy = ({ case_id, session_id, asking }: LiveRun): AttentionEntry[] =>
@@ -78,24 +94,89 @@ const ofOpen = (service: WithEngine & WithStore, session: Session): AttentionEnt
     const message = `The plan of ${session.provider} waits for your approval.`;
     return [{ ...found, id: `plan/${id}/${plan_sha256}`, kind: 'plan', message, answer }];
   }
-  if (status !== 'paused') return ofManual(service.engine, session, since);
-  // What the operator has paused waits for nobody.
-  const isOwn = pause_reason === 'operator' || (error === null && pause_reason === undefined);
-  if (isOwn) return [];
+  if (status !== 'paused')
+    return [...ofManual(service.engine, session, since), ...ofWaiting(service, session)];
   const answer = post(`/api/cases/${case_id}/session/resume`, { session_id: id });
-  const message = error ?? `The session is paused: ${pause_reason}`;
+  const isOwn = pause_reason === 'operator' || (error === null && pause_reason === undefined);
+  const why = isOwn ? PAUSED_BY_OPERATOR : (error ?? `The session is paused: ${pause_reason}.`);
   const when = resume_at === undefined ? {} : { resume_at };
-  return [{ ...found, ...when, id: `paused/${id}/${since}`, kind: 'paused', message, answer }];
+  const told = withFailures(session, why);
+  return [{ ...found, ...when, id: `paused/${id}/${since}`, kind: 'paused', ...told, answer }];
+};
+
+// Nothing is to be answered: who reads it knows why nothing moves.
+const ofWaiting = (service: WithEngine & WithStore, session: Session): AttentionEntry[] => {
+  const { id, case_id, started_at, created_at } = session;
+  const { waits_for } = asQueued(service, session);
+  const { waiting, asking } = service.engine.live.get(id) ?? {};
+  const told =
+    waits_for === 'max_sessions'
+      ? { since: started_at ?? created_at, message: placeMessage(service.store) }
+      : waiting;
+  if (told === undefined || (asking !== undefined && asking.size > 0)) return [];
+  const { since } = told;
+  const answer = { method: 'GET' as const, path: `/cases/${case_id}/sessions/${id}` };
+  const message = visible(told.message);
+  return [
+    { id: `waiting/${id}/${since}`, kind: 'waiting', session_id: id, since, message, answer },
+  ];
+};
+
+const placeMessage = (store: Store): string =>
+  `The session waits for one of ${maxSessionsOf(store)} places (max_sessions).`;
+
+const PAUSED_BY_OPERATOR = 'You paused the session. Resume or abort it.';
+
+// Commands that failed come first: whoever reads on takes the rest for all there is.
+const withFailures = (
+  { commands }: Pick<Session, 'commands'>,
+  message: string,
+): Pick<AttentionEntry, 'message' | 'output'> => {
+  const [first] = commands?.failed ?? [];
+  if (commands == null || commands.message === null || first === undefined) return { message };
+  // The sentence of a runbook that failed names its command already.
+  const names = message.includes(`(${first.command})`);
+  return {
+    message: names ? message : `${commands.message}. ${message}`,
+    ...(first.output !== '' && { output: first.output }),
+  };
+};
+
+// A later session, or a proof that was verified since, is the operator's answer.
+const ofDone = (store: Store, caseId: string, sessions: readonly Session[]): AttentionEntry[] => {
+  const newest = sessions.at(-1);
+  if (newest?.status !== 'completed' || newest.dismissed_at !== undefined) return [];
+  const { id, ended_at, created_at } = newest;
+  const since = ended_at ?? created_at;
+  if (isVerifiedSince(store, caseId, since)) return [];
+  return [
+    {
+      ...{ id: `done/${id}`, kind: 'done', session_id: id, since },
+      ...withFailures(newest, DONE),
+      answer: post(`/cases/${caseId}/sessions/${id}/dismiss`),
+    },
+  ];
+};
+
+const DONE = 'The work is completed. Review its diff, then verify a proof.';
+
+const isVerifiedSince = (store: Store, caseId: string, since: string): boolean => {
+  const item = itemOf(store, caseId);
+  const proofs = item === undefined ? [] : proofsOf(item);
+  return proofs.some(
+    ({ file: { matter } }) => matter.verified && (matter.verified_at ?? '') >= since,
+  );
+};
+
+type Found = Pick<AttentionEntry, 'session_id' | 'since'>;
+
+const ofUnconfirmed = (store: Store, session: Session, found: Found): AttentionEntry[] => {
+  const waiting = unconfirmedSession(store, session);
+  return waiting === undefined ? [] : [ofClaim(session, waiting, found)];
 };
 
 // Its files say that it was started, or approved: nothing of it runs before that is confirmed here.
-const ofUnconfirmed = (
-  store: Store,
-  session: Session,
-  found: Pick<AttentionEntry, 'session_id' | 'since'>,
-): AttentionEntry[] => {
-  const waiting = unconfirmedSession(store, session);
-  if (waiting === undefined) return [];
+const ofClaim = (session: Session, waiting: WaitingValue, found: Found): AttentionEntry => {
   const { id, case_id, unconfirmed, approved_sha256 } = session;
   const { key, hash, file } = waiting;
   const told =
@@ -110,7 +191,7 @@ const ofUnconfirmed = (
           message: 'Started elsewhere, not on this machine. Confirm it to run.',
           answer: post('/trust', trustOne(key, hash)),
         };
-  return [{ ...found, id: `trust/${key}/${hash.slice(0, 8)}`, kind: 'trust', file, ...told }];
+  return { ...found, id: `trust/${key}/${hash.slice(0, 8)}`, kind: 'trust', file, ...told };
 };
 
 // One that the operator does by hand: its plan is to be written, or its work to be finished.
@@ -173,7 +254,7 @@ const failed = (session: Session, isWaitedFor: boolean): AttentionEntry => {
   const { id, case_id, type, provider, error, ended_at, created_at } = session;
   return {
     ...{ id: `failed/${id}`, kind: 'failed', session_id: id, since: ended_at ?? created_at },
-    message: error ?? 'The session has failed.',
+    ...withFailures(session, error ?? 'The session has failed.'),
     answer: isWaitedFor ? unblock(case_id) : again(case_id, type, provider),
   };
 };

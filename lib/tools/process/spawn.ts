@@ -67,8 +67,11 @@ export interface Program {
   readonly exited: Promise<Exit>;
   /** The last 4 kB of standard error so far. */
   stderr(): string;
-  /** Starts the idle limit anew with another length; without one the program may be silent for ever. */
-  idle(ms?: number): void;
+  /**
+   * Starts the idle limit anew with another length; without one the program may be silent for ever, and its whole time
+   * is not counted unless `counts` says so.
+   */
+  idle(ms?: number, counts?: boolean): void;
   /** Ends the whole process tree: SIGTERM, after 2 s SIGKILL, then whatever still carries the marker. */
   end(): Promise<Exit>;
 }
@@ -214,10 +217,10 @@ const watchLimits = (
       limit = undefined;
       wall.pause();
     },
-    idle: (ms?: number): void => {
+    idle: (ms?: number, counts = false): void => {
       limit = ms;
       wind();
-      if (ms === undefined) wall.pause();
+      if (ms === undefined && !counts) wall.pause();
       else wall.go();
     },
     count: (chunk: Buffer): boolean => {

@@ -8,25 +8,41 @@ import {
 import { newId } from '../../../store/new-id.ts';
 import type { Case, StateName } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { checkProject, projectOfNew } from '../../code/projects/project.ts';
+import { checkProject, theOnlyProject } from '../../code/projects/project.ts';
 import { removeForDeletedCase } from '../../code/worktrees/keep/remove.ts';
 import type { WorktreeNeeds } from '../../code/worktrees/needs.ts';
+import { findWorktree } from '../../code/worktrees/read.ts';
 import type { WithConfig } from '../../config.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { moveTo } from './moves.ts';
 import { getCase, type Ready } from './read.ts';
 import { checkTexts } from './text.ts';
 
-/** Changes title, type or description. Its directory keeps its name. Keys that the caller does not name keep what stands in the file. */
+/** Changes title, type, description or project. Its directory keeps its name. Keys that the caller does not name keep what stands in the file. */
 export const changeCase = async (
-  store: Store,
+  service: WithConfig & WithStore,
   id: string,
-  change: { title?: string; type?: string; description?: string },
+  change: { title?: string; type?: string; description?: string; project?: string },
   ifMatch?: string,
 ): Promise<Ready> => {
-  const { title, description } = change;
+  const { title, description, project } = change;
   checkTexts({ title, description });
-  return serve(store, id, () => change, ifMatch);
+  checkProject(service, project);
+  const rule: CaseRule = (current) => {
+    if (project !== undefined && project !== current.project) refuseMove(service.store, id);
+    return change;
+  };
+  return serve(service.store, id, rule, ifMatch);
+};
+
+// Its work is on a branch of that repository.
+const refuseMove = (store: Store, id: string): void => {
+  const worktree = findWorktree(store, id);
+  if (worktree === undefined) return;
+  throw new ServiceError(
+    'already_exists',
+    `The Work item has a worktree of ${worktree.repository}: ${worktree.path}. Remove the worktree, then change the project.`,
+  );
 };
 
 /** The compatibility path: any state, past sessions and the proof gate. */
@@ -60,7 +76,7 @@ interface NewCase {
  */
 export const createCase = async (
   service: WithConfig & WithStore,
-  { title, type, description = '', project = projectOfNew(service) }: NewCase,
+  { title, type, description = '', project = theOnlyProject(service) }: NewCase,
   files: Record<string, string> = {},
 ): Promise<Case> => {
   checkTexts({ title, description });

@@ -8,7 +8,8 @@ import { foreignRebase } from '../../code/rebase/under-way.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { isAncestor, mergeBase } from '../../tools/git/read/ancestry.ts';
-import { commitOf } from '../../tools/git/read/repository.ts';
+import { type Base, localOrUpstream, upstreamOf } from '../../tools/git/read/base.ts';
+import { commitOf, shortName } from '../../tools/git/read/repository.ts';
 import { status, type WorktreeStatus } from '../../tools/git/read/status.ts';
 import { fetchInto, pushRemote, remoteCommit, remoteNames } from '../../tools/git/remote/remote.ts';
 import type { Git } from '../../tools/git/run/git.ts';
@@ -34,20 +35,14 @@ export const preflight = async (
 ): Promise<Preflight> => {
   const { now, head: orig_head } = await standing(service, worktree);
   const hasChanges = refuseChanges(now, keep_changes);
-  const onto = nameOfBase(worktree, wanted);
-  const [fetched, remote] = await Promise.all([
-    refreshed(service, worktree, onto),
+  const [base, remote] = await Promise.all([
+    newestBase(service, worktree, wanted),
     knownRemote(service, worktree, orig_head),
   ]);
-  const onto_commit = await commitOf(service.git.at(worktree), onto);
-  if (onto_commit === undefined) {
-    throw invalidState(
-      `The repository has no branch or commit ${onto} to rebase onto. Name another with onto.`,
-    );
-  }
+  const { name: onto, commit: onto_commit } = base;
   const range = await commitsToMove(service.git, worktree, { orig_head, onto_commit });
   await refuseInTheWay(service.git, worktree, { onto: onto_commit, upstream: range });
-  const notes = [...fetched, ...remote.notes];
+  const notes = [...base.notes, ...remote.notes];
   return {
     ...{ onto, onto_commit, orig_head, remote: remote.remote },
     ...{ upstream: range, hasChanges, notes },
@@ -106,6 +101,25 @@ const nameOfBase = ({ base, branch }: WorktreeRecord, onto = base): string => {
   // In the worktree HEAD is the branch itself.
   if (!/^(?:HEAD|@)$/.test(onto) && onto !== branch) return onto;
   throw invalidState(`${onto} is the branch itself. Name with onto what it is to be rebased onto.`);
+};
+
+/** What it is rebased onto: the one that is named, else its base, which goes on with its upstream once that is ahead. */
+const newestBase = async (
+  service: HostedNeeds,
+  worktree: WorktreeRecord,
+  wanted: string | undefined,
+): Promise<Base> => {
+  const git = service.git.at(worktree);
+  const name = nameOfBase(worktree, wanted);
+  const upstream = wanted === undefined ? await upstreamOf(git, name) : undefined;
+  const notes = await refreshed(service, worktree, shortName(upstream, 'refs/remotes/') ?? name);
+  const newest = upstream === undefined ? undefined : await localOrUpstream(git, name);
+  if (newest !== undefined) return { ...newest, notes: [...notes, ...newest.notes] };
+  const commit = await commitOf(git, name);
+  if (commit !== undefined) return { name, commit, notes };
+  throw invalidState(
+    `The repository has no branch or commit ${name} to rebase onto. Name another with onto.`,
+  );
 };
 
 // What a remote has is asked for; without an answer, what it last had is what there is.

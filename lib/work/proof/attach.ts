@@ -58,7 +58,14 @@ export const newMatter = async (
 ): Promise<KeptNew['matter']> => {
   if (itemOf(service.store, caseId) === undefined) throw notFound('Work item', caseId);
   const session = sessionOf(service.store, caseId, session_id);
-  const { commit = null, diff_sha256 } = await workOf(service, caseId, 'uncommitted');
+  const {
+    commit = null,
+    diff_sha256,
+    tree,
+  } = await workOf(service, caseId, {
+    diff: 'uncommitted',
+    tree: true,
+  });
   return {
     id: newId(),
     type,
@@ -66,25 +73,23 @@ export const newMatter = async (
     ...(session !== undefined && { session_id: session }),
     commit,
     ...(diff_sha256 && { diff_sha256 }),
+    ...(tree !== undefined && { tree }),
     created_at: service.store.clock().toISOString(),
   };
 };
 
 const sessionOf = (store: Store, caseId: string, named: string | undefined): string | undefined => {
-  const sessions = (sessionsOf(store, caseId) ?? []).map(({ session }) => session);
-  if (named === undefined)
-    return sessions
-      .filter(({ mode }) => mode === 'work')
-      .reduce<Session | undefined>(newer, undefined)?.id;
-  if (sessions.some(({ id }) => id === named)) return named;
+  if (named === undefined) return newestWork(store, caseId)?.id;
+  if ((sessionsOf(store, caseId) ?? []).some(({ session }) => session.id === named)) return named;
   const errors = [{ path: '/session_id', message: 'is no session of this Work item' }];
   throw new ServiceError('bad_request', `There is no session ${named} here. List them first.`, {
     errors,
   });
 };
 
-const newer = (a: Session | undefined, b: Session): Session =>
-  a !== undefined && a.created_at > b.created_at ? a : b;
+/** The newest session of a Work item that worked. */
+export const newestWork = (store: Store, caseId: string): Session | undefined =>
+  (sessionsOf(store, caseId) ?? []).findLast(({ session }) => session.mode === 'work')?.session;
 
 /** Throws `too_large` and `bad_request` for a content that could not be read back. */
 export const checkContent = (content: string): void => {

@@ -8,7 +8,7 @@ import {
 } from '../../../store/proofs.ts';
 import type { ProofMatter } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, orNotFound } from '../../errors.ts';
+import { invalidState, notFound, orNotFound } from '../../errors.ts';
 import { saidBy } from '../../guard/api-keys/said-by.ts';
 import { checkContent } from './attach.ts';
 
@@ -30,6 +30,10 @@ export const verifyProof = (
 ): Promise<TaggedProof> => {
   const said = { at: store.clock().toISOString(), by: saidBy(key) };
   return update(store, which, (current, { sha256 }) => {
+    if (current.run?.status === 'running')
+      throw invalidState(
+        'The check is still running. Wait for its end, then verify what it wrote.',
+      );
     grantVerification(store, which.caseId, current, sha256);
     return markVerified(current, sha256, said);
   });

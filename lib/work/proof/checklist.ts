@@ -4,6 +4,7 @@ import {
   dropFromChecklist,
   appendToChecklist as keepEntry,
   tickTask,
+  waiveInChecklist,
 } from '../../../store/checklist.ts';
 import { changedSince } from '../../../store/errors.ts';
 import {
@@ -18,7 +19,7 @@ import {
 import { isSatisfied } from '../../../store/item/proof-gate.ts';
 import { etagOf } from '../../../store/names.ts';
 import { newId } from '../../../store/new-id.ts';
-import type { ChecklistEntry, ChecklistItem, Gate } from '../../../store/records/proof.ts';
+import type { ChecklistEntry, ChecklistItem, Gate, Waiver } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
 import type { MatterChanges } from '../../../store/text/splice.ts';
 import { workOf } from '../../code/worktrees/look/work.ts';
@@ -27,7 +28,7 @@ import { invalidState, notFound, orNotFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { moveTo } from '../cases/moves.ts';
 import { checkTexts } from '../cases/text.ts';
-import { getItemWithProofs } from './attach.ts';
+import { getItemWithProofs, newestWork } from './attach.ts';
 import type { Which } from './change.ts';
 
 export const addToChecklist = async (
@@ -64,6 +65,25 @@ export const tickChecklist = async (
   );
 };
 
+/** Waives a line by name and reason: it is shown as waived, and the gate asks for it no more. Once: a second waiver changes nothing. */
+export const waiveChecklist = async (
+  store: Store,
+  { caseId, id, ifMatch }: Which,
+  { by, reason }: Pick<Waiver, 'by' | 'reason'>,
+): Promise<ChecklistItem> => {
+  checkTexts({ by, reason });
+  const waiver = { item: id, by, reason, at: store.clock().toISOString() };
+  const look = unlessChanged(ifMatch);
+  const kept = orNotFound(
+    await waiveInChecklist(store, caseId, { waiver, look }),
+    'Work item',
+    caseId,
+  );
+  const entry = checklistOf(kept.item).find((one) => one.id === id);
+  if (entry === undefined) throw notFound('checklist item', id);
+  return servedOf(entry, kept.item);
+};
+
 /** Takes one off what has to be proven, as who edits the file would. Throws 404, and 412 where the list is another by now. */
 export const dropChecklist = async (
   store: Store,
@@ -88,8 +108,13 @@ const unlessChanged = (ifMatch: string | undefined) => (item: Item) => {
 
 export const getGate = async (service: GitNeeds & WithLog, caseId: string): Promise<Gate> => {
   const item = await getItemWithProofs(service.store, caseId);
-  const diff = evidenceOf(item).some((proof) => proof.verified && proof.diff_sha256 !== null);
-  return proofGateOf(item, await workOf(service, caseId, diff));
+  const verified = evidenceOf(item).filter((proof) => proof.verified);
+  const tree = verified.some((proof) => proof.tree !== null);
+  const diff = verified.some((proof) => proof.tree === null && proof.diff_sha256 !== null);
+  const gate = proofGateOf(item, await workOf(service, caseId, { diff, tree }));
+  const commands = newestWork(service.store, caseId)?.commands;
+  const isFailed = commands !== undefined && commands.failed_count > 0;
+  return { ...gate, ...(isFailed && { failed_commands: commands }) };
 };
 
 /**

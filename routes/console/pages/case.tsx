@@ -20,6 +20,7 @@ import { Sessions } from '../parts/case/sessions.tsx';
 import { type Choice, providersOf } from '../parts/case/start.tsx';
 import { StateForm } from '../parts/case/state.tsx';
 import { WorktreePlace, type WorktreeStatus } from '../parts/case/worktree.tsx';
+import { Failures } from '../parts/failures.tsx';
 import { Item } from '../parts/item.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { type Waits, waitsOf } from '../parts/waiting-row.tsx';
@@ -41,6 +42,7 @@ interface Overview {
 
 const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest }: Overview) => (
   <Item of={item} tab="Overview">
+    <Failures of={sessions.find(({ mode }) => mode === 'work')?.commands} />
     <Next {...rest.way} {...{ id: item.id, state: item.state, sessions, waits: rest.waits }} />
     <div class="overview">
       <div>
@@ -50,7 +52,12 @@ const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest 
           <Markdown text={item.description} />
         )}
         <EditItem item={item} etag={etag} />
-        <Sessions case_id={item.id} sessions={sessions} providers={rest.providers} />
+        <Sessions
+          case_id={item.id}
+          sessions={sessions}
+          providers={rest.providers}
+          isBegun={worktree !== undefined}
+        />
         <Memory case_id={item.id} files={memory} />
         <History of={history} />
       </div>

@@ -33,7 +33,7 @@ interface PlanShown extends PlanRead {
 type Show = 'plan' | 'diff' | 'source' | 'whole' | 'edit' | 'since';
 
 const View = (shown: PlanShown) => {
-  const { item, session, comments, plan, boundary, behind, show } = shown;
+  const { item, session, comments, plan, boundary, behind, base, show } = shown;
   const now = useComments({ id: item.id, sid: session.id }, comments);
   const at = pathOf(session);
   const waits = session.status === 'plan_ready';
@@ -41,7 +41,7 @@ const View = (shown: PlanShown) => {
   return (
     <SessionPage item={item} of={session} tab="Plan">
       <InComments.Provider value={{ sid: session.id, ...now }}>
-        <PlanHead session={session} boundary={boundary} behind={behind} />
+        <PlanHead {...{ session, boundary, behind, base }} />
         <Hidden of={session.warnings} />
         <Standing session={session} plan={plan} at={at} />
         {comments.told !== undefined && (

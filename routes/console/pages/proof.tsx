@@ -1,5 +1,6 @@
 import type { Case, ChecklistItem, Proof, ProofGate } from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
+import { Failures } from '../parts/failures.tsx';
 import { Item } from '../parts/item.tsx';
 import { Checklist } from '../parts/proof/checklist.tsx';
 import { ProofGateLine } from '../parts/proof/gate.tsx';
@@ -27,6 +28,7 @@ const View = ({ item, gate, checklist, etag, proofs, count, from }: Proofs) => {
   const { value, failed } = useViewed(item);
   return (
     <Item of={item} tab="Proof">
+      <Failures of={gate.failed_commands} />
       <ProofGateLine gate={gate} state={item.state} count={count} />
       <Checklist id={item.id} items={checklist} etag={etag} />
       <h2>{count === 0 ? 'Proofs' : `Proofs (${count})`}</h2>

@@ -8,6 +8,10 @@ export const placeOf = ({ kind, case_id, session_id, answer }: AttentionItem): s
   if (kind === 'conflict') return `${item}/conflicts`;
   if (kind === 'review' || kind === 'feedback') return `${item}/pr`;
   if (session_id === undefined) return item;
-  const isPlan = kind === 'plan' || (kind === 'manual' && answer.method === 'PUT');
-  return `${item}/sessions/${session_id}${isPlan ? '/plan' : ''}`;
+  return `${item}/sessions/${session_id}${tabOf(kind, answer)}`;
+};
+
+const tabOf = (kind: AttentionItem['kind'], { method }: AttentionItem['answer']): string => {
+  if (kind === 'done') return '/diff';
+  return kind === 'plan' || (kind === 'manual' && method === 'PUT') ? '/plan' : '';
 };

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Case, Session } from '../../../lib/client/client.ts';
+import { Failures } from './failures.tsx';
 import { Faults } from './faults.tsx';
 import { Since } from './since.tsx';
 import { Tabs } from './tabs.tsx';
@@ -20,7 +21,7 @@ interface SessionProps {
 
 /** A page of one session: which it is, of what, and how it stands. */
 export const SessionPage = ({ item, of: session, tab, children }: SessionProps) => {
-  const { id, type, provider, model, status, mode, created_at } = session;
+  const { id, type, provider, model, status, mode, created_at, waits_for } = session;
   const above = `/dashboard/cases/${item.id}`;
   return (
     <article class="session">
@@ -32,11 +33,15 @@ export const SessionPage = ({ item, of: session, tab, children }: SessionProps) 
       <p class="line">
         <span>{`${type}, ${model === undefined ? provider : `${provider} ${model}`}`}</span>
         <StatusTag status={status} />
+        {waits_for === 'max_sessions' && (
+          <span class="quiet">waits for a place (max_sessions)</span>
+        )}
         <span class="quiet">{mode === 'plan' ? 'Plan mode' : 'Work mode'}</span>
         <Since at={created_at} />
       </p>
       <Tabs label="Of this session" base={`${above}/sessions/${id}`} tabs={TABS} here={tab} />
       <Faults />
+      <Failures of={session.commands} />
       {children}
     </article>
   );

@@ -43,7 +43,7 @@ const isOf = ({ key, hash }: WaitingValue, { answer }: AttentionItem): boolean =
 };
 
 const Row = ({ item, value }: { item: AttentionItem; value: WaitingValue | undefined }) => {
-  const { id, kind, title, message, since, file, line } = item;
+  const { id, kind, title, message, since, file, line, output } = item;
   return (
     <li class="row" data-row={id} tabIndex={-1}>
       <div class="head">
@@ -54,6 +54,11 @@ const Row = ({ item, value }: { item: AttentionItem; value: WaitingValue | undef
         <Since at={since} />
       </div>
       <p class="message">{visible(message)}</p>
+      {output !== undefined && (
+        <pre class="as-written">
+          <code>{visible(output)}</code>
+        </pre>
+      )}
       {file !== undefined && value === undefined && (
         <p class="quiet">
           <code>{visible(line === undefined ? file : `${file}:${line}`)}</code>

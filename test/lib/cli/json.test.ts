@@ -72,7 +72,10 @@ describe('--json', () => {
     assert.equal((await json('verify make', proof)).verified, true);
     await json('new Another one');
     await json('start another --provider manual');
+    await json('wait make --for done');
+    await json('dismiss make');
     await json('abort another');
+    for (const line of ['close another', 'reopen another', 'rm another']) await json(line);
     await json('check');
     assert.deepEqual(await json('trust --list'), await dossier.call('GET /trust'));
     await json('trust --all');

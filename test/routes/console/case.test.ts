@@ -190,6 +190,7 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.keyboard.press('p');
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await page.keyboard.press('a');
+    await page.getByRole('button', { name: /^Mark as reviewed/ }).click();
     await page.getByRole('link', { name: 'Prove it' }).waitFor();
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
     assert.equal(session?.status, 'completed');

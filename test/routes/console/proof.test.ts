@@ -120,7 +120,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await plain.getByRole('alert').waitFor();
     assert.equal((await dossier.call('GET /cases/{id}/proof/checklist', { id }))[0]?.done, false);
     await page.locator('.checklist .row').nth(1).waitFor({ state: 'detached' });
-    await plain.locator('.checklist summary').click();
+    await plain.locator('summary[aria-label="Remove: Two"]').click();
     write('Mine.\n- [ ] Two\n- [ ] Three\n');
     await plain.getByRole('button', { name: 'Ask no more for: Two' }).click();
     await plain.getByRole('alert').waitFor();

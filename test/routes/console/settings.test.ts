@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
@@ -104,7 +104,9 @@ describe('the page of projects and provider', { skip: noBrowser }, () => {
     await row.getByText('Take out…').click();
     await row.getByRole('button', { name: 'Take out next.js now' }).click();
     await row.waitFor({ state: 'detached' });
-    assert.equal(readFileSync(file, 'utf8').includes(`default: ${root}`), true);
+    // A path is this machine's alone.
+    const local = readFileSync(join(dirname(file), '.dossier/local.md'), 'utf8');
+    assert.equal(local.includes(`default: ${root}`), true);
     assert.deepEqual(complaints, []);
     const narrow = await openTab(page.context().browser() as Browser, at('settings'), {
       size: 'narrow',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sweepWorkspace } from '../../../store/items/sweep.ts';
 import { ATTENTION_KINDS, type AttentionItem } from '../../../store/records/attention.ts';
+import type { Session } from '../../../store/records/session.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { withHost } from '../../helpers/linked.ts';
@@ -143,6 +144,28 @@ const trust = async (t: TestContext): Promise<Scene> => {
   return { running, keys: ANSWERED };
 };
 
+const waiting = async (t: TestContext): Promise<Scene> => {
+  const options = withAgent(t, 'deaf', 'auto');
+  const settings = `${options.settings}\nlimits:\n  quiet_seconds: 0.2`;
+  const it = await withCase(t, 'Do it.', { ...options, settings, listen });
+  const { id } = await it.start();
+  // First it waits for its agent.
+  await eventually(async () => {
+    const { body } = await it.running.call<Session>('GET', `${it.at}/sessions/${id}`);
+    assert.equal(body.waiting?.for, 'model');
+  });
+  return { running: it.running, keys: ANSWERED, leads: new RegExp(`/sessions/${id}$`) };
+};
+
+const done = async (t: TestContext): Promise<Scene> => {
+  const it = await withCase(t, undefined, { listen });
+  const { id } = await it.start();
+  await it.until(id, 'plan_ready');
+  await it.post(`/sessions/${id}/approve`);
+  await it.until(id, 'completed');
+  return { running: it.running, keys: ANSWERED };
+};
+
 const held = async (t: TestContext): Promise<Scene> => {
   const it = await withCase(t, undefined, { listen });
   const { runs, store } = it.service;
@@ -163,7 +186,7 @@ const unreadable = async (t: TestContext): Promise<Scene> => {
 
 /** One of each: a kind that is new has to have its own. */
 const SCENES: Readonly<Record<Kind, (t: TestContext) => Promise<Scene>>> = {
-  ...{ plan, permission, question, failed, blocked, paused, manual, conflict },
+  ...{ plan, done, waiting, permission, question, failed, blocked, paused, manual, conflict },
   ...{ feedback, sync, webhook, held, trust, file: unreadable },
   review: async (t) => ({ running: (await reviewed(t)).running, keys: ANSWERED }),
 };

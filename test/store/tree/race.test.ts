@@ -95,7 +95,11 @@ describe('while a directory is swapped for a link', () => {
     await often(async (n) => (await makeTreeFolder(tree, `sub/deep-${n}`)) || undefined);
     await often(async (n) => {
       await createTreeFile(tree, `top-${n}.txt`, Buffer.from('x\n'));
-      const moved = await moveInTree(tree, `top-${n}.txt`, `sub/moved-${n}.txt`);
+      const moved = await moveInTree(
+        tree,
+        { from: `top-${n}.txt`, to: `sub/moved-${n}.txt` },
+        async () => undefined,
+      );
       return moved === 'moved' ? moved : undefined;
     });
     await often(async (n) => {

@@ -12,6 +12,8 @@ import { inject } from '../../helpers/faults.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { tinyDisk } from '../../helpers/tiny-disk.ts';
 
+const unnoted = async (): Promise<void> => undefined;
+
 const treeAt = (t: TestContext, root: string, git_dir: string): Tree => {
   const layout = layoutOf(temporaryDirectory(t));
   makeDirectories(layout);
@@ -35,8 +37,11 @@ const change = async (tree: Tree): Promise<void> => {
   assert.ok(await replaceTreeFile(tree, 'sub/one.txt', wanted));
   assert.equal(readFileSync(join(root, 'sub/one.txt'), 'utf8'), 'new\n');
   assert.equal(statSync(join(root, 'sub/one.txt')).mode & 0o777, 0o755);
-  assert.equal(await moveInTree(tree, 'sub/one.txt', 'sub/two.txt'), 'moved');
-  assert.equal(await moveInTree(tree, 'sub/two.txt', 'README.md'), 'exists');
+  assert.equal(
+    await moveInTree(tree, { from: 'sub/one.txt', to: 'sub/two.txt' }, unnoted),
+    'moved',
+  );
+  assert.equal(await moveInTree(tree, { from: 'sub/two.txt', to: 'README.md' }, unnoted), 'exists');
   assert.equal(await removeFromTree(tree, 'sub/two.txt', undefined), 'removed');
   assert.deepEqual(readdirSync(join(root, 'sub')), []);
   assert.deepEqual(keptTexts(tree).toSorted(), ['new\n', 'one\n']);

@@ -7,7 +7,8 @@ import { readBaseline } from '../../../../store/sessions/baselines.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { invalidState } from '../../../errors.ts';
 import { mergeBase } from '../../../tools/git/read/ancestry.ts';
-import { defaultBase, type Repository } from '../../../tools/git/read/repository.ts';
+import { chooseBase } from '../../../tools/git/read/base.ts';
+import type { Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
 import { type KeptState, listStates } from '../../snapshots/kept-states.ts';
 import { readPicture } from '../../snapshots/snapshot.ts';
@@ -79,7 +80,7 @@ export const noteOfState = async (
     throw invalidState(
       `${state.ref} is not as the daemon made it. By hand: git restore --source ${state.ref}:files.`,
     );
-  const base = await defaultBase(
+  const base = await chooseBase(
     git.at(repository),
     worktreeConfig(service.store).base_branch ?? undefined,
   );

@@ -2,6 +2,7 @@ import { claimedWorktree, lookAtWorktrees } from '../../../../store/claimed-work
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
+import { dropWorktreeDirectory } from '../../../../store/worktree-changes.ts';
 import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../../store/worktrees.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
@@ -17,6 +18,7 @@ import type { WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
 import { reclaimWithin } from '../turn/reclaim.ts';
+import { finishChange, forgetChange, noteChange } from './changes.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
 import { keepCommits, keepPatch, keepState } from './recover.ts';
 
@@ -37,6 +39,7 @@ export const removeWorktree = (
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
     if (await letGoOfClaim(service.store, caseId)) return;
+    await finishChange(service, caseId);
     const record = getWorktree(service.store, caseId);
     if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
     await takeAway(service, record, { force, patch: true });
@@ -54,6 +57,7 @@ export const removeForDeletedCase = (
   inWorktreeTurn(service.store, caseId, async () => {
     refuseHeld(service, caseId);
     if (await letGoOfClaim(service.store, caseId)) return;
+    await finishChange(service, caseId);
     const record = findWorktree(service.store, caseId);
     if (record !== undefined) await takeAway(service, record, { force, patch: false });
   });
@@ -82,8 +86,12 @@ const takeAway = async (
       if (patch) await keepPatch(service, record, kept);
     } else if (loss.head !== null) await keepCommits(service, record, loss.head);
   }
-  if (has !== 'record') await removeFromGit(git, record, { force });
+  if (has === 'record') return forgetWorktree(store, record.case_id);
+  await noteChange(store, 'remove', record);
+  const takeAway = (path: string): Promise<void> => dropWorktreeDirectory(store, path);
+  await removeFromGit(git, record, { force, takeAway });
   await forgetWorktree(store, record.case_id);
+  await forgetChange(store, record.case_id);
 };
 
 interface Removable {

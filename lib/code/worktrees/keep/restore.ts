@@ -7,17 +7,19 @@ import { invalidState, ServiceError } from '../../../errors.ts';
 import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { putGitFiles } from '../../../tools/git/write/git-files.ts';
-import { addWorktree, listWorktrees } from '../../../tools/git/write/worktree.ts';
+import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
 import type { ProjectNeeds } from '../../projects/needs.ts';
 import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
 import { putInto } from '../../snapshots/restore.ts';
-import { placeFor } from '../make/create.ts';
+import { addNoted, placeFor } from '../make/create.ts';
 import { reasonFor } from '../make/name.ts';
 import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
+import { finishChange, forgetChange } from './changes.ts';
 import { noteOfState } from './kept-states.ts';
 import { type FoundRecovery, findRecovery } from './recoveries.ts';
+import { syncAll } from './sync-work.ts';
 
 /**
  * Makes the worktree of a Work item again as it was when it was removed, or at another moment that was kept: commits, index and files, byte for byte. Its
@@ -31,6 +33,7 @@ export const restoreWorktree = (
   inWorktreeTurn(service.store, caseId, async () => {
     const found = await findRecovery(service, caseId, id);
     const { recovery, repository } = found;
+    await finishChange(service, caseId);
     const made = madeBefore(service.store, caseId);
     if (made?.attached === false) return made;
     refuseSecond(service.store, caseId);
@@ -61,7 +64,7 @@ interface Kept {
   repository: Repository;
 }
 
-const make = async (service: WithGit & WithStore, kept: Kept): Promise<WorktreeRecord> => {
+const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> => {
   const { note, head, repository } = kept;
   const { git, store } = service;
   const { case_id, base, base_commit } = note;
@@ -74,7 +77,7 @@ const make = async (service: WithGit & WithStore, kept: Kept): Promise<WorktreeR
   }
   const branch = await branchFor(git, kept);
   const planned = { repository, path, branch, base: head, reason: reasonFor(case_id) };
-  const worktree = await addWorktree(git, planned);
+  const worktree = await addNoted(service, case_id, planned);
   const record: WorktreeRecord = {
     ...{ case_id, path, branch, base, base_commit },
     attached: false,
@@ -85,7 +88,9 @@ const make = async (service: WithGit & WithStore, kept: Kept): Promise<WorktreeR
   };
   // Known from now on: if what follows fails, the worktree is there to be looked at, and what was kept is kept.
   await keepWorktree(store, record);
+  await forgetChange(store, case_id);
   if (note.picture !== null) await fill(git, worktree, { ...note.picture, branch });
+  if (note.picture !== null) await syncAll(service, worktree);
   return record;
 };
 

@@ -1,10 +1,13 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { filesOf } from '../../../../base/patch.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { Tree } from '../../../../store/tree/folder.ts';
 import { syncTreePaths, type TreePaths } from '../../../../store/tree/sync.ts';
+import { syncWorktreeName } from '../../../../store/worktree-changes.ts';
 import type { WithConfig } from '../../../config.ts';
+import type { GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
+import { pathText } from '../../../tools/git/run/path-text.ts';
 import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { syncDisk } from '../../../tools/process/sync-disk.ts';
 import type { WorktreeDiff } from '../look/diff.ts';
@@ -28,6 +31,37 @@ export const syncWork = async (
   if (changed.length <= MOST_SINGLE && (await syncSingly())) return;
   if (await syncDisk(root, cleanEnvironment(config.env))) return;
   await syncSingly();
+};
+
+/** The same of a worktree that git has just made: what it checked out, its own record of it, and the branch. */
+export const syncWorktree = async (
+  service: WithConfig & WithGit & WithStore,
+  worktree: GitWorktree,
+  branch: string,
+): Promise<void> => {
+  const { store, git } = service;
+  const { path: root, git_dir, common_dir } = worktree;
+  const files = await git.at(worktree).names(['ls-files', '-z']);
+  if (files.length > MOST_SINGLE && (await syncAll(service, worktree))) return;
+  const tree: Tree = { layout: store.layout, root, git_dir, closed: [] };
+  const own = relative(common_dir, git_dir);
+  const there = [
+    ...[...POINTERS, 'locked', 'index', 'logs/HEAD'].map((name) => join(own, name)),
+    ...['', 'logs/'].map((above) => `${above}refs/heads/${branch}`),
+  ];
+  await syncTreePaths(tree, { there: [GIT, ...files.map(pathText)], gone: [] });
+  await syncTreePaths({ ...tree, root: common_dir }, { there, gone: [] });
+  await syncWorktreeName(root);
+};
+
+/** The same of all that is on its disks, at once. False where no program here does that. */
+export const syncAll = async (
+  { config }: WithConfig,
+  { path, common_dir }: GitWorktree,
+): Promise<boolean> => {
+  const env = cleanEnvironment(config.env);
+  const done = await Promise.all([path, common_dir].map((each) => syncDisk(each, env)));
+  return done.every(Boolean);
 };
 
 const GIT = '.git';

@@ -8,9 +8,9 @@ import type { WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import { inWorktreeTurn, realDirectory, worktreeRecords } from '../../../../store/worktrees.ts';
 import { badField, ServiceError } from '../../../errors.ts';
+import { chooseBase } from '../../../tools/git/read/base.ts';
 import {
   currentBranch,
-  defaultBase,
   findRepository,
   type Repository,
 } from '../../../tools/git/read/repository.ts';
@@ -72,7 +72,7 @@ const attach = async (
   const project = await findProjectRepository(service, item.project);
   // A linked worktree begins where the project's own do; a clone knows only its own branches.
   const from = project?.common_dir === common_dir ? project : repository;
-  const start = await defaultBase(git.at(from), base ?? base_branch ?? undefined);
+  const start = await chooseBase(git.at(from), base ?? base_branch ?? undefined);
   const record: WorktreeRecord = {
     case_id: item.id,
     path: root,

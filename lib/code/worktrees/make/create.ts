@@ -6,25 +6,33 @@ import { readyToWrite } from '../../../../store/store.ts';
 import { inWorktreeTurn, whatIsAt, worktreesHome } from '../../../../store/worktrees.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
 import { mergeBase } from '../../../tools/git/read/ancestry.ts';
-import { defaultBase, headCommit } from '../../../tools/git/read/repository.ts';
+import { chooseBase } from '../../../tools/git/read/base.ts';
+import { headCommit } from '../../../tools/git/read/repository.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
-import { addWorktree, type NewWorktree } from '../../../tools/git/write/worktree.ts';
+import {
+  type AddedWorktree,
+  addWorktree,
+  type NewWorktree,
+} from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
 import type { ProjectNeeds } from '../../projects/needs.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
+import { finishChange, forgetChange, noteChange } from '../keep/changes.ts';
+import { syncWorktree } from '../keep/sync-work.ts';
 import { checkState } from '../look/state.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { findWorktree, keepWorktree, madeBefore, refuseSecond } from '../read.ts';
 import { newSetup, setUp } from '../setup/setup.ts';
 import { adopt } from './adopt.ts';
+import { notIncluded } from './base.ts';
 import { branchFor } from './branch-name.ts';
 import { nameOf, reasonFor } from './name.ts';
 
 interface Wanted {
   /** A branch that exists is checked out as it is. Default: the prefix of the settings and the Work item's name. */
   branch?: string;
-  /** Default: `base_branch` of the settings, else the remote's default branch, else the current branch. */
+  /** Default: `base_branch` of the settings, else the default branch. `current`: what is checked out. */
   base?: string;
 }
 
@@ -40,6 +48,7 @@ export const createWorktree = async (
   const item = await getItem(service.store, caseId);
   needWorktree(service.store);
   const record = await inWorktreeTurn(service.store, caseId, async () => {
+    await finishChange(service, caseId);
     const known = madeBefore(service.store, caseId);
     if (known !== undefined && known.branch === (wanted.branch ?? known.branch)) return known;
     refuseSecond(service.store, caseId);
@@ -55,11 +64,13 @@ export const createWorktree = async (
 export const ensureWorktree = async (
   service: ProjectNeeds,
   caseId: string,
+  wanted: Pick<Wanted, 'base'> = {},
 ): Promise<WorktreeRecord> => {
   const item = await getItem(service.store, caseId);
   return inWorktreeTurn(service.store, caseId, async () => {
+    await finishChange(service, caseId);
     const known = findWorktree(service.store, caseId);
-    if (known === undefined) return make(service, item, {});
+    if (known === undefined) return make(service, item, wanted);
     await checkState(known);
     return known;
   });
@@ -80,7 +91,7 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);
   const { base_branch } = worktreeConfig(store);
-  const base = await defaultBase(git.at(repository), wanted.base ?? base_branch ?? undefined);
+  const base = await chooseBase(git.at(repository), wanted.base ?? base_branch ?? undefined);
   const planned: NewWorktree = {
     repository,
     path: placeFor(store, item),
@@ -89,7 +100,11 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
     reason: reasonFor(item.id),
   };
   const adopted = await adopt(git, planned);
-  const worktree = adopted ?? (await addWorktree(git, planned));
+  const [worktree, left] = await Promise.all([
+    adopted ?? addNoted(service, item.id, planned),
+    notIncluded(service, repository),
+  ]);
+  const base_notes = worktree.new_branch ? [...base.notes, ...left] : [];
   // In one that was there somebody may have been at work: nothing is run in it unasked.
   const setup = adopted === undefined ? newSetup(store) : undefined;
   const record: WorktreeRecord = {
@@ -98,6 +113,7 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
     branch: planned.branch,
     base: base.name,
     base_commit: worktree.new_branch ? base.commit : await startOf(git.at(worktree), base.commit),
+    ...(base_notes.length > 0 && { base_notes }),
     attached: false,
     created_at: store.clock().toISOString(),
     repository: repository.root,
@@ -106,7 +122,29 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
     ...(setup !== undefined && { setup }),
   };
   await keepWorktree(store, record);
+  await forgetChange(store, item.id);
   return record;
+};
+
+/** Makes a worktree, whole and on disk. The note of it stays until its record is there, too. */
+export const addNoted = async (
+  service: ProjectNeeds,
+  case_id: string,
+  planned: NewWorktree,
+): Promise<AddedWorktree> => {
+  const { store, git, config } = service;
+  const { path, branch } = planned;
+  const { common_dir } = planned.repository;
+  await noteChange(store, 'make', { case_id, path, branch, common_dir });
+  try {
+    const worktree = await addWorktree(git, planned);
+    await syncWorktree({ store, git, config }, worktree, branch);
+    return worktree;
+  } catch (error) {
+    // git has taken back what it made. What it met there is not the daemon's.
+    await forgetChange(store, case_id);
+    throw error;
+  }
 };
 
 /** The commit that a worktree's work begins at. Its branch may be older, and have left the base earlier. */

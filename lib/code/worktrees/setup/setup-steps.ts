@@ -1,6 +1,8 @@
 import { readCase } from '../../../../store/cases.ts';
+import { runLimits } from '../../../../store/records/applied.ts';
 import type { Reached, Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { type Launch, LIMITS } from '../../../agents/launch.ts';
+import { settingsOf } from '../../../../store/settings/globals.ts';
+import type { Launch } from '../../../agents/launch.ts';
 import { liveOutput } from '../../../agents/live-output.ts';
 import type { RunEvent } from '../../../agents/provider.ts';
 import { lastWords, type Ran, runScript } from '../../../agents/script.ts';
@@ -124,7 +126,7 @@ const runCommand = async (
   const id = { tool_call_id: `setup-${at + 1}`, title: command, kind: 'execute' };
   tell({ type: 'tool_call', data: { ...id, status: 'in_progress' } });
   const view = viewOf(service.store, record, { phase: 'work', git });
-  const spec = { ...view, run_marker: marker, limits: LIMITS };
+  const spec = { ...view, run_marker: marker, limits: runLimits(settingsOf(service.store)) };
   const deps = {
     env: service.config.env,
     sandbox: service.sandbox(),
@@ -139,9 +141,10 @@ const runCommand = async (
     signal.addEventListener('abort', end, { once: true });
     program.exited.then(() => signal.removeEventListener('abort', end), end);
   });
-  const { output, truncated, failure } = ran;
+  const { output, truncated, failure, exit_code } = ran;
   const ended = signal.aborted ? 'killed' : 'failed';
   const status = failure === undefined ? 'completed' : ended;
-  tell({ type: 'tool_call', data: { ...id, status, output, truncated } });
+  const exit = exit_code === null ? {} : { exit_code };
+  tell({ type: 'tool_call', data: { ...id, status, output, truncated, ...exit } });
   return ran;
 };

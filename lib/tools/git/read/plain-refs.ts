@@ -69,11 +69,12 @@ const objectAt = (place: Checkout, ref: string | undefined): string | undefined 
 
 /**
  * The commit of HEAD, or of a branch by its name, short or long, in git's own order: where something of that name comes
- * before branches, a tag say, git is asked. Undefined is no answer.
+ * before branches, a tag say, git is asked. Null: there is no such branch; undefined is no answer.
  */
-export const plainCommit = (place: Checkout, name: string): string | undefined => {
+export const plainCommit = (place: Checkout, name: string): string | null | undefined => {
   if (name === 'HEAD') return plainHead(place);
-  if (/^refs\/(?:heads|remotes)\//.test(name)) return objectAt(place, name);
+  if (/^refs\/(?:heads|remotes)\//.test(name))
+    return plainRef(place, name) === null ? null : objectAt(place, name);
   if (OBJECT.test(name) || !isPlainName(name)) return undefined;
   const { git_dir, common_dir } = place;
   const isFirst = [git_dir, common_dir].some((dir) => isThere(join(dir, name)));

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { invalidState, ServiceError } from '../../../errors.ts';
+import { ServiceError } from '../../../errors.ts';
 import { GitError } from '../run/error.ts';
 import type { Checkout, GitAt, GitPlace, GitSource } from '../run/git.ts';
 import { plainCommit, plainTarget } from './plain-refs.ts';
@@ -46,7 +45,7 @@ export const commitOf = async (git: GitAt<GitPlace>, name: string): Promise<stri
   if (name === '' || name.includes('\0')) return undefined;
   const { place } = git;
   const plain = typeof place === 'string' ? undefined : plainCommit(place, name);
-  if (plain !== undefined) return plain;
+  if (plain !== undefined) return plain ?? undefined;
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
   return git.find(args);
 };
@@ -77,51 +76,6 @@ export const symbolicRef = async (
   return plain ?? git.find(['symbolic-ref', '--quiet', name]);
 };
 
-interface Base {
-  name: string;
-  commit: string;
-}
-
-/** What new work starts from: the configured base, else the remote's default branch, else the current branch. */
-export const defaultBase = async (git: GitAt<Repository>, configured?: string): Promise<Base> => {
-  for (let left = LOOKS; left > 0; left -= 1) {
-    const found = await firstCommit(git, configured);
-    if (found !== undefined) return found;
-    if (left > 1) await delay(LOOK_AGAIN_MS);
-  }
-  throw invalidState(
-    configured === undefined
-      ? 'The repository has no commit yet. Make one (git commit --allow-empty -m start will do), then try again.'
-      : `The repository has no branch or commit ${configured} to start from.`,
-  );
-};
-
-// While a gc puts commits and branches elsewhere, another git may find them at neither place for a moment.
-const LOOKS = 3;
-const LOOK_AGAIN_MS = 100;
-
-const firstCommit = async (
-  git: GitAt<Repository>,
-  configured: string | undefined,
-): Promise<Base | undefined> => {
-  const names = configured === undefined ? usual(git) : [configured];
-  for await (const name of names) {
-    const commit = await commitOf(git, name);
-    if (commit !== undefined) return { name, commit };
-  }
-  return undefined;
-};
-
-// One after the other: the first one is mostly there.
-async function* usual(git: GitAt<Repository>): AsyncGenerator<string> {
-  const remote = await symbolicRef(git, 'refs/remotes/origin/HEAD');
-  const ofRemote = shortName(remote, 'refs/remotes/');
-  if (ofRemote !== undefined) yield ofRemote;
-  const current = await currentBranch(git);
-  if (current !== undefined) yield current;
-  yield 'HEAD';
-}
-
 export const branchExists = async (git: GitAt<GitPlace>, branch: string): Promise<boolean> =>
   (await checkBranchName(git, branch)) &&
   (await commitOf(git, `refs/heads/${branch}`)) !== undefined;
@@ -137,7 +91,8 @@ export const checkBranchName = async (git: GitSource, branch: string): Promise<b
 // Words between single slashes: every git takes them, so it need not be asked.
 const PLAIN = /^\w[\w-]*(?:\/\w[\w-]*)*$/;
 
-const shortName = (ref: string | undefined, prefix: string): string | undefined =>
+/** A ref without the beginning of its name; undefined where it begins otherwise. */
+export const shortName = (ref: string | undefined, prefix: string): string | undefined =>
   ref?.startsWith(prefix) ? ref.slice(prefix.length) : undefined;
 
 const isDirectory = async (path: string): Promise<boolean> => {

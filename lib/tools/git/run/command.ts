@@ -5,6 +5,7 @@ import { orElseUnlessFault } from '../../../../base/disk-fault.ts';
 import { notePlaced } from '../../../../base/write-stage.ts';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';
+import { removeDeadLock } from './dead-lock.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
 import type { Checkout, GitPlace, GitResult, RunOptions } from './git.ts';
 import { plainText } from './plain-file.ts';
@@ -27,7 +28,7 @@ interface Command {
 
 /**
  * Runs one command of git. A lock of somebody else's git goes away by itself or not at all: it is waited for, 5 s at
- * most, and never deleted.
+ * most, and never deleted. One of the daemon's own refs is, where no git is left that could hold it.
  */
 export const runGitCommand = async (command: Command): Promise<GitResult> => {
   const started = performance.now();
@@ -36,14 +37,17 @@ export const runGitCommand = async (command: Command): Promise<GitResult> => {
     try {
       return await once(command);
     } catch (error) {
-      const again =
-        error instanceof GitError && error.failure === 'busy' && command.options.read !== true;
-      if (!again || performance.now() - started + wait > RETRY_FOR_MS) throw gitProblem(error);
+      const isLate = performance.now() - started + wait > RETRY_FOR_MS;
+      if (!isHeld(error, command) || isLate) throw gitProblem(error);
+      if (removeDeadLock(command.place, error.lock?.path)) continue;
     }
     await delay(wait);
     wait *= 2;
   }
 };
+
+const isHeld = (error: unknown, { options }: Command): error is GitError =>
+  error instanceof GitError && error.failure === 'busy' && options.read !== true;
 
 const once = async (command: Command): Promise<GitResult> => {
   const changes = touchesFiles(command.args) ? await harmless(command) : NONE;

@@ -1,13 +1,15 @@
-import { existsSync, statSync } from 'node:fs';
-import { lstat, readFile, realpath, rm } from 'node:fs/promises';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { lstat, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { unlessFault } from '../../../../base/disk-fault.ts';
+import { orElse } from '../../../../base/or-else.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
 import { status } from '../read/status.ts';
 import { isRefusal } from '../run/error.ts';
 import { type Checkout, type Git, type GitAt, type GitWorktree, repositoryOf } from '../run/git.ts';
+import { removeEntries } from './worktree-entry.ts';
 
 export interface NewWorktree {
   repository: Checkout;
@@ -140,6 +142,12 @@ const parseListed = (block: string): ListedWorktree => {
   };
 };
 
+interface Removal {
+  force: boolean;
+  /** Takes the directory away, whole. */
+  takeAway: (path: string) => Promise<void>;
+}
+
 /**
  * Removes a worktree; its branch and commits stay. Without `force` one with uncommitted files, a rebase or checked
  * out submodules is refused (409 work_would_be_lost). One that was tampered with is refused in any case.
@@ -147,32 +155,16 @@ const parseListed = (block: string): ListedWorktree => {
 export const removeLinkedWorktree = async (
   git: Git,
   worktree: GitWorktree,
-  options: { force: boolean },
+  { force, takeAway }: Removal,
 ): Promise<void> => {
   await git.turn(worktree, async (now) => {
     if (existsSync(worktree.path)) {
       await refuseTampered(worktree);
-      if (!options.force) await refuseLoss(now);
+      if (!force) await refuseLoss(now);
+      await takeAway(worktree.path);
     }
-    // The worktree that goes away cannot be where the command runs.
-    const main = now.at(repositoryOf(worktree));
-    await main
-      .run([...REMOVE, worktree.path])
-      .catch((error: unknown) => removeRest(worktree, error));
+    await removeEntries(worktree);
   });
-};
-
-// Another git (gc visits every worktree's record) may write where this one deletes. With the directory gone, what is
-// left of the record is nobody's.
-const removeRest = async (
-  { path, git_dir, common_dir }: GitWorktree,
-  error: unknown,
-): Promise<void> => {
-  const isHalfDone =
-    error instanceof ServiceError && error.message.includes(`failed to delete '${git_dir}'`);
-  const isOwn = dirname(git_dir) === join(common_dir, 'worktrees');
-  if (!isHalfDone || !isOwn || existsSync(path)) throw error;
-  await rm(git_dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 };
 
 const refuseTampered = async (worktree: GitWorktree): Promise<void> => {
@@ -198,6 +190,20 @@ const refuseLoss = async (git: GitAt<GitWorktree>): Promise<void> => {
       members: { files: files.slice(0, 100).map((file) => file.path) },
     },
   );
+};
+
+/** Where git notes that a worktree is; empty where it notes none. */
+export const notedPlace = ({ git_dir }: GitWorktree): string => {
+  const text = orElse(() => readFileSync(join(git_dir, 'gitdir'), 'utf8').trimEnd(), '');
+  return text === '' ? '' : dirname(text);
+};
+
+/** Has git's record of a worktree name the place where it is now. */
+export const repairWorktree = async (git: Git, worktree: GitWorktree): Promise<void> => {
+  await git.turn(worktree, async (now) => {
+    const main = now.at(repositoryOf(worktree));
+    await main.run(['worktree', 'repair', worktree.path]);
+  });
 };
 
 /** When something was last staged, committed or checked out in a worktree, in milliseconds; 0 where nothing tells. */

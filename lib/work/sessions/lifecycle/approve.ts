@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { readComments } from '../../../../base/comments.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { keepApproved } from '../../../../store/sessions/approved.ts';
 import { readCommentsFile } from '../../../../store/sessions/comments.ts';
 import { grantApproval, grantFeedback } from '../../../../store/sessions/consent.ts';
+import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import { keepSentBack } from '../../../../store/sessions/sent-back.ts';
 import type { PlanNow } from '../../../../store/sessions/session-texts.ts';
 import {
@@ -44,7 +44,7 @@ export const approvePlan = async (
   const kept = await keptSession(service, caseId, id);
   if (kept.session.unconfirmed === 'approved') return approveAgain(service, kept, { seen, key });
   const at = service.store.clock().toISOString();
-  const yes = { seen, run_marker: randomUUID(), at, by: saidBy(key) };
+  const yes = { seen, run_marker: newRunMarker(service.store.layout, id), at, by: saidBy(key) };
   const approved = await holdingLock(service, kept, () =>
     decideWith(service, caseId, id, () => ruleFor(service.store, kept, yes)),
   );
@@ -149,7 +149,7 @@ const revisionFor = async (
   const current = readSession(store, case_id, id);
   const dir = current?.dir ?? before;
   const comment = said ?? readComments(readCommentsFile(store, dir).content).pending;
-  const rule = sendBack({ comment, run_marker: randomUUID() });
+  const rule = sendBack({ comment, run_marker: newRunMarker(store.layout, id) });
   if (current !== undefined) {
     rule(current.session, current.matter);
     await keepSentBack(store, dir);

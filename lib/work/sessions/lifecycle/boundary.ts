@@ -1,7 +1,9 @@
 import type { Boundary } from '../../../../store/records/boundary.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
+import { findWorktree } from '../../../code/worktrees/read.ts';
 import { orNotFound } from '../../../errors.ts';
 import type { EngineNeeds } from '../live/needs.ts';
+import { allowedInProject } from '../turns/always-allowed.ts';
 import { keptSession } from './read.ts';
 
 /** What shuts a session in that works, or would once its plan is approved, as the settings that hold want it now. */
@@ -15,7 +17,11 @@ export const boundaryOfSession = async (
   const provider = orNotFound(known, 'provider', session.provider);
   const { permissions, ...boundary } = provider.boundary();
   const missing = provider.missing();
-  const prefixes = service.engine.prefixes.get(id) ?? [];
+  const worktree = findWorktree(service.store, caseId);
+  const prefixes = [
+    ...(service.engine.prefixes.get(id) ?? []),
+    ...(worktree ? allowedInProject(service.store, worktree, provider).prefixes() : []),
+  ];
   return {
     ...boundary,
     ...(missing !== undefined && { missing }),

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { QuestionAnswer } from '../../../../store/records/question.ts';
 import type { Session } from '../../../../store/records/session.ts';
+import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
   readSession,
   type StoredSession,
@@ -70,7 +70,7 @@ export const resumeSession = async (
 ): Promise<Session> => {
   const active = await activeSession(service, caseId, session_id);
   const { session } = active;
-  const run_marker = randomUUID();
+  const run_marker = newRunMarker(service.store.layout, session.id);
   await refuseLost(service.store, session);
   const skipped = await blockToSkip(service.engine, active, from);
   const resumed = await holdingLock(service, active, () =>
@@ -132,7 +132,7 @@ export const answerQuestion = async (
 ): Promise<Session> => {
   const kept = await keptSession(service, caseId, id);
   if (service.engine.live.get(id)?.run?.reply?.(question_id, answer) === true)
-    return withWaiting(service.engine, kept.session);
+    return withWaiting(service, kept.session);
   if (!(await wasAsked(service.engine, kept, question_id))) throw notFound('question', question_id);
   throw new ServiceError(
     'question_closed',

@@ -1,7 +1,9 @@
+import { lockOn } from '../../../../base/locks.ts';
 import { visible } from '../../../../base/visible.ts';
 import { newId } from '../../../../store/new-id.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { grantStart } from '../../../../store/sessions/consent.ts';
 import { insertSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
@@ -9,7 +11,7 @@ import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/choice.
 import type { Provider } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { getItem } from '../../../code/projects/item.ts';
-import { projectRepository } from '../../../code/projects/project.ts';
+import { noRepository, projectRepository } from '../../../code/projects/project.ts';
 import { repositoryFor } from '../../../code/projects/repository.ts';
 import { refuseSession } from '../../../code/rebase/under-way.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
@@ -17,7 +19,7 @@ import { findWorktree } from '../../../code/worktrees/read.ts';
 import type { WithConfig } from '../../../config.ts';
 import { badField, invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import { needChosen, needProvider } from '../../../guard/trust/need.ts';
-import { defaultBase } from '../../../tools/git/read/repository.ts';
+import { chooseBase } from '../../../tools/git/read/base.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';
@@ -33,6 +35,8 @@ export interface NewSession extends ModelChoice {
   id?: string;
   /** What the operator says to it. */
   comment?: string;
+  /** What its worktree begins from, where it is the first: 409 `already_exists` where there is a worktree. */
+  base?: string;
   /** Opens a Work item that is RESOLVED again for it. */
   reopen?: boolean;
 }
@@ -41,10 +45,18 @@ export interface NewSession extends ModelChoice {
  * Makes a session. It starts in Plan mode at once when the lock is free, else it waits its turn. 422 `invalid_state` on a
  * Work item that is closed, unless it is to be reopened.
  */
-export const createSession = async (
+export const createSession = (
   service: SessionNeeds,
   caseId: string,
-  { type, provider, id = newId(), comment, reopen = false, ...choice }: NewSession,
+  wanted: NewSession,
+): Promise<Session> =>
+  // Each looks at git first, which takes as long as it takes: the queue is in the order of the calls.
+  service.store.turns.take(lockOn.queue(), () => make(service, caseId, wanted));
+
+const make = async (
+  service: SessionNeeds,
+  caseId: string,
+  { type, provider, id = newId(), comment, base, reopen = false, ...choice }: NewSession,
 ): Promise<Session> => {
   checkTexts({ comment });
   const item = await getItem(service.store, caseId);
@@ -65,8 +77,9 @@ export const createSession = async (
     machine: service.store.machine,
     created_at: service.store.clock().toISOString(),
     ...(comment !== undefined && { comment }),
+    ...(base !== undefined && { base }),
   };
-  await checkBase(service, item);
+  await checkBase(service, item, base);
   await checkFollows(service.store, caseId, reopen);
   grantStart(service.store, { case_id: caseId, matter });
   const kept = orNotFound(await keepSession(service.store, caseId, matter), 'Work item', caseId);
@@ -77,7 +90,7 @@ export const createSession = async (
 const refuseClosed = ({ state }: Case, reopen: boolean): void => {
   if (!isClosed(state) || (reopen && state === 'RESOLVED')) return;
   throw invalidState(
-    `The Work item is ${state}. Set its state to OPEN first, then create a session.`,
+    `The Work item is ${state}. Reopen it first (dossier reopen, or PUT /cases/:id/state), then create a session.`,
   );
 };
 
@@ -91,22 +104,28 @@ const checkFollows = async (store: Store, caseId: string, reopen: boolean): Prom
 
 const checkRepository = (service: WithConfig & WithStore, project: string): void => {
   if (projectRepository(service, project) !== undefined) return;
-  throw new ServiceError(
-    'no_repository',
-    `The project ${project} has no git repository. Start the daemon with --repo DIR, or name it under projects in workspace.md.`,
-  );
+  throw noRepository(service, project);
 };
 
 // A worktree is made when the session begins, which may be later: what can be known of it now is said now.
 const checkBase = async (
   service: WithConfig & WithGit & WithStore,
   { id, project }: Case,
+  wanted: string | undefined,
 ): Promise<void> => {
-  if (findWorktree(service.store, id) !== undefined) return;
+  const known = findWorktree(service.store, id);
+  if (known !== undefined && wanted !== undefined) throw hasBegun(known);
+  if (known !== undefined) return;
   const repository = await repositoryFor(service, project);
   const { base_branch } = worktreeConfig(service.store);
-  await defaultBase(service.git.at(repository), base_branch ?? undefined);
+  await chooseBase(service.git.at(repository), wanted ?? base_branch ?? undefined);
 };
+
+const hasBegun = ({ base, case_id }: WorktreeRecord): ServiceError =>
+  new ServiceError(
+    'already_exists',
+    `The Work item has a worktree, which began from ${base}. Leave base out, or remove the worktree first: DELETE /api/cases/${case_id}/worktree.`,
+  );
 
 // Whose name waits is nobody's choice.
 const checkedName = (

@@ -1,12 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { lockOn } from '../../../../base/locks.ts';
 import { messageOf } from '../../../../base/message-of.ts';
 import { apart } from '../../../../base/turns.ts';
 import { readCase } from '../../../../store/cases.ts';
+import { notice } from '../../../../store/items/items.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { acquireLock, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
+import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
   readSession,
   type StoredSession,
@@ -69,7 +70,11 @@ export const begin = (service: SessionNeeds, caseId: string, id: string): Promis
 
 const plan = async (service: SessionNeeds, item: Case, id: string): Promise<boolean> => {
   const at = service.store.clock().toISOString();
-  const start = { at, run_marker: randomUUID(), case_state_before: item.state };
+  const start = {
+    at,
+    run_marker: newRunMarker(service.store.layout, id),
+    case_state_before: item.state,
+  };
   const kept = await decide(service, item.id, id, startPlanning(start));
   if (kept?.session.status !== 'planning') return false;
   goToPlan(service, kept);
@@ -144,7 +149,11 @@ const go = (
     service.log.error({ err: error, session_id }, 'A session did not end as it should');
   live.wentAside = () => void wakeQueue(service).catch(complain);
   service.engine.live.set(session_id, live);
-  live.finished = takePlace(service, live, () => noteWaiting(service.engine, kept))
+  const waits = (): void => {
+    noteWaiting(service.engine, kept);
+    notice(service.store, case_id);
+  };
+  live.finished = takePlace(service, live, waits)
     .then(() => turn(kept))
     .catch((error: unknown) => giveUp(service, kept, error))
     .finally(() => service.engine.live.delete(session_id))

@@ -2,7 +2,7 @@ import { orElse } from '../../../../base/or-else.ts';
 import { visible } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { notice } from '../../../../store/items/items.ts';
-import { byAge, isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
+import { isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
 import { readApproved } from '../../../../store/sessions/approved.ts';
 import { editComments, readCommentsFile } from '../../../../store/sessions/comments.ts';
 import { readSentBack } from '../../../../store/sessions/sent-back.ts';
@@ -25,25 +25,26 @@ import { addUsage } from '../../../agents/usage.ts';
 import { invalidState, notFound, orNotFound, type ServiceError } from '../../../errors.ts';
 import { decided } from '../guards/decide.ts';
 import { requestWords } from '../live/agent-requests.ts';
-import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds } from '../live/needs.ts';
+import { asQueued } from '../live/places.ts';
 
 export const listSessions = async (service: EngineNeeds, caseId: string): Promise<Session[]> => {
   const { store } = service;
   await decided(service.store, caseId);
   const sessions = orNotFound(keptSessions(store, caseId), 'Work item', caseId);
-  return sessions.map(({ session }) => withWaiting(service.engine, session));
+  return sessions.map(({ session }) => withWaiting(service, session));
 };
 
 export const getSession = async (
   service: EngineNeeds,
   caseId: string,
   id: string,
-): Promise<Session> =>
-  withWaiting(service.engine, (await keptSession(service, caseId, id)).session);
+): Promise<Session> => withWaiting(service, (await keptSession(service, caseId, id)).session);
 
 /** With what its agent waits for, where it runs and has told, asks the operator, or is silent. */
-export const withWaiting = (engine: Engine, session: Session): Session => {
+export const withWaiting = (service: EngineNeeds, kept: Session): Session => {
+  const { engine } = service;
+  const session = asQueued(service, kept);
   const { waiting, asking, stopping } = engine.live.get(session.id) ?? {};
   const [asked] = stopping === true ? [] : (asking?.values() ?? []);
   if (asked !== undefined) {
@@ -173,13 +174,15 @@ export const usageOf = async (
 
 /** The sessions of all Work items that wait for their turn, in the order in which they were made. */
 export const queuedSessions = async (service: EngineNeeds): Promise<Session[]> =>
-  (await openSessions(service)).filter(({ status }) => status === 'queued');
+  (await openSessions(service))
+    .map((session) => withWaiting(service, session))
+    .filter(({ status }) => status === 'queued');
 
 /** The sessions that have begun and not ended: they hold their Work item's lock, whether an agent runs or waits. */
 export const activeSessions = async (service: EngineNeeds): Promise<Session[]> =>
   (await openSessions(service))
-    .filter(({ status }) => status !== 'queued')
-    .map((session) => withWaiting(service.engine, session));
+    .map((session) => withWaiting(service, session))
+    .filter(({ status }) => status !== 'queued');
 
 /** The newest session of each of these Work items, where there is one. */
 export const newestSessions = async (
@@ -189,7 +192,7 @@ export const newestSessions = async (
   await Promise.all(caseIds.map((caseId) => decided(service.store, caseId)));
   return caseIds
     .flatMap((caseId) => newestSession(service.store, caseId) ?? [])
-    .map(({ session }) => withWaiting(service.engine, session));
+    .map(({ session }) => withWaiting(service, session));
 };
 
 // The journal knows the open ones by id: what has ended costs nothing here, however much of it there is.
@@ -200,8 +203,12 @@ const openSessions = async ({ store }: WithStore): Promise<Session[]> => {
   return [...journal.runs]
     .flatMap(([id, { case_id }]) => readable(store, case_id, id) ?? [])
     .filter(({ status }) => !isEnded(status))
-    .toSorted(byAge);
+    .toSorted(byArrival);
 };
+
+// Of those of one millisecond the journal knows the order.
+const byArrival = (a: Session, b: Session): number =>
+  Number(a.created_at > b.created_at) - Number(a.created_at < b.created_at);
 
 // One whose record cannot be read is told by the diagnostics; it keeps nobody from the others.
 const readable = (store: Store, caseId: string, id: string): Session | undefined =>

@@ -2,6 +2,7 @@ import { messageOf } from '../../../../base/message-of.ts';
 import { itemOf } from '../../../../store/items/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';
+import { isRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
   claimSession,
   forgetRun,
@@ -10,7 +11,7 @@ import {
   type StoredSession,
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
 import { atLeast } from '../../../agents/usage.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';
 import { unstage } from '../../../code/rebase/unstage.ts';
@@ -60,16 +61,21 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
     if (itemOf(service.store, caseId) !== undefined) await forgetRun(service.store, id);
     return;
   }
-  const { run_marker } = found.matter;
-  // What files alone claim may name the mark of somebody else's run.
-  if (run_marker !== undefined && found.session.unconfirmed === undefined)
-    await killRun(run_marker, tracesOf(service.store, caseId));
+  if (found.session.unconfirmed === undefined) await killLeft(service.store, found);
   await putBackStaged(service, found);
   const told = service.store.journal.runs.get(id)?.status;
   await finalize(service, found);
   if (isEnded(found.session.status)) return;
   const kept = (await decide(service, caseId, id, await ruleFor(service, found))) ?? found;
   if (kept.session.status !== told) noteInterrupted(service.engine, kept);
+};
+
+// What files say may name the mark of somebody else's run: then what is left is found by where it is.
+const killLeft = async (store: Store, { session, matter }: StoredSession): Promise<void> => {
+  const { run_marker } = matter;
+  if (run_marker === undefined) return;
+  const isOurs = isRunMarker(store.layout, session.id, run_marker);
+  await killRun(isOurs ? run_marker : session.id, tracesOf(store, session.case_id));
 };
 
 const putBackStaged = async (

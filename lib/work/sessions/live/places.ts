@@ -1,6 +1,8 @@
+import type { Session } from '../../../../store/records/session.ts';
+import { readLock } from '../../../../store/sessions/locks.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { Store } from '../../../../store/store.ts';
-import type { Engine, LiveRun } from './engine.ts';
+import { type Engine, isLive, type LiveRun } from './engine.ts';
 import type { EngineNeeds } from './needs.ts';
 
 const MAX_SESSIONS = 4;
@@ -11,6 +13,19 @@ const MAX_SESSIONS = 4;
  */
 export const noPlaceLeft = ({ engine, store }: EngineNeeds): boolean =>
   [...engine.live.values()].filter(({ aside }) => !aside).length >= maxSessionsOf(store);
+
+/** As it is served: one that waits for its place is queued, also where its plan is approved, and says what it waits for. */
+export const asQueued = (service: EngineNeeds, session: Session): Session => {
+  const { engine, store } = service;
+  const { id, case_id, status } = session;
+  const live = engine.live.get(id);
+  if (live?.entered === false && !live.stopping)
+    return { ...session, status: 'queued', waits_for: 'max_sessions' };
+  if (status !== 'queued') return session;
+  if (engine.untrusted.has(id)) return { ...session, waits_for: 'trust' };
+  const isItsTurn = readLock(store, case_id)?.locked === false && !isLive(engine, case_id);
+  return isItsTurn && noPlaceLeft(service) ? { ...session, waits_for: 'max_sessions' } : session;
+};
 
 /**
  * Resolves when the run may begin: of those that the operator approved or resumed no more than `max_sessions` run at

@@ -5,11 +5,12 @@ import type { Engine } from './engine.ts';
 
 /** The last events of a session that has ended; written once, however often this is called. */
 export const endStream = (engine: Engine, kept: StoredSession): void => {
-  const { id, status, mode, error } = kept.session;
+  const { id, status, mode, error, commands } = kept.session;
   const transcript = engine.transcript(kept);
   if (!transcript.complete) {
+    const end = { status, error, ...(commands && { commands }) };
     const why: Untold[] = error === null ? [] : [['error', { message: error }]];
-    transcript.appendAll([...why, ['status', { status, mode }], ['complete', { status, error }]]);
+    transcript.appendAll([...why, ['status', { status, mode }], ['complete', end]]);
     transcript.sync();
   }
   engine.letGo(id);

@@ -2,9 +2,11 @@ import { counted } from '../../../../base/counted.ts';
 import { fenceOff } from '../../../../base/fence-off.ts';
 import { oneLine } from '../../../../base/one-line.ts';
 import { shorten } from '../../../../base/shorten.ts';
+import { failureSentence } from '../../../../store/records/commands.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { RunsLater } from '../../../code/worktrees/look/runs.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
+import { commandsOf } from '../rules/commands.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
 import { questionsPart } from './questions.ts';
 import { isUnfinishedCall, type SessionDigest, type ToldCall } from './transcript-summary.ts';
@@ -39,6 +41,7 @@ export interface WorkDone {
 export const summaryOf = (done: WorkDone): string =>
   [
     ...outcome(done),
+    ...failedCommands(done),
     ...asked(done.asked),
     ...questionsPart(done.told.questions.values()),
     ...plan(done),
@@ -68,6 +71,19 @@ const outcome = ({ session, outcome: { status, error }, at }: WorkDone): string[
     paused: `Paused ${mode} ${when} What follows is how it stood then.`,
   }[status];
   return ['## How it ended', line, ...(error === undefined ? [] : [fenceOff(error, 'text')])];
+};
+
+// First of all: whoever reads on takes the work for done.
+const failedCommands = ({ session, told }: WorkDone): string[] => {
+  const commands = session.mode === 'work' ? commandsOf(told.calls) : undefined;
+  const sentence = commands === undefined ? null : failureSentence(commands);
+  if (commands === undefined || sentence === null) return [];
+  return [
+    `**${sentence}**`,
+    ...commands.failed
+      .filter(({ output }) => output !== '')
+      .map(({ command, output }) => fenceOff(`$ ${command}\n${output}`, 'text')),
+  ];
 };
 
 const asked = ({ title, description, images = [] }: WorkDone['asked']): string[] => [
@@ -179,9 +195,14 @@ const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): strin
     .filter(({ kind }) => kind === 'execute')
     .map(
       (call) =>
-        `${oneLine(call.title).slice(0, LONGEST_LINE)}  ${isUnfinishedCall(call) ? cut : call.status}`,
+        `${oneLine(call.title).slice(0, LONGEST_LINE)}  ${isUnfinishedCall(call) ? cut : howItWent(call)}`,
     );
   return part('## Commands run', firstOf(lines, 'commands').join('\n'));
+};
+
+const howItWent = ({ status, exit_code, refused }: ToldCall): string => {
+  if (refused === true) return 'refused';
+  return exit_code === undefined ? status : `${status} (exit ${exit_code})`;
 };
 
 const network = ({ reached, refused }: SessionDigest['network']): string[] => {

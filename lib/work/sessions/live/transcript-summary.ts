@@ -1,3 +1,4 @@
+import { list, record } from '../../../../base/wire.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { TranscriptEvent } from '../../../../store/sessions/transcript-event.ts';
@@ -16,6 +17,12 @@ export interface ToldCall {
   status: string;
   /** Nobody told its end: the daemon died while it went on. */
   untold?: boolean;
+  /** Of a command that has ended, where its agent reports it. */
+  exit_code?: number;
+  /** The end of what a command wrote. */
+  output?: string;
+  /** It was not run: its permission was refused. */
+  refused?: boolean;
 }
 
 /** What a session's events come to. */
@@ -42,6 +49,10 @@ interface Reading {
   working: boolean;
   running: boolean;
   calls: Map<string, ToldCall>;
+  /** The requests for permission that are open, with the options that refuse it. */
+  asked: Map<string, ReadonlySet<string>>;
+  /** The titles of what was refused, until it is allowed. */
+  refused_titles: Set<string>;
   reached: Set<string>;
   refused: Set<string>;
   refs: LeftRef[];
@@ -58,6 +69,8 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
     working: false,
     running: false,
     calls: new Map(),
+    asked: new Map(),
+    refused_titles: new Set(),
     reached: new Set(),
     refused: new Set(),
     refs: [],
@@ -92,16 +105,25 @@ const HEAR = new Map<string, Hear>(
     usage: (reading, { input_tokens, output_tokens, cost_usd }) => {
       if (reading.running) reading.usage = { input_tokens, output_tokens, cost_usd } as Usage;
     },
-    tool_call: (reading, { tool_call_id, title, kind, status }) => {
-      const id = String(tool_call_id);
+    tool_call: (reading, data) => {
+      const call = callIn(data);
       // Only a new one ends what was said before it.
-      if (!reading.calls.has(id)) reading.said = '';
-      reading.calls.set(id, {
-        id,
-        title: String(title),
-        kind: String(kind),
-        status: String(status),
-      });
+      if (!reading.calls.has(call.id)) reading.said = '';
+      const refused = call.status === 'failed' && reading.refused_titles.has(call.title);
+      reading.calls.set(call.id, refused ? { ...call, refused } : call);
+    },
+    permission_request: ({ asked }, { request_id, options }) => {
+      const refusing = list(options)
+        .map(record)
+        .filter(({ kind }) => /^reject/.test(String(kind)));
+      asked.set(String(request_id), new Set(refusing.map(({ option_id }) => String(option_id))));
+    },
+    permission_resolved: ({ asked, refused_titles }, { request_id, title, option_id }) => {
+      const refusing = asked.get(String(request_id));
+      asked.delete(String(request_id));
+      const isRefused = option_id === null || refusing?.has(String(option_id)) === true;
+      if (isRefused) refused_titles.add(String(title));
+      else refused_titles.delete(String(title));
     },
     block_skipped: ({ calls }, { tool_call_id }) => {
       const call = calls.get(String(tool_call_id));
@@ -124,6 +146,23 @@ const HEAR = new Map<string, Hear>(
     },
   } satisfies Record<string, Hear>),
 );
+
+const callIn = (data: TranscriptEvent['data']): ToldCall => {
+  const { tool_call_id, title, kind, status, exit_code, output } = data;
+  const call = { id: String(tool_call_id), title: String(title), kind: String(kind) };
+  return {
+    ...{ ...call, status: String(status) },
+    ...(typeof exit_code === 'number' && { exit_code }),
+    ...(call.kind === 'execute' && typeof output === 'string' && { output: endOf(output) }),
+  };
+};
+
+const LAST_LINES = 10;
+
+const endOf = (output: string): string =>
+  output.trimEnd().split('\n').slice(-LAST_LINES).join('\n').slice(-LAST_CHARACTERS);
+
+const LAST_CHARACTERS = 1000;
 
 /** A call that is not over when its run is: its agent, or who ended that, took it along. */
 const endOpen = (calls: Map<string, ToldCall>): void => {

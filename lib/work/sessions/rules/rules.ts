@@ -1,5 +1,6 @@
 import { visible } from '../../../../base/visible.ts';
 import type { State } from '../../../../store/records/case.ts';
+import type { CommandsMatter } from '../../../../store/records/commands.ts';
 import {
   isEnded,
   type PauseReason,
@@ -28,6 +29,8 @@ export interface SessionEnding {
   /** For people: the body of session.md. */
   summary: string;
   turn?: RememberedTurn | undefined;
+  /** What its approved commands came to so far. */
+  commands?: CommandsMatter | undefined;
 }
 
 /** What is remembered of a turn that is over. */
@@ -144,9 +147,10 @@ const checkSaid = (comment: string): void => {
 
 // How a session ends, whatever becomes of it.
 const endedAs =
-  (status: 'completed' | 'failed' | 'aborted', { at, summary, turn }: SessionEnding) =>
+  (status: 'completed' | 'failed' | 'aborted', { at, summary, turn, commands }: SessionEnding) =>
   (session: Session, matter: SessionMatter): SessionChange => ({
     ...{ status, ended_at: at, summary },
+    ...(commands && { commands }),
     ...turnTold(session, matter, turn),
   });
 
@@ -173,7 +177,7 @@ export const abort =
 
 /** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
 export const pause =
-  ({ summary, turn }: Omit<SessionEnding, 'at'>): SessionRule =>
+  ({ summary, turn, commands }: Omit<SessionEnding, 'at'>): SessionRule =>
   (session, matter) => {
     if (!isRunning(session.status)) throw notNow(session, 'pause');
     return {
@@ -181,6 +185,7 @@ export const pause =
       error: null,
       ...becauseOf(matter, 'operator'),
       summary,
+      ...(commands && { commands }),
       ...turnTold(session, matter, turn),
     };
   };
@@ -189,7 +194,7 @@ export const pause =
 export const interrupt =
   (
     error: string,
-    { summary, turn, outage }: Partial<SessionEnding> & WithOutage = {},
+    { summary, turn, outage, commands }: Partial<SessionEnding> & WithOutage = {},
   ): SessionRule =>
   (session, matter) =>
     isRunning(session.status)
@@ -198,6 +203,7 @@ export const interrupt =
           error: visible(error),
           ...becauseOf(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
           ...(summary !== undefined && { summary }),
+          ...(commands && { commands }),
           ...turnTold(session, matter, turn),
         }
       : undefined;

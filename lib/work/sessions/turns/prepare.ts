@@ -16,7 +16,8 @@ export const prepareWorktree = async (
   kept: StoredSession,
 ): Promise<WorktreeRecord | undefined> => {
   const { case_id, id } = kept.session;
-  const worktree = await ensureWorktree(service, case_id);
+  const { base } = kept.matter;
+  const worktree = await ensureWorktree(service, case_id, typeof base === 'string' ? { base } : {});
   const live = service.engine.live.get(id);
   if (live === undefined || live.stopping || !wantsSetup(worktree)) return worktree;
   const ready = await setUpFor(service, kept, live);

@@ -1,9 +1,10 @@
 import { notice } from '../../../../store/items/items.ts';
+import { runLimits } from '../../../../store/records/applied.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { LIMITS } from '../../../agents/launch.ts';
 import type {
   Phase,
   PromptParts,
@@ -23,6 +24,7 @@ import { type Engine, hasToStop, type LiveRun, type WithEngine } from '../live/e
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteLeft } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
+import { allowedInProject } from './always-allowed.ts';
 import { followAsked } from './follow-asked.ts';
 import { inOwnRepository } from './own-repository.ts';
 import { placesNamed } from './prompt.ts';
@@ -63,7 +65,8 @@ const drive = async (
   let lost: { error: unknown } | undefined;
   const door = await openLiveDoor(service, live, provider);
   if (door === undefined) return { outcome: 'cancelled' };
-  const spec = specOf(service, turn, door);
+  const project = allowedInProject(service.store, turn.worktree, provider);
+  const spec = { ...specOf(service, turn, door), project };
   const hearNoMore = service.runs.onLeft((left) => {
     if (left.run.marker === spec.run_marker) noteLeft(service.engine, turn.kept, left);
   });
@@ -124,7 +127,7 @@ const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDo
     run_marker: matter.run_marker ?? session.id,
     ...(signed_as !== undefined && { signed_as }),
     mcp,
-    limits: LIMITS,
+    limits: runLimits(settingsOf(store)),
     prefixes: prefixesOf(service.engine, session.id),
     attended: true,
     awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
@@ -148,6 +151,8 @@ const follow = (
 ) => {
   if (event.type === 'waiting') live.waiting = event.data;
   if (event.type === 'waiting_over') live.waiting = undefined;
+  if (event.type === 'waiting' || event.type === 'waiting_over')
+    notice(service.store, live.case_id);
   if (!isAsking(event)) return;
   const followed = followAsked(service, { live, kept }, event).catch((error: unknown) => {
     service.log.error(

@@ -1,3 +1,4 @@
+import { someOf } from '../../../../base/some-of.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { PartialWork, RunResult } from '../../../agents/provider.ts';
@@ -11,6 +12,7 @@ import type { WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { digestOf } from '../live/transcript-summary.ts';
+import { failedEdits } from '../rules/commands.ts';
 import { completeSession } from '../rules/rules.ts';
 import { endTurn, stopped } from './end.ts';
 import { prepareWorktree } from './prepare.ts';
@@ -43,8 +45,9 @@ export const workTurn = async (
   if (!goesOn) await noteWorkStart(service, kept, before);
   const ended = await runAndUnstage(service, { kept, worktree, prompt });
   if (stopped(service.engine, ended)) return;
-  const diff = goesOn ? undefined : await wholeDiffOf(service, kept);
-  const result = diff?.patch.equals(before.patch) === true ? refuseIdle(ended) : ended;
+  const diff = await wholeDiffOf(service, kept);
+  const isSame = diff.patch.equals(before.patch);
+  const result = isSame ? await refuseIdle(service, kept, { ended, goesOn }) : ended;
   if (result.outcome !== 'completed')
     return endTurn(service, kept, result.error ?? UNFINISHED, result);
   const ending = await wrapUpCompleted(service, kept, { turn: result, diff });
@@ -83,11 +86,21 @@ const runAndUnstage = async (
 };
 
 // Agents say that they are done, too, when they could not reach their model, and when they only spoke of doing it.
-const refuseIdle = (result: RunResult): RunResult => {
-  const { outcome, only_said } = result;
-  if (outcome !== 'completed' || only_said === undefined) return result;
-  return { ...result, outcome: 'failed', error: `${DID_NOTHING} Its last words:\n${only_said}` };
+const refuseIdle = async (
+  { engine }: WithEngine,
+  kept: StoredSession,
+  { ended, goesOn }: { ended: RunResult } & WorkTurn,
+): Promise<RunResult> => {
+  const { outcome, only_said } = ended;
+  if (outcome !== 'completed') return ended;
+  const edits = failedEdits((await digestOf(engine, kept)).calls);
+  if (edits !== undefined)
+    return { ...ended, outcome: 'failed', error: `${NO_EDIT} It tried: ${someOf(edits)}.` };
+  if (goesOn || only_said === undefined) return ended;
+  return { ...ended, outcome: 'failed', error: `${DID_NOTHING} Its last words:\n${only_said}` };
 };
+
+const NO_EDIT = 'Every edit of the agent failed, and nothing in the worktree has changed.';
 
 const DID_NOTHING =
   'The agent ended its turn without doing anything: it called no tool, and nothing in the worktree has changed.';

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../base/message-of.ts';
 import { someOf } from '../../../../base/some-of.ts';
-import { visible } from '../../../../base/visible.ts';
+import { visible, visibleWithin } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { imageName } from '../../../../store/links/images.ts';
 import {
@@ -22,6 +22,7 @@ import { imagesIn } from '../../issue-text/images.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
 import { digestOf } from '../live/transcript-summary.ts';
+import { commandsOf } from '../rules/commands.ts';
 import { isRunning, type RememberedTurn, type SessionEnding, usedSoFar } from '../rules/rules.ts';
 
 interface Ended extends Outcome {
@@ -70,6 +71,8 @@ const sumUp = async (
   const { session } = kept;
   const at = store.clock().toISOString();
   const { title = '', description = '' } = (await readCase(store, session.case_id)) ?? {};
+  const told = await digestOf(service.engine, kept);
+  const commands = session.mode === 'work' ? commandsOf(told.calls) : undefined;
   const summary = summaryOf({
     session,
     outcome,
@@ -77,10 +80,10 @@ const sumUp = async (
     asked: { title, description, images: imagesOf(store, session.case_id, description) },
     planned: readPlan(store, whereIs(store, kept)) !== undefined,
     changes,
-    told: await digestOf(service.engine, kept),
+    told,
     usage: isRunning(session.status) ? usedSoFar(session.usage, turn?.usage) : session.usage,
   });
-  return { at, summary: visible(summary), turn };
+  return { at, summary: visible(summary), turn, commands: visibleWithin(commands, visible) };
 };
 
 const imagesOf = (store: Store, caseId: string, description: string): string[] =>

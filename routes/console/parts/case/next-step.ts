@@ -48,7 +48,11 @@ export const nextOf = (way: Way): Step | undefined => {
       '#sessions',
     );
   if (!isProven)
-    return step('Prove it', 'The session is done; nobody has shown yet that it holds.', '/proof');
+    return step(
+      'Prove it',
+      'The session completed its work, and no proof of it is verified.',
+      '/proof',
+    );
   return pull === null
     ? step('Open a pull request', 'It is proven; nothing is proposed yet.', '/pr')
     : ofPull(pull.state);

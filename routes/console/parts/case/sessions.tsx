@@ -9,10 +9,12 @@ interface SessionsProps {
   case_id: string;
   sessions: readonly Session[];
   providers: readonly Choice[];
+  /** Its worktree is there: what that began from is chosen no more. */
+  isBegun: boolean;
 }
 
 /** The attempts at a Work item, newest first, and a further one. */
-export const Sessions = ({ case_id, sessions, providers }: SessionsProps) => (
+export const Sessions = ({ case_id, sessions, providers, isBegun }: SessionsProps) => (
   <section aria-labelledby="sessions">
     <h2 id="sessions">Sessions</h2>
     {sessions.length === 0 ? (
@@ -37,6 +39,7 @@ export const Sessions = ({ case_id, sessions, providers }: SessionsProps) => (
         <TypeField id="session-type" known={TYPES} value="implementing" />
         <ProviderField providers={providers} />
         <ModelFields providers={providers} />
+        {!isBegun && <BaseField />}
         <button type="submit" class="primary">
           Start
         </button>
@@ -44,6 +47,22 @@ export const Sessions = ({ case_id, sessions, providers }: SessionsProps) => (
       </Do>
     </details>
   </section>
+);
+
+const BaseField = () => (
+  <div>
+    <label for="base">Base</label>
+    <input
+      id="base"
+      name="base?"
+      list="base-known"
+      placeholder="The default branch"
+      maxLength={200}
+    />
+    <datalist id="base-known">
+      <option value="current">The branch that is checked out</option>
+    </datalist>
+  </div>
 );
 
 const TYPES = ['implementing', 'investigating', 'verifying'];

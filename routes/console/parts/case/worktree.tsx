@@ -6,7 +6,7 @@ export type WorktreeStatus = Data<'GET /api/worktrees/{case_id}/status'>;
 
 /** Where a Work item's files are worked on, for a hand to go there. */
 export const WorktreePlace = ({ of }: { of: WorktreeStatus }) => {
-  const { path, branch, status, detail, files = [] } = of;
+  const { path, branch, base, base_commit, base_notes = [], status, detail, files = [] } = of;
   return (
     <section aria-label="Worktree">
       <h2>Worktree</h2>
@@ -15,6 +15,8 @@ export const WorktreePlace = ({ of }: { of: WorktreeStatus }) => {
         <dd>
           <code>{visible(branch)}</code>
         </dd>
+        <dt>Based on</dt>
+        <dd>{visible([`${base} (${base_commit.slice(0, 7)}).`, ...base_notes].join(' '))}</dd>
         <dt>Path</dt>
         <dd>
           <code>{visible(path)}</code>

@@ -1,5 +1,6 @@
+import { basedOn } from '../../../../base/based-on.ts';
 import { visible } from '../../../../base/visible.ts';
-import type { Boundary, Session } from '../../../../lib/client/client.ts';
+import type { Boundary, Session, WorktreeBase } from '../../../../lib/client/client.ts';
 import { Copy } from '../copy.tsx';
 import { boundaryFacts, Unshut } from './boundary.tsx';
 
@@ -9,10 +10,12 @@ interface HeadProps {
   boundary: Boundary | undefined;
   /** By how many commits the base branch has moved since, where that can be told. */
   behind: number | null;
+  /** What its worktree began from, where that can be read. */
+  base: WorktreeBase | undefined;
 }
 
 /** Who made a plan, where and from what. */
-export const PlanHead = ({ session, boundary, behind }: HeadProps) => {
+export const PlanHead = ({ session, boundary, behind, base }: HeadProps) => {
   const { provider, model, effort, base_commit, usage } = session;
   const hash = session.approved_sha256 ?? session.plan_sha256;
   const cost = usage?.cost_usd;
@@ -22,7 +25,10 @@ export const PlanHead = ({ session, boundary, behind }: HeadProps) => {
       <dl class="facts plan-facts">
         <Fact name="By" text={[provider, model, effort].filter(Boolean).join(', ')} />
         {base_commit !== null && (
-          <Fact name="From" text={`${base_commit.slice(0, 10)}${movedBy(behind)}`} />
+          <Fact
+            name="From"
+            text={`${base === undefined ? `${base_commit.slice(0, 10)}.` : basedOn(base)}${movedBy(behind)}`}
+          />
         )}
         {boundary &&
           boundaryFacts(boundary).map(([name, text]) => (
@@ -44,10 +50,10 @@ export const PlanHead = ({ session, boundary, behind }: HeadProps) => {
 
 const movedBy = (behind: number | null): string => {
   if (behind === null) return '';
-  if (behind === 0) return ', and the base is there still';
+  if (behind === 0) return ' It is up to date.';
   return behind === 1
-    ? ', since then the base has one commit more'
-    : `, since then the base has ${behind} commits more`;
+    ? ' Since then the base has one commit more.'
+    : ` Since then the base has ${behind} commits more.`;
 };
 
 const Fact = ({ name, text }: { name: string; text: string }) => (

@@ -1,4 +1,9 @@
-import { type Boundary, Problem, type Session } from '../../../../lib/client/client.ts';
+import {
+  type Boundary,
+  Problem,
+  type Session,
+  type WorktreeBase,
+} from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
 import type { CommentsFile } from './comments-state.ts';
 
@@ -16,6 +21,8 @@ export interface PlanRead {
   boundary: Boundary | undefined;
   /** By how many commits the base branch has moved since, where that can be read. */
   behind: number | null;
+  /** What its worktree began from, where that can be read. */
+  base: WorktreeBase | undefined;
 }
 
 export const readPlan = async (api: Api, of: Of): Promise<PlanRead> => {
@@ -60,15 +67,16 @@ export const ENDED: ReadonlySet<Session['status']> = new Set(['completed', 'fail
 export const readAround = async (
   { call }: Api,
   { case_id, id, base_commit, status }: Session,
-): Promise<Pick<PlanRead, 'boundary' | 'behind'>> => {
-  if (ENDED.has(status)) return { boundary: undefined, behind: null };
-  const [boundary, health] = await Promise.all([
+): Promise<Pick<PlanRead, 'boundary' | 'behind' | 'base'>> => {
+  if (ENDED.has(status)) return { boundary: undefined, behind: null, base: undefined };
+  const [boundary, health, base] = await Promise.all([
     call('GET /cases/{id}/sessions/{sid}/boundary', { id: case_id, sid: id }).catch(
       () => undefined,
     ),
     base_commit === null
       ? null
       : call('GET /api/worktrees/{case_id}/health', { case_id }).catch(() => null),
+    call('GET /api/worktrees/{case_id}/base', { case_id }).catch(() => undefined),
   ]);
-  return { boundary, behind: health?.behind ?? null };
+  return { boundary, behind: health?.behind ?? null, base };
 };

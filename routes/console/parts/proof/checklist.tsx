@@ -66,7 +66,7 @@ interface EntryProps {
 }
 
 const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
-  const { task, done, satisfied, required, type } = item;
+  const { task, done, satisfied, required, command } = item;
   const description = visible(item.description);
   const at = `/cases/${id}/proof/checklist/${item.id}`;
   return (
@@ -82,9 +82,14 @@ const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
             </button>
           </Do>
         ) : (
-          <span class="quiet">
-            by a proof of type <code>{type}</code>
-          </span>
+          <AsksFor {...item} />
+        )}
+        {command !== undefined && !satisfied && (
+          <Do call={`POST /cases/${id}/proof/run`} body={{ command }}>
+            <button type="submit" aria-label={`Run ${visible(command)}`}>
+              Run <code>{visible(command)}</code>
+            </button>
+          </Do>
         )}
         <details class="ask">
           <summary class="button" data-key="d" aria-label={`Remove: ${description}`}>
@@ -97,9 +102,39 @@ const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
           </Do>
         </details>
       </div>
+      {item.waived !== undefined && (
+        <p class="quiet">{`Waived by ${visible(item.waived.by)}: ${visible(item.waived.reason)}`}</p>
+      )}
+      {!satisfied && <Waive at={at} etag={isAlone ? undefined : etag} />}
     </li>
   );
 };
+
+const AsksFor = ({ type, command }: ChecklistItem) =>
+  command === undefined ? (
+    <span class="quiet">
+      by a proof of type <code>{type}</code>
+    </span>
+  ) : (
+    <span class="quiet">by a run of the command that passed</span>
+  );
+
+const Waive = ({ at, etag }: { at: string; etag: string | undefined }) => (
+  <details class="in-place">
+    <summary>Waive…</summary>
+    <Do call={`PUT ${at}/waiver`} if_match={etag} class="fields below">
+      <label>
+        Your name
+        <input name="by" required maxLength={200} />
+      </label>
+      <label>
+        Why it is not needed
+        <input name="reason" required maxLength={1000} />
+      </label>
+      <button type="submit">Waive it</button>
+    </Do>
+  </details>
+);
 
 const nameOf = (done: boolean, description: string): string =>
   `${done ? 'Untick' : 'Tick'}: ${description}`;

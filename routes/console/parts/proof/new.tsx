@@ -33,6 +33,13 @@ export const NewProof = ({ id, types }: NewProps) => (
         </label>
         <button type="submit">Add this file</button>
       </Do>
+      <Do call={`POST /cases/${id}/proof/run`} class="fields">
+        <label>
+          A command to run in the worktree, in the sandbox
+          <input name="command" required maxLength={2000} placeholder="npm test" data-key="r" />
+        </label>
+        <button type="submit">Run this check</button>
+      </Do>
     </div>
   </>
 );

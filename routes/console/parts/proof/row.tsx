@@ -26,7 +26,7 @@ interface RowProps extends ProofShown {
 
 export const ProofRow = (shown: RowProps) => {
   const { proof, isCut, isStale } = shown;
-  const { id, case_id, type, verified, content, created_at } = proof;
+  const { id, case_id, type, verified, content, created_at, run } = proof;
   const at = `/cases/${case_id}/proof/${id}`;
   return (
     <li id={`proof-${id}`} class="row proof" data-row={id} tabIndex={-1}>
@@ -35,6 +35,7 @@ export const ProofRow = (shown: RowProps) => {
           {verified ? 'Verified' : 'Not verified'}
         </span>
         <h3 class="title">{type}</h3>
+        {run !== undefined && <CheckTag {...run} />}
         {isStale && <span class="tag held">of other work</span>}
         <Since at={created_at} />
       </div>
@@ -46,9 +47,25 @@ export const ProofRow = (shown: RowProps) => {
         </p>
       )}
       {proof.file !== null && <ProofFile {...shown} file={proof.file} at={`${at}/file`} />}
-      <Decide {...shown} at={at} />
+      {run?.status === 'running' ? <Running at={at} /> : <Decide {...shown} at={at} />}
     </li>
   );
+};
+
+type Run = NonNullable<Proof['run']>;
+
+const CheckTag = ({ status, attempt, exit_code }: Run) => {
+  const exit = exit_code === null ? '' : ` (exit ${exit_code})`;
+  const nth = status === 'passed' || status === 'failed' ? ` on run ${attempt}` : '';
+  return <span class={`tag ${TAGS[status]}`}>{`${status}${nth}${exit}`}</span>;
+};
+
+const TAGS: Readonly<Record<Run['status'], string>> = {
+  running: 'working',
+  passed: 'verified',
+  failed: 'failed',
+  aborted: '',
+  interrupted: 'held',
 };
 
 const OfWhat = ({
@@ -110,6 +127,16 @@ const ProofFile = ({ file, at, text, proof }: FileProps) => (
         {visible(file)}
       </a>
     </p>
+  </div>
+);
+
+const Running = ({ at }: { at: string }) => (
+  <div class="answers">
+    <Do call={`POST ${at}/abort`}>
+      <button type="submit" data-key="x">
+        Abort
+      </button>
+    </Do>
   </div>
 );
 

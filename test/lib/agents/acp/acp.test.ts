@@ -424,6 +424,15 @@ describe('an acp run in Work mode', () => {
     assert.match((await run.done).error ?? '', /idle limit/);
   });
 
+  it('does not count a tool call that runs for it', async (t) => {
+    const { run } = startOn(t, 'silent-command', 'work', {
+      limits: { idle_ms: 4000, wall_ms: 120_000, output_bytes: 1e6 },
+    });
+
+    const { outcome, error } = await run.done;
+    assert.equal(outcome, 'completed', error);
+  });
+
   it('fails when it goes on for too long, though it is never silent', async (t) => {
     const limits = { idle_ms: 60_000, wall_ms: 2000, output_bytes: 1e9 };
     const { run } = startOn(t, 'chatter', 'work', { limits });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createPermissionDesk } from '../../../../lib/agents/acp/permission-desk.ts';
 import { mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
-import type { RunEvent } from '../../../../lib/agents/provider.ts';
+import type { AllowedInProject, RunEvent } from '../../../../lib/agents/provider.ts';
 
 const OPTIONS = [
   { optionId: 'y', name: 'Yes', kind: 'allow_once' },
@@ -15,7 +15,7 @@ const OPTIONS = [
 const RUN = mergeToolCall(undefined, { toolCallId: '1', title: 'npm test', kind: 'execute' });
 const never = new AbortController().signal;
 
-const openDesk = () => {
+const openDesk = (project?: AllowedInProject) => {
   const events: RunEvent[] = [];
   const waiting: boolean[] = [];
   const desk = createPermissionDesk({
@@ -27,6 +27,7 @@ const openDesk = () => {
     },
     tell: (event) => events.push(event),
     onWaiting: (is) => waiting.push(is),
+    ...(project !== undefined && { project }),
   });
   const requests = (): string[] =>
     events.flatMap((event) => (event.type === 'permission_request' ? event.data.request_id : []));
@@ -63,6 +64,36 @@ describe('the permission desk', () => {
         data: { request_id, title: 'npm test', kind: 'execute', option_id: 'n', by: 'operator' },
       },
     ]);
+  });
+
+  it('asks again for what was allowed in the project, once that is revoked', async () => {
+    const allowed: string[] = [];
+    const allow = (prefix: string) => void allowed.push(prefix);
+    const { desk, requests } = openDesk({ prefixes: () => allowed, allow });
+    const call = mergeToolCall(undefined, {
+      ...{ toolCallId: '1', title: 'test', kind: 'execute' },
+      rawInput: { command: 'npm test' },
+    });
+    const [first, second] = [desk.ask(call, OPTIONS, never), desk.ask(call, OPTIONS, never)];
+    assert.equal(desk.answer(requests()[0] ?? '', 'allow_project'), true);
+    assert.deepEqual(await Promise.all([first, second]), [outcome('y'), outcome('y')]);
+    assert.deepEqual(await desk.ask(call, OPTIONS, never), outcome('y'));
+    allowed.pop();
+    void desk.ask(call, OPTIONS, never);
+    assert.equal(requests().length, 3);
+  });
+
+  it('allows nothing in the project that cannot be kept', () => {
+    const allow = () => assert.fail('the disk is full');
+    const { desk, requests } = openDesk({ prefixes: () => [], allow });
+    const call = mergeToolCall(undefined, {
+      ...{ toolCallId: '1', title: 'test', kind: 'execute' },
+      rawInput: { command: 'npm test' },
+    });
+    void desk.ask(call, OPTIONS, never);
+    const [asked = ''] = requests();
+    assert.throws(() => desk.answer(asked, 'allow_project'), /the disk is full/);
+    assert.equal(desk.answer(asked, 'n'), true);
   });
 
   it('tells that it waits from the first parked request to the last answer', async () => {

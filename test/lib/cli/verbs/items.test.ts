@@ -60,7 +60,7 @@ describe('dossier new', () => {
     const { code, stdout } = await said('new', 'Say', 'it\u202e', '--type', 'feature');
     assert.equal(code, 1, stdout);
     const ended = await said('new', 'Say', 'it', '--type', 'feature');
-    assert.match(ended.stdout, /^[0-9a-f]{8} {2}Say it\n$/);
+    assert.match(ended.stdout, /^[0-9a-f]{8}\tSay it\n$/);
     const item = JSON.parse((await said('new', 'Another', '--json')).stdout);
     assert.deepEqual([item.title, item.type], ['Another', 'task']);
     assert.deepEqual((await all()).map(({ title }) => title).toSorted(), ['Another', 'Say it']);
@@ -147,7 +147,7 @@ describe('dossier new', () => {
     const said = (...words: string[]) =>
       dossierIn(t, { cwd: root }, [...words, '--workspace', workspace]);
     const ended = await said('new', '--issue', String(number));
-    assert.match(ended.stdout, /^[0-9a-f]{8} {2}Say it\n$/);
+    assert.match(ended.stdout, /^[0-9a-f]{8}\tSay it\n$/);
     assert.equal((await said('new', '--issue', 'one')).code, 2);
     assert.equal((await said('new', 'Other', '--issue', '1')).code, 2);
     const none = await said('pr', 'say');
@@ -254,6 +254,7 @@ describe('dossier proof and verify', () => {
     const { proofs, gate } = JSON.parse((await said('proof', 'hello', '--json')).stdout);
     assert.deepEqual([proofs[0].verified, gate.satisfied], [true, true]);
     assert.equal((await said('verify', 'hello', 'ffff')).code, 1);
+    assert.equal((await said('proof', 'run', 'hello', 'true')).code, 1, 'without a worktree');
     assert.equal((await said('proof', 'add', 'hello', `${file}.gone`)).code, 1);
     assert.equal((await said('proof', 'hello', 'more')).code, 2);
     if (noTerminal !== false) return;
@@ -284,7 +285,7 @@ describe('dossier inbox', () => {
       .map((row) => row.split('\t'));
     const waiting = JSON.parse((await said('inbox', '--json')).stdout);
     assert.deepEqual(
-      rows.map(([, , command, title]) => [command, title]),
+      rows.map(([, , command = '', title]) => [command.replace(/ --workspace .*/, ''), title]),
       ids.map((id, at) => [
         `dossier ${waiting[at].kind === 'plan' ? 'approve' : 'start'} ${id.slice(0, 8)}`,
         ['First', 'Second'][at],
@@ -374,7 +375,7 @@ describe('dossier new and start', () => {
       /of manual is planning/,
     );
     await eventually(async () =>
-      assert.match((await said('inbox')).stdout, /\tdossier plan [0-9a-f]{8}\t/),
+      assert.match((await said('inbox')).stdout, /\tdossier plan [0-9a-f]{8} --workspace /),
     );
     const none = await said('plan', 'say');
     assert.equal(none.code, 1);
@@ -389,14 +390,14 @@ describe('dossier new and start', () => {
     const said = (...words: string[]) =>
       dossierIn(t, { cwd: workspace }, [...words, '--workspace', workspace]);
     const made = await said('new', 'Outside');
-    assert.match(made.stdout, /^[0-9a-f]{8} {2}Outside\n$/);
+    assert.match(made.stdout, /^[0-9a-f]{8}\tOutside\n$/);
     assert.match(
       made.stderr,
-      /^dossier: .* default, which has no repository.*dossier open [0-9a-f]{8}.*--project one or two/,
+      /^dossier: .* default, which has no repository.*dossier start [0-9a-f]{8} --project NAME.*--project one or two/,
     );
     const refused = await said('start', 'outside', '--provider', 'manual');
     assert.equal(refused.code, 1);
-    assertSentence(refused, /default has no .*dossier open [0-9a-f]{8}.*case\.md/);
+    assertSentence(refused, /there are several.*dossier start [0-9a-f]{8} --project one or two/);
     assert.equal((await said('new', 'Inside', '--project', 'one')).stderr, '');
   });
 });

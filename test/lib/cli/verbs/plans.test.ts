@@ -42,7 +42,8 @@ describe('dossier approve', { skip: noTerminal }, () => {
     assert.match(head, /^Sandbox +none$/m);
     assert.match(head, /^Network +open, with all that is on this machine$/m);
     assert.match(head, /^Unasked +the blocks of the plan, one by one, and nothing else$/m);
-    assert.match(head, new RegExp(`^From +${base_commit}$`, 'm'));
+    assert.match(head, /^From +Based on main \([0-9a-f]{7} '.*', .* old\)\.$/m);
+    assert.ok(head.includes(`(${String(base_commit).slice(0, 7)} `));
     assert.match(head, /^Cost +not told$/m);
     assert.match(head, new RegExp(`^Hash +${hash}$`, 'm'));
     assert.match(head, /^Not isolated: what runs can do whatever your user can/m);

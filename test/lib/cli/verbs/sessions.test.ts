@@ -58,7 +58,7 @@ describe('dossier start', () => {
     const ended = await said('start', ...more);
     assert.match(
       ended.stdout,
-      /^Session [0-9a-f]{8} of manual is queued; dossier tail [0-9a-f]{8} shows it\n$/,
+      /^Session [0-9a-f]{8} of manual is queued; dossier tail [0-9a-f]{8} shows it\nBased on main \(.*\)\.\n$/,
     );
     const [, second] = await api.call('GET /cases/{id}/sessions', { id: at.id });
     assert.deepEqual([second?.type, second?.provider], ['fixing', 'manual']);
@@ -127,7 +127,10 @@ describe('dossier tail', () => {
     await approve();
     const ended = await said('tail');
     assert.equal(ended.code, 1);
-    assert.match(ended.stdout, /\n\* execute: .* failed\n(?:.*\n)*-- ended: failed: /);
+    assert.match(
+      ended.stdout,
+      /\n\* execute: .* failed \(exit 1\)\n(?:.*\n)*1 of 1 approved command failed: `false` \(exit 1\)\n(?:.*\n)*-- ended: failed: /,
+    );
   });
 
   it('leaves it running at Ctrl-C', { skip: noTerminal }, async (t) => {

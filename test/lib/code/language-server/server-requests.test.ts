@@ -21,29 +21,38 @@ const start = () => {
   return {
     written,
     give: (...clients: EditorClient[]) => errands.give(QUESTION, readEnvelope(QUESTION), clients),
-    isDone: (client: EditorClient, answer = ANSWER) =>
-      errands.isDone(client, answer, readEnvelope(answer)),
+    answered: (client: EditorClient, answer = ANSWER) =>
+      errands.answered(client, answer, readEnvelope(answer))?.toString(),
     forget: errands.forget,
   };
 };
 
 describe('an errand of a language server', () => {
   it('is answered by the editor that was asked, and by no other', () => {
-    const { give, isDone } = start();
+    const { give, answered } = start();
     const [asked, other] = [editor(), editor()];
     assert.deepEqual(give(asked, other), { to: asked });
-    assert.equal(isDone(other), false);
-    assert.equal(isDone(asked, bytes({ jsonrpc: '2.0', id: 8, result: [] })), false);
-    assert.equal(isDone(asked), true);
+    assert.equal(answered(other), undefined);
+    assert.equal(answered(asked, bytes({ jsonrpc: '2.0', id: 8, result: [] })), undefined);
+    assert.equal(answered(asked), ANSWER.toString());
   });
 
   it('is answered once', () => {
-    const { give, isDone, forget } = start();
+    const { give, answered, forget } = start();
     const asked = editor();
     give(asked);
-    assert.equal(isDone(asked), true);
-    assert.equal(isDone(asked), false);
+    assert.equal(answered(asked), ANSWER.toString());
+    assert.equal(answered(asked), undefined);
     assert.deepEqual(forget(asked), []);
+  });
+
+  it('is answered here where the editor does not do it', () => {
+    const { give, answered } = start();
+    const asked = editor();
+    give(asked);
+    const error = { code: -32_601, message: 'Method not implemented' };
+    const answer = answered(asked, bytes({ jsonrpc: '2.0', id: 7, error }));
+    assert.deepEqual(JSON.parse(answer ?? ''), { jsonrpc: '2.0', id: 7, result: [] });
   });
 
   it('goes past who is no editor, and is answered here where nobody is', () => {
@@ -56,12 +65,12 @@ describe('an errand of a language server', () => {
   });
 
   it('is answered here when who was asked goes, whose late answer is taken no more', () => {
-    const { give, isDone, forget } = start();
+    const { give, answered, forget } = start();
     const [asked, other] = [editor(), editor()];
     give(asked);
     assert.deepEqual(forget(other), []);
     const [answer] = forget(asked).map((each) => JSON.parse(each.toString()));
     assert.deepEqual(answer, { jsonrpc: '2.0', id: 7, result: [] });
-    assert.equal(isDone(asked), false);
+    assert.equal(answered(asked), undefined);
   });
 });

@@ -59,18 +59,21 @@ describe('ensureWorktree', () => {
 describe('workOf', () => {
   it('names the commit of the worktree, not of the main checkout, and not the base', async (t) => {
     const { service, item, repository } = await start(t);
-    assert.deepEqual(await workOf(service, item.id, true), {});
+    assert.deepEqual(await workOf(service, item.id, { diff: true, tree: false }), {});
     const { path, base_commit } = await ensureWorktree(service, item.id);
-    const nothing = { head: base_commit, dirty: false, diff_sha256: null };
-    assert.deepEqual(await workOf(service, item.id, true), nothing);
+    const nothing = { head: base_commit, dirty: false, has_work: false, diff_sha256: null };
+    assert.deepEqual(await workOf(service, item.id, { diff: true, tree: false }), nothing);
     repository.git('commit', '--quiet', '--allow-empty', '--message', 'elsewhere');
-    assert.deepEqual(await workOf(service, item.id, true), nothing);
+    assert.deepEqual(await workOf(service, item.id, { diff: true, tree: false }), nothing);
     gitIn(path)('reset', '--quiet', '--hard', 'main');
     const head = repository.git('rev-parse', 'main').trim();
-    const clean = { head, commit: head, dirty: false };
-    assert.deepEqual(await workOf(service, item.id, 'uncommitted'), clean);
+    const clean = { head, commit: head, dirty: false, has_work: true };
+    assert.deepEqual(await workOf(service, item.id, { diff: 'uncommitted', tree: false }), clean);
     writeFiles(path, { 'new.txt': 'one\n' });
-    const { dirty, diff_sha256 } = await workOf(service, item.id, 'uncommitted');
+    const { dirty, diff_sha256 } = await workOf(service, item.id, {
+      diff: 'uncommitted',
+      tree: false,
+    });
     assert.deepEqual([dirty, typeof diff_sha256], [true, 'string']);
   });
 
@@ -78,10 +81,10 @@ describe('workOf', () => {
     const { service, item, workspace } = await start(t);
     const { path } = await ensureWorktree(service, item.id);
     rmSync(path, { recursive: true });
-    assert.deepEqual(await workOf(service, item.id, true), {});
+    assert.deepEqual(await workOf(service, item.id, { diff: true, tree: false }), {});
     writeFileSync(join(workspace, '.dossier', 'worktrees', `${item.id}.json`), '{');
-    assert.deepEqual(await workOf(service, item.id, true), {});
-    assert.deepEqual(await workOf(service, NOBODY, true), {});
+    assert.deepEqual(await workOf(service, item.id, { diff: true, tree: false }), {});
+    assert.deepEqual(await workOf(service, NOBODY, { diff: true, tree: false }), {});
   });
 });
 

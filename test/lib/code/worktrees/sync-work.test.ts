@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { syncWork } from '../../../../lib/code/worktrees/keep/sync-work.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../../lib/code/worktrees/look/diff.ts';
-import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { findWorktree } from '../../../../lib/code/worktrees/read.ts';
 import { inject } from '../../../helpers/faults.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
 import { create, start } from './fixture.ts';
@@ -22,9 +22,8 @@ const scene = async (t: TestContext, program = 'exec "$REAL" "$@"'): Promise<Sce
   const fixture = await start(t);
   const { path } = await create(fixture);
   const { git, store, item, config } = { ...fixture, ...fixture.service };
-  const record = JSON.parse(
-    readFileSync(join(store.layout.worktrees, `${item.id}.json`), 'utf8'),
-  ) as WorktreeRecord;
+  const record = findWorktree(store, item.id);
+  assert.ok(record !== undefined);
   const bin = temporaryDirectory(t);
   const log = join(bin, 'called');
   const text = `#!/bin/sh\nREAL=/bin/sync\necho "$@" >> ${log}\n${program}\n`;

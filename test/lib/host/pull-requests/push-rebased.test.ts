@@ -226,4 +226,14 @@ describe('a rebase with a remote', () => {
       /origin\/main is as it was last fetched.*origin is known/,
     );
   });
+
+  it('goes on from the upstream of a local base that is behind it', async (t) => {
+    const scene = await rebased(t);
+    const { main, running, git } = scene;
+    const newer = commit(main, running.repository.root, { 'newer.txt': 'newer\n' });
+    main('push', '--quiet', 'origin', 'main');
+    main('reset', '--quiet', '--hard', 'HEAD^');
+    const behind = await scene.post('pr/rebase');
+    assert.deepEqual([behind.status, git('rev-parse', 'HEAD^').trim()], [200, newer], behind.text);
+  });
 });

@@ -137,7 +137,7 @@ describe('autocommit', () => {
     await newest(kept, 'case Fix login: state OPEN to INVESTIGATING');
     await writeMemory(service.store, id, { filename: 'notes.md', content: 'one\n' });
     await newest(kept, 'case Fix login: memory');
-    await changeCase(service.store, id, { description: 'Told at length' });
+    await changeCase(service, id, { description: 'Told at length' });
     await newest(kept, 'case Fix login: case.md');
     await clean(kept);
     assert.equal(

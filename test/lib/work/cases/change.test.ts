@@ -15,7 +15,7 @@ describe('a change of a Work item', () => {
     const { service, call } = await startForTest(t);
     const { store } = service;
     const { id } = (await call<Case>('POST', '/cases', NEW)).body;
-    const changed = await changeCase(store, id, { title: 'Another' });
+    const changed = await changeCase(service, id, { title: 'Another' });
     assert.equal(changed, itemOf(store, id)?.answer);
     const moved = await setState(store, id, { state: 'INVESTIGATING' }, changed.etag);
     assert.equal(moved, itemOf(store, id)?.answer);

@@ -59,6 +59,15 @@ const NAMES = [
   ...['ORIG_HEAD', 'config', 'objects', '@', '-x', 'a..b', 'main.lock', 'refs/heads/../heads/main'],
 ];
 
+// What git says of it; null where it knows no such thing.
+const commitIn = ({ git }: Made, name: string): string | null => {
+  try {
+    return git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`).trim();
+  } catch {
+    return null;
+  }
+};
+
 describe('plainCommit', () => {
   it('says what git says, or nothing, also of names that mean several things', (t) => {
     const made = make(t);
@@ -67,8 +76,7 @@ describe('plainCommit', () => {
       for (const name of NAMES) {
         const plain = plainCommit(place, name);
         if (plain === undefined) continue;
-        const said = made.git('rev-parse', '--verify', '--end-of-options', `${name}^{commit}`);
-        assert.equal(plain, said.trim(), name);
+        assert.equal(plain, commitIn(made, name), name);
       }
     };
     same();

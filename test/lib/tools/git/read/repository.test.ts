@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chownSync, mkdirSync } from 'node:fs';
+import { chownSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
@@ -9,7 +9,6 @@ import {
   commitOf,
   commitsOf,
   currentBranch,
-  defaultBase,
   findRepository,
   headCommit,
 } from '../../../../../lib/tools/git/read/repository.ts';
@@ -90,35 +89,6 @@ describe('headCommit, currentBranch and commitOf', () => {
     assert.equal(await headCommit(git.at(empty)), undefined);
     for (const name of ['', '--all', 'nothing', 'a\0b'])
       assert.equal(await commitOf(git.at(known(made)), name), undefined);
-  });
-});
-
-describe('defaultBase', () => {
-  it('takes the configured base, else the default of the remote, else the current branch', async (t) => {
-    const made = makeRepository(t);
-    const git = testGit(t);
-    const commit = made.git('rev-parse', 'HEAD').trim();
-    made.git('branch', 'release');
-    assert.deepEqual(await defaultBase(git.at(known(made))), { name: 'main', commit });
-    made.git('update-ref', 'refs/remotes/origin/trunk', 'HEAD');
-    made.git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/trunk');
-    assert.deepEqual(await defaultBase(git.at(known(made))), { name: 'origin/trunk', commit });
-    assert.deepEqual(await defaultBase(git.at(known(made)), 'release'), {
-      name: 'release',
-      commit,
-    });
-  });
-
-  it('refuses a configured base that is not there, and a repository without a commit', async (t) => {
-    const made = makeRepository(t);
-    const git = testGit(t);
-    await assert.rejects(defaultBase(git.at(known(made)), 'absent'), /no branch or commit absent/);
-    const root = temporaryDirectory(t);
-    mkdirSync(join(root, 'r'));
-    gitIn(join(root, 'r'))('init', '--quiet');
-    const empty = await findRepository(git, join(root, 'r'));
-    assert.ok(empty);
-    await assert.rejects(defaultBase(git.at(empty)), /no commit yet/);
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
@@ -19,6 +20,8 @@ import {
   testGit,
   writeFiles,
 } from '../../../../helpers/repository.ts';
+
+const takeAway = (path: string): Promise<void> => rm(path, { recursive: true });
 
 const code =
   (expected: string) =>
@@ -168,7 +171,7 @@ describe('removeWorktree', () => {
     const made = makeRepository(t);
     const git = testGit(t);
     const worktree = await makeWorktree(t, git, known(made));
-    await removeLinkedWorktree(git, worktree, { force: false });
+    await removeLinkedWorktree(git, worktree, { force: false, takeAway });
     assert.equal(existsSync(worktree.path), false);
     assert.equal((await listWorktrees(git.at(known(made)))).length, 1);
     assert.match(made.git('branch'), /work\/one/);
@@ -178,14 +181,17 @@ describe('removeWorktree', () => {
     const git = testGit(t);
     const worktree = await makeWorktree(t, git, known(makeRepository(t)));
     writeFiles(worktree.path, { 'new.txt': 'work' });
-    await assert.rejects(removeLinkedWorktree(git, worktree, { force: false }), (error) => {
-      assert.ok(error instanceof ServiceError);
-      assert.equal(error.code, 'work_would_be_lost');
-      assert.deepEqual(error.members, { files: ['new.txt'] });
-      return true;
-    });
+    await assert.rejects(
+      removeLinkedWorktree(git, worktree, { force: false, takeAway }),
+      (error) => {
+        assert.ok(error instanceof ServiceError);
+        assert.equal(error.code, 'work_would_be_lost');
+        assert.deepEqual(error.members, { files: ['new.txt'] });
+        return true;
+      },
+    );
     assert.equal(readFileSync(join(worktree.path, 'new.txt'), 'utf8'), 'work');
-    await removeLinkedWorktree(git, worktree, { force: true });
+    await removeLinkedWorktree(git, worktree, { force: true, takeAway });
     assert.equal(existsSync(worktree.path), false);
   });
 
@@ -204,15 +210,15 @@ describe('removeWorktree', () => {
     made.git('commit', '--quiet', '-m', 'submodule');
     const git = testGit(t);
     const one = await makeWorktree(t, git, known(made), 'one');
-    await removeLinkedWorktree(git, one, { force: false });
+    await removeLinkedWorktree(git, one, { force: false, takeAway });
     assert.equal(existsSync(one.path), false);
     const two = await makeWorktree(t, git, known(made), 'two');
     gitIn(two.path)('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'update', '--init');
     await assert.rejects(
-      removeLinkedWorktree(git, two, { force: false }),
+      removeLinkedWorktree(git, two, { force: false, takeAway }),
       /submodules that may hold work/,
     );
-    await removeLinkedWorktree(git, two, { force: true });
+    await removeLinkedWorktree(git, two, { force: true, takeAway });
     assert.equal(existsSync(two.path), false);
   });
 
@@ -221,7 +227,7 @@ describe('removeWorktree', () => {
     const repository = known(makeRepository(t));
     const worktree = await makeWorktree(t, git, repository);
     rmSync(worktree.path, { recursive: true });
-    await removeLinkedWorktree(git, worktree, { force: false });
+    await removeLinkedWorktree(git, worktree, { force: false, takeAway });
     assert.equal((await listWorktrees(git.at(repository))).length, 1);
   });
 
@@ -230,7 +236,7 @@ describe('removeWorktree', () => {
     const worktree = await makeWorktree(t, git, known(makeRepository(t)));
     writeFileSync(join(worktree.path, '.git'), `gitdir: ${makeRepository(t).root}/.git\n`);
     await assert.rejects(
-      removeLinkedWorktree(git, worktree, { force: true }),
+      removeLinkedWorktree(git, worktree, { force: true, takeAway }),
       code('worktree_tampered'),
     );
     assert.equal(existsSync(join(worktree.path, 'README.md')), true);

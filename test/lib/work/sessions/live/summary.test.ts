@@ -67,6 +67,7 @@ describe('summaryOf', () => {
       summaryOf(done()),
       [
         '## How it ended\n\nCompleted at 2026-11-21 10:02 UTC, 2 min 5 s after planning began.',
+        '**1 of 2 approved commands failed: `npm test`**',
         '## What was asked\n\nGreet by name\n\n````markdown\nSay ```hello``` to whoever asks.\n````',
         `## What was approved\n\n[plan.md](plan.md), SHA-256 \`${'f'.repeat(64)}\`. qwen worked on \`work/greet\`, from \`abc123\`.`,
         '## What changed\n\n2 files, +3 −1: see [diff.patch](diff.patch).\n\n```text\nchanged  greet.sh  +3 −1\nadded    logo.png  binary\n```',

@@ -1,0 +1,19 @@
+import { number, type Wire } from '../../base/wire.ts';
+
+/** The exit code in what an agent reports as data: each spells it in its own way. */
+export const exitCodeIn = (told: Wire): { exit_code?: number } => {
+  const code = number(told.exit_code) ?? number(told.exitCode) ?? number(told.exit);
+  return code !== undefined && Number.isInteger(code) ? { exit_code: code } : {};
+};
+
+/** The same of a failed command whose agent has it in the text alone: Claude Code before the output, Qwen Code after it. */
+export const exitCodeSaid = (output: string): { exit_code?: number } => {
+  const found = SAID.exec(output.slice(0, AT_BEGINNING)) ?? SAID_LAST.exec(output.slice(-AT_END));
+  const code = Number(found?.[1]);
+  return found !== null && code > 0 ? { exit_code: code } : {};
+};
+
+const AT_BEGINNING = 40;
+const AT_END = 400;
+const SAID = /^(?:```\w*\n)?(?:Error: )?(?:Exit code|Command exited with code:) (\d{1,3})\b/;
+const SAID_LAST = /^(?:Exit Code): (\d{1,3})$/m;

@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AttentionItem, Session } from '../../client/client.ts';
+import { UsageError } from '../../config.ts';
+import { itemOf } from '../reach/item.ts';
+import { sessionOf } from '../reach/session.ts';
+import { commandFor } from './inbox.ts';
+import { type Verb, verb } from './verb.ts';
+
+const AS_ASKED = 0;
+const FAILED = 1;
+const SOMETHING_ELSE = 4;
+const TIMEOUT = 5;
+
+const GOALS = ['plan', 'done'] as const;
+const LOOK_MS = 500;
+
+/**
+ * `dossier wait ITEM --for plan|done`: ends at the first thing that needs the operator: 0 as asked, 1 where the session
+ * failed, 4 where something else waits, 5 once the time is up.
+ */
+export const wait = verb(async (given) => {
+  const { dossier, words, values } = given;
+  const goal = GOALS.find((each) => each === (values.for ?? 'done'));
+  if (goal === undefined) throw new UsageError('--for takes plan or done');
+  const until = performance.now() + millisecondsIn(values.timeout);
+  const id = await itemOf(dossier, words[0] ?? '');
+  for (;;) {
+    const session = await sessionOf(dossier, id, values.session);
+    const waiting = ((await dossier.call('GET /attention')) ?? []).find(
+      ({ case_id, session_id }) => case_id === id && session_id === session.id,
+    );
+    const code = codeFor(goal, session, waiting);
+    if (code !== undefined) return tell(given, { code, session, waiting });
+    if (performance.now() >= until) return tell(given, { code: TIMEOUT, session, waiting });
+    await delay(LOOK_MS);
+  }
+});
+
+const codeFor = (
+  goal: (typeof GOALS)[number],
+  { status }: Session,
+  waiting: AttentionItem | undefined,
+): number | undefined => {
+  if (status === 'completed') return AS_ASKED;
+  if (status === 'plan_ready') return goal === 'plan' ? AS_ASKED : SOMETHING_ELSE;
+  if (status === 'failed' || status === 'aborted') return FAILED;
+  if (status === 'paused') return SOMETHING_ELSE;
+  return waiting === undefined ? undefined : SOMETHING_ELSE;
+};
+
+interface Found {
+  code: number;
+  session: Session;
+  waiting: AttentionItem | undefined;
+}
+
+const tell = ({ values, out }: Verb, { code, session, waiting }: Found): number => {
+  if (values.json === true) {
+    out.json({ session, waiting: waiting ?? null });
+    return code;
+  }
+  const { status, error } = session;
+  const timeout = code === TIMEOUT ? 'Timeout: session' : 'Session';
+  out.say(`${timeout} ${session.id.slice(0, 8)} is ${status}${error ? `: ${error}` : ''}`);
+  if (waiting !== undefined) out.say(`${waiting.message}\n  ${commandFor(waiting)}`);
+  return code;
+};
+
+const UNITS = { s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+const millisecondsIn = (text: string | undefined): number => {
+  if (text === undefined) return Number.POSITIVE_INFINITY;
+  const [, count, unit = ''] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
+  if (count === undefined) throw new UsageError('--timeout takes 30s, 10m or 2h');
+  return Number(count) * UNITS[unit as keyof typeof UNITS];
+};

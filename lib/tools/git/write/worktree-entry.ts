@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { isDone, orElse } from '../../../../base/or-else.ts';
+import type { GitWorktree } from '../run/git.ts';
+
+type Removed = Pick<GitWorktree, 'path' | 'common_dir'> & Partial<GitWorktree>;
+
+/**
+ * Removes git's records of a worktree whose directory is gone or was never whole, and resolves when that is on disk: a
+ * record of which a power cut left a part keeps git from listing the others. `git worktree remove` refuses such a one.
+ */
+export const removeEntries = async ({ path, common_dir, git_dir }: Removed): Promise<void> => {
+  const home = join(common_dir, 'worktrees');
+  // Another git (gc visits every record) may write where this one deletes.
+  for (const name of orElse(() => readdirSync(home), [], 'ENOENT'))
+    if (join(home, name) === git_dir || isEntryOf(home, name, path))
+      await rm(join(home, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  await syncIfThere(home);
+  // git removes it with the last record, too.
+  if (isDone(() => rmdirSync(home), 'ENOTEMPTY', 'EEXIST', 'ENOENT')) await syncIfThere(common_dir);
+};
+
+// git names a record after the directory, with a number where that name is taken, and says in it where the directory is.
+const isEntryOf = (home: string, name: string, path: string): boolean => {
+  const own = basename(path);
+  if (!name.startsWith(own) || !/^\d*$/.test(name.slice(own.length))) return false;
+  const said = orElse(() => readFileSync(join(home, name, 'gitdir'), 'utf8'), '', 'ENOENT');
+  const text = said.replaceAll('\0', '').trimEnd();
+  const wanted = join(path, '.git');
+  // A power cut leaves no text, a part of it, or zeros. Newer gits may say it relative to the record.
+  return wanted.startsWith(text) || resolve(home, name, text) === wanted;
+};
+
+const syncIfThere = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
+};

@@ -1,0 +1,268 @@
+import { lockOn } from '../../../base/locks.ts';
+import { apart } from '../../../base/turns.ts';
+import { visible } from '../../../base/visible.ts';
+import { isMadeAgain, newId } from '../../../store/new-id.ts';
+import { updateProof } from '../../../store/proofs.ts';
+import { runLimits } from '../../../store/records/applied.ts';
+import type { LockMatter } from '../../../store/records/lock.ts';
+import type { CheckRun, Proof, ProofMatter } from '../../../store/records/proof.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { releaseLock } from '../../../store/sessions/locks.ts';
+import { settingsOf } from '../../../store/settings/globals.ts';
+import type { Store } from '../../../store/store.ts';
+import type { LaunchDeps } from '../../agents/launch.ts';
+import { liveOutput } from '../../agents/live-output.ts';
+import { plainRun } from '../../agents/run-end.ts';
+import { type Ran, runScript } from '../../agents/script.ts';
+import { refuseSession } from '../../code/rebase/under-way.ts';
+import { worktreeDiff } from '../../code/worktrees/look/diff.ts';
+import { checkState } from '../../code/worktrees/look/state.ts';
+import { viewOf } from '../../code/worktrees/look/view.ts';
+import { workOf } from '../../code/worktrees/look/work.ts';
+import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
+import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
+import type { Program } from '../../tools/process/spawn.ts';
+import { checkTexts } from '../cases/text.ts';
+import { keepProof, listProofs, newMatter } from '../proof/attach.ts';
+import { wakeQueue } from '../sessions/lifecycle/launch.ts';
+import { acquireUnlessLive, type LiveRun, newRun } from '../sessions/live/engine.ts';
+import type { SessionNeeds } from '../sessions/live/needs.ts';
+import { noPlaceLeft } from '../sessions/live/places.ts';
+import { attemptOf, changedTests, evidenceText } from './evidence.ts';
+
+/** Of the lock: the daemon frees it when the check has ended, or when it starts again. */
+const CHECK = 'check';
+
+export interface CheckRequest {
+  /** What the operator wants run, in these words: nothing else consents to it. */
+  command: string;
+  type: string;
+}
+
+/**
+ * Begins a check in the Work item's worktree, in the sandbox of its sessions, and answers its record, which says `running`.
+ * It holds the session lock and a place of `max_sessions`. Throws 409 while somebody else is at work there.
+ */
+export const runCheck = async (
+  service: SessionNeeds,
+  caseId: string,
+  { command, type }: CheckRequest,
+): Promise<Proof> => {
+  checkTexts({ command });
+  refuseHidden(command);
+  const id = newId();
+  const known = isMadeAgain() ? await listProofs(service.store, caseId) : [];
+  const made = known.find((proof) => proof.id === id);
+  if (made !== undefined) return made;
+  const worktree = getWorktree(service.store, caseId);
+  await checkState(worktree);
+  const { live, ended } = await begin(service, caseId, id);
+  try {
+    const check = await keepBegun(service, live, { worktree, command, type });
+    void apart(() => finish(service, live, check).finally(ended));
+    return check.proof;
+  } catch (error) {
+    await finish(service, live, undefined).finally(ended);
+    throw error;
+  }
+};
+
+// What is seen has to be what runs.
+const refuseHidden = (command: string): void => {
+  if (visible(command) === command) return;
+  throw new ServiceError(
+    'bad_request',
+    'The command holds characters that cannot be seen. Type it anew.',
+    { errors: [{ path: '/command', message: 'holds characters that cannot be seen' }] },
+  );
+};
+
+interface Live {
+  live: LiveRun;
+  /** Whoever waits for its end goes on. */
+  ended: () => void;
+}
+
+const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live> =>
+  service.store.turns.take(lockOn.start(), async () => {
+    const { store, engine } = service;
+    if (engine.closing)
+      throw new ServiceError('unavailable', 'The daemon is stopping. Start it, then try again.');
+    refuseSession(store, caseId, CHECK);
+    refuseHeld(service, caseId);
+    if (noPlaceLeft(service)) throw busy('As many sessions run as max_sessions allows.');
+    if (!(await acquireUnlessLive(service, caseId, CHECK)))
+      throw busy('Somebody is at work in the worktree.');
+    const live = newRun({ session_id: id, case_id: caseId, run_marker: id, phase: 'work' });
+    live.entered = true;
+    let ended = (): void => undefined;
+    live.finished = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    engine.live.set(id, live);
+    return { live, ended };
+  });
+
+const busy = (why: string): ServiceError =>
+  new ServiceError('session_active', `${why} Let it end, or abort it, then try again.`);
+
+interface Check {
+  worktree: WorktreeRecord;
+  proof: Proof;
+  run: CheckRun;
+}
+
+interface Begun extends CheckRequest {
+  worktree: WorktreeRecord;
+}
+
+const keepBegun = async (
+  service: SessionNeeds,
+  live: LiveRun,
+  { worktree, command, type }: Begun,
+): Promise<Check> => {
+  const { store } = service;
+  const { case_id } = live;
+  const matter = await newMatter(service, case_id, { type });
+  const { changed } = await worktreeDiff(service.git, worktree);
+  const earlier = await listProofs(store, case_id);
+  const run: CheckRun = {
+    ...{ command, status: 'running', exit_code: null },
+    attempt: attemptOf(earlier, command, matter.tree ?? undefined),
+    sandbox: sandboxNow(service),
+    started_at: store.clock().toISOString(),
+    ended_at: null,
+    changed_tests: changedTests(changed.map(({ path }) => visible(path))),
+  };
+  const made = { ...matter, id: live.session_id, run, run_marker: live.run_marker };
+  const content = evidenceText(run, '');
+  const { proof } = await keepProof(store, case_id, { matter: made, content });
+  return { worktree, proof, run };
+};
+
+const sandboxNow = (service: SessionNeeds): CheckRun['sandbox'] => {
+  const { kind, untried } = service.sandbox();
+  return untried === true ? 'seatbelt' : kind;
+};
+
+const finish = async (
+  service: SessionNeeds,
+  live: LiveRun,
+  check: Check | undefined,
+): Promise<void> => {
+  try {
+    if (check !== undefined) await perform(service, live, check);
+  } catch (error) {
+    service.log.error({ err: error, case_id: live.case_id }, 'A check was not kept');
+  }
+  const isOurs = ({ operation }: LockMatter): boolean => operation === CHECK;
+  await releaseLock(service.store, live.case_id, isOurs)
+    .catch((error: unknown) =>
+      service.log.error({ err: error, case_id: live.case_id }, 'The lock of a check was not freed'),
+    )
+    .finally(() => service.engine.live.delete(live.session_id));
+  if (!service.engine.closing)
+    await wakeQueue(service).catch((error: unknown) =>
+      service.log.error({ err: error }, 'The queue was not looked at'),
+    );
+};
+
+const perform = async (service: SessionNeeds, live: LiveRun, check: Check): Promise<void> => {
+  const ran = await runIn(service, live, check);
+  const { tree } = await workOf(service, live.case_id, { diff: false, tree: true });
+  const status = statusOf(service, live, ran);
+  const run: CheckRun = {
+    ...check.run,
+    ...{ status, exit_code: ran.exit_code, ended_at: service.store.clock().toISOString() },
+    ...(tree !== check.proof.tree && { changed_tree: true }),
+  };
+  const why = ran.failure === undefined || ran.exit_code !== null ? '' : `\nIt ${ran.failure}.`;
+  await keepEnd(service.store, check.proof, run, `${ran.output}${why}`);
+};
+
+const statusOf = (
+  { engine }: SessionNeeds,
+  { stopping }: LiveRun,
+  { failure }: Ran,
+): CheckRun['status'] => {
+  if (engine.closing) return 'interrupted';
+  if (stopping) return 'aborted';
+  return failure === undefined ? 'passed' : 'failed';
+};
+
+/** Writes what a check came to into its proof. One that somebody removed meanwhile is gone. */
+export const keepEnd = async (
+  store: Store,
+  { case_id, id }: Pick<Proof, 'case_id' | 'id'>,
+  run: CheckRun,
+  output: string,
+): Promise<void> => {
+  const rule = (current: ProofMatter) =>
+    current.run?.status === 'running'
+      ? { run, run_marker: null, content: visible(evidenceText(run, output)) }
+      : undefined;
+  await updateProof(store, case_id, id, { rule });
+};
+
+const runIn = async (
+  service: SessionNeeds,
+  live: LiveRun,
+  { worktree, run: { command } }: Check,
+): Promise<Ran> => {
+  if (live.stopping || service.engine.closing)
+    return { output: '', truncated: false, exit_code: null, failure: 'was not started' };
+  live.worktree = worktree.path;
+  const spec = {
+    ...viewOf(service.store, worktree, { phase: 'work' }),
+    ...{ run_marker: live.run_marker, limits: runLimits(settingsOf(service.store)) },
+  };
+  const deps: LaunchDeps = {
+    env: service.config.env,
+    sandbox: service.sandbox(),
+    runs: service.runs,
+    network: service.network(),
+  };
+  let program: Program | undefined;
+  const out = { argv: ['sh', '-c', command], live: liveOutput(() => undefined, live.session_id) };
+  const done = runScript(spec, out, deps, (started) => {
+    program = started;
+  });
+  const ended = done.then(() => ({ outcome: 'completed' as const }));
+  live.run = plainRun(ended, async () => {
+    await program?.end();
+    await done;
+  });
+  return done;
+};
+
+/** Ends a check that runs, and answers its record. No process of it is alive then. 422 where it runs no more. */
+export const abortCheck = async (
+  service: SessionNeeds,
+  caseId: string,
+  id: string,
+): Promise<Proof> => {
+  const proofs = await listProofs(service.store, caseId);
+  const proof = orNotFound(
+    proofs.find((one) => one.id === id),
+    'proof',
+    id,
+  );
+  const live = service.engine.live.get(id);
+  if (live === undefined) throw invalidState(notRunning(proof));
+  live.stopping = true;
+  await live.run?.kill();
+  await live.finished;
+  const after = await listProofs(service.store, caseId);
+  return orNotFound(
+    after.find((one) => one.id === id),
+    'proof',
+    id,
+  );
+};
+
+const notRunning = ({ run }: Proof): string => {
+  if (run === undefined) return 'No check made this proof: there is nothing to abort.';
+  return run.status === 'running'
+    ? 'The check does not run on this machine. Delete its proof where nobody needs it.'
+    : `The check has ended already: it is ${run.status}.`;
+};

@@ -1,0 +1,76 @@
+import { linkSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
+import { readLinesFrom } from '../disk/lines.ts';
+import { statsAt } from '../disk/plain-path.ts';
+import {
+  appendDecisions,
+  type Consent,
+  decisionLines,
+  type Place,
+  parseDecision,
+} from './decisions.ts';
+import { writePrivate } from './private-file.ts';
+
+/** What the lines of a file come to, up to this offset. */
+export interface Folded {
+  granted: ReadonlyMap<string, Consent>;
+  hashes: ReadonlySet<string>;
+  offset: number;
+}
+
+/**
+ * Replaces the log by a shorter one that comes to the same. For the process that holds the workspace alone. Another one may
+ * add a decision meanwhile: the old file keeps a name until those were carried over, which is done after a crash, too.
+ */
+export const compactLog = (place: Place, folded: Folded): void => {
+  const { file } = place;
+  const old = `${file}.${folded.offset}`;
+  linkSync(file, old);
+  writePrivate(file, decisionLines(place, shortened(folded)));
+  finishCompaction(place);
+};
+
+/** Does the rest of what was cut off. */
+export const finishCompaction = (place: Place): void => {
+  const { file } = place;
+  const dir = dirname(file);
+  for (const name of orElse(() => readdirSync(dir), [], 'ENOENT')) {
+    const [, offset] = name.startsWith(`${basename(file)}.`) ? (OLD.exec(name) ?? []) : [];
+    if (offset === undefined) continue;
+    const old = join(dir, name);
+    if (statsAt(old)?.ino !== statsAt(file)?.ino) carryOver(place, old, Number(offset));
+    rmSync(old, { force: true });
+  }
+};
+
+const OLD = /\.(\d+)$/;
+
+const carryOver = (place: Place, old: string, offset: number): void => {
+  const parse = (line: string) => parseDecision(place, line);
+  for (let from = offset; ; ) {
+    const { values, next } = readLinesFrom(old, from, parse);
+    if (values.length > 0) appendDecisions(place, values);
+    if (next === from) return;
+    from = next;
+  }
+};
+
+// A value that was granted once is known by its hash when it comes back. More of one key are asked again.
+const KNOWN = 200;
+
+const shortened = ({ granted, hashes }: Folded): Consent[] => {
+  const before = new Map<string, string[]>();
+  for (const one of hashes) {
+    const at = one.lastIndexOf(' ');
+    const [key, hash] = [one.slice(0, at), one.slice(at + 1)];
+    before.set(key, [...(before.get(key) ?? []), hash].slice(-KNOWN));
+  }
+  return [...new Set([...before.keys(), ...granted.keys()])].map((key) => {
+    const known = before.get(key);
+    return {
+      ...(granted.get(key) ?? { key, by: 'tightening' }),
+      ...(known !== undefined && { before: known }),
+    };
+  });
+};

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { sealOf } from '../consent/seal.ts';
+import type { Layout } from '../layout.ts';
+
+/**
+ * What the processes of a run are known by: `session.md` has it, which others may write, and by it processes are ended after a
+ * restart. A part of it is random, the rest says that this machine made it for this session.
+ */
+export const newRunMarker = (layout: Layout, sessionId: string): string => {
+  const own = randomUUID().slice(0, OWN);
+  return `${own}${tagOf(layout, sessionId, own) ?? randomUUID().slice(OWN)}`;
+};
+
+/** Whether this machine made it for this session. */
+export const isRunMarker = (layout: Layout, sessionId: string, marker: string): boolean =>
+  marker.slice(OWN) === tagOf(layout, sessionId, marker.slice(0, OWN));
+
+// A UUID of version 4, as any other: `xxxxxxxx-xxxx-4xxx-` is random.
+const OWN = '00000000-0000-4000-'.length;
+
+const tagOf = (layout: Layout, sessionId: string, own: string): string | undefined => {
+  const seal = sealOf(layout, join(layout.dossier, 'runs', sessionId), { run_marker: own });
+  return seal && `8${seal.slice(0, 3)}-${seal.slice(3, 15)}`;
+};

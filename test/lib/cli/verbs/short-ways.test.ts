@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../../lib/client/client.ts';
+import { dossier } from '../../../helpers/command.ts';
+import { startHere } from '../../../helpers/daemon-here.ts';
+import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
+import { withPlan } from '../../../helpers/with-plan.ts';
+
+const withItems = async (t: TestContext, ...titles: string[]) => {
+  const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+  const workspace = temporaryDirectory(t);
+  const { url } = await startHere(t, ['--workspace', workspace, '--repo', root]);
+  const api = connect({ url });
+  for (const title of titles) await api.call('POST /cases', { body: { title, type: 'bug' } });
+  const said = (...words: string[]) => dossier(t, ...words, '--workspace', workspace);
+  return { api, said };
+};
+
+describe('a Work item that is named', () => {
+  it('is the one with that whole title, also where another begins with it', async (t) => {
+    const { said } = await withItems(t, 'Fix', 'Fix it', 'Fix that');
+    assert.match((await said('show', 'fix')).stdout, /^Fix\n/);
+    const several = await said('show', 'Fi');
+    assert.equal(several.code, 1);
+    assert.match(several.stderr, /^dossier: Fi matches 3 Work items; use an id:\n {2}[0-9a-f]{8} /);
+  });
+});
+
+describe('dossier close, reopen and rm', () => {
+  it('close a Work item with its outcome, open it again, and delete it', async (t) => {
+    const { api, said } = await withItems(t, 'One');
+    const state = async () => {
+      const [item] = await api.call('GET /cases');
+      return [item?.state, item?.outcome];
+    };
+    assert.equal((await said('close', 'One', '--outcome', 'duplicate')).code, 0);
+    assert.deepEqual(await state(), ['NON_ISSUE', 'duplicate']);
+    const refused = await said('start', 'One', '--provider', 'manual');
+    assert.match(refused.stderr, /dossier reopen/);
+    assert.equal((await said('reopen', 'One')).code, 0);
+    assert.deepEqual(await state(), ['OPEN', null]);
+    assert.equal((await said('rm', 'One')).code, 0);
+    assert.deepEqual(await api.call('GET /cases'), []);
+  });
+});
+
+describe('dossier wait', () => {
+  it('ends with 0 at the plan, with 4 where that was not asked for, and with 2 on words that mean nothing', async (t) => {
+    const { workspace } = await withPlan(t);
+    const said = (...words: string[]) =>
+      dossier(t, 'wait', 'make', ...words, '--workspace', workspace);
+    const planned = await said('--for', 'plan', '--timeout', '10m');
+    assert.deepEqual([planned.code, planned.stderr], [0, '']);
+    assert.match(planned.stdout, /is plan_ready/);
+    const other = await said('--for', 'done');
+    assert.equal(other.code, 4);
+    assert.match(other.stdout, /dossier approve [0-9a-f]{8}/);
+    assert.equal((await said('--for', 'tea')).code, 2);
+    assert.equal((await said('--timeout', '10')).code, 2);
+  });
+
+  it('ends with 4 or 5 where there is no time to wait, and with 1 where the session was aborted', async (t) => {
+    const { said } = await withItems(t, 'One');
+    await said('start', 'One', '--provider', 'manual');
+    const late = await said('wait', 'One', '--timeout', '0s');
+    // A plan that is to be written by hand needs the operator: either is told at once.
+    assert.ok([4, 5].includes(late.code ?? 0), late.stdout);
+    await said('abort', 'One');
+    assert.equal((await said('wait', 'One')).code, 1);
+  });
+});
+
+describe('the inbox', () => {
+  it('prints commands that work for a workspace that is not the usual one', async (t) => {
+    const { workspace } = await withPlan(t);
+    const { stdout } = await dossier(t, 'inbox', '--workspace', workspace);
+    assert.match(stdout, new RegExp(`dossier approve [0-9a-f]{8} --workspace ${workspace}`));
+  });
+});
+
+describe('a mistyped word', () => {
+  it('gets a suggestion, for commands and options', async (t) => {
+    const command = await dossier(t, 'aprove');
+    assert.equal(command.code, 2);
+    assert.match(command.stderr, /There is no command aprove\. Did you mean approve\?/);
+    const option = await dossier(t, 'ls', '--sate', 'open');
+    assert.match(option.stderr, /Unknown option: --sate\. Did you mean --state\?/);
+  });
+});
