@@ -41,7 +41,7 @@ events.ndjson -merge
  * bytes. Touches nothing that is there. Answers what it made.
  */
 export const makeWorkspaceFiles = async (layout: Layout): Promise<string[]> => {
-  makeSyncedDirectory(layout.tmp, 0o700);
+  makeSyncedDirectory(layout.tmp, 0o700, layout.root);
   // Whatever the operator's own .gitignore says, no `git add` reaches a secret.
   const wanted = {
     '.dossier/.gitignore': '*\n',

@@ -127,7 +127,7 @@ export const inFileTurn = <T>(
 /** The directory that worktrees are made in, without links, made when it is not there. */
 export const worktreesHome = (layout: Layout, root = layout.worktrees): string => {
   const home = resolve(layout.root, root);
-  makeSyncedDirectory(home);
+  makeSyncedDirectory(home, 0o777, layout.root);
   return realpathSync(home);
 };
 

@@ -54,7 +54,7 @@ export const awayFrom = (root: string): string =>
   `The workspace is away: there is no directory ${root}. Put it back, and it is held again at once`;
 
 const makePlainDirectory = (layout: Layout, path: string, mode: number): void => {
-  if (statsAt(path) === undefined) makeSyncedDirectory(path, mode);
+  if (statsAt(path) === undefined) makeSyncedDirectory(path, mode, layout.root);
   refuseOther(layout, path);
 };
 

@@ -1,15 +1,15 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
-import { syncIfThere } from './durable.ts';
 
 /**
  * Makes a directory and those above it that are missing, and returns once the name of each is on disk. One by one: Node's
- * own way with `recursive` never returns where a file system, such as /proc, takes no directory.
+ * own way with `recursive` never returns where a file system, such as /proc, takes no directory. `below` is never made:
+ * where a workspace was, that is moved this very moment, it would be made anew. Throws ENOENT when it is not there.
  */
-export const makeSyncedDirectory = (path: string, mode = 0o777): void => {
-  if (isDirectory(path)) return;
-  if (dirname(path) !== path) makeSyncedDirectory(dirname(path), mode);
+export const makeSyncedDirectory = (path: string, mode = 0o777, below?: string): void => {
+  if (path === below || isDirectory(path)) return;
+  if (dirname(path) !== path) makeSyncedDirectory(dirname(path), mode, below);
   try {
     mkdirSync(path, { mode });
   } catch (error) {
@@ -33,14 +33,4 @@ export const syncDirectoryNow = (path: string): void => {
   } finally {
     closeSync(descriptor);
   }
-};
-
-/**
- * Resolves when the disk knows what is in a directory, and the names of the directory and of `levels` above it: whoever
- * made them, and whether or not that was synced. `..` is the directory that it is really in.
- */
-export const syncWay = async (dir: string, levels: number): Promise<void> => {
-  const above = Array.from({ length: levels + 1 }, (_, up) => `${dir}${'/..'.repeat(up)}`);
-  // A directory that a program has removed meanwhile has nothing above it.
-  await Promise.all(above.map(syncIfThere));
 };

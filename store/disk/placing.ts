@@ -19,6 +19,7 @@ import { basename, join } from 'node:path';
 import { isDone, orElse } from '../../base/or-else.ts';
 import { notePlaced } from '../../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
+import { makeSyncedDirectory } from './make-directory.ts';
 import { isDirectoryItself } from './plain-path.ts';
 
 /** The steps of a durable write that file systems differ in. None waits: an editor has microseconds between two of them. */
@@ -129,11 +130,11 @@ export const moveToUndo = (layout: Layout, target: string): void => {
 };
 
 /** The folder of today in `.dossier/undo`, made where it is not there. */
-export const undoDay = ({ undo }: Layout): string => {
-  const day = join(undo, new Date().toISOString().slice(0, 10));
+export const undoDay = (layout: Layout): string => {
+  const day = join(layout.undo, new Date().toISOString().slice(0, 10));
   // Node's own way up answers ENOENT for a disk that is full or read-only.
   const isKnown = isDone(() => mkdirSync(day), 'EEXIST', 'ENOENT') || isDirectoryItself(day);
-  if (!isKnown) mkdirSync(day, { recursive: true });
+  if (!isKnown) makeSyncedDirectory(day, 0o777, layout.root);
   return day;
 };
 

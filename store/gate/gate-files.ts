@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -12,7 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
 import { readOurs, sealedText } from '../consent/seal.ts';
-import { syncDirectoryNow } from '../disk/make-directory.ts';
+import { makeSyncedDirectory, syncDirectoryNow } from '../disk/make-directory.ts';
 import type { Layout } from '../layout.ts';
 import { remembered, type Store } from '../store.ts';
 import { ifReadable } from '../text/problem.ts';
@@ -58,8 +57,7 @@ export const saveGate = (store: Store): void => {
 
 /** Notes a program before it starts, so that a restarted daemon knows that it may live. */
 export const noteRun = (layout: Layout, marker: string, run: UnsandboxedRun): void => {
-  if (mkdirSync(layout.unsandboxed, { recursive: true, mode: 0o700 }) !== undefined)
-    syncNames(layout.dossier);
+  makeSyncedDirectory(layout.unsandboxed, 0o700, layout.root);
   const path = join(layout.unsandboxed, marker);
   writeNow(layout, path, sealedText(layout, path, run));
 };

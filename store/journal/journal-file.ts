@@ -1,7 +1,8 @@
-import { constants, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { syncDirectory } from '../disk/durable.ts';
+import { makeSyncedDirectory } from '../disk/make-directory.ts';
 import { listDirectory } from '../text/folder.ts';
 import { isAsLeft } from './as-left.ts';
 import { type Damage, encode, readJournalLines, type TellLine } from './journal-lines.ts';
@@ -45,7 +46,8 @@ export interface JournalFile {
 }
 
 const ROOM = 262_144;
-const PRIVATE = { recursive: true, mode: 0o700 };
+// The journal's own and `.dossier/`; the workspace that it is in is not made anew where it was.
+const makeAgain = (dir: string): void => makeSyncedDirectory(dir, 0o700, dirname(dirname(dir)));
 
 /** Reads every whole line of the newest file; a torn last line is left out, as it was never acknowledged. */
 export const openJournalFile = async (
@@ -129,7 +131,7 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment):
       now.end = now.spoiled;
     },
     rotate: async (lines, after) => {
-      mkdirSync(dir, PRIVATE);
+      makeAgain(dir);
       const path = join(dir, fileName(Number.parseInt(basename(now.path), 10) + 1));
       const fresh = await writeFresh(path, (handle) => writeChunks(handle, lines));
       // What it was filled with is of no use any more; left there, it does no harm.
@@ -147,7 +149,7 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment):
     isInPlace: () => isInPlace(now),
     isAsLeft: () => isAsLeft(now),
     restore: async () => {
-      mkdirSync(dir, PRIVATE);
+      makeAgain(dir);
       for (const segment of segments) await restoreSegment(segment);
       filled = now.end;
     },

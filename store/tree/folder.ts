@@ -10,8 +10,7 @@ import {
 import { join } from 'node:path';
 import { isDone, orElse } from '../../base/or-else.ts';
 import { notePlaced } from '../../base/write-stage.ts';
-import { hasCode } from '../disk/durable.ts';
-import { syncWay } from '../disk/make-directory.ts';
+import { hasCode, syncIfThere } from '../disk/durable.ts';
 import { DESCRIPTORS, hasDescriptors, isOpenAt, statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
@@ -173,3 +172,13 @@ const moved = (path: string): StoreError =>
     'file_busy',
     `${path === '' ? 'The top directory' : path} was moved, removed or replaced this moment; nothing was written. Look at what is there, then try again`,
   );
+
+/**
+ * Resolves when the disk knows what is in a directory, and the names of the directory and of `levels` above it: whoever
+ * made them, and whether or not that was synced. `..` is the directory that it is really in.
+ */
+const syncWay = async (dir: string, levels: number): Promise<void> => {
+  const above = Array.from({ length: levels + 1 }, (_, up) => `${dir}${'/..'.repeat(up)}`);
+  // A directory that a program has removed meanwhile has nothing above it.
+  await Promise.all(above.map(syncIfThere));
+};

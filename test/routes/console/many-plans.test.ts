@@ -25,8 +25,9 @@ const manyPlans = async (t: TestContext) => {
 
 /** The row at the top is read and answered. */
 const answerFirst = async (page: Page): Promise<void> => {
-  const row = page.locator('.row').first();
-  const id = (await row.getAttribute('data-row')) ?? '';
+  const id = (await page.locator('.row').first().getAttribute('data-row')) ?? '';
+  // From here on by its name: another may come before it.
+  const row = page.locator(`[data-row="${id}"]`);
   await row.focus();
   // What the restart interrupted is resumed, and what is done was looked at.
   if (id.startsWith('plan/')) {
@@ -34,7 +35,7 @@ const answerFirst = async (page: Page): Promise<void> => {
     await row.getByText('Step 1').first().waitFor();
   }
   await page.keyboard.press('a');
-  await page.locator(`[data-row="${id}"]`).waitFor({ state: 'detached' });
+  await row.waitFor({ state: 'detached' });
 };
 
 /** Work that completes meanwhile has a row, too. */
