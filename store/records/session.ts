@@ -3,6 +3,7 @@ import { State } from './case.ts';
 import { Commands, CommandsMatter } from './commands.ts';
 import { Id, Sha256, Time, Word } from './id.ts';
 import { maybe, orNull } from './or-null.ts';
+import { WorkCommit } from './work-commit.ts';
 
 export const STATUSES = [
   'queued',
@@ -141,6 +142,8 @@ export const SessionMatter = Type.Object({
   error: maybe(Type.String()),
   /** What its approved commands came to. */
   commands: maybe(CommandsMatter),
+  /** What became of its files in git. */
+  commit: maybe(WorkCommit),
   /** The operator has seen how it ended: it needs nobody any more. */
   dismissed_at: maybe(Time),
   /** Why it is paused. */
@@ -206,6 +209,7 @@ export const Session = Type.Object(
     usage: orNull(Usage),
     error: TextOrNull,
     commands: Type.Optional(Commands),
+    commit: Type.Optional(WorkCommit),
     dismissed_at: Type.Optional(Time),
     pause_reason: Type.Optional(PauseReason),
     resume_at: Type.Optional(Time),

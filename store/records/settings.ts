@@ -57,6 +57,7 @@ export const WorktreeSettings = Type.Object({
   base_branch: Type.Optional(Type.String({ minLength: 1 })),
   setup: Type.Optional(Words),
   copy_files: Type.Optional(Words),
+  commit: Type.Optional(Type.Enum(['end', 'never'])),
 });
 
 /** An account or organisation, and a repository of it, as GitHub lets them be called. */

@@ -27,6 +27,10 @@ const FIELDS = {
     description:
       'Globs, from the top of the main checkout, of files that git ignores: copied into each new worktree, where none of that name is',
   }),
+  commit: Type.Enum(['end', 'never'], {
+    description:
+      "`end`: what a completed session changed is committed on its worktree's branch; `never`: it stays uncommitted",
+  }),
 };
 
 const BaseBranch = Type.String({
@@ -51,5 +55,6 @@ export const WorktreeConfigChange = Type.Object({
   base_branch: maybe(BaseBranch),
   setup: maybe(FIELDS.setup),
   copy_files: maybe(FIELDS.copy_files),
+  commit: maybe(FIELDS.commit),
 });
 export type WorktreeConfigChange = Static<typeof WorktreeConfigChange>;

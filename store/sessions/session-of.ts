@@ -5,6 +5,7 @@ import { gateOf } from '../gate/gate-files.ts';
 import { shortId } from '../names.ts';
 import { type Commands, type CommandsMatter, failureSentence } from '../records/commands.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
+import type { WorkCommit } from '../records/work-commit.ts';
 import type { Store } from '../store.ts';
 import { sessionKey } from '../waiting/kept.ts';
 import { planSeen } from './approved.ts';
@@ -67,9 +68,11 @@ export const sessionOf = (
 
 const howItWent = ({
   commands,
+  commit,
   dismissed_at,
-}: SessionMatter): Pick<Session, 'commands' | 'dismissed_at'> => ({
+}: SessionMatter): Pick<Session, 'commands' | 'commit' | 'dismissed_at'> => ({
   ...(commands && { commands: served(commands) }),
+  ...(commit && { commit: visibleWithin(commit, visible) as WorkCommit }),
   ...(dismissed_at && { dismissed_at }),
 });
 

@@ -43,7 +43,8 @@ provider: runbook
 
 # Where worktrees are made (here: in .dossier/worktrees), after how many hours one that is at rest counts as stale,
 # how branches are named and what they start from (here: the repository's default branch), the commands to run in
-# a new one, and the globs of ignored files to copy into it from your own checkout, such as .env.
+# a new one, the globs of ignored files to copy into it from your own checkout, such as .env, and whether the work of a
+# session that completed is committed on its branch: end or never.
 #worktrees:
 #  root: .dossier/worktrees
 #  ttl_hours: 168
@@ -52,6 +53,7 @@ provider: runbook
 #  base_branch: main
 #  setup: []
 #  copy_files: []
+#  commit: end
 
 # What an agent may do in Work mode without asking you: ask, allow, or, for execute, a list of prefixes of
 # commands that it may run.

@@ -28,6 +28,7 @@ export const HARMLESS = [
   'worktrees.branch_prefix',
   'worktrees.branch_template',
   'worktrees.base_branch',
+  'worktrees.commit',
   'webhooks.retention_hours',
   'webhooks.retention_mb',
   'limits.*',

@@ -8,8 +8,8 @@ import { withCase } from '../helpers/sessions.ts';
 
 // Each run costs as much as all else of a request: more of them have to be worth it. What git starts by itself, for
 // `worktree add` say, is other in its other versions.
-const OWN = 20;
-const ALL = 24;
+const OWN = 24;
+const ALL = 28;
 
 describe('the runs of git', () => {
   it('of a runbook session are few, from its worktree to its diff', async (t) => {

@@ -13,10 +13,25 @@ export const keepWorkStart = (git: Git, worktree: GitWorktree): Promise<void> =>
 /** What changed since. Throws `git_failed` where what was kept is gone. */
 export const patchSinceStart = (git: Git, worktree: GitWorktree): Promise<Buffer> =>
   git.turn(worktree, async (now) => {
-    const files = await now.find(['rev-parse', '--verify', '--quiet', refOf(now)]);
-    if (files === undefined) throw new ServiceError('git_failed', GONE);
-    return patchBetween(now, { before: { files }, after: await takePicture(now) });
+    return patchBetween(now, {
+      before: { files: await keptStart(now) },
+      after: await takePicture(now),
+    });
   });
+
+/** The paths that changed since, each byte a character. Throws `git_failed` where what was kept is gone. */
+export const changedSinceStart = async (now: GitAt<GitWorktree>): Promise<Set<string>> => {
+  const files = await keptStart(now);
+  const { files: after } = await takePicture(now);
+  const args = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', files, after, '--'];
+  return new Set(await now.names(args));
+};
+
+const keptStart = async (now: GitAt<GitWorktree>): Promise<string> => {
+  const files = await now.find(['rev-parse', '--verify', '--quiet', refOf(now)]);
+  if (files === undefined) throw new ServiceError('git_failed', GONE);
+  return files;
+};
 
 const GONE =
   'What stood in the worktree when the plan was approved is not kept any more: its ref below refs/dossier/approved was removed.';

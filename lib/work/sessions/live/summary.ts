@@ -4,6 +4,7 @@ import { oneLine } from '../../../../base/one-line.ts';
 import { shorten } from '../../../../base/shorten.ts';
 import { failureSentence } from '../../../../store/records/commands.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
+import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { RunsLater } from '../../../code/worktrees/look/runs.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { commandsOf } from '../rules/commands.ts';
@@ -33,6 +34,8 @@ export interface WorkDone {
   planned: boolean;
   /** Undefined where the plan was not approved: nothing was to be changed. */
   changes: WorktreeChanges | undefined;
+  /** Undefined where nothing was to be committed. */
+  commit?: WorkCommit | undefined;
   told: SessionDigest;
   usage: Usage | null;
 }
@@ -46,6 +49,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...questionsPart(done.told.questions.values()),
     ...plan(done),
     ...changed(done.changes),
+    ...committed(done),
     ...settingsTouched(done.changes),
     ...commands(done.told.calls, done.outcome),
     ...network(done.told.network),
@@ -170,6 +174,29 @@ const leftOut = (paths: readonly string[]): string[] =>
     'Not in the patch, for each is a git repository of its own, or a file of more than 1 GiB:',
     firstOf(paths, 'of them').join('\n'),
   );
+
+const committed = ({ commit, session: { branch } }: WorkDone): string[] => {
+  if (commit === undefined) return [];
+  const { id, files: count, left_out, reason, command } = commit;
+  const on = `on \`${branch ?? 'HEAD'}\``;
+  const line =
+    id === null
+      ? `Nothing was committed${reason == null ? '' : `: ${oneLine(reason)}`}.`
+      : `${counted(count, 'file')} ${on}: \`git show ${id.slice(0, 12)}\`. Hooks of the repository were not run.`;
+  const rest = left_out.map(({ path, why }) => `${path}  ${LEFT_OUT[why]}`);
+  return [
+    '## Commit',
+    line,
+    ...part('To commit it:', command ?? '', 'sh'),
+    ...part('Left uncommitted:', rest.join('\n')),
+  ];
+};
+
+const LEFT_OUT: Readonly<Record<LeftOut['why'], string>> = {
+  secret: 'has the name of a file that holds secrets',
+  large: 'is over 5 MB',
+  repository: 'is a git repository of its own',
+};
 
 const SETTINGS = [
   /(^|["/])\.(claude|codex|opencode|gemini|qwen|cursor|vscode)\//,

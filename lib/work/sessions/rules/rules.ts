@@ -8,6 +8,7 @@ import {
   type SessionMatter,
   type Usage,
 } from '../../../../store/records/session.ts';
+import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { SessionChange, SessionRule } from '../../../../store/sessions/sessions.ts';
 import type { Outage } from '../../../agents/outage.ts';
 import type { RunResult } from '../../../agents/provider.ts';
@@ -31,6 +32,8 @@ export interface SessionEnding {
   turn?: RememberedTurn | undefined;
   /** What its approved commands came to so far. */
   commands?: CommandsMatter | undefined;
+  /** What became of completed work in git. */
+  commit?: WorkCommit | undefined;
 }
 
 /** What is remembered of a turn that is over. */
@@ -147,10 +150,14 @@ const checkSaid = (comment: string): void => {
 
 // How a session ends, whatever becomes of it.
 const endedAs =
-  (status: 'completed' | 'failed' | 'aborted', { at, summary, turn, commands }: SessionEnding) =>
+  (
+    status: 'completed' | 'failed' | 'aborted',
+    { at, summary, turn, commands, commit }: SessionEnding,
+  ) =>
   (session: Session, matter: SessionMatter): SessionChange => ({
     ...{ status, ended_at: at, summary },
     ...(commands && { commands }),
+    ...(commit && { commit }),
     ...turnTold(session, matter, turn),
   });
 

@@ -3,6 +3,7 @@ import { someOf } from '../../../../base/some-of.ts';
 import { visible, visibleWithin } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { imageName } from '../../../../store/links/images.ts';
+import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import {
   readPlan,
   readSinceApproval,
@@ -24,9 +25,11 @@ import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.t
 import { digestOf } from '../live/transcript-summary.ts';
 import { commandsOf } from '../rules/commands.ts';
 import { isRunning, type RememberedTurn, type SessionEnding, usedSoFar } from '../rules/rules.ts';
+import { commitWork } from './commit-work.ts';
 
 interface Ended extends Outcome {
   turn?: RememberedTurn | undefined;
+  commit?: WorkCommit | undefined;
 }
 
 /**
@@ -57,14 +60,21 @@ export const wrapUpCompleted = async (
   { turn, diff }: { turn: RememberedTurn; diff?: WorktreeDiff | undefined },
 ): Promise<SessionEnding> => {
   const whole = diff ?? (await wholeDiffOf(service, kept));
-  await syncWork(service, getWorktree(service.store, kept.session.case_id), whole);
-  return sumUp(service, kept, { status: 'completed', turn }, await keepDiff(service, kept, whole));
+  const worktree = getWorktree(service.store, kept.session.case_id);
+  await syncWork(service, worktree, whole);
+  const changes = await keepDiff(service, kept, whole);
+  const commit = await commitWork(service, kept, worktree);
+  if (commit?.reason !== undefined && commit.reason !== null) {
+    const message = `Nothing was committed: ${commit.reason}`;
+    service.engine.transcript(kept).append('error', { code: 'git_noted', message });
+  }
+  return sumUp(service, kept, { status: 'completed', turn, commit }, changes);
 };
 
 const sumUp = async (
   service: EngineNeeds,
   kept: StoredSession,
-  { turn, ...outcome }: Ended,
+  { turn, commit, ...outcome }: Ended,
   changes: WorktreeChanges | undefined,
 ): Promise<SessionEnding> => {
   const { store } = service;
@@ -80,10 +90,12 @@ const sumUp = async (
     asked: { title, description, images: imagesOf(store, session.case_id, description) },
     planned: readPlan(store, whereIs(store, kept)) !== undefined,
     changes,
+    commit,
     told,
     usage: isRunning(session.status) ? usedSoFar(session.usage, turn?.usage) : session.usage,
   });
-  return { at, summary: visible(summary), turn, commands: visibleWithin(commands, visible) };
+  const summed = { at, summary: visible(summary), turn, commit };
+  return { ...summed, commands: visibleWithin(commands, visible) };
 };
 
 const imagesOf = (store: Store, caseId: string, description: string): string[] =>

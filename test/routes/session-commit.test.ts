@@ -1,0 +1,158 @@
+/** The work of a session that completed is on its branch. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Session } from '../../store/records/session.ts';
+import type { WorkCommit } from '../../store/records/work-commit.ts';
+import type { CurrentStatus } from '../../store/records/worktree-status.ts';
+import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+import { newestSession } from '../helpers/service.ts';
+import { type SessionTest, withCase } from '../helpers/sessions.ts';
+
+const sh = (...lines: string[]): string => `\`\`\`sh\n${lines.join('\n')}\n\`\`\`\n`;
+
+/** One whole session: its worktree is the daemon's. `before` is what the operator does there before they approve. */
+const worked = async (
+  it: SessionTest,
+  before?: (path: string) => void,
+): Promise<{ session: Session; commit: WorkCommit; path: string }> => {
+  const { id } = await it.start();
+  await it.until(id, 'plan_ready');
+  const { path } = await statusOf(it);
+  before?.(path);
+  await it.post(`/sessions/${id}/approve`);
+  const session = await it.until(id, 'completed');
+  return { session, path, commit: session.commit ?? NONE };
+};
+
+const NONE: WorkCommit = { id: null, files: 0, left_out: [], reason: 'there is no commit' };
+
+const statusOf = async ({ running, item }: SessionTest): Promise<CurrentStatus> =>
+  (await running.call<CurrentStatus>('GET', `/api/cases/${item.id}/worktree`)).body;
+
+const filesOf = async (it: SessionTest): Promise<string> =>
+  gitOf(it, (await statusOf(it)).path, 'status', '--porcelain');
+
+const gitOf = (t: SessionTest, path: string, ...args: string[]): string =>
+  t.running.repository.git('-C', path, ...args).trimEnd();
+
+const bodyOf = ({ running, item }: SessionTest): string =>
+  readFileSync(join(newestSession(running, item), 'session.md'), 'utf8');
+
+describe('completed work', () => {
+  it('is one commit on its branch, by the operator, that says where it is from', async (t) => {
+    const it = await withCase(t, sh('echo new > new.txt', 'rm README.md'));
+    it.running.repository.git('config', 'user.name', 'Ada');
+    it.running.repository.git('config', 'user.email', 'ada@example.org');
+    const { session, commit, path } = await worked(it);
+    assert.deepEqual(commit, { id: commit.id, files: 2, left_out: [] });
+    assert.equal(await filesOf(it), '');
+    assert.equal(gitOf(it, path, 'rev-parse', String(session.branch)), commit.id);
+    assert.equal(gitOf(it, path, 'rev-list', '--count', `${session.base_commit}..HEAD`), '1');
+    const said = gitOf(it, path, 'log', '-1', '--format=%an <%ae>|%cn|%B').trimEnd();
+    const trailers = [
+      `Dossier-Case: ${it.item.id}`,
+      `Dossier-Session: ${session.id}`,
+      `Dossier-Approved: ${session.approved_sha256}`,
+      'Dossier-Agent: runbook',
+    ];
+    assert.equal(said, `Ada <ada@example.org>|Ada|Say hello\n\n${trailers.join('\n')}`);
+    assert.match(bodyOf(it), new RegExp(`git show ${String(commit.id).slice(0, 12)}`));
+    const { text } = await it.running.call('GET', `${it.at}/sessions/${session.id}/diff`);
+    assert.match(text, /^\+new$/m);
+  });
+
+  it('leaves out what was there before the plan was approved', async (t) => {
+    const it = await withCase(t, sh('echo new > new.txt'));
+    const { commit } = await worked(it, (path) => writeFiles(path, { 'mine.txt': 'mine\n' }));
+    assert.equal(commit.files, 1);
+    assert.equal(await filesOf(it), '?? mine.txt');
+  });
+
+  it('leaves out untracked files that look like secrets or are large, and names them', async (t) => {
+    const lines = [
+      'echo TOKEN=1 > .env.local; echo TOKEN= > .env.example',
+      'mkdir -p keys; echo x > keys/server.pem; head -c 6000000 /dev/zero > big.bin',
+      'echo y >> README.md',
+    ];
+    const it = await withCase(t, sh(...lines));
+    const { commit } = await worked(it);
+    assert.deepEqual(
+      commit.left_out
+        .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+        .map((one) => Object.values(one)),
+      [
+        ['.env.local', 'secret'],
+        ['big.bin', 'large'],
+        ['keys/server.pem', 'secret'],
+      ],
+    );
+    assert.equal(commit.files, 2);
+    assert.match(bodyOf(it), /keys\/server\.pem {2}has the name of a file that holds secrets/);
+  });
+
+  it('is not committed where the settings say never', async (t) => {
+    const never = { settings: 'worktrees:\n  commit: never\n' };
+    const it = await withCase(t, sh('echo new > new.txt'), never);
+    const { session } = await worked(it);
+    assert.equal(session.commit, undefined);
+    assert.equal(await filesOf(it), '?? new.txt');
+  });
+
+  it('runs no hook of the repository', async (t) => {
+    const it = await withCase(t, sh('echo new > new.txt'));
+    const hooks = join(it.running.repository.root, '.git', 'hooks');
+    mkdirSync(hooks, { recursive: true });
+    writeFileSync(join(hooks, 'pre-commit'), '#!/bin/sh\nexit 1\n');
+    chmodSync(join(hooks, 'pre-commit'), 0o755);
+    const { commit } = await worked(it);
+    assert.equal(commit.files, 1);
+    assert.notEqual(commit.id, null);
+  });
+
+  it('is signed where the operator signs; where that fails nothing is committed, and it is said', async (t) => {
+    const home = temporaryDirectory(t);
+    const program = join(home, 'gpg');
+    const sign = '[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = ';
+    writeFiles(home, {
+      '.gitconfig': `${sign}${program}\n`,
+      gpg: '#!/bin/sh\nset -e\ntest ! -e "$0.asks"\ncat > /dev/null\necho "[GNUPG:] SIG_CREATED " >&2\nprintf -- "-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n"\n',
+    });
+    chmodSync(program, 0o755);
+    const it = await withCase(t, sh('date +%N > new.txt'), { env: { HOME: home } });
+    it.running.repository.git('config', '--unset', 'commit.gpgSign');
+    const { commit, path } = await worked(it);
+    assert.match(gitOf(it, path, 'cat-file', 'commit', String(commit.id)), /^gpgsig /m);
+    writeFileSync(`${program}.asks`, '');
+    const again = await worked(it);
+    assert.equal(again.commit.id, null);
+    assert.match(String(again.commit.reason), /gpg failed to sign|failed to write commit/);
+    assert.match(String(again.commit.command), /^git -C \S+ commit --all$/);
+    assert.match(bodyOf(it), /Nothing was committed/);
+    assert.equal(gitOf(it, path, 'rev-parse', 'HEAD'), commit.id);
+  });
+
+  it('takes no signing program from the repository', async (t) => {
+    const it = await withCase(t, sh('echo new > new.txt'));
+    const evil = join(temporaryDirectory(t), 'evil');
+    writeFileSync(evil, `#!/bin/sh\ntouch ${evil}.ran\nexit 1\n`);
+    chmodSync(evil, 0o755);
+    const { git } = it.running.repository;
+    git('config', 'commit.gpgSign', 'true');
+    git('config', 'gpg.program', evil);
+    const { commit } = await worked(it);
+    assert.equal(commit.id, null);
+    assert.throws(() => readFileSync(`${evil}.ran`));
+  });
+
+  it('waits for the operator where a merge is under way, or HEAD is elsewhere', async (t) => {
+    const it = await withCase(t, sh('echo new > new.txt'));
+    const { commit, path } = await worked(it, (where) =>
+      gitOf(it, where, 'checkout', '-q', '--detach'),
+    );
+    assert.equal(commit.id, null);
+    assert.match(String(commit.reason), /^HEAD is at \(detached\), and not on work\//);
+    assert.equal(gitOf(it, path, 'status', '--porcelain'), '?? new.txt');
+  });
+});
