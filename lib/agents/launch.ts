@@ -1,5 +1,5 @@
 import { runLimits } from '../../store/records/applied.ts';
-import type { Boundary } from '../../store/records/boundary.ts';
+import type { ProviderBoundary } from '../../store/records/boundary.ts';
 import type { NetworkDoor } from '../sandbox/egress/networks.ts';
 import type { NetworkNews } from '../sandbox/egress/proxy.ts';
 import type { OpenNetwork } from '../sandbox/egress/run-network.ts';
@@ -130,10 +130,10 @@ export const isolationOf = ({
 
 /** What shuts in what a provider starts in Work mode, whose programs are given these variables. */
 export const boundaryOf = (
-  kind: Boundary['kind'],
+  kind: ProviderBoundary['kind'],
   { sandbox, network }: Pick<ProviderDeps, 'sandbox' | 'network'>,
   given: Environment = {},
-): Boundary => ({
+): ProviderBoundary => ({
   kind,
   sandbox: sandbox.untried === true ? 'seatbelt' : sandbox.kind,
   ...(sandbox.reason !== undefined && { reason: sandbox.reason }),

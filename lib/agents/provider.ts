@@ -1,4 +1,4 @@
-import type { Boundary } from '../../store/records/boundary.ts';
+import type { ProviderBoundary } from '../../store/records/boundary.ts';
 import type { Offers, ProviderInfo } from '../../store/records/provider.ts';
 import type { QuestionAnswer } from '../../store/records/question.ts';
 import type { RunEvent } from '../../store/records/run-event.ts';
@@ -164,7 +164,7 @@ export interface Provider {
   /** Its programs have a network of their own, and find MCP inside of it. */
   readonly own_network: boolean;
   /** What shuts in what it starts in Work mode. Nothing is started to tell. */
-  boundary(): Boundary;
+  boundary(): ProviderBoundary;
   /** What its settings choose where nobody else does. */
   readonly usual?: ModelChoice;
   /** What can be chosen of it, with the model if one is. Without this, nothing can. */

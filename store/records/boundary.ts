@@ -17,6 +17,10 @@ export const Boundary = Type.Object(
     ),
     reason: Type.Optional(Type.String({ description: 'Why there is no sandbox to rely on' })),
     network: Type.Optional(NetworkSetting),
+    commits: Type.Boolean({
+      description:
+        'What it changes is committed on the branch of its worktree once it completes (`worktrees.commit`)',
+    }),
     local: Type.Optional(
       Type.Array(Type.String(), {
         description:
@@ -39,3 +43,6 @@ export const Boundary = Type.Object(
   { $id: 'Boundary' },
 );
 export type Boundary = Static<typeof Boundary>;
+
+/** What of it a provider knows. */
+export type ProviderBoundary = Omit<Boundary, 'commits'>;

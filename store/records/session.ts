@@ -3,7 +3,7 @@ import { State } from './case.ts';
 import { Commands, CommandsMatter } from './commands.ts';
 import { Id, Sha256, Time, Word } from './id.ts';
 import { maybe, orNull } from './or-null.ts';
-import { WorkCommit } from './work-commit.ts';
+import { SessionCommit, WorkCommit } from './work-commit.ts';
 
 export const STATUSES = [
   'queued',
@@ -209,7 +209,7 @@ export const Session = Type.Object(
     usage: orNull(Usage),
     error: TextOrNull,
     commands: Type.Optional(Commands),
-    commit: Type.Optional(WorkCommit),
+    commit: Type.Optional(SessionCommit),
     dismissed_at: Type.Optional(Time),
     pause_reason: Type.Optional(PauseReason),
     resume_at: Type.Optional(Time),

@@ -12,17 +12,38 @@ export type LeftOut = Static<typeof LeftOut>;
 
 const CommitId = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
 
-/** What became of the files of completed work in git. */
-export const WorkCommit = Type.Object(
-  {
-    id: orNull(CommitId, "On the worktree's branch; null where nothing was committed"),
-    files: Type.Integer({ minimum: 0, description: 'How many files the commit changes' }),
-    left_out: Type.Array(LeftOut, {
-      description: 'Untracked files that stay uncommitted: the first 100',
-    }),
-    reason: maybe(Type.String({ description: 'Why nothing was committed' })),
-    command: maybe(Type.String({ description: 'What commits it, where that can be said' })),
-  },
-  { $id: 'WorkCommit' },
-);
+/** What became of the files of completed work in git, as session.md keeps it. */
+export const WorkCommit = Type.Object({
+  id: orNull(CommitId, "On the worktree's branch; null where nothing was committed"),
+  files: Type.Integer({ minimum: 0, description: 'How many files the commit changes' }),
+  left_out: Type.Array(LeftOut, {
+    description: 'Untracked files that stay uncommitted: the first 100',
+  }),
+  reason: maybe(Type.String({ description: 'Why nothing was committed' })),
+  command: maybe(Type.String({ description: 'What commits it, where that can be said' })),
+});
 export type WorkCommit = Static<typeof WorkCommit>;
+
+/** The same as it is served. */
+export const SessionCommit = Type.Object(
+  {
+    ...WorkCommit.properties,
+    message: orNull(
+      Type.String(),
+      'One sentence for people where files are not committed: `Not committed: .env.local`',
+    ),
+  },
+  { $id: 'SessionCommit', description: 'What became in git of what the session changed' },
+);
+export type SessionCommit = Static<typeof SessionCommit>;
+
+/** One sentence about files of completed work that are not committed; null where all are. */
+export const uncommittedSentence = ({ id, files, left_out, reason }: WorkCommit): string | null => {
+  if (reason != null) return `${files} ${files === 1 ? 'file' : 'files'} not committed: ${reason}`;
+  if (left_out.length === 0) return null;
+  const named = left_out.slice(0, NAMED).map(({ path }) => path);
+  const more = left_out.length > NAMED ? ` and ${left_out.length - NAMED} more` : '';
+  return `${id === null ? 'Nothing was committed; left out' : 'Not committed'}: ${named.join(', ')}${more}`;
+};
+
+const NAMED = 3;

@@ -5,7 +5,11 @@ import { gateOf } from '../gate/gate-files.ts';
 import { shortId } from '../names.ts';
 import { type Commands, type CommandsMatter, failureSentence } from '../records/commands.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
-import type { WorkCommit } from '../records/work-commit.ts';
+import {
+  type SessionCommit,
+  uncommittedSentence,
+  type WorkCommit,
+} from '../records/work-commit.ts';
 import type { Store } from '../store.ts';
 import { sessionKey } from '../waiting/kept.ts';
 import { planSeen } from './approved.ts';
@@ -72,9 +76,14 @@ const howItWent = ({
   dismissed_at,
 }: SessionMatter): Pick<Session, 'commands' | 'commit' | 'dismissed_at'> => ({
   ...(commands && { commands: served(commands) }),
-  ...(commit && { commit: visibleWithin(commit, visible) as WorkCommit }),
+  ...(commit && { commit: asServed(commit) }),
   ...(dismissed_at && { dismissed_at }),
 });
+
+const asServed = (kept: WorkCommit): SessionCommit => {
+  const commit = visibleWithin(kept, visible) as WorkCommit;
+  return { ...commit, message: uncommittedSentence(commit) };
+};
 
 // Session.md can be written by hand: what is shown hides nothing.
 const served = (kept: CommandsMatter): Commands => {

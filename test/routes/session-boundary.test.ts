@@ -18,7 +18,7 @@ describe('GET /cases/{id}/sessions/{sid}/boundary', () => {
     const { status, body } = await boundaryOf(it, id);
     assert.equal(status, 200);
     assert.deepEqual(body, {
-      ...{ kind: 'runbook', sandbox: 'none', network: 'host', local: [] },
+      ...{ kind: 'runbook', sandbox: 'none', network: 'host', local: [], commits: true },
       reason: 'The sandbox is switched off in the settings.',
     });
   });

@@ -64,12 +64,14 @@ const factsOf = ({
   network,
   local = [],
   permissions,
+  commits,
 }: Boundary): PlanHead['facts'] => [
   ...(sandbox === undefined ? [] : [['Sandbox', sandbox] as const]),
   ...(network === undefined
     ? []
     : [['Network', [networkWords(network), ...local].join('; here ')] as const]),
   ['Unasked', permissions === undefined ? UNASKED[kind] : leaveWords(permissions)],
+  ...(commits ? [['Commit', 'on its branch, once it completes'] as const] : []),
 ];
 
 const networkWords = (network: NonNullable<Boundary['network']>): string => {

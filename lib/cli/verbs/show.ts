@@ -24,5 +24,8 @@ export const show = verb(async ({ dossier, words: [word = ''], values, out }) =>
   out.table(
     sessions.map((each) => [each.id.slice(0, 8), each.mode, standing(each), each.provider]),
   );
+  const { commit, branch, base_commit } = newest ?? {};
+  if (commit?.message != null) out.say({ style: 'yellow', text: commit.message });
+  if (commit?.id != null) out.say(`git diff ${base_commit?.slice(0, 12)}...${branch}`);
   return undefined;
 });

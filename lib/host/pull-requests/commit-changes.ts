@@ -19,8 +19,8 @@ interface Wanted {
 }
 
 /**
- * Sessions leave their changes uncommitted: here they become a commit, in the operator's name. Exactly what the newest
- * completed session left needs no further word; what anybody changed since is 409 `uncommitted_changes`.
+ * What a completed session left uncommitted, as `worktrees.commit: never` has it, becomes a commit in the operator's name.
+ * Exactly that needs no further word; what anybody changed since is 409 `uncommitted_changes`.
  */
 export const commitChanges = async (
   service: GitNeeds,

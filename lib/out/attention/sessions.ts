@@ -152,11 +152,14 @@ const ofDone = (store: Store, caseId: string, sessions: readonly Session[]): Att
   return [
     {
       ...{ id: `done/${id}`, kind: 'done', session_id: id, since },
-      ...withFailures(newest, DONE),
+      ...withFailures(newest, doneMessage(newest)),
       answer: post(`/cases/${caseId}/sessions/${id}/dismiss`),
     },
   ];
 };
+
+const doneMessage = ({ commit }: Session): string =>
+  commit?.message == null ? DONE : `${DONE} ${commit.message}.`;
 
 const DONE = 'The work is completed. Review its diff, then verify a proof.';
 

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { visible } from '../../../base/visible.ts';
 import type { Case, Session } from '../../../lib/client/client.ts';
 import { Failures } from './failures.tsx';
 import { Faults } from './faults.tsx';
@@ -42,8 +43,20 @@ export const SessionPage = ({ item, of: session, tab, children }: SessionProps) 
       <Tabs label="Of this session" base={`${above}/sessions/${id}`} tabs={TABS} here={tab} />
       <Faults />
       <Failures of={session.commands} />
+      <Commit of={session} />
       {children}
     </article>
+  );
+};
+
+const Commit = ({ of: { commit, branch } }: { of: Session }) => {
+  if (commit === undefined) return null;
+  return (
+    <p class={commit.id === null ? 'box warn' : 'quiet'}>
+      {commit.id !== null && `Committed on ${branch}: ${commit.id.slice(0, 12)}. `}
+      {commit.message !== null && visible(`${commit.message}. `)}
+      {commit.command != null && <code>{commit.command}</code>}
+    </p>
   );
 };
 

@@ -2,6 +2,7 @@ import type { Boundary } from '../../../../store/records/boundary.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { orNotFound } from '../../../errors.ts';
+import { isCommitted } from '../guards/committed.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { allowedInProject } from '../turns/always-allowed.ts';
 import { keptSession } from './read.ts';
@@ -24,6 +25,7 @@ export const boundaryOfSession = async (
   ];
   return {
     ...boundary,
+    commits: isCommitted(service.store, session),
     ...(missing !== undefined && { missing }),
     ...(permissions && { permissions: { ...permissions, prefixes } }),
   };

@@ -64,10 +64,6 @@ export const wrapUpCompleted = async (
   await syncWork(service, worktree, whole);
   const changes = await keepDiff(service, kept, whole);
   const commit = await commitWork(service, kept, worktree);
-  if (commit?.reason !== undefined && commit.reason !== null) {
-    const message = `Nothing was committed: ${commit.reason}`;
-    service.engine.transcript(kept).append('error', { code: 'git_noted', message });
-  }
   return sumUp(service, kept, { status: 'completed', turn, commit }, changes);
 };
 

@@ -3,12 +3,14 @@ import type { Boundary } from '../../../../lib/client/client.ts';
 
 /** What shuts in what would run, in the words of the head: sandbox and network. */
 export const boundaryFacts = (boundary: Boundary): readonly (readonly [string, string])[] => {
-  const { sandbox, network, local = [] } = boundary;
-  if (sandbox === undefined || network === undefined) return [];
+  const { sandbox, network, local = [], commits } = boundary;
+  const after = commits ? [['Commit', 'on its branch, once it completes'] as const] : [];
+  if (sandbox === undefined || network === undefined) return after;
   const here = local.length === 0 ? '' : `, and here ${local.join(', ')}`;
   return [
     ['Sandbox', SANDBOXES[sandbox]],
     ['Network', `${networkWords(network)}${here}`],
+    ...after,
   ];
 };
 
