@@ -1,9 +1,9 @@
 import type { Command } from './line/command.ts';
 import { AS_JSON } from './line/options.ts';
 
-const SESSION = 'Another session than the one that goes on, by the beginning of its id';
+export const SESSION = 'Another session than the one that goes on, by the beginning of its id';
 
-/** What an operator does all day: each calls the daemon. */
+/** What an operator does with Work items and plans: each calls the daemon. */
 export const WORK: readonly Command[] = [
   {
     name: 'new',
@@ -67,6 +67,14 @@ export const WORK: readonly Command[] = [
     summary: 'Show how its pull request stands, or make it',
     options: { create: 'Push its branch and propose it', draft: 'As a draft', json: AS_JSON },
     open: async () => (await import('./verbs/pr.ts')).pr,
+  },
+  {
+    name: 'merge',
+    group: 'Work items',
+    words: 'ITEM',
+    summary: 'Print the git commands that merge its branch; at a terminal, on a yes, run them',
+    options: { squash: 'All of it as one commit', json: AS_JSON },
+    open: async () => (await import('./verbs/merge.ts')).merge,
   },
   {
     name: 'close',
@@ -139,112 +147,5 @@ export const WORK: readonly Command[] = [
       'Send the plan back, with a comment, or with what comments.md says that was not sent yet',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/revise.ts')).revise,
-  },
-  {
-    name: 'start',
-    group: 'Sessions',
-    words: 'ITEM [COMMENT...]',
-    summary: 'Begin a session; it plans, and waits for your approval',
-    options: {
-      provider: 'Who works (default: that of the settings)',
-      model: 'As the provider names it',
-      effort: 'How long it thinks, as the provider names it',
-      type: 'What it is for (default: implementing)',
-      base: 'What its worktree begins from; current: the branch that is checked out (default: the default branch)',
-      project: 'Change its project first',
-      json: AS_JSON,
-    },
-    open: async () => (await import('./verbs/start.ts')).start,
-  },
-  {
-    name: 'tail',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary:
-      'Show what its session does, as it does it; exits with 0 once its work is done, with 1 where it failed',
-    options: {
-      lines: 'Begin with the last N events (default: 200)',
-      session: SESSION,
-      json: 'Each event in a line, as the API tells it',
-    },
-    open: async () => (await import('./verbs/tail.ts')).tail,
-  },
-  {
-    name: 'wait',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary: 'Wait for its plan or its end; exits with 4 when something else needs you',
-    options: {
-      for: 'plan or done (default: done)',
-      timeout: 'Give up after 30s, 10m or 2h, with exit code 5 (default: never)',
-      session: SESSION,
-      json: AS_JSON,
-    },
-    open: async () => (await import('./verbs/wait.ts')).wait,
-  },
-  {
-    name: 'answer',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary: 'Answer what its agent asks',
-    options: {
-      option: 'One of the options of a permission; of a question accept, decline or cancel',
-      field: 'Fill in a field of a question; as often as there are fields',
-      request: 'Which, where it asks several things: the beginning of its id',
-      json: AS_JSON,
-    },
-    open: async () => (await import('./verbs/answer.ts')).answer,
-  },
-  {
-    name: 'diff',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary: 'Show what its session changed',
-    options: { stat: 'Count the lines of each file', session: SESSION, json: AS_JSON },
-    open: async () => (await import('./verbs/diff.ts')).diff,
-  },
-  {
-    name: 'pause',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary: 'Stop its session, so that it can go on later',
-    options: { session: SESSION, json: AS_JSON },
-    open: async () => (await import('./verbs/pause.ts')).pause,
-  },
-  {
-    name: 'resume',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary: 'Go on with its paused session',
-    options: {
-      from: 'After a kill inside a block: again, or next',
-      session: SESSION,
-      json: AS_JSON,
-    },
-    open: async () => (await import('./verbs/pause.ts')).resume,
-  },
-  {
-    name: 'abort',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary: 'End its session for good',
-    options: { session: SESSION, json: AS_JSON },
-    open: async () => (await import('./verbs/pause.ts')).abort,
-  },
-  {
-    name: 'dismiss',
-    group: 'Sessions',
-    words: 'ITEM',
-    summary: 'Mark the work of its completed session as reviewed',
-    options: { session: SESSION, json: AS_JSON },
-    open: async () => (await import('./verbs/pause.ts')).dismiss,
-  },
-  {
-    name: 'mcp',
-    group: 'Sessions',
-    words: '',
-    summary: 'Serve the Model Context Protocol on standard input and output, for your own clients',
-    options: {},
-    open: async () => (await import('./verbs/mcp.ts')).mcp,
   },
 ];

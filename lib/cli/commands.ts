@@ -1,3 +1,4 @@
+import { SESSIONS } from './commands-sessions.ts';
 import { WORK } from './commands-work.ts';
 import type { Command } from './line/command.ts';
 import { AS_JSON } from './line/options.ts';
@@ -21,6 +22,7 @@ const SERVING = {
 /** Everything that dossier can be told to do, in the order of its help. */
 export const COMMANDS: readonly Command[] = [
   ...WORK,
+  ...SESSIONS,
   {
     name: 'up',
     group: 'Daemon',

@@ -31,6 +31,7 @@ export const OPTIONS = {
   field: { type: 'string', multiple: true, value: 'NAME=VALUE' },
   request: { type: 'string', value: 'ID' },
   stat: { type: 'boolean' },
+  squash: { type: 'boolean' },
   create: { type: 'boolean' },
   draft: { type: 'boolean' },
   state: { type: 'string', value: 'STATE' },

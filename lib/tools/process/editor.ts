@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { runAtTerminal } from './at-terminal.ts';
 import { findProgram } from './find-program.ts';
 
 /**
@@ -12,14 +11,6 @@ export const editFile = async (
 ): Promise<string | undefined> => {
   const editor = source.VISUAL || source.EDITOR || findProgram('vi', { PATH: source.PATH ?? '' });
   if (editor === undefined) return 'There is no editor: name one in EDITOR.';
-  // Ctrl-C is for the editor.
-  const ignore = (): void => undefined;
-  process.on('SIGINT', ignore);
-  const child = spawn('/bin/sh', ['-c', `${editor} "$@"`, editor, path], {
-    env: source,
-    stdio: 'inherit',
-  });
-  const [code] = await once(child, 'exit');
-  process.off('SIGINT', ignore);
+  const code = await runAtTerminal('/bin/sh', ['-c', `${editor} "$@"`, editor, path], source);
   return code === 0 ? undefined : `The editor (${editor}) ended with ${code ?? 'a signal'}.`;
 };

@@ -10,7 +10,7 @@ import { manifestOf } from '../../helpers/zip.ts';
 
 const TEXTS = ['serve', 'help', 'mcp', 'completion'];
 // They need an agent that asks, a session that stands still, or a code host: told in the tests of their own.
-const ELSEWHERE = ['answer', 'pause', 'resume', 'pr'];
+const ELSEWHERE = ['answer', 'pause', 'resume', 'pr', 'merge'];
 const BELOW = ['init', 'import', 'service'];
 
 /** Runs commands with --json in a home of their own, and answers what each says. */

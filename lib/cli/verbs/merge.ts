@@ -1,0 +1,140 @@
+import type { Worktree } from '../../client/client.ts';
+import { Refusal } from '../line/refusal.ts';
+import { itemOf } from '../reach/item.ts';
+import { type OwnGit, ownGit } from '../show/git.ts';
+import { askYesNo, isTerminal } from '../show/terminal.ts';
+import { noWorktree, orRefuse, type Verb, verb } from './verb.ts';
+
+/**
+ * `dossier merge ITEM`: prints the commands that merge its branch in the operator's checkout. At a terminal, on a yes, this
+ * command runs them, as the operator: the daemon merges nothing, and nothing answers for the operator.
+ */
+export const merge = verb(async (given) => {
+  const { dossier, words, values, out, config } = given;
+  const id = await itemOf(dossier, words[0] ?? '');
+  const worktree = await orRefuse(dossier.call('GET /api/cases/{id}/worktree', { id }), {
+    not_found: noWorktree(id.slice(0, 8)),
+  });
+  const { title } = await dossier.call('GET /cases/{id}', { id });
+  const plan = await mergeOf(worktree, { title, env: config.env, squash: values.squash === true });
+  const commands = plan.steps.map((step) => plan.checkout.typed(...step));
+  const { branch } = worktree;
+  if (values.json === true) return void out.json({ branch, onto: plan.onto, commands });
+  for (const line of plan.notes) out.say({ style: 'yellow', text: line });
+  out.say(`To merge ${branch} into ${plan.onto}:`);
+  for (const command of commands) out.say(`  ${command}`);
+  if (!isTerminal()) return undefined;
+  if (plan.refused !== undefined) throw new Refusal(plan.refused);
+  if (!(await askYesNo('Run it now?'))) {
+    out.say('Nothing was merged.');
+    return 1;
+  }
+  await perform(plan, worktree);
+  out.say(`Merged ${branch} into ${plan.onto}`);
+  return offerRemoval(given, worktree, plan);
+});
+
+interface Merge {
+  /** Where the operator works: the main checkout of the repository. */
+  checkout: OwnGit;
+  onto: string;
+  steps: string[][];
+  /** What to know before. */
+  notes: string[];
+  /** Why the commands are not run here as things stand. */
+  refused: string | undefined;
+  squash: boolean;
+}
+
+interface Wanted {
+  title: string;
+  env: NodeJS.ProcessEnv;
+  squash: boolean;
+}
+
+const mergeOf = async (worktree: Worktree, { title, env, squash }: Wanted): Promise<Merge> => {
+  const { path, branch, base, case_id } = worktree;
+  const there = ownGit(path, env);
+  const listed = await there.read('worktree', 'list', '--porcelain', '-z');
+  const [root] = /(?<=^worktree )[^\0]+/.exec(listed ?? '') ?? [];
+  if (root === undefined) throw new Refusal(`Its worktree is gone: git finds none at ${path}`);
+  const checkout = ownGit(root, env);
+  const onto = await branchFor(checkout, base);
+  if (onto === undefined)
+    throw new Refusal(`It began from ${base}, which is no branch here: merge ${branch} by hand`);
+  const commits = await checkout.read('rev-list', '--count', `${onto}..${branch}`);
+  const left = await uncommitted(there);
+  const notes = left === 0 ? [] : [`${count(left)} in ${path}: not merged`];
+  if (commits === undefined || commits === '0')
+    throw new Refusal(
+      [`Nothing to merge: ${branch} has no commit that ${onto} has not`, ...notes].join('. '),
+    );
+  const steps = squash
+    ? [
+        ['merge', '--squash', branch],
+        ['commit', '-m', title, '-m', `Dossier-Case: ${case_id}`],
+      ]
+    : [['merge', '--no-edit', branch]];
+  return { checkout, onto, steps, notes, squash, refused: await refusal(checkout, root, onto) };
+};
+
+// A branch that was followed at the remote has one of its name here, as a rule.
+const branchFor = async (checkout: OwnGit, base: string): Promise<string | undefined> => {
+  for (const name of [base, base.replace(/^[^/]+\//, '')])
+    if (
+      (await checkout.read('rev-parse', '--verify', '--quiet', `refs/heads/${name}`)) !== undefined
+    )
+      return name;
+  return undefined;
+};
+
+const refusal = async (
+  checkout: OwnGit,
+  root: string,
+  onto: string,
+): Promise<string | undefined> => {
+  const at = await checkout.read('symbolic-ref', '--quiet', '--short', 'HEAD');
+  if (at !== onto)
+    return `${root} has ${at ?? 'no branch'} checked out, and not ${onto}: run ${checkout.typed('switch', onto)} first. Nothing was merged`;
+  const left = await uncommitted(checkout, '--untracked-files=no');
+  if (left > 0) return `${count(left)} in ${root}: commit or stash them first. Nothing was merged`;
+  return undefined;
+};
+
+const uncommitted = async (git: OwnGit, ...more: string[]): Promise<number> => {
+  const said = await git.read('status', '--porcelain', ...more);
+  if (said === undefined) throw new Refusal('git cannot say what is not committed');
+  return said.split('\n').filter(Boolean).length;
+};
+
+const count = (files: number): string => `${files} uncommitted ${files === 1 ? 'file' : 'files'}`;
+
+const perform = async (
+  { checkout, steps, onto, squash }: Merge,
+  { branch, path }: Worktree,
+): Promise<void> => {
+  const [first = [], ...rest] = steps;
+  if (!(await checkout.run(...first))) {
+    // Of a squash git keeps nothing that could be aborted; the checkout was clean.
+    await checkout.run(...(squash ? ['reset', '--merge'] : ['merge', '--abort']));
+    throw new Refusal(
+      `${branch} conflicts with ${onto}; the merge was taken back. Rebase it first: ${ownGit(path, {}).typed('rebase', onto)}`,
+    );
+  }
+  for (const step of rest)
+    if (!(await checkout.run(...step)))
+      throw new Refusal(`git ${step[0]} failed: what is merged is staged; finish it by hand`);
+};
+
+// A branch that was squashed is merged to nobody but the operator: git would not delete it unasked.
+const offerRemoval = async (
+  { dossier, out }: Verb,
+  { case_id, attached, branch }: Worktree,
+  { checkout, squash }: Merge,
+): Promise<number> => {
+  if (attached || !(await askYesNo('Remove its worktree and its branch?'))) return 0;
+  await dossier.call('DELETE /api/cases/{id}/worktree', { id: case_id });
+  const removed = await checkout.run('branch', squash ? '-D' : '-d', branch);
+  out.say(removed ? 'Removed its worktree and its branch' : 'Removed its worktree');
+  return 0;
+};

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../../lib/client/client.ts';
+import { dossier } from '../../../helpers/command.ts';
+import { startHere } from '../../../helpers/daemon-here.ts';
+import { eventually } from '../../../helpers/eventually.ts';
+import { makeRepository, temporaryDirectory } from '../../../helpers/repository.ts';
+import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
+
+/** A Work item whose session has completed: its work is committed on its branch. */
+const completed = async (t: TestContext, { commit = 'end' } = {}) => {
+  const { root, git } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+  const workspace = temporaryDirectory(t);
+  const { url } = await startHere(t, ['--workspace', workspace, '--repo', root]);
+  const api = connect({ url });
+  await api.call('PUT /api/worktrees/config', { body: { commit: commit as 'end' } });
+  const description = '```sh\necho two > a.txt\n```\n';
+  const made = { title: 'Change a', type: 'bug', description };
+  const { id } = await api.call('POST /cases', { body: made });
+  const { id: sid } = await api.call('POST /cases/{id}/sessions', {
+    id,
+    body: { type: 'implementing', provider: 'runbook' },
+  });
+  const at = { id, sid };
+  const is = (status: string) =>
+    eventually(async () => {
+      const session = await api.call('GET /cases/{id}/sessions/{sid}', at);
+      assert.equal(session.status, status);
+      return session;
+    });
+  const { plan_sha256 } = await is('plan_ready');
+  const body = { plan_sha256: plan_sha256 ?? '' };
+  await api.call('POST /cases/{id}/sessions/{sid}/approve', { ...at, body });
+  const { branch } = await is('completed');
+  const words = ['merge', 'Change a', '--workspace', workspace];
+  const said = (...more: string[]) => dossier(t, ...words, ...more);
+  const shown = (answers: [RegExp, string][], ...more: string[]) =>
+    atTerminal(t, [...words, ...more], answers);
+  return { id, api, root, git, branch: branch ?? '', said, shown };
+};
+
+const RUN = /Run it now\? \[y\/N\] /;
+const REMOVE = /Remove its worktree and its branch\? \[y\/N\] /;
+
+describe('dossier merge', () => {
+  it('prints the commands, and runs nothing where nobody can be asked', async (t) => {
+    const { root, git, branch, said } = await completed(t);
+    const before = git('rev-parse', 'main');
+    const { code, stdout } = await said();
+    assert.equal(code, 0);
+    assert.equal(
+      stdout,
+      `To merge ${branch} into main:\n  git -C ${root} merge --no-edit ${branch}\n`,
+    );
+    const { commands, onto } = JSON.parse((await said('--json', '--squash')).stdout);
+    assert.equal(onto, 'main');
+    assert.match(commands[0], /merge --squash /);
+    assert.match(commands[1], /commit -m 'Change a' -m 'Dossier-Case: /);
+    assert.equal(git('rev-parse', 'main'), before);
+  });
+
+  it('merges on a yes and removes worktree and branch on another', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { id, api, root, git, branch, shown } = await completed(t);
+    const no = await shown([[RUN, '\r']]);
+    assert.deepEqual([no.code, git('log', '--format=%s').trim()], [1, 'start']);
+    const { path } = await api.call('GET /api/cases/{id}/worktree', { id });
+    const yes = await shown([
+      [RUN, 'y\r'],
+      [REMOVE, 'y\r'],
+    ]);
+    assert.equal(yes.code, 0, yes.text);
+    assert.match(yes.text, /Merged work\/\S+ into main\n/);
+    assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'two\n');
+    assert.equal(existsSync(path), false);
+    assert.equal(git('branch', '--list', branch), '');
+  });
+
+  it('makes one commit of it with --squash', { skip: noTerminal }, async (t) => {
+    const { id, git, shown } = await completed(t);
+    const yes = await shown(
+      [
+        [RUN, 'y\r'],
+        [REMOVE, '\r'],
+      ],
+      '--squash',
+    );
+    assert.equal(yes.code, 0, yes.text);
+    assert.equal(git('log', '-1', '--format=%s|%b').trim(), `Change a|Dossier-Case: ${id}`);
+  });
+
+  it('is refused where another branch is checked out, or files are changed', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { root, git, shown } = await completed(t);
+    writeFileSync(join(root, 'a.txt'), 'mine\n');
+    const dirty = await shown([]);
+    assert.equal(dirty.code, 1);
+    assert.match(dirty.text, /1 uncommitted file in \S+: commit or stash them first/);
+    git('checkout', '-q', '--', 'a.txt');
+    git('checkout', '-q', '-b', 'other');
+    const other = await shown([]);
+    assert.match(
+      other.text,
+      /has other checked out, and not main: run git -C \S+ switch main first/,
+    );
+  });
+
+  it('takes a merge back that conflicts, and says how to go on', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { root, git, shown } = await completed(t);
+    writeFileSync(join(root, 'a.txt'), 'three\n');
+    git('commit', '-qam', 'theirs');
+    for (const more of [[], ['--squash']]) {
+      const { code, text } = await shown([[RUN, 'y\r']], ...more);
+      assert.equal(code, 1, text);
+      assert.match(
+        text,
+        /conflicts with main; the merge was taken back\. Rebase it first: git -C /,
+      );
+      assert.equal(git('status', '--porcelain'), '');
+      assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'three\n');
+    }
+  });
+
+  it('says that files which are not committed are not merged', async (t) => {
+    const { said } = await completed(t, { commit: 'never' });
+    const { code, stderr } = await said();
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /Nothing to merge: work\/\S+ has no commit that main has not\. 1 uncommitted file in /,
+    );
+  });
+});
