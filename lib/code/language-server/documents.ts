@@ -11,8 +11,8 @@ interface Documents<Client> {
   leave(client: Client): Telling[];
   /** What the server has to be told before the client asks about a file, where it has another's text of it. */
   show(client: Client, uri: string): Telling[];
-  /** Who has a text of the file other than the server has. */
-  apart(uri: string): Client[];
+  /** Who has a text of the file other than the server has, or than it had when it was told this version. */
+  apart(uri: string, version?: number): Client[];
   /** Those `among` whom a file has different texts, each told once until it is the same again. */
   differing(uri: string, among: (client: Client) => boolean): Client[];
 }
@@ -33,6 +33,8 @@ interface Open<Client> {
   versions: Map<Client, Version>;
   /** Whose version the server has. */
   shown: Client;
+  /** The newest texts that the server was told, by their versions: it answers late. */
+  texts: Map<number, string>;
   /** Who knows that another has another text. */
   told: Set<Client>;
 }
@@ -48,11 +50,11 @@ export const createDocuments = <Client>(): Documents<Client> => {
     const own = versionIn(record(params.textDocument));
     const known = open.get(uri);
     if (known === undefined) {
-      open.set(uri, { versions: new Map([[client, own]]), shown: client, told: new Set() });
+      open.set(uri, openedBy(client, own));
       return [{ method: DID_OPEN, params, asSent: true }];
     }
     known.versions.set(client, own);
-    known.shown = client;
+    present(known, client);
     return [whole(uri, own)];
   };
 
@@ -63,7 +65,7 @@ export const createDocuments = <Client>(): Documents<Client> => {
     own.text = list(params.contentChanges).reduce<string>(applyChange, own.text);
     own.version = number(record(params.textDocument).version) ?? own.version;
     const asSent = known.shown === client;
-    known.shown = client;
+    present(known, client);
     return [asSent ? { method: DID_CHANGE, params, asSent } : whole(uri, own)];
   };
 
@@ -77,13 +79,13 @@ export const createDocuments = <Client>(): Documents<Client> => {
       return [{ method: DID_CLOSE, params: { textDocument: { uri } }, asSent: false }];
     }
     if (known.shown !== client) return [];
-    known.shown = next[0];
+    present(known, next[0]);
     return [whole(uri, next[1])];
   };
 
   return {
     show: (client, uri) => shownTo(client, uri, open.get(uri)),
-    apart: (uri) => apartIn(open.get(uri)),
+    apart: (uri, version) => apartIn(open.get(uri), version),
     differing: (uri, among) => untold(open.get(uri), among),
     hear: (client, method, given) => {
       const params = record(given);
@@ -94,6 +96,13 @@ export const createDocuments = <Client>(): Documents<Client> => {
     leave: (client) => [...open.keys()].flatMap((uri) => closed(client, uri)),
   };
 };
+
+const openedBy = <Client>(client: Client, own: Version): Open<Client> => ({
+  versions: new Map([[client, own]]),
+  shown: client,
+  texts: new Map([[own.version, own.text]]),
+  told: new Set(),
+});
 
 const versionIn = ({ text: content, version }: Wire): Version => ({
   text: text(content) ?? '',
@@ -108,13 +117,25 @@ const shownTo = <Client>(
   const own = known?.versions.get(client);
   if (known === undefined || own === undefined || known.shown === client) return [];
   const same = known.versions.get(known.shown)?.text === own.text;
-  known.shown = client;
+  present(known, client);
   return same ? [] : [whole(uri, own)];
 };
 
-const apartIn = <Client>(known: Open<Client> | undefined): Client[] => {
+const TEXTS = 8;
+
+const present = <Client>(known: Open<Client>, client: Client): void => {
+  known.shown = client;
+  const own = known.versions.get(client);
+  if (own === undefined) return;
+  known.texts.delete(own.version);
+  known.texts.set(own.version, own.text);
+  const [oldest] = known.texts.keys();
+  if (known.texts.size > TEXTS && oldest !== undefined) known.texts.delete(oldest);
+};
+
+const apartIn = <Client>(known: Open<Client> | undefined, version?: number): Client[] => {
   if (known === undefined || known.versions.size < 2) return [];
-  const shown = known.versions.get(known.shown)?.text;
+  const shown = known.texts.get(version ?? Number.NaN) ?? known.versions.get(known.shown)?.text;
   return [...known.versions].flatMap(([client, { text: own }]) => (own === shown ? [] : client));
 };
 

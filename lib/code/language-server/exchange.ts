@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { record, text } from '../../../base/wire.ts';
+import { number, record, text } from '../../../base/wire.ts';
 import { ASKED, type EditorClient, messageBytes, type Seat } from './client.ts';
 import type { ClientMessages } from './client-messages.ts';
 import { createDocuments, DID_CHANGE, DID_CLOSE, DID_OPEN, type Telling } from './documents.ts';
@@ -88,7 +88,8 @@ const DIAGNOSTICS = 'textDocument/publishDiagnostics';
 // They are of the text that the server has: whoever has another would see them in the wrong places.
 const apartFrom = ({ clients, documents }: State, message: Buffer): EditorClient[] => {
   if (clients.size < 2) return [];
-  return documents.apart(uriOf(JSON.parse(message.toString('utf8')).params?.uri));
+  const { uri, version } = record(JSON.parse(message.toString('utf8')).params);
+  return documents.apart(uriOf(uri), number(version));
 };
 
 const uriOf = (uri: unknown): string => text(uri) ?? '';

@@ -187,14 +187,14 @@ describe('an acp run that is quiet', () => {
 
   it('does not take a command that runs for it', async (t) => {
     const { next, of, run } = startOn(t, 'long-command', 'work', { limits });
+    const waits = () => of('waiting').filter((each) => each.for === 'model');
     await next('tool_call');
+    // On a slow machine the agent was quiet before.
+    const before = waits();
     await next('message');
     await run.cancel();
 
-    assert.deepEqual(
-      of('waiting').filter((each) => each.for === 'model'),
-      [],
-    );
+    assert.deepEqual(waits(), before);
     assert.equal(of('tool_call').at(-1)?.status, 'killed');
   });
 
