@@ -58,7 +58,7 @@ permissions: { execute: [npm test], fetch: allow }`,
     const settings = `providers:\n  mine: { kind: command, work: [${program}] }`;
     const it = await withCase(t, 'Plan it.', { settings });
     const { id } = await it.start({ provider: 'manual' });
-    assert.deepEqual((await boundaryOf(it, id)).body, { kind: 'manual' });
+    assert.deepEqual((await boundaryOf(it, id)).body, { kind: 'manual', commits: true });
     const { id: other } = await it.start({ provider: 'mine' });
     assert.equal((await boundaryOf(it, other)).body.missing, undefined);
     rmSync(program);

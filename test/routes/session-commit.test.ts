@@ -46,7 +46,7 @@ describe('completed work', () => {
     it.running.repository.git('config', 'user.name', 'Ada');
     it.running.repository.git('config', 'user.email', 'ada@example.org');
     const { session, commit, path } = await worked(it);
-    assert.deepEqual(commit, { id: commit.id, files: 2, left_out: [] });
+    assert.deepEqual(commit, { id: commit.id, files: 2, left_out: [], message: null });
     assert.equal(await filesOf(it), '');
     assert.equal(gitOf(it, path, 'rev-parse', String(session.branch)), commit.id);
     assert.equal(gitOf(it, path, 'rev-list', '--count', `${session.base_commit}..HEAD`), '1');

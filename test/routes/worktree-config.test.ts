@@ -14,6 +14,7 @@ const DEFAULTS = {
   base_branch: null,
   setup: [],
   copy_files: [],
+  commit: 'end',
 };
 
 const fileOf = ({ workspace }: Fixture): string => join(workspace, 'workspace.md');
