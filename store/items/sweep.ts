@@ -5,6 +5,7 @@ import { refreshGlobals } from '../settings/globals.ts';
 import { attentionOf, type Store } from '../store.ts';
 import { isPatient, meet, meetClosed } from './discover.ts';
 import { allItems, itemIn, unstrange } from './items.ts';
+import { doLate } from './late.ts';
 import { noteLock, reconcile } from './reconcile.ts';
 import { itemsOf } from './state.ts';
 
@@ -46,6 +47,7 @@ export const sweepWorkspace = async (
   await Promise.all(work);
   if (isWhole) await checkAbsent(store, found);
   report(store, failed);
+  doLate(store);
   return isWhole;
 };
 

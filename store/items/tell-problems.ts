@@ -6,6 +6,7 @@ import type { Store } from '../store.ts';
 import type { FileProblem } from '../text/problem.ts';
 import { TRUST_NEEDED } from '../trust/told.ts';
 import { itemOf } from './items.ts';
+import { orLate } from './late.ts';
 
 /** A problem as it was told, and when. */
 export interface ToldProblem extends FileProblem {
@@ -46,8 +47,11 @@ export const tellProblems = (store: Store): (() => void) => {
   };
   const look = (owner: string): void => {
     owners.add(owner);
-    apart(() => store.turns.take(lockOn.problems(), tell)).catch((error) =>
-      store.report(error, 'telling what is wrong with files'),
+    void apart(() =>
+      orLate(store, 'problems', {
+        what: 'telling what is wrong with files',
+        work: () => store.turns.take(lockOn.problems(), tell),
+      }),
     );
   };
   store.problems.follow(look);

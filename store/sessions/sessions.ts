@@ -7,7 +7,7 @@ import { removeDirectory } from '../disk/remove-directory.ts';
 import { isGateShut } from '../gate/gate.ts';
 import { gateOf } from '../gate/gate-files.ts';
 import { pathOfItem } from '../items/items.ts';
-import { milestoneEvents, runStateOf } from '../journal/milestones.ts';
+import { runStateOf } from '../journal/milestones.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { sessionDirName, shortId } from '../names.ts';
 import { byAge, isEnded, type Session, SessionMatter } from '../records/session.ts';
@@ -171,19 +171,6 @@ export const updateSession = (
     return keptOf(store, caseId, { dir, matter });
   });
 
-/**
- * Tells the events of the way a session went since the journal last heard of it. Called last, when all that follows
- * from the record is done: a session the journal is behind on has something left to do after a crash.
- */
-export const tellSession = (store: Store, session: Session): Promise<void> =>
-  store.turns.take(lockOn.item(session.case_id), async () => {
-    const before = store.journal.runs.get(session.id)?.status;
-    if (before === session.status) return;
-    const at = store.clock();
-    const events = milestoneEvents(before, session, at);
-    await store.journal.append({ run: { id: session.id, state: runStateOf(session, at) }, events });
-  });
-
 /** True while something that follows from the session's record is not done yet. */
 export const isUntold = (
   { journal }: Store,
@@ -201,11 +188,6 @@ export const untoldSession = (
 ): StoredSession | undefined => {
   const found = recordIn(store, caseId, id);
   return found && isUntold(store, found.matter) ? keptOf(store, caseId, found) : undefined;
-};
-
-/** The journal's memory of a session whose record is gone. */
-export const forgetRun = async (store: Store, id: string): Promise<void> => {
-  await store.journal.append({ run: { id, state: null } });
 };
 
 const folderOf = (store: Store, caseId: string): string | undefined =>

@@ -1,4 +1,5 @@
 import { lockOn } from '../../base/locks.ts';
+import { orLate } from '../items/late.ts';
 import type { EventBody } from '../records/event.ts';
 import type { Store } from '../store.ts';
 import { readCommentsFile } from './comments.ts';
@@ -6,9 +7,16 @@ import { sessionsOf } from './sessions.ts';
 
 /**
  * Tells whose comments are other ones than were last told, whoever wrote them, over restarts too. `silent` is for what
- * is no news. What waits for the operator's word is no other text yet.
+ * is no news. What waits for the operator's word is no other text yet. Where the journal cannot be written, it is told at the
+ * next comparison.
  */
 export const tellComments = (store: Store, case_id: string, silent = false): Promise<void> =>
+  orLate(store, NAME + case_id, {
+    what: `telling what is said of plans of ${case_id}`,
+    work: () => tellNow(store, case_id, silent),
+  });
+
+const tellNow = (store: Store, case_id: string, silent: boolean): Promise<void> =>
   store.turns.take(lockOn.item(case_id), async () => {
     if (store.readOnly) return;
     const id = NAME + case_id;

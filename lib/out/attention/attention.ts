@@ -2,6 +2,7 @@ import { jsonText } from '../../../base/json.ts';
 import { sha256 } from '../../../base/sha256.ts';
 import { caseStateOf, recordOf } from '../../../store/item/item.ts';
 import { allItems, itemOf, whenChanged, whenNoticed } from '../../../store/items/items.ts';
+import { orLate } from '../../../store/items/late.ts';
 import { etagOf } from '../../../store/names.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';
 import type { State } from '../../../store/records/case.ts';
@@ -65,14 +66,12 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
   const tell = (): void => {
     timer = undefined;
     const since = performance.now();
-    const { etag, count } = list();
+    list();
     pause_ms = Math.max(SOON_MS, (performance.now() - since) / SHARE);
-    if (store.readOnly || (store.journal.told.get(NAME) ?? NOTHING) === etag) return;
-    const timestamp = store.clock().toISOString();
-    const event = { event_type: 'attention_changed' as const, timestamp, payload: { count, etag } };
-    store.journal
-      .append({ told: { id: NAME, state: etag }, events: [event] })
-      .catch((error) => store.report(error, 'telling what needs the operator'));
+    void orLate(store, NAME, {
+      what: 'telling what needs the operator',
+      work: async () => (closed ? undefined : tellOthers(store, list())),
+    });
   };
   const lookAgain = (id?: string): void => {
     if (closed) return;
@@ -86,6 +85,13 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
     clearTimeout(timer);
   };
   return { list, close };
+};
+
+const tellOthers = async (store: Store, { etag, count }: Attended): Promise<void> => {
+  if (store.readOnly || (store.journal.told.get(NAME) ?? NOTHING) === etag) return;
+  const timestamp = store.clock().toISOString();
+  const event = { event_type: 'attention_changed' as const, timestamp, payload: { count, etag } };
+  await store.journal.append({ told: { id: NAME, state: etag }, events: [event] });
 };
 
 const attend = (store: Store, lookAgain: (id?: string) => void): void => {

@@ -1,5 +1,6 @@
 import { lockOn } from '../../../../base/locks.ts';
 import { messageOf } from '../../../../base/message-of.ts';
+import { doLater } from '../../../../store/items/late.ts';
 import {
   type SessionRule,
   type StoredSession,
@@ -44,14 +45,38 @@ const ofOurs =
 
 // What does not run must not look as if it did: whoever wanted it to run is told the error, and resumes it later.
 const holdBack = async (
-  { store, engine }: EngineNeeds,
-  { session }: StoredSession,
+  service: EngineNeeds,
+  kept: StoredSession,
   error: unknown,
 ): Promise<never> => {
-  const { case_id, id } = session;
-  const why = messageOf(error);
-  if (!engine.live.has(id)) await updateSession(store, case_id, id, interrupt(why));
+  const { case_id, id } = kept.session;
+  const rule = interrupt(messageOf(error));
+  if (!service.engine.live.has(id))
+    await updateSession(service.store, case_id, id, rule).catch(() =>
+      pauseLater(service, kept, error),
+    );
   throw error;
+};
+
+/**
+ * Pauses a session at the next comparison, if nothing runs of it by then although its record says so: what ended it could
+ * not be written.
+ */
+export const pauseLater = (
+  service: EngineNeeds,
+  { session: { case_id, id } }: StoredSession,
+  error: unknown,
+): void => {
+  const { store, engine } = service;
+  const isOver = (): boolean => engine.closing || engine.live.has(id);
+  const rule = interrupt(messageOf(error));
+  doLater(store, `run ${id}`, {
+    what: `pausing session ${id}, whose end could not be written`,
+    work: async () => {
+      if (isOver()) return;
+      await decide(service, case_id, id, (...now) => (isOver() ? undefined : rule(...now)));
+    },
+  });
 };
 
 /** Resolves when no decision about the Work item's sessions is half done. */

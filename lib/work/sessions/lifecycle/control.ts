@@ -6,10 +6,11 @@ import {
   type StoredSession,
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
+import type { RunResult } from '../../../agents/provider.ts';
 import { invalidState, notFound, ServiceError } from '../../../errors.ts';
 import { activeSession } from '../guards/active.ts';
 import { approvedPlan } from '../guards/approved.ts';
-import { decide } from '../guards/decide.ts';
+import { decide, pauseLater } from '../guards/decide.ts';
 import { refuseLost } from '../guards/lost-work.ts';
 import { type Engine, stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
@@ -33,16 +34,23 @@ export const abortSession = async (
     const live = engine.live.get(id);
     if (live !== undefined) await stopLive(live);
     const current = readSession(service.store, caseId, id) ?? active;
-    const turn = live?.result;
-    const ending = await wrapUp(service, current, { status: 'aborted', turn });
-    const aborted = await decide(service, caseId, id, (session, matter) =>
-      engine.live.has(id) ? undefined : abort(ending)(session, matter),
-    );
+    const aborted = await endAborted(service, current, live?.result).catch((error: unknown) => {
+      pauseLater(service, current, error);
+      throw error;
+    });
     if (aborted === undefined) throw notFound('session', id);
     if (aborted.session.status !== 'aborted') continue;
     await wakeQueue(service);
     return aborted.session;
   }
+};
+
+const endAborted = async (service: SessionNeeds, kept: StoredSession, turn?: RunResult) => {
+  const { case_id, id } = kept.session;
+  const ending = await wrapUp(service, kept, { status: 'aborted', turn });
+  return decide(service, case_id, id, (session, matter) =>
+    service.engine.live.has(id) ? undefined : abort(ending)(session, matter),
+  );
 };
 
 /** Ends the sessions of this type that only wait: what they were to be about is no more. */

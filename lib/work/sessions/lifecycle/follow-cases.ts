@@ -1,6 +1,7 @@
 import { lockOn } from '../../../../base/locks.ts';
 import { whenChanged } from '../../../../store/items/items.ts';
-import { forgetRun, readSession, untoldSession } from '../../../../store/sessions/sessions.ts';
+import { readSession, untoldSession } from '../../../../store/sessions/sessions.ts';
+import { forgetRun } from '../../../../store/sessions/tell-session.ts';
 import { finalize } from '../guards/finalize.ts';
 import { stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';

@@ -23,7 +23,7 @@ import type { WithLog } from '../../../log.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
-import { decide } from '../guards/decide.ts';
+import { decide, pauseLater } from '../guards/decide.ts';
 import { mustWait, needTrustOf } from '../guards/trust.ts';
 import { isLive, newRun } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
@@ -156,6 +156,10 @@ const go = (
   live.finished = takePlace(service, live, waits)
     .then(() => turn(kept))
     .catch((error: unknown) => giveUp(service, kept, error))
+    .catch((error: unknown) => {
+      complain(error);
+      pauseLater(service, kept, error);
+    })
     .finally(() => service.engine.live.delete(session_id))
     .then(() => wakeQueue(service))
     .catch(complain);

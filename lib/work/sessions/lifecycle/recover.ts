@@ -5,12 +5,12 @@ import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';
 import { isRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
   claimSession,
-  forgetRun,
   readSession,
   type SessionRule,
   type StoredSession,
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
+import { forgetRun } from '../../../../store/sessions/tell-session.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { atLeast } from '../../../agents/usage.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';
