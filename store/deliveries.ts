@@ -1,5 +1,7 @@
 import { appendFileSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncDirectory, withHandle } from './disk/durable.ts';
 import { newestLines } from './disk/lines.ts';
 import type { Layout } from './layout.ts';
 import { DeliveryLine } from './records/delivery.ts';
@@ -22,6 +24,12 @@ export const appendDelivery = (
   appendFileSync(path, text, { mode: 0o600 });
   const { size } = lstatSync(path);
   if (size > COMPACT_FROM) compact(layout, webhookId, size);
+};
+
+/** Resolves when all that was noted for this registration survives a power cut, too. */
+export const syncDeliveries = async (layout: Layout, webhookId: string): Promise<void> => {
+  await withHandle(await open(fileOf(layout, webhookId), 'r'), (handle) => handle.datasync());
+  await syncDirectory(layout.deliveries);
 };
 
 /** The newest 1000 attempts, oldest first, however long the log is. A line that a crash tore is left out. */

@@ -1,4 +1,4 @@
-import { appendDelivery, readDeliveries } from '../../../store/deliveries.ts';
+import { appendDelivery, readDeliveries, syncDeliveries } from '../../../store/deliveries.ts';
 import { itemOf } from '../../../store/items/items.ts';
 import { webhookRetention } from '../../../store/records/applied.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
@@ -65,6 +65,8 @@ export const closeBacklog = async (
   }
   if (isGone()) return;
   appendDelivery(store.layout, id, ...newest.slice(-LISTED));
+  // Before the journal says that they are closed: what is in neither is lost without a word.
+  await syncDeliveries(store.layout, id);
   await store.journal.append({
     cursor: { id, seq: to },
     told: { id: nameOf(id), state: closed },

@@ -110,6 +110,7 @@ const settle = async (
 ): Promise<boolean> => {
   const id = deliveryId(eventId, lane.registration.matter.id);
   let line = formerLines(lane).get(id);
+  if (line?.outcome === 'closed') return closeAgain(lane);
   while (line === undefined || line.outcome === 'retrying') {
     await untilDue(lane, line);
     if (lane.stopped) return false;
@@ -136,9 +137,14 @@ const isOverdue = ({ desk: { store }, position }: DeliveryQueue, line?: Delivery
   return isTooLong(store, position) || (line !== undefined && isTooOld(store, line.body));
 };
 
-const close = async (lane: DeliveryQueue): Promise<false> => {
+// A former life noted what it closed, and died before the journal had it: that much is closed, and what came later is sent.
+const closeAgain = (lane: DeliveryQueue): Promise<false> => {
+  const closed = [...formerLines(lane).values()].filter(({ outcome }) => outcome === 'closed');
+  return close(lane, Math.max(...closed.map(({ seq }) => seq)));
+};
+
+const close = async (lane: DeliveryQueue, to = lane.desk.store.journal.last): Promise<false> => {
   const { store } = lane.desk;
-  const to = store.journal.last;
   const isGone = (): boolean => lane.removed;
   await closeBacklog(store, lane.registration, { events: waitingDeliveries(lane), to, isGone });
   lane.position = to;
