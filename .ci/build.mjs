@@ -85,6 +85,7 @@ const daemon = await build({
     'chunks/watch-worker': 'store/watch/watch-worker.ts',
     'chunks/doors-worker': 'lib/sandbox/egress/doors-worker.ts',
     'chunks/export-worker': 'store/archive/export-worker.ts',
+    'chunks/sending-worker': 'lib/out/webhooks/sending-worker.ts',
   },
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',

@@ -7,6 +7,7 @@ import { benchFloods } from './floods.ts';
 import { benchLsp } from './lsp.ts';
 import { benchMemory } from './memory.ts';
 import { benchReaders } from './readers.ts';
+import { benchReceivers } from './receivers.ts';
 import type { Row } from './report.ts';
 import { benchReads } from './requests.ts';
 import { benchEmptyStart, benchReady } from './starts.ts';
@@ -38,6 +39,7 @@ export const PARTS: Readonly<Record<string, Measure>> = {
   ],
   worktrees: benchWorktrees,
   readers: benchReaders,
+  receivers: benchReceivers,
   lsp: benchLsp,
   floods: benchFloods,
 };

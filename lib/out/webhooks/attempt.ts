@@ -6,9 +6,9 @@ import { secretOf } from '../../../store/secrets.ts';
 import type { Store } from '../../../store/store.ts';
 import { disableRegistration, type Registration } from '../../../store/webhooks.ts';
 import type { Log } from '../../log.ts';
-import type { ReceiverAnswer, Sender } from './deliver.ts';
+import { type Ahead, createAhead } from './ahead.ts';
 import { nextAttemptAt } from './schedule.ts';
-import { signatures } from './sign.ts';
+import type { Parcel, SendingThread, Sent } from './sending-thread.ts';
 import type { Slots } from './slots.ts';
 
 /** What every delivery is made with. */
@@ -17,7 +17,7 @@ export interface DeliveryDeps {
   log: Log;
   clock: () => Date;
   schedule: readonly number[];
-  sender: Sender;
+  sender: SendingThread;
   userAgent: string;
   /** First attempts of receivers that took the last, and all others: who lets us wait takes no slot from who does not. */
   slots: { first: Slots; again: Slots };
@@ -28,7 +28,7 @@ export interface DeliveryDeps {
 }
 
 /** What is to be delivered, and how often that was tried. */
-type Task = Pick<DeliveryLine, 'id' | 'seq' | 'body' | 'attempt'>;
+export type Task = Pick<DeliveryLine, 'id' | 'seq' | 'body' | 'attempt'>;
 
 /** The same for an event and a receiver every time, also after a restart. */
 export const deliveryId = (eventId: string, webhookId: string): string =>
@@ -40,6 +40,13 @@ interface Receiver {
   readonly stopped: boolean;
   readonly removed: boolean;
   readonly failing: boolean;
+  readonly ahead: Ahead;
+}
+
+interface Beside {
+  schedule?: readonly number[];
+  /** For one in its turn: what comes after it, to be sent without a wait if the receiver takes it, and is not known to fail. */
+  coming?: () => Task[];
 }
 
 /** Tries once more and notes what came of it. Undefined when it was stopped before that was known. */
@@ -47,11 +54,13 @@ export const attemptDelivery = async (
   desk: DeliveryDeps,
   receiver: Receiver,
   task: Task,
-  schedule = desk.schedule,
+  { schedule = desk.schedule, coming }: Beside = {},
 ): Promise<DeliveryLine | undefined> => {
   const isFirst = task.attempt === 0 && !receiver.failing;
   const slots = isFirst ? desk.slots.first : desk.slots.again;
-  const sent = await slots(async () => (receiver.stopped ? undefined : send(desk, receiver, task)));
+  const ahead = coming === undefined ? createAhead() : receiver.ahead;
+  const others = () => (isFirst ? (coming?.() ?? []) : []);
+  const sent = await slots(() => takeOrSend(desk, { receiver, ahead }, task, others));
   if (sent === undefined || receiver.removed) return undefined;
   const attempts = task.attempt + 1;
   const line = judged({ ...task, attempt: attempts }, sent, () =>
@@ -62,28 +71,33 @@ export const attemptDelivery = async (
   return line;
 };
 
-type Sent = ReceiverAnswer & { at: string };
-
-const send = async (
+const takeOrSend = async (
   desk: DeliveryDeps,
-  { registration }: Receiver,
+  { receiver, ahead }: { receiver: Receiver; ahead: Ahead },
   task: Task,
+  others: () => Task[],
 ): Promise<Sent | undefined> => {
-  const { id, url } = registration.matter;
-  const at = desk.clock();
-  const secret = await secretFor(desk, id);
-  if (secret === undefined) return { ...NOT_SENT, at: at.toISOString() };
-  const body = jsonText(task.body);
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': desk.userAgent,
-    'X-Service-Event': task.body.event_type,
-    'X-Service-Delivery': task.id,
-    ...signatures(secret, { id: task.id, body, at }),
-  };
-  const answer = await desk.sender.send({ url, headers, body });
-  return answer && { ...answer, at: at.toISOString() };
+  const known = await ahead.take(task.id);
+  if (known !== undefined || receiver.stopped) return known;
+  const secret = await secretFor(desk, receiver.registration.matter.id);
+  if (secret === undefined) return { ...NOT_SENT, at: desk.clock().toISOString() };
+  const { url } = receiver.registration.matter;
+  const parcels = [task, ...others()].map((each) => parcelOf(each, { ...desk, url, secret }));
+  return ahead.send(desk.sender, parcels);
 };
+
+const parcelOf = (
+  { id, body }: Task,
+  { userAgent, url, secret }: Pick<DeliveryDeps, 'userAgent'> & Pick<Parcel, 'url' | 'secret'>,
+): Parcel => ({
+  ...{ id, url, secret, body: jsonText(body) },
+  headers: {
+    'content-type': 'application/json',
+    'user-agent': userAgent,
+    'X-Service-Event': body.event_type,
+    'X-Service-Delivery': id,
+  },
+});
 
 const NOT_SENT = { status: null, error: 'The secret cannot be read: see the log', duration_ms: 0 };
 

@@ -1,35 +1,12 @@
 import { readDeliveries } from '../../../store/deliveries.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
-import { type EventBody, type EventRecord, isSent } from '../../../store/records/event.ts';
+import type { EventRecord } from '../../../store/records/event.ts';
 import type { Registration } from '../../../store/webhooks.ts';
-import { attemptDelivery, type DeliveryDeps, deliveryId } from './attempt.ts';
+import { createAhead, inChunks } from './ahead.ts';
+import { attemptDelivery, type DeliveryDeps, type Task } from './attempt.ts';
 import { closeBacklog, isTooLong, isTooOld, lookAtClosed } from './backlog-limit.ts';
-import { type CancellableDelay, createCancellableDelay } from './cancellable-delay.ts';
-
-/** One receiver: its events go out one after the other, each until it is delivered or kept as failed. */
-export interface DeliveryQueue {
-  readonly desk: DeliveryDeps;
-  registration: Registration;
-  /** Every event up to this sequence number is settled, or not wanted. */
-  position: number;
-  /** The position on disk. */
-  saved: number;
-  stopped: boolean;
-  /** The registration is gone: its position is of no use any more. */
-  removed: boolean;
-  running: Promise<void> | undefined;
-  /** The last attempt failed: what comes next may let us wait as well. */
-  failing: boolean;
-  /** There may be more than `running` has seen. */
-  woken: boolean;
-  readonly alarm: CancellableDelay;
-  /** Who waits for the attempt that comes next. */
-  readonly hurried: (() => void)[];
-  /** The numbers of events that were listed lately, by delivery id: a list goes on there. */
-  readonly listed: Map<string, number>;
-  /** What a former life noted beyond its position. Read when first needed. */
-  former: Map<string, DeliveryLine> | undefined;
-}
+import { createCancellableDelay } from './cancellable-delay.ts';
+import { type DeliveryQueue, idFor, waitingDeliveries, wants } from './waiting-deliveries.ts';
 
 export const openQueue = (desk: DeliveryDeps, registration: Registration): DeliveryQueue => {
   const { journal } = desk.store;
@@ -47,6 +24,7 @@ export const openQueue = (desk: DeliveryDeps, registration: Registration): Deliv
     failing: false,
     woken: false,
     alarm: createCancellableDelay(),
+    ahead: createAhead(),
     hurried: [],
     listed: new Map(),
     former: cursor === undefined ? new Map() : undefined,
@@ -76,22 +54,35 @@ const run = async (lane: DeliveryQueue): Promise<void> => {
   lane.desk.moved();
 };
 
+// What a receiver may have got when the daemon is killed, and is sent again: with the ids it had.
+const AT_ONCE = 64;
+
 const deliverAll = async (lane: DeliveryQueue): Promise<void> => {
-  for await (const event of lane.desk.store.journal.after(lane.position)) {
+  const events = lane.desk.store.journal.after(lane.position);
+  for await (const some of inChunks(events, AT_ONCE)) if (!(await deliverSome(lane, some))) return;
+};
+
+const deliverSome = async (
+  lane: DeliveryQueue,
+  events: readonly EventRecord[],
+): Promise<boolean> => {
+  for (const [place, event] of events.entries()) {
     const wanted = wants(lane.registration, event.body);
-    if (lane.stopped || (wanted && !(await settle(lane, event)))) return;
+    if (wanted && !(await settle(lane, event, () => comingOf(lane, events.slice(place + 1)))))
+      return false;
     lane.position = event.seq;
     if (!wanted) continue;
     savePosition(lane);
     lane.desk.moved();
   }
+  return true;
 };
 
-// Of its Work item, where it has one, and of a type it names.
-const wants = ({ scope, matter }: Registration, event: EventBody): boolean => {
-  if (scope !== undefined && event.payload.case_id !== scope) return false;
-  return isSent(matter.events, event.event_type);
-};
+const comingOf = (lane: DeliveryQueue, events: readonly EventRecord[]): Task[] =>
+  events
+    .filter(({ body }) => wants(lane.registration, body))
+    .map((event) => ({ id: idFor(lane, event), seq: event.seq, body: event.body, attempt: 0 }))
+    .filter(({ id }) => !formerLines(lane).has(id));
 
 // Not waited for: the log of attempts knows too what was delivered, and the next event need not wait for the disk.
 const savePosition = (lane: DeliveryQueue): void => {
@@ -106,26 +97,34 @@ const savePosition = (lane: DeliveryQueue): void => {
 /** False when the lane was stopped before it was clear what becomes of the event, or is elsewhere by now. */
 const settle = async (
   lane: DeliveryQueue,
-  { id: eventId, seq, body }: EventRecord,
+  event: EventRecord,
+  coming: () => Task[],
 ): Promise<boolean> => {
-  const id = deliveryId(eventId, lane.registration.matter.id);
+  const { seq, body } = event;
+  const id = idFor(lane, event);
   let line = formerLines(lane).get(id);
   if (line?.outcome === 'closed') return closeAgain(lane);
   while (line === undefined || line.outcome === 'retrying') {
-    await untilDue(lane, line);
-    if (lane.stopped) return false;
-    if (isOverdue(lane, line)) return close(lane);
-    line = await attempt(lane, { id, seq, body, attempt: line?.attempt ?? 0 });
+    // What was sent already is noted, whatever has happened since.
+    if (!lane.ahead.has(id) && !(await isInTurn(lane, line))) return false;
+    line = await attempt(lane, { id, seq, body, attempt: line?.attempt ?? 0 }, coming);
     if (line === undefined) return false;
   }
   return true;
 };
 
+const isInTurn = async (lane: DeliveryQueue, line?: DeliveryLine): Promise<boolean> => {
+  await untilDue(lane, line);
+  if (lane.stopped) return false;
+  return isOverdue(lane, line) ? close(lane) : true;
+};
+
 const attempt = async (
   lane: DeliveryQueue,
-  task: Parameters<typeof attemptDelivery>[2],
+  task: Task,
+  coming: () => Task[],
 ): Promise<DeliveryLine | undefined> => {
-  const line = await attemptDelivery(lane.desk, lane, task);
+  const line = await attemptDelivery(lane.desk, lane, task, { coming });
   lane.failing = line?.outcome !== 'delivered';
   for (const done of lane.hurried.splice(0)) done();
   return line;
@@ -174,39 +173,11 @@ const untilDue = (lane: DeliveryQueue, line: DeliveryLine | undefined): Promise<
   const { store, clock } = lane.desk;
   const due = Date.parse(line?.next_at ?? '') || 0;
   return lane.alarm.wait(() => {
-    if (lane.stopped) return 0;
+    if (lane.stopped || lane.hurried.length > 0) return 0;
     if (isOverdue(lane, line)) return 0;
     // Another daemon holds the workspace: the deliveries are its.
     return store.readOnly !== undefined ? READ_ONLY_MS : due - clock().getTime();
   });
-};
-
-/**
- * The events that wait, the one that is being tried among them; with their delivery ids. From one that was listed lately, if
- * it is known and waits.
- */
-export const waitingDeliveries = async function* (
-  lane: DeliveryQueue,
-  from = '',
-): AsyncGenerator<EventRecord & { delivery_id: string }> {
-  const { desk, registration, position } = lane;
-  const start = Math.max(position, (lane.listed.get(from) ?? 0) - 1);
-  for await (const event of desk.store.journal.after(start)) {
-    if (!wants(registration, event.body)) continue;
-    const delivery_id = deliveryId(event.id, registration.matter.id);
-    noteListed(lane.listed, delivery_id, event.seq);
-    yield { ...event, delivery_id };
-  }
-};
-
-// The last of a page is among the newest two, and several may read.
-const MOST_LISTED = 1000;
-
-const noteListed = (listed: DeliveryQueue['listed'], id: string, seq: number): void => {
-  listed.delete(id);
-  listed.set(id, seq);
-  const [oldest] = listed.keys();
-  if (listed.size > MOST_LISTED && oldest !== undefined) listed.delete(oldest);
 };
 
 /** Tries what is in turn now instead of when its time comes; resolves after that attempt. */
@@ -222,12 +193,15 @@ export const sendAtOnce = (lane: DeliveryQueue): Promise<void> =>
 export const updateReceiver = (lane: DeliveryQueue, registration: Registration): void => {
   const moved = registration.matter.url !== lane.registration.matter.url;
   lane.registration = registration;
-  if (moved) lane.alarm.ring();
+  if (!moved) return;
+  lane.ahead.cancel();
+  lane.alarm.ring();
 };
 
 /** Makes no further attempt. What is under way may still end and be noted: `lane.running` resolves then. */
 export const stopQueue = (lane: DeliveryQueue): void => {
   lane.stopped = true;
+  lane.ahead.cancel();
   lane.alarm.ring();
   for (const done of lane.hurried.splice(0)) done();
 };

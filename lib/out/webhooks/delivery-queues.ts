@@ -10,13 +10,8 @@ import {
 } from '../../../store/webhooks.ts';
 import type { DeliveryDeps } from './attempt.ts';
 import { dropClosed, forgetClosed } from './backlog-limit.ts';
-import {
-  type DeliveryQueue,
-  dropQueue,
-  openQueue,
-  updateReceiver,
-  wakeDeliveries,
-} from './delivery-queue.ts';
+import { dropQueue, openQueue, updateReceiver, wakeDeliveries } from './delivery-queue.ts';
+import type { DeliveryQueue } from './waiting-deliveries.ts';
 
 /** The lanes of all receivers, by the id of their registration. */
 export interface DeliveryQueues {

@@ -7,19 +7,19 @@ import { allRegistrationsReadable, registrationsOf } from '../../../store/webhoo
 import type { Log } from '../../log.ts';
 import { attemptDelivery, type DeliveryDeps } from './attempt.ts';
 import { isTooLong, lookAtClosed } from './backlog-limit.ts';
-import { createSender } from './deliver.ts';
 import {
   limitBacklog,
   saveQueue,
   sendAtOnce,
   stopQueue,
-  waitingDeliveries,
   wakeDeliveries,
 } from './delivery-queue.ts';
 import { createQueues, type DeliveryQueues, forgetReceiver } from './delivery-queues.ts';
 import type { OwnUrl } from './own-address.ts';
 import { RETRIES } from './schedule.ts';
+import { createSendingThread } from './sending-thread.ts';
 import { createSlots } from './slots.ts';
+import { waitingDeliveries } from './waiting-deliveries.ts';
 
 /**
  * Brings every event of the journal to every receiver that asked for it: in order per receiver, at least once, from
@@ -54,7 +54,7 @@ const AGAIN_IN_FLIGHT = 64;
 
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { store } = options;
-  const sender = createSender(options.own);
+  const sender = createSendingThread(options.own);
   const release = soon(() => releaseSettled(store, lanes));
   const desk: DeliveryDeps = {
     schedule: RETRIES,
@@ -160,7 +160,7 @@ const redeliver = async (
   const { value: head } = await waitingDeliveries(lane).next();
   if (head?.delivery_id === id && lane.position < head.seq) await sendAtOnce(lane);
   // What is settled is tried once more, out of turn: its place in the order was long ago.
-  else await attemptDelivery(desk, lane, line, []);
+  else await attemptDelivery(desk, lane, line, { schedule: [] });
   lookAtClosed(desk.store, lane.registration);
   return true;
 };
