@@ -104,7 +104,6 @@ describe('a session that goes on while the journal cannot be written', () => {
       await eventually(() => assert.equal(work.running.service.engine.live.size, 0));
     });
     if (!isDone) return;
-    assert.deepEqual(toldBy(work.running), []);
     await isToldOnce(work.running, COMPLETED);
   });
 
