@@ -6,13 +6,14 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { AttentionItem } from '../../store/records/attention.ts';
+import type { Session } from '../../store/records/session.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { DOSSIER } from '../helpers/daemon.ts';
 import { until } from '../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { startOn } from '../helpers/service.ts';
-import { type SessionTest, withCase } from '../helpers/sessions.ts';
+import { type SessionTest, withCase, withScript } from '../helpers/sessions.ts';
 import { assertProblem } from '../helpers/work-item.ts';
 
 const fileOf = ({ running, item }: SessionTest): string =>
@@ -113,6 +114,24 @@ describe('a record of a worktree that this machine did not write', () => {
     await it.post(`/sessions/${id}/approve`);
     await it.until(id, 'completed');
     assert.ok(existsSync(join(own, 'hello.txt')));
+  });
+
+  it('leaves a session that ended with its daemon paused, with the reason, until its worktree is known', async (t) => {
+    const settings = withScript(t, { plan: 'echo begun > "$HOME/begun"; sleep 600' });
+    const it = await withCase(t, undefined, settings);
+    const { id } = await it.start();
+    await until(() => existsSync(join(settings.env?.HOME ?? '', 'begun')));
+    await it.running.stop();
+    const before = readFileSync(fileOf(it), 'utf8');
+    rewrite(fileOf(it), elsewhere(t));
+    await it.running.restart();
+    const { body } = await it.running.call<Session>('GET', `${it.at}/sessions/${id}`);
+    assert.equal(body.status, 'paused');
+    assert.match(body.error ?? '', /was not written on this machine/);
+    assertProblem(await it.control('resume'), 409, 'worktree_elsewhere');
+    writeFileSync(fileOf(it), before);
+    assert.equal((await it.control('resume')).status, 200);
+    await it.until(id, 'planning');
   });
 
   it('is none after a rename of the workspace, and is one in a copy', async (t) => {

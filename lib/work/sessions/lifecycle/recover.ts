@@ -62,7 +62,6 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
     return;
   }
   if (found.session.unconfirmed === undefined) await killLeft(service.store, found);
-  await putBackStaged(service, found);
   const told = service.store.journal.runs.get(id)?.status;
   await finalize(service, found);
   if (isEnded(found.session.status)) return;
@@ -94,6 +93,7 @@ const ruleFor = async (
 ): Promise<SessionRule> => {
   const turn = await untoldTurn(service, found);
   try {
+    await putBackStaged(service, found);
     const violation = await undoInterrupted(service, turnOfSession(service, found));
     if (violation === undefined) return await interrupted(service, found, turn);
     const ending = await wrapUp(service, found, { status: 'failed', error: violation, turn });
