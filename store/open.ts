@@ -161,6 +161,17 @@ const readAll = async (
       return whyReadOnly();
     },
   };
+  try {
+    await readItems(store, follow);
+  } catch (error) {
+    await journal.close().catch(() => undefined);
+    throw error;
+  }
+  return store;
+};
+
+const readItems = async (store: Store, follow: OpenOptions['follow']): Promise<void> => {
+  const { layout, journal } = store;
   store.problems.set(JOURNAL, problemsOfJournal(layout, journal));
   const items = itemsOf(store);
   items.follow = follow;
@@ -170,7 +181,6 @@ const readAll = async (
   items.formerly.clear();
   await reviveAbsent(store);
   await noteKnown(store);
-  return store;
 };
 
 const markOf = (layout: Layout, report: OpenOptions['report']): JournalMark | undefined => {

@@ -89,7 +89,11 @@ export const startService = async (
   service.dispatcher.start();
   autocommit.start();
   advise();
-  await takeUp(service);
+  const close = closing(service, autocommit, open);
+  await takeUp(service).catch(async (error: unknown) => {
+    await close().catch(() => undefined);
+    throw error;
+  });
   followCases(service);
   const attention = open.watch(() => {
     changed();
@@ -97,22 +101,25 @@ export const startService = async (
       log.error({ err: error }, 'The queue was not looked at'),
     );
   });
-  return {
-    service,
-    open,
-    watching: attention.ready,
-    close: async () => {
-      await service.exporter.close();
-      service.attention.close();
-      await closeLanguageServers(service.languageServers);
-      await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
-      await gateAtRest(service.store);
-      await service.dispatcher.close();
-      await autocommit.close();
-      await open.close();
-    },
-  };
+  return { service, open, watching: attention.ready, close };
 };
+
+const closing =
+  (
+    service: Service,
+    autocommit: ReturnType<typeof createAutocommit>,
+    open: OpenStore,
+  ): Running['close'] =>
+  async () => {
+    await service.exporter.close();
+    service.attention.close();
+    await closeLanguageServers(service.languageServers);
+    await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
+    await gateAtRest(service.store);
+    await service.dispatcher.close();
+    await autocommit.close();
+    await open.close();
+  };
 
 const openFor = ({ workspace, state, trust }: Config, log: Log): Promise<OpenStore> =>
   openStore(workspace, {

@@ -60,12 +60,16 @@ export const openJournalFile = async (
   for (const name of names) segments.push(lookAtOld(join(dir, name)));
   // First: what cannot be a journal is refused with its path.
   const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-  const { end, damaged } = readJournalLines(path, tell);
-  await handle.truncate(end);
-  await syncDirectory(dir);
-  const newest = { path, handle, end, head: 0, after: 0, places: [] };
-  const file = journalFile(dir, segments, newest);
-  return { file, damaged };
+  try {
+    const { end, damaged } = readJournalLines(path, tell);
+    await handle.truncate(end);
+    await syncDirectory(dir);
+    const newest = { path, handle, end, head: 0, after: 0, places: [] };
+    return { file: journalFile(dir, segments, newest), damaged };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 };
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
@@ -159,8 +163,11 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment):
 
 // Behind the end there may be what another process wrote.
 const closeAll = async (segments: readonly Segment[], newest: OpenSegment): Promise<void> => {
-  if (isAsLeft(newest)) await newest.handle.truncate(newest.end);
-  await closeSegments(segments);
+  try {
+    if (isAsLeft(newest)) await newest.handle.truncate(newest.end);
+  } finally {
+    await closeSegments(segments);
+  }
 };
 
 const closeSegments = async (segments: readonly Segment[]): Promise<void> => {

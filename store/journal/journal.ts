@@ -79,6 +79,24 @@ export const openJournal = async (
   const recent = createRecent();
   const former = readingInto(state, recent);
   const { file, damaged } = await openJournalFile(dir, former.tell);
+  try {
+    return await begunIn({ file, state, recent }, { former, damaged, mark, report });
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    throw error;
+  }
+};
+
+interface Beginning extends Marked {
+  former: ReturnType<typeof readingInto>;
+  damaged: Damage[];
+  report: Report;
+}
+
+const begunIn = async (
+  { file, state, recent }: Omit<Parts, 'backlog'>,
+  { former, damaged, mark, report }: Beginning,
+): Promise<Journal> => {
   dropOld(state);
   const backlog = createBacklog(file, recent, (name) => report(undefined, lostIn(name)));
   const parts = { file, state, recent, backlog };
