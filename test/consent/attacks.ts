@@ -433,6 +433,7 @@ const changeMachine = (attacker: Attacker): void => {
     () => rmSync(at('unsandboxed'), { recursive: true, force: true }),
     () => write(at(`unsandboxed/${dice.uuid()}`), '{}'),
     () => write(at('machine'), `${dice.uuid()}\n`),
+    () => write(at('local.md'), `---\nprojects: { default: ${attacker.hostile} }\n---\n`),
     () => write(at('consent.log'), book),
     () => write(at('trust/trusted.ndjson'), book),
     () => write(at('workspace'), `${dice.uuid()}\n`),

@@ -1,18 +1,24 @@
 /** What an operator does all day that says yes to nothing of what was changed. */
+import assert from 'node:assert/strict';
+import { PAGES } from '../../routes/console/pages/index.ts';
 import type { Attacker, Dice } from './attacks.ts';
 import type { Place } from './world.ts';
 
+const pages = Object.values(PAGES).map(({ path }) => path);
+
+/** The pages of the console that are about these. */
+const pagesOf = (...names: string[]): string[] =>
+  pages
+    .filter((path) => (path.match(/\{\w+\}/g) ?? []).join() === names.join())
+    .map((path) => path.replace('{id}', '@').replace('{sid}', '#'));
+
 const LISTS = [
-  ...['/cases', '/trust', '/attention', '/settings', '/providers', '/webhooks', '/health'],
-  ...['/api/diagnostics', '/api/machine', '/api/worktrees', '/api/worktrees/stale', '/dashboard'],
-  ...['/api/worktrees/config', '/api/sessions/queue', '/api/sessions/active', '/dashboard/trust'],
-  ...['/api/sessions/newest', '/api/sessions/providers', '/api/export', '/dashboard/inbox'],
-  ...[
-    '/api/codehost/settings',
-    '/api/codehost/availability',
-    '/api/global-memory',
-    '/dashboard/keys',
-  ],
+  ...['/cases', '/trust', '/trusted', '/attention', '/settings', '/providers', '/webhooks'],
+  ...['/api/diagnostics', '/api/machine', '/api/worktrees', '/api/worktrees/stale', '/health'],
+  ...['/api/worktrees/config', '/api/sessions/queue', '/api/sessions/active', '/dashboard/keys'],
+  ...['/api/sessions/newest', '/api/sessions/providers', '/api/export', '/api/global-memory'],
+  ...['/api/codehost/settings', '/api/codehost/availability'],
+  ...pagesOf(),
 ];
 
 const OF_ITEM = [
@@ -22,16 +28,27 @@ const OF_ITEM = [
   ...['/api/cases/@/planning-artifacts', '/api/cases/@/conflicts/preview', '/cases/@/export'],
   ...['/api/cases/@/conflicts/history', '/api/worktrees/@/health', '/api/worktrees/@/status'],
   ...['/api/worktrees/@/memory-root', '/api/worktrees/@/recoveries', '/api/worktrees/@/lock'],
-  ...['/cases/@/editor/directories', '/cases/@/editor/files?path=README.md', '/dashboard/cases/@'],
+  ...['/cases/@/editor/directories', '/cases/@/editor/files?path=README.md'],
   ...['/api/cases/@/pr', '/api/cases/@/github'],
+  ...pagesOf('{id}').filter((path) => path.includes('/cases/')),
 ];
 
-const OF_SESSION = ['', '/boundary', '/plan', '/comments', '/diff', '/stream'];
+const OF_SESSION = [
+  ...['', '/boundary', '/plan', '/comments', '/diff', '/stream'].map(
+    (of) => `/cases/@/sessions/#${of}`,
+  ),
+  ...pagesOf('{id}', '{sid}'),
+];
 
 type Act = (attacker: Attacker, at: Place) => Promise<unknown>;
 
-const send = ({ host, key }: Attacker, method: string, path: string, body?: unknown) =>
-  host.call(method, path, body, key);
+// What is asked for has to be there, or nobody tries it.
+const send = async ({ host, key }: Attacker, method: string, path: string, body?: unknown) => {
+  const answer = await host.call(method, path, body, key);
+  const isThere = answer?.status !== 404 || !answer.text.includes('route_not_found');
+  assert.ok(isThere, `there is no ${method} ${path}`);
+  return answer;
+};
 
 const ACTS: Readonly<Record<string, Act>> = {
   sweep: ({ host, key }) => host.sweep(key),
@@ -56,8 +73,8 @@ const ACTS: Readonly<Record<string, Act>> = {
     const { dice } = on;
     await send(on, 'GET', dice.one(LISTS));
     await send(on, 'GET', dice.one(OF_ITEM).replace('@', id));
-    const of = `/cases/${id}/sessions/${session?.id}${dice.one(OF_SESSION)}`;
-    if (session !== undefined) await send(on, 'GET', of);
+    const of = dice.one(OF_SESSION).replace('@', id);
+    if (session !== undefined) await send(on, 'GET', of.replace('#', session.id));
   },
 };
 

@@ -162,6 +162,18 @@ describe('a setting that came in the file', () => {
     assert.deepEqual(await keysOf(running), ['sandbox']);
   });
 
+  it('waits where it came as the path of a project on this machine', async (t) => {
+    const running = await distrustful(t);
+    const there = temporaryDirectory(t);
+    const text = `---\nprojects: { app: ${there} }\n---\n`;
+    writeFileSync(join(running.workspace, '.dossier/local.md'), text);
+    assert.deepEqual(await keysOf(running), ['projects.app']);
+    const asked = await running.call('POST', '/projects/app/files', { path: 'a' });
+    assertProblem(asked, 422, 'trust_needed');
+    await running.call('POST', '/trust', { all: true });
+    assert.deepEqual(await keysOf(running), []);
+  });
+
   it('is refused where a project, a language server or the code host is asked for by it', async (t) => {
     const running = await distrustful(
       t,
