@@ -14,6 +14,7 @@ import type { Row } from './report.ts';
 import { alternate, median } from './rounds.ts';
 import { type Cost, costOf } from './run-command.ts';
 import { cpuOf, memoryOf, peakOf } from './usage.ts';
+import type { Stall } from './watched-daemon.ts';
 import { FILES_OF_FULL, makeFullWorkspace } from './workspaces.ts';
 
 const ROUNDS = 5;
@@ -122,8 +123,8 @@ const startWatched = async (root: string) => {
       const ms = performance.now() - from;
       const own = cpuOf(pid) - cpu;
       child.send('stop');
-      const [stall_ms] = (await once(child, 'message')) as [number];
-      return { ms, cpu_ms: cpu_ms ?? own, bytes, mb: peakOf(pid) - idle, stall_ms };
+      const [{ stall }] = (await once(child, 'message')) as [Stall];
+      return { ms, cpu_ms: cpu_ms ?? own, bytes, mb: peakOf(pid) - idle, stall_ms: stall };
     },
     stop: () => stop(child),
   };
