@@ -19,7 +19,8 @@ export const atEnd = (t: TestContext, undo: Undo): void => {
   undone.set(t, all);
   t.after(async () => {
     const failed: unknown[] = [];
-    for (const each of all.toReversed()) {
+    // node:test keeps what a test was handed until all have run: a whole service would be held by each.
+    for (const each of all.splice(0).toReversed()) {
       try {
         await each();
       } catch (error) {
