@@ -57,13 +57,10 @@ export const createServer = (options: ServerOptions): Server => {
   });
   const routes = [...sections, description(options)].flatMap((section) => section.routes);
   const where = whereToRead(routes);
-  guard(
-    hapi,
-    options,
-    addWhenAsked(hapi, routes, (one) => hapiRoute(one, service, streams, where)),
-  );
+  const addAsked = addWhenAsked(hapi, routes, (one) => hapiRoute(one, service, streams, where));
+  guard(hapi, options, addAsked);
   if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
-  hapi.route(noSuchRoute(hapi));
+  hapi.route(noSuchRoute(hapi, addAsked));
   return hapi;
 };
 
@@ -125,15 +122,17 @@ const description = ({ sections, events = [], service }: ServerOptions): Section
 };
 
 // The last resort of the router: OPTIONS, a known path with another method, an unknown path.
-const noSuchRoute = (hapi: Server): ServerRoute => ({
+const noSuchRoute = (hapi: Server, addAsked: (path: string) => void): ServerRoute => ({
   method: '*',
   path: '/{any*}',
   handler: ({ method, path }: Request, h: ResponseToolkit) => {
     const allow = allowed(hapi, path).join(', ');
     const asked = `${method.toUpperCase()} ${path}`;
     if (allow === '') {
-      const near = meant(hapi, method, path);
-      const hint = near && `, but ${method.toUpperCase()} ${near}`;
+      const near = otherPath(path);
+      addAsked(near);
+      const isMeant = allowed(hapi, near).includes(method.toUpperCase());
+      const hint = isMeant ? `, but ${method.toUpperCase()} ${near}` : '';
       const message = `There is no ${asked}${hint}. The endpoints are listed in /openapi.json.`;
       throw new ServiceError('route_not_found', message);
     }
@@ -145,10 +144,8 @@ const noSuchRoute = (hapi: Server): ServerRoute => ({
 });
 
 // Some paths of the interface begin with /api and others do not.
-const meant = (hapi: Server, method: string, path: string): string => {
-  const other = path.startsWith('/api/') ? path.slice('/api'.length) : `/api${path}`;
-  return allowed(hapi, other).includes(method.toUpperCase()) ? other : '';
-};
+const otherPath = (path: string): string =>
+  path.startsWith('/api/') ? path.slice('/api'.length) : `/api${path}`;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 

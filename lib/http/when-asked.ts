@@ -1,13 +1,18 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
 
+/** What a start leads to comes first: its first requests, and programs that are started and ended at once. */
+const SETTLED_MS = 2_000;
+
 /**
- * Gives hapi each route when its path is first asked for, which it is told of by what this answers, and the rest once the server has started, one in each turn of
- * the event loop. hapi takes about a millisecond to accept one: all of them at once would be most of a start.
+ * Adds each route to hapi when its path is first requested (the caller passes each path to the function that this returns), and
+ * the rest `settledMs` after the server has started, one in each turn of the event loop. hapi takes about a millisecond to
+ * accept a route: all of them at once would be most of a start.
  */
 export const addWhenAsked = <R extends { path: string }>(
   hapi: Server,
   routes: readonly R[],
   make: (route: R) => ServerRoute,
+  settledMs = SETTLED_MS,
 ): ((path: string) => void) => {
   let waiting = routes.map((route) => ({ route, pattern: patternOf(route.path) }));
   const add = (chosen: typeof waiting): void => {
@@ -19,7 +24,11 @@ export const addWhenAsked = <R extends { path: string }>(
     add(waiting.slice(0, 1));
     setImmediate(addRest);
   };
-  hapi.ext('onPostStart', addRest);
+  let timer: NodeJS.Timeout | undefined;
+  hapi.ext('onPostStart', () => {
+    timer = setTimeout(addRest, settledMs).unref();
+  });
+  hapi.ext('onPreStop', () => clearTimeout(timer));
   return (path) => {
     if (waiting.length > 0) add(waiting.filter(({ pattern }) => pattern.test(path)));
   };

@@ -178,7 +178,11 @@ describe('hapiRoute: methods', () => {
       assert.equal(json(answer).code, 'route_not_found');
       assert.match(json(answer).detail, new RegExp(`There is no ${method} /nowhere`));
     }
-    const near = await hapi.inject({ method: 'GET', url: '/api/value' });
+  });
+
+  it('names the same path with or without /api on 404, also as the first request', async () => {
+    const { hapi: unused } = serverOf(routes);
+    const near = await unused.inject({ method: 'GET', url: '/api/value' });
     assert.match(json(near).detail, /^There is no GET \/api\/value, but GET \/value\. /);
   });
 });

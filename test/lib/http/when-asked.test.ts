@@ -15,6 +15,7 @@ const serve = (...paths: string[]) => {
       made.push(path);
       return { method: 'GET', path, handler: () => path };
     },
+    0,
   );
   hapi.ext('onRequest', ({ path }, h) => {
     add(path);
