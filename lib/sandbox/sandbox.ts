@@ -89,7 +89,7 @@ export const createSandbox = (
   if (bwrap === undefined)
     return none('bubblewrap is not installed: install the package bubblewrap.');
   const ground = { bwrap, env, readable };
-  const failure = tryOut(ground);
+  const failure = tryOut(ground, TRIES);
   if (failure !== undefined) return none(`bubblewrap does not work here: ${failure}.`);
   return {
     kind: 'bubblewrap',
@@ -131,7 +131,10 @@ const NOT_HERE =
 // What worked here once works until the machine is another one: it is not tried out again at each change of the settings.
 const worked = new Set<string>();
 
-const tryOut = (ground: Ground): string | undefined => {
+// A file that is to be hidden can be removed before bubblewrap hides it: the next trial lists the files again.
+const TRIES = 3;
+
+const tryOut = (ground: Ground, tries: number): string | undefined => {
   try {
     const [file = '', ...args] = wrapIn(ground, ['true'], TRIAL);
     const trial = JSON.stringify([file, args, ground.env]);
@@ -142,6 +145,7 @@ const tryOut = (ground: Ground): string | undefined => {
       worked.add(trial);
       return undefined;
     }
+    if (error === undefined && tries > 1) return tryOut(ground, tries - 1);
     return stderr?.trim() || error?.message || 'no answer';
   } catch (error) {
     return messageOf(error);

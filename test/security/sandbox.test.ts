@@ -135,4 +135,16 @@ describe('createSandbox', { skip: missing }, () => {
     assert.equal(kind, 'none');
     assert.equal(reason, 'bubblewrap does not work here: loopback: Failed RTM_NEWADDR.');
   });
+
+  it('tries again when a file that is to be hidden was removed meanwhile', (t) => {
+    const bin = temporaryDirectory(t);
+    const seen = join(bin, 'seen');
+    const message = "bwrap: Can't mkdir parents for /var/cache/a: Read-only file system";
+    writeFiles(bin, {
+      bwrap: `#!/bin/sh\n[ -e ${seen} ] && exit 0\n: >${seen}\necho "${message}" >&2\nexit 1\n`,
+    });
+    chmodSync(join(bin, 'bwrap'), 0o755);
+    const { kind, reason } = createSandbox('auto', { PATH: bin, HOME: userInfo().homedir });
+    assert.equal(kind, 'bubblewrap', reason);
+  });
 });
