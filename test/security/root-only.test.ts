@@ -1,5 +1,6 @@
 /** A daemon of root: what root alone may read of the machine, wherever it lies, no sandboxed program reads. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -25,12 +26,19 @@ const view = (t: TestContext, more: Partial<SandboxView> = {}): SandboxView => (
 
 const SECRET = 'a secret of root';
 
-/** A directory of the system's, until the end of the test. */
+/**
+ * A directory of the system's, until the end of the test. What is in it the test's own mount namespace has alone: the sandboxes
+ * of other tests hide each file of root, and fail where one is gone by then.
+ */
 const below = (t: TestContext, parent: string): string => {
   if (!existsSync(parent)) mkdirSync(parent, { recursive: true });
   const dir = mkdtempSync(join(parent, 'dossier-test-'));
-  t.after(() => rmSync(dir, { recursive: true }));
   chmodSync(dir, 0o755);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=0755', 'test', dir]);
+  t.after(() => {
+    execFileSync('umount', ['--lazy', dir]);
+    rmSync(dir, { recursive: true });
+  });
   return dir;
 };
 
