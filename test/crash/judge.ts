@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
+import { check } from '../../lib/cli/check.ts';
 import { checkWorkspace } from '../../store/check/check.ts';
+import type { Finding } from '../../store/check/finding.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { EventRecord } from '../../store/records/event.ts';
 import type { Running } from '../helpers/service.ts';
@@ -10,17 +12,19 @@ import { rewriteNote } from './note.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import { type Cut, treeAfter } from './states.ts';
 import type { Traced } from './traced.ts';
-import { writeTree } from './tree.ts';
+import { pathsOf, type Tree, writeTree } from './tree.ts';
 import { lookUntil, type Views } from './views.ts';
-import { live, must, workspaceOf } from './world.ts';
+import { configOf, live, must, workspaceOf } from './world.ts';
 
 /** What is wrong after that cut; undefined where nothing is. */
 export const judge = async (traced: Traced, cut: Cut): Promise<string | undefined> => {
   const { root } = traced.world;
-  writeTree(root, treeAfter(traced, cut));
+  const tree = treeAfter(traced, cut);
+  writeTree(root, tree);
   rewriteNote(root);
-  letTimePass(root);
+  letTimePass(root, tree);
   try {
+    if (cut.isMended === true) await mendAlone(root);
     await judgeLife(traced, cut);
     return undefined;
   } catch (error) {
@@ -29,7 +33,11 @@ export const judge = async (traced: Traced, cut: Cut): Promise<string | undefine
 };
 
 // The machine had to start again: what gives signs of life has not for a while.
-const letTimePass = (root: string): void => {
+const letTimePass = (root: string, tree: Tree): void => {
+  const locks = [...pathsOf(tree).keys()].filter((path) =>
+    /^repository\/\.git\/.*\.lock$/.test(path),
+  );
+  for (const path of locks) utimesSync(join(root, path), 1, 1);
   const dir = join(workspaceOf(root), '.dossier');
   if (!existsSync(dir)) return;
   const before = Date.now() / 1000 - 120;
@@ -159,12 +167,25 @@ const statesIn = (payload: object): Record<string, string> =>
     ]),
   );
 
-// Beside the daemon: nothing is left to mend.
-const judgeCheck = async (root: string): Promise<void> => {
+const errorsOf = async (root: string): Promise<Finding[]> => {
   const layout = layoutOf(workspaceOf(root), join(root, 'state/dossier'));
   const { findings } = await checkWorkspace(layout, async () => []);
-  const errors = findings.filter(({ severity }) => severity === 'error');
+  return findings.filter(({ severity }) => severity === 'error');
+};
+
+// Beside the daemon: nothing is left to mend.
+const judgeCheck = async (root: string): Promise<void> => {
+  const errors = await errorsOf(root);
   if (errors.length > 0) throw new Error(`check: ${JSON.stringify(errors)}`);
+};
+
+// `dossier check --fix` before the daemon is started: it leaves no error, and what it loses is missing afterwards.
+const mendAlone = async (root: string): Promise<void> => {
+  const said: string[] = [];
+  const config = configOf(root);
+  const call = { config, commands: [], words: [], values: { fix: true } };
+  const code = await check(call, (line) => void said.push(line));
+  if (code !== 0) throw new Error(`check --fix: ${said.join('; ')}`);
 };
 
 const goOn = async ({ operations, world }: Traced, life: Running): Promise<void> => {

@@ -127,6 +127,7 @@ const shrunk = async (traced: Traced, cut: Cut, kind: string): Promise<Cut> => {
 };
 
 const smallerOnes = (cut: Cut): ((now: Cut) => Cut)[] => [
+  (now) => ({ ...now, isMended: false }),
   ...[...cut.data.keys()].map((ino) => (now: Cut) => ({
     ...now,
     data: new Map([...now.data].filter(([each]) => each !== ino)),

@@ -23,6 +23,8 @@ export interface Cut {
   stays: ReadonlySet<number>;
   /** By inode; kept where nothing is said. */
   data: ReadonlyMap<number, Loss>;
+  /** `dossier check --fix` is run before the daemon is started. */
+  isMended?: boolean;
 }
 
 export interface State {
@@ -172,8 +174,15 @@ export const statesOf = (recording: Recording, dice: Dice, most: number): State[
       const key = keyOf(tree);
       found.set(key, { cut, tree, key });
     }
-  return someOf([...found.values()], dice, most);
+  const some = someOf([...found.values()], dice, most);
+  return some.map((state) => ({
+    ...state,
+    cut: { ...state.cut, isMended: dice.below(MENDED) === 0 },
+  }));
 };
+
+/** One state of so many is given to `dossier check --fix` first. */
+const MENDED = 4;
 
 const someOf = <T>(all: T[], dice: Dice, most: number): T[] => {
   const rest = [...all];
@@ -201,7 +210,7 @@ const cutsAt = (recording: Recording, at: number, dice: Dice): Cut[] => {
   ].map((loss) => ({ at, ...loss }));
 };
 
-type Lost = Omit<Cut, 'at'>;
+type Lost = Omit<Cut, 'at' | 'isMended'>;
 
 const lostOf = (lost: readonly number[], data: [number, Loss][] = [], stays = NONE): Lost => ({
   ...{ lost: new Set(lost), data: new Map(data), stays },
@@ -235,7 +244,8 @@ const subsets = <T>(values: readonly T[]): T[][] =>
   );
 
 /** In words, for whoever has to look. */
-export const describeCut = (recording: Recording, { at, lost, stays, data }: Cut): string[] => {
+export const describeCut = (recording: Recording, cut: Cut): string[] => {
+  const { at, lost, stays, data } = cut;
   const by = (wanted: ReadonlySet<number>, how: string) =>
     recording.changes
       .filter((change) => change.kind === 'names' && wanted.has(change.at))
@@ -254,5 +264,6 @@ export const describeCut = (recording: Recording, { at, lost, stays, data }: Cut
     ...by(lost, 'not on disk'),
     ...by(stays, 'old name still on disk'),
     ...files,
+    ...(cut.isMended === true ? ['then `dossier check --fix`'] : []),
   ];
 };

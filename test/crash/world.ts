@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Config } from '../../lib/config.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitIn, writeFiles } from '../helpers/repository.ts';
-import { type Answered, type Running, startOn } from '../helpers/service.ts';
+import { type Answered, configOn, type Running, startOn } from '../helpers/service.ts';
 
 /** What a world has besides a Work item with a worktree: one with a plan that waits, and one that is worked on by hand. */
 export type Image = 'plain' | 'sessions';
@@ -27,12 +28,18 @@ export interface World {
 
 export const workspaceOf = (root: string): string => join(root, 'workspace');
 
+const optionsOf = (root: string) => ({
+  ...{ state: join(root, 'state/dossier'), trust: false },
+  env: { HOME: join(root, 'home'), XDG_STATE_HOME: join(root, 'state') },
+});
+
 /** The daemon on this world, in this process. */
-export const live = (root: string): Promise<Running> => {
-  const env = { HOME: join(root, 'home'), XDG_STATE_HOME: join(root, 'state') };
-  const options = { state: join(root, 'state/dossier'), trust: false, env };
-  return startOn(workspaceOf(root), join(root, 'repository'), options);
-};
+export const live = (root: string): Promise<Running> =>
+  startOn(workspaceOf(root), join(root, 'repository'), optionsOf(root));
+
+/** What a command of the program is given that works on this world. */
+export const configOf = (root: string): Config =>
+  configOn(workspaceOf(root), join(root, 'repository'), optionsOf(root));
 
 /** Asks, and fails where the answer is a refusal. */
 export const must = async <T>(

@@ -84,7 +84,7 @@ export const startOn = (
   workspace: string,
   repository?: string,
   options: Options = {},
-): Promise<Running> => start(configOf(workspace, repository, options), options);
+): Promise<Running> => start(configOn(workspace, repository, options), options);
 
 /** The whole service on a workspace and a git repository of its own, behind the real server. Nothing in it is replaced. */
 export const startForTest = async (t: TestContext, options: Options = {}): Promise<Running> => {
@@ -94,7 +94,7 @@ export const startForTest = async (t: TestContext, options: Options = {}): Promi
   const repository = options.repository ?? makeRepository(t, { files });
   if (options.settings !== undefined)
     writeFileSync(join(root, 'workspace.md'), `---\n${options.settings}\n---\n`);
-  const config = configOf(root, repository.root, options);
+  const config = configOn(root, repository.root, options);
   const state = await start(config, options);
   atEnd(t, async () => {
     await state.stop();
@@ -103,7 +103,8 @@ export const startForTest = async (t: TestContext, options: Options = {}): Promi
   return Object.assign(state, { workspace: root, repository });
 };
 
-const configOf = (
+/** How it is configured on a workspace. */
+export const configOn = (
   workspace: string,
   repo: string | undefined,
   { env, dev = true, trust = true, state = STATE_DIR }: Options,

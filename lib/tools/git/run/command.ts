@@ -28,7 +28,7 @@ interface Command {
 
 /**
  * Runs one command of git. A lock of somebody else's git goes away by itself or not at all: it is waited for, 5 s at
- * most, and never deleted. One of the daemon's own refs is, where no git is left that could hold it.
+ * most, and never deleted. A lock of a ref that nobody can hold any more is (`removeDeadLock`).
  */
 export const runGitCommand = async (command: Command): Promise<GitResult> => {
   const started = performance.now();

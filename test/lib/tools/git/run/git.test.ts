@@ -6,8 +6,10 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { takePicture } from '../../../../../lib/code/snapshots/picture.ts';
@@ -147,6 +149,46 @@ describe('Git.run', () => {
       problem('worktree_busy', /index\.lock is there since \d+ s/),
     );
     assert.equal(existsSync(lock), true);
+  });
+
+  it('removes a lock of refs that is older than the start of the machine', async (t) => {
+    const { root, git: operator } = makeRepository(t);
+    const git_dir = join(root, '.git');
+    operator('branch', 'packed');
+    operator('branch', 'loose');
+    operator('pack-refs', '--all');
+    const place = { git_dir, common_dir: git_dir };
+    for (const [name, ref] of [
+      ['packed-refs.lock', 'refs/heads/packed'],
+      ['refs/heads/loose.lock', 'refs/heads/loose'],
+    ] as const) {
+      const lock = join(git_dir, name);
+      writeFileSync(lock, '');
+      utimesSync(lock, 1, 1);
+      await testGit(t).at(place).run(['update-ref', '-d', ref]);
+      assert.equal(existsSync(lock), false, name);
+      assert.equal(operator('for-each-ref', ref), '');
+    }
+  });
+
+  it('leaves a lock of refs that is younger, and any other lock', async (t) => {
+    const { root, git: operator } = makeRepository(t);
+    const git_dir = join(root, '.git');
+    operator('branch', 'packed');
+    operator('pack-refs', '--all');
+    const started = Date.now() / 1000 - uptime();
+    const staysFor = async (name: string, at: number, args: string[]): Promise<void> => {
+      const lock = join(git_dir, name);
+      writeFileSync(lock, '');
+      utimesSync(lock, at, at);
+      const busy = testGit(t).at({ git_dir, common_dir: git_dir }).run(args);
+      await assert.rejects(busy, problem('worktree_busy', /is there since \d+ s/));
+      assert.equal(existsSync(lock), true, name);
+    };
+    await Promise.all([
+      staysFor('packed-refs.lock', started + 1, ['update-ref', '-d', 'refs/heads/packed']),
+      staysFor('config.lock', 1, ['config', 'a.b', 'c']),
+    ]);
   });
 
   it('knows the lock of the settings, too', async (t) => {
