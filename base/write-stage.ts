@@ -43,6 +43,25 @@ export const notePlaced = (path: string): 'first' | 'again' => {
   return again ? 'again' : 'first';
 };
 
+/** Does what changes a name, and notes it: also where it fails with an error that does not say whether it was changed. */
+export const placing = <T>(path: string, change: () => T): T => {
+  const changed = noteIfUnsure(path, change);
+  notePlaced(path);
+  return changed;
+};
+
+/** Notes a change of a name only where it fails so: a disk or a server may have failed before it or after it. */
+export const noteIfUnsure = <T>(path: string, change: () => T): T => {
+  try {
+    return change();
+  } catch (error) {
+    if (UNSURE.has(String((error as NodeJS.ErrnoException).code))) notePlaced(path);
+    throw error;
+  }
+};
+
+const UNSURE = new Set(['EIO', 'ESTALE', 'ETIMEDOUT']);
+
 /** What was made at that path is gone again, for good: nothing is left of it. */
 export const noteTakenBack = (path: string): void => void calls.getStore()?.placed.delete(path);
 

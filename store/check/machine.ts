@@ -145,7 +145,8 @@ const TORN =
 
 const checkWorktrees = ({ layout, ids }: Machine): Finding[] =>
   listDirectory(layout.worktrees)
-    .filter((name) => name.endsWith('.json'))
+    // A change that was cut off is noted beside its record, and finished by the next start.
+    .filter((name) => name.endsWith('.json') && !name.endsWith('.change.json'))
     .flatMap((name) => checkWorktree(layout, name.slice(0, -'.json'.length), ids));
 
 const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Finding[] => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../../base/or-else.ts';
+import { isDiskFault, orElseUnlessFault } from '../../base/disk-fault.ts';
 import { sha256 } from '../../base/sha256.ts';
+import { hasCode } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { type Layout, layoutOf } from '../layout.ts';
 import { readRegularFile } from '../text/record-file.ts';
@@ -60,7 +61,7 @@ export const needWorkspaceId = (
 
 // Who deletes or replaces `.dossier/workspace` has this machine forget what it trusts there, and not what it forbids.
 const formerAt = (state: string, path: string): string | undefined => {
-  const id = orElse(() => readFileSync(lastAt(state, path), 'utf8').trim(), undefined);
+  const id = unlessUnread(() => readFileSync(lastAt(state, path), 'utf8').trim());
   const noted = id === undefined ? undefined : notedOf(state, id);
   return noted?.path === path && noted.machine === machineId() ? id : undefined;
 };
@@ -93,17 +94,27 @@ const isSame = ({ inode, machine }: Noted, found: string): boolean =>
   inode === found && machine === machineId();
 
 const notedOf = (state: string, id: string): Noted | undefined =>
-  orElse(() => {
+  unlessUnread(() => {
     const text = readFileSync(join(stateOfWorkspace(state, id), NOTE), 'utf8');
     const { path, inode, machine } = JSON.parse(text) as Partial<Noted>;
     return { path: `${path}`, inode: `${inode}`, machine: `${machine}` };
-  }, undefined);
+  });
+
+// A file that is there and that the system does not read for this once is no other workspace: a new id would be one for good.
+const unlessUnread = <T>(read: () => T): T | undefined => {
+  try {
+    return read();
+  } catch (error) {
+    if (isDiskFault(error) || hasCode(error, 'EACCES', 'EPERM')) throw error;
+    return undefined;
+  }
+};
 
 const idFile = ({ dossier }: Layout): string => join(dossier, 'workspace');
 
 const idIn = (layout: Layout): { id: string; inode: string } | undefined => {
   const path = idFile(layout);
-  const text = orElse(() => readRegularFile(layout.root, path), undefined)
+  const text = unlessUnread(() => readRegularFile(layout.root, path))
     ?.toString('utf8')
     .trim();
   const stats = statsAt(path);
@@ -114,4 +125,5 @@ const idIn = (layout: Layout): { id: string; inode: string } | undefined => {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 // Empty where the system has none, as in many containers: then the inode alone tells.
-const machineId = (): string => orElse(() => readFileSync('/etc/machine-id', 'utf8').trim(), '');
+const machineId = (): string =>
+  orElseUnlessFault(() => readFileSync('/etc/machine-id', 'utf8').trim(), '');

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { isDone } from '../../base/or-else.ts';
-import { notePlaced, noteTakenBack } from '../../base/write-stage.ts';
+import { notePlaced, noteTakenBack, placing } from '../../base/write-stage.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { gitIsDone } from './git-work.ts';
@@ -55,8 +55,7 @@ export const exchangeFile = (
   keepOwner(temporary, before);
   return keptForUndo(layout, { target, expected }, () => {
     if (statsAt(target)?.ino !== before.ino) return false;
-    renameSync(temporary, target);
-    notePlaced(target);
+    placing(target, () => renameSync(temporary, target));
     return true;
   });
 };
@@ -148,8 +147,9 @@ export const createDirectory = async (
     await Promise.all(texts.map(([name, text]) => writeSynced(join(path, name), text)));
     await syncDirectory(path);
   };
-  await viaTemporary(layout, target, write, (ready) => moveTo(ready, target));
-  notePlaced(target);
+  await viaTemporary(layout, target, write, (ready) =>
+    placing(target, () => moveTo(ready, target)),
+  );
   await lasting(syncName(target));
 };
 

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isDone, orElse } from '../../base/or-else.ts';
-import { notePlaced } from '../../base/write-stage.ts';
+import { placing } from '../../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { makeSyncedDirectory } from './make-directory.ts';
 import { isDirectoryItself } from './plain-path.ts';
@@ -37,8 +37,7 @@ export const putNew = (ready: string, target: string): boolean => {
 /** Gives a file a name more, where nothing may be. */
 export const linkNew = (file: string, target: string): 'linked' | 'exists' | 'no links' => {
   try {
-    linkSync(file, target);
-    notePlaced(target);
+    placing(target, () => linkSync(file, target));
     return 'linked';
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return 'exists';
@@ -58,8 +57,7 @@ export const putClaimed = (ready: string, target: string): boolean => {
   try {
     // Somebody has put another file here, or written into this one: it is theirs.
     if (!isStill(target, claim)) return false;
-    renameSync(ready, target);
-    notePlaced(target);
+    placing(target, () => renameSync(ready, target));
     return true;
   } catch (error) {
     if (isStill(target, claim)) rmSync(target, { force: true });
@@ -119,6 +117,10 @@ const dropLink = (kept: string): void => {
 /** Takes a file away for good, into `.dossier/undo`. */
 export const moveToUndo = (layout: Layout, target: string): void => {
   const kept = undoPlace(layout, target);
+  placing(target, () => moveOrCopy(target, kept));
+};
+
+const moveOrCopy = (target: string, kept: string): void => {
   try {
     renameSync(target, kept);
   } catch (error) {
@@ -126,7 +128,6 @@ export const moveToUndo = (layout: Layout, target: string): void => {
     copyFileSync(target, kept, constants.COPYFILE_EXCL);
     rmSync(target);
   }
-  notePlaced(target);
 };
 
 /** The folder of today in `.dossier/undo`, made where it is not there. */

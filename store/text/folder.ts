@@ -1,5 +1,6 @@
 import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { orElseUnlessFault } from '../../base/disk-fault.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { isRecordName } from '../names.ts';
 import { isInGrace, type ReadAgain, type ReadEntry, readEntry } from './entry.ts';
@@ -66,8 +67,9 @@ export const folderFault = (dir: string): Problem | undefined => {
   }
 };
 
-/** The same, where nobody asks why there are none. */
-export const listDirectory = (dir: string): string[] => listFolder(dir).names;
+/** The same, where nobody asks why there are none. An error of the disk is thrown: it does not say that there are none. */
+export const listDirectory = (dir: string): string[] =>
+  orElseUnlessFault(() => (notAFolder(statsAt(dir)) === undefined ? readdirSync(dir) : []), []);
 
 /** The record files of a folder, by name; none when there is no folder. */
 export const recordNames = (dir: string): string[] =>

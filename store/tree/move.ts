@@ -1,5 +1,6 @@
 import { renameSync, rmdirSync, rmSync, type Stats } from 'node:fs';
 import { isDone, orElse } from '../../base/or-else.ts';
+import { noteIfUnsure } from '../../base/write-stage.ts';
 import { hasCode } from '../disk/durable.ts';
 import { linkNew, putClaimed } from '../disk/placing.ts';
 import { statsAt } from '../disk/plain-path.ts';
@@ -102,7 +103,7 @@ const put = async (
   to.folder.assertInPlace();
   const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
   if (isOnlyRespelled(stats, statsAt(wanted))) {
-    renameSync(old, wanted);
+    noteIfUnsure(wanted, () => renameSync(old, wanted));
     return true;
   }
   if (statsAt(wanted) !== undefined) return false;
@@ -139,7 +140,7 @@ const isOnlyRespelled = (stats: Stats, there: Stats | undefined): boolean =>
 const putFolder = (old: string, to: Place, wanted: string): boolean => {
   if (!makeFolder(to.folder, to.name)) return false;
   try {
-    renameSync(old, wanted);
+    noteIfUnsure(wanted, () => renameSync(old, wanted));
     return true;
   } catch (error) {
     // Empty, or somebody has begun to use it: then it stays.

@@ -75,7 +75,7 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = WA
   lookAgainBy(store, hints.hint);
   return {
     /** Resolves when the watcher stands and what happened before that has been compared. */
-    ready: watching.ready.then(sweepNow),
+    ready: heardLater(watching.ready.then(sweepNow)),
     /** Compares the whole workspace now; calls that come meanwhile share the next comparison. */
     sweepNow,
     /** False while changes are found by sweeps alone. */
@@ -90,6 +90,13 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = WA
     },
   };
 };
+
+// Who waits for it hears why it failed; that nobody does yet must not end the daemon.
+const heardLater = <T>(promise: Promise<T>): Promise<T> => {
+  promise.catch(() => undefined);
+  return promise;
+};
+
 export type WatchAttention = ReturnType<typeof payAttention>;
 
 const whenCompared = async (store: Store): Promise<void> => {

@@ -5,8 +5,10 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { linesOfTried, searchErrors } from './errors.ts';
+import { linesOfDeleted, searchHands } from './hands.ts';
 import { KNOWN } from './known.ts';
-import { reliability } from './reliability.ts';
+import { lineOfHands, tableOfCuts, tableOfErrors, withPart } from './reliability.ts';
 import { alone, numbered, pairs, type Row, triples } from './rows.ts';
 import { linesOf, type Searched, search } from './search.ts';
 
@@ -19,6 +21,9 @@ const { values } = parseArgs({
     state: { type: 'string' },
     most: { type: 'string' },
     only: { type: 'string' },
+    fault: { type: 'string' },
+    file: { type: 'string' },
+    nth: { type: 'string', default: '1' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -59,6 +64,48 @@ const wanted: Part[] =
       ];
 
 console.log(`seed ${seed}`);
+
+/** Puts what the run found into RELIABILITY.md. */
+const keep = (part: string, lines: readonly string[]): void => {
+  if (!values.write) return;
+  const path = 'RELIABILITY.md';
+  writeFileSync(path, withPart(readFileSync(path, 'utf8'), part, lines));
+};
+const command = `npm run crash -- --only ${values.only} --seed ${seed} --most ${values.most}`;
+
+if (values.only === 'hands') {
+  const { file, nth, most = '200' } = values;
+  const all = await searchHands({
+    ...{ seed, most: Number(most) },
+    only: file === undefined ? undefined : { path: file, nth: Number(nth) },
+    tell: (one) => {
+      if (one.wrong !== undefined) console.log(`\n${linesOfDeleted(one).join('\n')}`);
+    },
+  });
+  keep('hands', lineOfHands(all, command));
+  const wrong = all.filter((one) => one.wrong !== undefined);
+  console.log(`${all.length} files deleted while a session was finished, ${wrong.length} wrong`);
+  process.exit(wrong.length > 0 ? 1 : 0);
+}
+if (values.only === 'errors' || values.only === 'git') {
+  const errors = await searchErrors({
+    seed,
+    most: Number(values.most ?? 100_000),
+    ...(values.row !== undefined && { operations: [values.row] }),
+    fault: values.fault,
+    inGit: values.only === 'git',
+    isOver: () => Date.now() > end,
+    tell: (one) => {
+      if (process.stdout.isTTY) process.stdout.write(`\r${one.operation}: ${one.fault}\x1b[K`);
+      if (one.wrong !== undefined) console.log(`\n${linesOfTried(one).join('\n')}`);
+    },
+  });
+  keep(values.only, tableOfErrors(errors, command));
+  const { tried } = errors;
+  const wrong = tried.filter((one) => one.wrong !== undefined);
+  console.log(`${tried.length} errors, ${wrong.length} wrong`);
+  process.exit(wrong.length > 0 ? 1 : 0);
+}
 const results: { name: string; searched: Searched }[] = [];
 for (const { name, rows, most } of wanted) {
   let told = 0;
@@ -88,8 +135,5 @@ for (const one of KNOWN) {
   gone += 1;
 }
 console.log(`${fresh.length} faults that are not known`);
-if (values.write) {
-  const path = 'RELIABILITY.md';
-  writeFileSync(path, reliability(readFileSync(path, 'utf8'), results, seed));
-}
+keep('crash', tableOfCuts(results, seed));
 process.exit(fresh.length + gone > 0 ? 1 : 0);

@@ -62,7 +62,7 @@ const judgeLife = async (traced: Traced, cut: Cut): Promise<void> => {
   }
 };
 
-const judgeLog = ({ operations }: Traced, { logged }: Running): void => {
+export const judgeLog = ({ operations }: Pick<Traced, 'operations'>, { logged }: Running): void => {
   const fine = operations.flatMap((name) => operationOf(name)?.logs ?? []);
   const strange = logged
     .map((line) => JSON.stringify(line, withCauses))
@@ -102,41 +102,83 @@ export const whatIsWrong = (traced: Traced, cut: Cut, now: Views): string | unde
   const { index, isSent, isAnswered } = progressAt(traced, cut.at);
   const before = traced.views[index] ?? {};
   const after = traced.views[index + 1];
-  if (!isSent || after === undefined) return differs(now, before);
+  const atWork = traced.operations.slice(index).flatMap((name) => {
+    const one = operationOf(name);
+    return one?.isAtWork === true && one.between !== undefined ? [one.between] : [];
+  });
+  const isFine: IsFine = (path, value) => atWork.some((between) => between(path, value));
+  if (!isSent || after === undefined) return differs(now, before, isFine);
   const one = operationOf(traced.operations[index]);
-  if (one?.isMany === true) return mixed(now, before, after, one);
-  const late = differs(now, after);
+  if (one?.isMany === true)
+    return mixed(now, before, after, (path, value) => {
+      return isFine(path, value) || one.between?.(path, value) === true;
+    });
+  const late = differs(now, after, isFine);
   if (late === undefined || isAnswered) return late && `answered, and ${late}`;
-  const early = differs(now, before);
+  const early = differs(now, before, isFine);
   return early && `half done: ${early}; and of the other: ${late}`;
 };
 
-const differs = (now: Views, wanted: Views): string | undefined => {
+type IsFine = (path: string, value: string) => boolean;
+const never: IsFine = () => false;
+
+export const differs = (now: Views, wanted: Views, isFine: IsFine = never): string | undefined => {
   for (const path of new Set([...Object.keys(wanted), ...Object.keys(now)]))
-    if (now[path] !== wanted[path]) return `${path} is ${now[path]}, and should be ${wanted[path]}`;
+    if (now[path] !== wanted[path] && !isFine(path, now[path] ?? ''))
+      return apart(path, now[path], wanted[path]);
   return undefined;
 };
 
-const mixed = (now: Views, before: Views, after: Views, one: Operation): string | undefined => {
+// From a little before the place where they part.
+const apart = (path: string, now = 'not there', wanted = 'not there'): string => {
+  let same = 0;
+  while (same < now.length && now[same] === wanted[same]) same += 1;
+  const from = Math.max(0, same - AROUND);
+  const part = (text: string): string => `${from > 0 ? '…' : ''}${text.slice(from, from + PART)}`;
+  return `${path} is ${part(now)}, and should be ${part(wanted)}`;
+};
+
+const AROUND = 40;
+const PART = 160;
+
+export const mixed = (
+  now: Views,
+  before: Views,
+  after: Views,
+  isFine: IsFine = never,
+): string | undefined => {
   for (const path of new Set([...Object.keys(before), ...Object.keys(now)])) {
     const value = now[path] ?? '';
-    const isFine = value === (before[path] ?? '') || value === (after[path] ?? '');
-    if (!isFine && one.between?.(path, value) !== true)
+    const isOne = value === (before[path] ?? '') || value === (after[path] ?? '');
+    if (!isOne && !isFine(path, value))
       return `${path} is ${value}, and should be ${before[path]} or ${after[path]}`;
   }
   return undefined;
 };
 
 const judgeEvents = async ({ said }: Traced, cut: Cut, life: Running): Promise<void> => {
-  const events: EventRecord[] = [];
-  for await (const event of life.service.store.journal.history(0)) events.push(event);
+  const events = await eventsOf(life);
   const ids = events.map(({ id }) => id);
   for (const { at, what } of said)
     if (at <= cut.at && what.startsWith('told/'))
       assert.ok(ids.includes(what.slice('told/'.length)), 'an event that was told is gone');
+  await judgeJournal(events, life);
+};
+
+/** Each event has a number of its own, and what was told of each Work item is what its file says. */
+export const judgeJournal = async (
+  events: readonly EventRecord[],
+  life: Running,
+): Promise<void> => {
   const numbers = events.map(({ seq }) => seq);
   assert.equal(new Set(numbers).size, numbers.length, 'two events have one number');
   await judgeStates(events, life);
+};
+
+export const eventsOf = async ({ service }: Running): Promise<EventRecord[]> => {
+  const events: EventRecord[] = [];
+  for await (const event of service.store.journal.history(0)) events.push(event);
+  return events;
 };
 
 // Each change of state begins where the one before it ended, and the last is what the file says.
@@ -174,7 +216,7 @@ const errorsOf = async (root: string): Promise<Finding[]> => {
 };
 
 // Beside the daemon: nothing is left to mend.
-const judgeCheck = async (root: string): Promise<void> => {
+export const judgeCheck = async (root: string): Promise<void> => {
   const errors = await errorsOf(root);
   if (errors.length > 0) throw new Error(`check: ${JSON.stringify(errors)}`);
 };
@@ -188,7 +230,10 @@ const mendAlone = async (root: string): Promise<void> => {
   if (code !== 0) throw new Error(`check --fix: ${said.join('; ')}`);
 };
 
-const goOn = async ({ operations, world }: Traced, life: Running): Promise<void> => {
+export const goOn = async (
+  { operations, world }: Pick<Traced, 'operations' | 'world'>,
+  life: Running,
+): Promise<void> => {
   for (const name of new Set(operations)) {
     const one = operationOf(name);
     await one?.next(life, world).catch((error: unknown) => {

@@ -16,12 +16,16 @@ export interface Operation {
   /** Before the trace begins. What is refused there is refused afterwards, too. */
   prepare?: (life: Running, world: World) => Promise<unknown>;
   run: (life: Running, world: World) => Promise<unknown>;
+  /** Resolves when nothing of it is at work any more, whatever the disk answers meanwhile. */
+  settle?: (life: Running) => Promise<unknown>;
   /** Resolves when all that it began is done. */
   calm?: (life: Running, world: World) => Promise<unknown>;
   /** It is not one change but several, of which some may be there: then each by itself is the old one or the new one. */
   isMany?: boolean;
   /** While it is under way or was cut off, these are fine, too. */
   between?: (path: string, value: string) => boolean;
+  /** Something is at work once it is prepared: `between` holds from then on. */
+  isAtWork?: boolean;
   /** What may be logged at the start after it was cut off: what of its work could not be taken over. */
   logs?: RegExp;
   /** What a client does next with the same thing. */
@@ -340,6 +344,7 @@ export const OPERATIONS: readonly Operation[] = [
     name: 'approve the plan, which runs',
     image: 'sessions',
     run: (life, world) => ask(life, `POST ${at(world)}/sessions/${world.sid}/approve`),
+    settle: ({ service }) => eventually(() => assert.equal(service.engine.live.size, 0), 60_000),
     calm: async (life, world) => {
       if (await hasSession(life, world))
         await eventually(async () => {
@@ -365,11 +370,15 @@ export const OPERATIONS: readonly Operation[] = [
       await untilStatus(life, `/cases/${manual.id}/sessions/${manual.sid}`, 'working');
     },
     // The provider is up a moment after its status says so; what is refused writes nothing.
-    run: (life, { manual }) =>
-      eventually(() => must(life, `POST /cases/${manual.id}/sessions/${manual.sid}/finish`)).then(
-        () => ({ status: 200 }),
-      ),
+    run: async (life, { manual }) => {
+      const finish = () => ask(life, `POST /cases/${manual.id}/sessions/${manual.sid}/finish`);
+      for (;;) {
+        const answer = await finish();
+        if (answer.status !== 409 && !answer.text.includes('not ready yet')) return answer;
+      }
+    },
     isMany: true,
+    isAtWork: true,
     between: (path, value) => /"status":"paused"/.test(value) || /worktree/.test(path),
     next: workByHand,
   },

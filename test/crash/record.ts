@@ -6,11 +6,12 @@ import { accessSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SAID } from './calls.ts';
+import { imageFor, imagesAt } from './images.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import type { Row } from './rows.ts';
 import { describeTree, encodeTree, keyOf, readTree, type Tree, writeTree } from './tree.ts';
 import { look, type Views } from './views.ts';
-import { addSessions, type Image, live, makePlain, type World } from './world.ts';
+import { live, type World } from './world.ts';
 
 /** What is handed over of one row. */
 export interface Recorded {
@@ -37,31 +38,12 @@ const say = (what: string): void => {
 const [root = '', out = '', rowsFile = ''] = process.argv.slice(2);
 const rows = JSON.parse(readFileSync(rowsFile, 'utf8')) as Row[];
 
-interface Kept {
-  world: World;
-  tree: Tree;
-}
-const images = new Map<Image, Kept>();
-
-const imageOf = async (image: Image): Promise<Kept> => {
-  const known = images.get(image);
-  if (known !== undefined) return known;
-  const world = image === 'plain' ? await makePlain(root) : await addSessions(await plain());
-  const kept = { world, tree: readTree(root) };
-  images.set(image, kept);
-  return kept;
-};
-
-const plain = async (): Promise<World> => {
-  const { world, tree } = await imageOf('plain');
-  writeTree(root, tree);
-  return world;
-};
+const images = imagesAt(root);
 
 const record = async (row: Row): Promise<Recorded> => {
   const all = row.operations.map((name) => OPERATIONS.find((one) => one.name === name)!);
-  const needs = all.some(({ image }) => image === 'sessions') ? 'sessions' : 'plain';
-  const { world, tree } = await imageOf(needs);
+  const needs = imageFor(all);
+  const { world, tree } = await images(needs);
   writeTree(root, tree);
   const life = await live(root);
   for (const one of all) await one.prepare?.(life, world);

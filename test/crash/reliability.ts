@@ -1,9 +1,9 @@
 /** The table of RELIABILITY.md that runs write themselves. */
+import type { Errors } from './errors.ts';
+import type { Tried } from './faulty.ts';
+import type { Deleted } from './hands.ts';
 import { KNOWN } from './known.ts';
 import type { Searched } from './search.ts';
-
-const BEGIN = '<!-- crash: begin -->';
-const END = '<!-- crash: end -->';
 
 const NAMES: Readonly<Record<string, string>> = {
   alone: 'one operation',
@@ -12,21 +12,19 @@ const NAMES: Readonly<Record<string, string>> = {
   row: 'one row of operations',
 };
 
-export const reliability = (
-  text: string,
-  results: readonly { name: string; searched: Searched }[],
-  seed: number,
-): string => {
-  const [head = '', rest] = text.split(BEGIN);
-  const tail = rest?.split(END)[1];
-  if (tail === undefined) throw new Error(`There is no ${BEGIN} with ${END} behind it`);
-  return `${head}${BEGIN}\n${tableOf(results, seed)}\n${END}${tail}`;
+/** The text with other lines between `<!-- PART: begin -->` and its end. */
+export const withPart = (text: string, part: string, lines: readonly string[]): string => {
+  const [begin, end] = [`<!-- ${part}: begin -->`, `<!-- ${part}: end -->`];
+  const [head = '', rest] = text.split(begin);
+  const tail = rest?.split(end)[1];
+  if (tail === undefined) throw new Error(`There is no ${begin} with ${end} behind it`);
+  return `${head}${begin}\n${lines.join('\n')}\n${end}${tail}`;
 };
 
-const tableOf = (
+export const tableOfCuts = (
   results: readonly { name: string; searched: Searched }[],
   seed: number,
-): string => {
+): string[] => {
   const tried = results.filter(({ searched }) => searched.rows > 0);
   const lines = tried.map(({ name, searched: { rows, states, found } }) => {
     const fresh = found.filter(({ known }) => known === undefined).length;
@@ -39,5 +37,42 @@ const tableOf = (
     '| --- | --- | --- | --- | --- | --- |',
     ...lines,
     ...(known.length === 0 ? [] : ['', 'Known and not mended:', '', ...known]),
-  ].join('\n');
+  ];
+};
+
+const ERRNOS = ['EIO', 'ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EMFILE', 'ENFILE', 'EINTR', 'git'];
+
+/** Errno × operation × answer. */
+export const tableOfErrors = ({ tried, all }: Errors, command: string): string[] => {
+  const errnos = ERRNOS.filter((errno) => tried.some((one) => one.errno === errno));
+  const wrong = tried.filter((one) => one.wrong !== undefined).length;
+  const there = [...all.values()].reduce((sum, count) => sum + count, 0);
+  const lines = [...all.keys()].map((operation) => {
+    const own = tried.filter((one) => one.operation === operation);
+    const cells = errnos.map((errno) => answersOf(own.filter((one) => one.errno === errno)));
+    return `| ${[operation, own.length, ...cells].join(' | ')} |`;
+  });
+  return [
+    `${tried.length} errors of ${there} that there are, ${wrong} answered wrongly: \`${command}\``,
+    '',
+    `| ${['Operation', 'Errors', ...errnos].join(' | ')} |`,
+    `| ${['---', '---', ...errnos.map(() => '---')].join(' | ')} |`,
+    ...lines,
+  ];
+};
+
+const answersOf = (tried: readonly Tried[]): string => {
+  const counts = new Map<string, number>();
+  for (const { answer } of tried) counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  return [...counts]
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([answer, count]) => `${answer} ${count}`)
+    .join(', ');
+};
+
+/** What was deleted by hand while a session was finished. */
+export const lineOfHands = (all: readonly Deleted[], command: string): string[] => {
+  const wrong = all.filter((one) => one.wrong !== undefined).length;
+  const files = new Set(all.map(({ path }) => path)).size;
+  return [`${all.length} deletions of ${files} files, ${wrong} with a wrong end: \`${command}\``];
 };

@@ -69,9 +69,7 @@ export const withTraces = async (
   forget: Forget | undefined,
   work: (traces: Traced[]) => Promise<void>,
 ): Promise<void> => {
-  // In memory where there is some: a state is put there in place, thousands of times.
-  const memory = orElse(() => statfsSync('/dev/shm').bavail > 0, false) ? '/dev/shm' : tmpdir();
-  const dir = mkdtempSync(join(memory, 'dossier-crash-'));
+  const dir = mkdtempSync(join(memory(), 'dossier-crash-'));
   const out = mkdtempSync(join(tmpdir(), 'dossier-crash-'));
   const root = join(dir, 'world');
   mkdirSync(root);
@@ -81,6 +79,10 @@ export const withTraces = async (
     for (const each of [dir, out]) rmSync(each, { recursive: true, force: true });
   }
 };
+
+/** A directory in memory where there is one: a state is put there in place, thousands of times. */
+export const memory = (): string =>
+  orElse(() => statfsSync('/dev/shm').bavail > 0, false) ? '/dev/shm' : tmpdir();
 
 const searchRow = async (traced: Traced, wanted: Search, all: Searched): Promise<void> => {
   const { seed, most, state: only, isEnough = () => false } = wanted;

@@ -121,6 +121,8 @@ describe('whereToRead', () => {
       ['/api/cases/{id}/conflicts/apply', '/api/cases/7/conflicts/apply', '/cases/7'],
       ['/api/global-memory/write', '/api/global-memory/write', '/api/global-memory'],
       ['/api/daemon/challenge', '/api/daemon/challenge', undefined],
+      ['/cases/{id}/editor/files', '/cases/7/editor/files?path=a', '/cases/7/editor/files?path=a'],
+      ['/cases/{id}/editor/files', '/cases/7/editor/files', '/cases/7'],
     ] as const)
       assert.equal(where({ path }, url), read);
   });

@@ -182,9 +182,8 @@ const takeIn = async (
 ): Promise<string[]> => {
   const large = await Promise.all(untracked.map((path) => isLeft(git.place, path)));
   const left = new Set(untracked.filter((_, at) => large[at]));
-  await add(
+  await addNew(
     git,
-    ['--intent-to-add'],
     untracked.filter((path) => !left.has(path)),
   );
   await add(
@@ -202,6 +201,20 @@ const isLeft = async (worktree: GitWorktree, path: string): Promise<boolean> => 
   if (path.endsWith('/')) return true;
   const found = await lstat(onDisk(worktree, path)).catch(() => undefined);
   return found !== undefined && found.size > MOST_BYTES;
+};
+
+// Somebody may delete a file since it was listed, which git refuses then: the others are taken in.
+const addNew = async (git: GitAt<GitWorktree>, paths: readonly string[]): Promise<void> => {
+  try {
+    await add(git, ['--intent-to-add'], paths);
+  } catch (error) {
+    const stats = await Promise.all(
+      paths.map((path) => lstat(onDisk(git.place, path)).catch(() => undefined)),
+    );
+    const there = paths.filter((_, at) => stats[at] !== undefined);
+    if (there.length === paths.length) throw error;
+    await addNew(git, there);
+  }
 };
 
 const add = async (git: GitAt, how: string[], paths: readonly string[]): Promise<void> => {

@@ -105,14 +105,17 @@ export const finishSession = async (
 ): Promise<Session> => {
   const { session } = await keptSession(service, caseId, id);
   const live = service.engine.live.get(id);
-  if (live?.run?.finish() !== true) {
-    throw invalidState(
-      `The session is ${session.status} with the provider ${session.provider}: only manual work is finished by hand.`,
-    );
-  }
+  if (live?.run?.finish() !== true) throw notFinished(session);
   await live.finished;
   return (await keptSession(service, caseId, id)).session;
 };
+
+const notFinished = ({ status, provider }: Session): ServiceError =>
+  invalidState(
+    provider === 'manual' && status === 'working'
+      ? 'The worktree of the session is not ready yet. Try again in a moment.'
+      : `The session is ${status} with the provider ${provider}: only manual work is finished by hand.`,
+  );
 
 /** Answers what the agent asks leave for. */
 export const answerPermission = async (

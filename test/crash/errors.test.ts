@@ -1,0 +1,48 @@
+/** Errors that were answered wrongly once; `npm run crash -- --only errors` tries all of them. DOSSIER_SEED: where to begin. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { canTrace } from '../helpers/strace.ts';
+import { type ErrorSearch, linesOfTried, searchErrors } from './errors.ts';
+
+const seed = Number(process.env.DOSSIER_SEED ?? 1);
+
+/** How many failed, and what was wrong. */
+const tried = async (wanted: Omit<ErrorSearch, 'seed'>): Promise<[number, string]> => {
+  const all = (await searchErrors({ seed, ...wanted })).tried;
+  const wrong = all.filter((one) => one.wrong !== undefined);
+  return [all.length, wrong.map((one) => linesOfTried(one).join('\n')).join('\n\n')];
+};
+
+describe('an error of the file system', () => {
+  it('does not say that nothing was changed where a rename was done though it failed', async (t) => {
+    if (!canTrace(t)) return;
+    const operations = ['change the title', 'create a Work item'];
+    const [met, wrong] = await tried({ most: 0, operations, fault: 'rename * EIO once done' });
+    assert.equal(wrong, '');
+    assert.ok(met >= 2);
+  });
+
+  it('does not say that nothing was trusted where it was', async (t) => {
+    if (!canTrace(t)) return;
+    const operations = ['trust an edited setting'];
+    const [met, wrong] = await tried({ most: 0, operations, fault: 'list * ENFILE once' });
+    assert.equal(wrong, '');
+    assert.ok(met >= 3);
+  });
+
+  it('leaves no file out of a snapshot', async (t) => {
+    if (!canTrace(t)) return;
+    const operations = ['take a snapshot of the global memory'];
+    const [met, wrong] = await tried({ most: 0, operations, fault: 'list * EIO once' });
+    assert.equal(wrong, '');
+    assert.ok(met >= 2);
+  });
+
+  it('is found where the answer is wrong', async (t) => {
+    if (!canTrace(t)) return;
+    // No disk does that: it has no room, and has made the change.
+    const fault = 'rename * ENOSPC once done';
+    const [, wrong] = await tried({ most: 0, operations: ['change the title'], fault });
+    assert.match(wrong, /Nothing was changed.*After/s);
+  });
+});

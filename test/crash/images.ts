@@ -1,0 +1,31 @@
+/** Worlds as they are when an operation begins, made once and put back as often as needed. */
+import type { Operation } from './operations.ts';
+import { readTree, type Tree, writeTree } from './tree.ts';
+import { addSessions, type Image, makePlain, type World } from './world.ts';
+
+export interface Kept {
+  world: World;
+  tree: Tree;
+}
+
+/** All of them at one root: who asks for one puts its tree there. */
+export const imagesAt = (root: string): ((image: Image) => Promise<Kept>) => {
+  const images = new Map<Image, Kept>();
+  const imageOf = async (image: Image): Promise<Kept> => {
+    const known = images.get(image);
+    if (known !== undefined) return known;
+    const world = image === 'plain' ? await makePlain(root) : await addSessions(await plain());
+    const kept = { world, tree: readTree(root) };
+    images.set(image, kept);
+    return kept;
+  };
+  const plain = async (): Promise<World> => {
+    const { world, tree } = await imageOf('plain');
+    writeTree(root, tree);
+    return world;
+  };
+  return imageOf;
+};
+
+export const imageFor = (operations: readonly Pick<Operation, 'image'>[]): Image =>
+  operations.some(({ image }) => image === 'sessions') ? 'sessions' : 'plain';
