@@ -228,7 +228,7 @@ export const worktreeRoutes = [
     description:
       'By forced removals, before rebases, and of all that an abort or the end of a Plan turn undid. Nothing of it is removed by itself; what a rebase or a Plan turn under way still needs is not listed.',
     response: Type.Array(Recovery),
-    errors: ['no_repository', 'trust_needed', 'unreadable_record', ...GIT],
+    errors: ['no_repository', 'trust_needed', 'unreadable_record', 'worktree_elsewhere', ...GIT],
     handler: ({ params }, service) => listRecoveries(service, params.case_id),
   }),
   route('POST /api/worktrees/{case_id}/recoveries/{recovery_id}/restore', {
@@ -247,7 +247,7 @@ export const worktreeRoutes = [
     summary: 'Let go of kept work: its ref, and the patch beside the records',
     description: "What no other ref holds goes with git's own clean-up.",
     params: { recovery_id: Type.String() },
-    errors: ['no_repository', 'trust_needed', 'unreadable_record', ...GIT],
+    errors: ['no_repository', 'trust_needed', 'unreadable_record', 'worktree_elsewhere', ...GIT],
     handler: ({ params }, service) => forgetRecovery(service, params.case_id, params.recovery_id),
   }),
 ];

@@ -9,6 +9,7 @@ import { journalMarkFile } from './consent/workspace-id.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { clearLeftovers, makeDirectories } from './disk/directories.ts';
 import { gitIsDone } from './disk/git-work.ts';
+import { makeSyncedDirectory } from './disk/make-directory.ts';
 import { followPlace } from './disk/whereabouts.ts';
 import { refuseNewer, type Step, upgrade } from './format.ts';
 import { gateOf } from './gate/gate-files.ts';
@@ -115,6 +116,7 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
 const readyLayout = (root: string, { state, steps }: OpenOptions): Layout => {
   const layout = layoutOf(root, state);
   refuseNewer(layout, steps?.at(-1)?.to);
+  makeSyncedDirectory(root);
   makeDirectories(layout);
   // Refused before it is held: whoever starts it otherwise is not kept from it.
   if (state !== undefined) needStateDir(state, root);

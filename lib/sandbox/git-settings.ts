@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { isDone } from '../../base/or-else.ts';
 import { sha256 } from '../../base/sha256.ts';
 import { entriesOfFile } from '../tools/git/run/config-file.ts';
 import { entriesOf, plainText } from '../tools/git/run/plain-file.ts';
@@ -110,7 +111,8 @@ const copies = (): string => {
   if (own !== undefined && existsSync(own)) return own;
   const uid = process.getuid?.() ?? 0;
   const path = join(tmpdir(), `dossier-settings-${uid}`);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  // Not those above it: where a workspace was that is moved this moment, one would be made anew.
+  isDone(() => mkdirSync(path, { mode: 0o700 }), 'EEXIST');
   const found = lstatSync(path);
   const isOurs = found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0;
   own = isOurs ? path : mkdtempSync(`${path}-`);

@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { notePlaced } from '../../base/write-stage.ts';
 import { addLines, openLines } from '../disk/lines.ts';
 import { makeSyncedDirectory, syncDirectoryNow } from '../disk/make-directory.ts';
 import { statsAt } from '../disk/plain-path.ts';
@@ -44,8 +43,6 @@ const addTo = (place: Place, text: string): boolean => {
   const descriptor = openLines(place.file, (line) => parseDecision(place, line));
   try {
     addLines(descriptor, text);
-    // It is decided from here on, whatever fails after it.
-    notePlaced(place.file);
     fsyncSync(descriptor);
     if (isNew) syncDirectoryNow(dirname(place.file));
     return statsAt(place.file)?.ino === fstatSync(descriptor).ino;

@@ -27,15 +27,19 @@ const watchPlace = (path: string): Whereabouts => {
 };
 
 const LOOK_MS = 500;
+const LOOKS = 3;
 
 /** Calls and resolves, once, with where a directory is that was moved. `close` answers the same for the last time. */
 export const followPlace = (root: string, noticed: (to: string) => void) => {
   const place = watchPlace(root);
   let timer: NodeJS.Timeout | undefined;
+  // What is elsewhere for a moment, and put back, was not moved.
+  let seen: { to?: string; times: number } = { times: 0 };
   const moved = new Promise<string>((resolve) => {
     timer = setInterval(() => {
       const to = place.movedTo();
-      if (to === undefined) return;
+      seen = { ...(to !== undefined && { to }), times: to === seen.to ? seen.times + 1 : 1 };
+      if (to === undefined || seen.times < LOOKS) return;
       clearInterval(timer);
       noticed(to);
       resolve(to);

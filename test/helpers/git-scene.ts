@@ -35,7 +35,8 @@ export interface Scene {
 export const gitScene = async (
   t: TestContext,
   sandbox: 'auto' | 'off',
-  settings = '',
+  // What a turn leaves is looked at as it left it.
+  settings = 'worktrees: { commit: never }',
   /** What the base has in addition. */
   files: Record<string, string> = {},
 ): Promise<Scene> => {

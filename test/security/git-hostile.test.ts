@@ -214,7 +214,7 @@ echo nonsense > index; mkdir -p commondir`,
       });
 
     it('never blocks where the base ignores it, and one that was there keeps its settings', async (t) => {
-      const on = await gitScene(t, sandbox, '', { '.gitignore': 'fixtures/\n' });
+      const on = await gitScene(t, sandbox, undefined, { '.gitignore': 'fixtures/\n' });
       const { trap } = canary(t);
       mkdirSync(join(on.path, 'mine'));
       gitIn(join(on.path, 'mine'))('init', '-q');

@@ -49,7 +49,7 @@ for (const sandbox of ['auto', 'off'] as const)
       ['by info/exclude', `echo 'new/' >> "$(git rev-parse --git-dir)/info/exclude"`],
     ] as const)
       it(`${how} is taken aside, and told`, async (t) => {
-        const on = await gitScene(t, sandbox, '', {
+        const on = await gitScene(t, sandbox, undefined, {
           '.gitignore': '*.log\n',
           'lib/a.txt': 'one\n',
         });
@@ -68,7 +68,7 @@ for (const sandbox of ['auto', 'off'] as const)
     });
 
     it('stays where the rules of the base, or of the operator, ignore the place', async (t) => {
-      const on = await gitScene(t, sandbox, '', {
+      const on = await gitScene(t, sandbox, undefined, {
         '.gitignore': 'node_modules/\n/out\n!/out/kept\n',
         'app/.gitignore': 'build*\n!build-tools\n',
         'out/tracked.txt': 'one\n',

@@ -26,7 +26,7 @@ for (const sandbox of ['auto', 'off'] as const)
     const elsewhere = async (t: TestContext): Promise<Scene> => {
       const root = temporaryDirectory(t);
       chmodSync(root, 0o755);
-      return gitScene(t, sandbox, `worktrees:\n  root: ${root}`);
+      return gitScene(t, sandbox, `worktrees:\n  root: ${root}\n  commit: never`);
     };
 
     it('runs as nobody else for who starts it, where others can enter', async (t) => {
@@ -56,7 +56,7 @@ for (const sandbox of ['auto', 'off'] as const)
     });
 
     it('is a told change of type where a file is a pipe, a socket or a device now, and the rest is there', async (t) => {
-      const on = await gitScene(t, sandbox, '', { 'b.txt': 'b\n', 'c.txt': 'c\n' });
+      const on = await gitScene(t, sandbox, undefined, { 'b.txt': 'b\n', 'c.txt': 'c\n' });
       await on.work(
         `rm a.txt b.txt; mkfifo a.txt; perl -MIO::Socket::UNIX -e 'IO::Socket::UNIX->new(Local => "b.txt", Listen => 1)'; echo more >> c.txt`,
       );

@@ -44,7 +44,7 @@ const begin = async (running: Running, title: string, description: string): Prom
 /** A is in the middle of its turn: one commit, a stash, a staged file. Its turn ends when `go` is there. */
 const scene = async (t: TestContext, sandbox: 'auto' | 'off') => {
   const files = { 'a.txt': 'one\n' };
-  const settings = `sandbox: ${sandbox}\nmax_sessions: 3`;
+  const settings = `sandbox: ${sandbox}\nmax_sessions: 3\nworktrees: { commit: never }`;
   const running = await startForTest(t, { files, settings });
   const { git: main } = running.repository;
   const a = await begin(

@@ -68,7 +68,7 @@ dir=$(git -C sub rev-parse --absolute-git-dir); mkdir -p $dir/hooks; cp ${trap} 
     it('and files of git-lfs have no filter run by what looks at the leftovers', async (t) => {
       const pointer = (digit: string): string =>
         `version https://git-lfs.github.com/spec/v1\noid sha256:${digit.repeat(64)}\nsize 1\n`;
-      const on = await gitScene(t, sandbox, '', {
+      const on = await gitScene(t, sandbox, undefined, {
         '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n',
         'big.bin': pointer('1'),
       });

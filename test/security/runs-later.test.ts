@@ -26,7 +26,7 @@ const filesOf = async ({ test }: Scene, query = ''): Promise<DiffFile[]> => {
 for (const sandbox of ['auto', 'off'] as const)
   describe(`what runs later (sandbox: ${sandbox})`, { skip: skipOf(sandbox) }, () => {
     it('is listed first, and told when it runs', async (t) => {
-      const on = await gitScene(t, sandbox, '', FILES);
+      const on = await gitScene(t, sandbox, undefined, FILES);
       on.main('config', 'core.hooksPath', 'tools');
       on.main('config', 'include.path', '../worktree/none');
       on.main('config', '--add', 'include.path', `${on.path}/shared.conf`);
@@ -73,7 +73,7 @@ echo 'exec=1' >> shared.conf; echo evil >> scripts/clean.sh; echo evil >> tools/
     });
 
     it('is told more of, not less, once the worktree is gone', async (t) => {
-      const on = await gitScene(t, sandbox, '', FILES);
+      const on = await gitScene(t, sandbox, undefined, FILES);
       await on.work(`sed -i 's/"d": "4"/"d": "evil"/' package.json`);
       const runs = async () => (await filesOf(on))[0]?.runs;
       assert.deepEqual(await runs(), ['runs when you run `npm run d`']);

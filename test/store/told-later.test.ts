@@ -70,6 +70,15 @@ const working = async (t: TestContext) => {
   assert.equal((await work.post(`/sessions/${id}/approve`)).status, 200);
   await work.untilEvent(id, 'tool_call');
   const { body } = await work.running.call<{ path: string }>('GET', `/api${work.at}/worktree`);
+  // Or it is told a moment later, and the journal is spoiled by that alone.
+  await eventually(async () => {
+    const { headers } = await work.running.call('GET', '/attention');
+    const last = work.running.told.findLast(({ event_type }) => event_type === 'attention_changed');
+    assert.deepEqual(
+      (last?.payload as { etag?: string }).etag,
+      String(headers.etag).replaceAll('"', ''),
+    );
+  });
   work.running.told.length = 0;
   const status = async (): Promise<string> =>
     (await work.running.call<Session>('GET', `${work.at}/sessions/${id}`)).body.status;

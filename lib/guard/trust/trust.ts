@@ -1,5 +1,6 @@
 import { lockOn } from '../../../base/locks.ts';
 import { apart } from '../../../base/turns.ts';
+import { notePlaced } from '../../../base/write-stage.ts';
 import type {
   Trusted,
   TrustedValue,
@@ -43,7 +44,10 @@ export const trust = (
       'all' in wish ? waiting.filter(isForAll) : chosenOf(service.store, waiting, wish.values);
     for (const [kind, source] of Object.entries(SOURCES)) {
       const ofKind = chosen.filter((value) => value.kind === kind);
-      if (ofKind.length > 0) await source.accept(service, ofKind);
+      if (ofKind.length > 0)
+        await noted(service.store, () => source.accept(service, ofKind), {
+          isDone: ({ wasGranted }) => ofKind.some(({ key, hash }) => wasGranted(key, hash)),
+        });
     }
     if (chosen.length > 0) tellTrusted(service.trusted);
     return { trusted: chosen.map(({ key }) => key), waiting: await listWaiting(service) };
@@ -76,11 +80,31 @@ export const revoke = (service: WithReceivers & WithStore, key: string): Promise
   service.store.turns.take(lockOn.trust(), async () => {
     const { store, dispatcher } = service;
     await readyToWrite(store);
-    if (!revokeTrust(store, key)) throw notFound('trusted value', key);
+    const isTrusted = await noted(store, async () => revokeTrust(store, key), {
+      isDone: ({ list }) => !list().has(key),
+    });
+    if (!isTrusted) throw notFound('trusted value', key);
     await refreshGlobals(store);
     announceScope(store, key);
     dispatcher.changed();
   });
+
+// A disk that fails while a decision is kept may have it all the same: then it counts, and no answer says otherwise.
+const noted = async <T>(
+  { consent }: Store,
+  decide: () => Promise<T>,
+  { isDone }: { isDone: (log: Store['consent']) => boolean },
+): Promise<T> => {
+  try {
+    const decided = await decide();
+    notePlaced('consent');
+    return decided;
+  } catch (error) {
+    consent.refresh();
+    if (isDone(consent)) notePlaced('consent');
+    throw error;
+  }
+};
 
 const tellTrusted = (trusted: Set<() => void>): void => {
   for (const hear of trusted) apart(hear);

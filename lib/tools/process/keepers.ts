@@ -24,7 +24,10 @@ export const announceRuns = (runs: Runs): void => {
     if (name === told?.name) return;
     const former = told;
     told = name === undefined ? undefined : { name, server: bind(name) };
-    former?.server.close();
+    // Who reads the table this moment may be past the place of the new name, and not yet at that of the old one.
+    const close = () => former?.server.close();
+    if (keeper === undefined) close();
+    else setTimeout(close, LINGER_MS).unref();
   };
   const update = (): void => {
     const keeper = keeperOf(runs);
@@ -34,6 +37,9 @@ export const announceRuns = (runs: Runs): void => {
   };
   if (process.platform === 'linux') runs.follow(update);
 };
+
+// The table is read in far less, however busy the machine is.
+const LINGER_MS = 10_000;
 
 /** What this process would say of itself; undefined while no run of its has the machine's loopback. */
 export const keeperOf = (runs: Runs, reaper = 0): Keeper | undefined => {

@@ -56,7 +56,7 @@ describe('POST /api/cases/{id}/pr/create', () => {
   });
 
   it('commits what the completed session left, as the operator, and runs no hook', async (t) => {
-    const scene = await pullScene(t);
+    const scene = await pullScene(t, { settings: 'worktrees:\n  commit: never' });
     const { running, item, worktree, git } = scene;
     writeFiles(running.repository.root, {
       '.git/hooks/pre-commit': '#!/bin/sh\nexit 1\n',
