@@ -17,6 +17,7 @@ import {
   writeAll,
   writeFresh,
 } from './journal-segment.ts';
+import { noticeSuspension } from './suspension.ts';
 
 /**
  * Append-only lines, each with its checksum, in a file whose end is filled with zeros ahead of time: an append
@@ -112,14 +113,13 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment):
   const segments = [...old, newest];
   let now = newest;
   let filled = now.end;
+  const suspension = noticeSuspension(() => isAsLeft(now));
 
   const reserve = async (bytes: number): Promise<void> => {
+    suspension.assertOurs();
     await wipe(now);
     if (filled - now.end >= bytes) return;
-    const room = bytes + ROOM;
-    await writeAll(now.handle, Buffer.alloc(room), filled);
-    await now.handle.sync();
-    filled += room;
+    filled += await fill(now, filled, bytes + ROOM);
   };
 
   return {
@@ -130,11 +130,10 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment):
     append: async (lines) => {
       const bytes = encode(lines);
       await reserve(bytes.length);
-      now.spoiled = now.end + bytes.length;
-      await writeThrough(now, bytes);
-      now.end = now.spoiled;
+      await add(now, bytes);
     },
     rotate: async (lines, after) => {
+      suspension.assertOurs();
       makeAgain(dir);
       const path = join(dir, fileName(Number.parseInt(basename(now.path), 10) + 1));
       const fresh = await writeFresh(path, (handle) => writeChunks(handle, lines));
@@ -157,8 +156,20 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment):
       for (const segment of segments) await restoreSegment(segment);
       filled = now.end;
     },
-    close: () => closeAll(segments, now),
+    close: () => closeAll(segments, now).finally(suspension.close),
   };
+};
+
+const fill = async ({ handle }: OpenSegment, at: number, bytes: number): Promise<number> => {
+  await writeAll(handle, Buffer.alloc(bytes), at);
+  await handle.sync();
+  return bytes;
+};
+
+const add = async (segment: OpenSegment, bytes: Buffer): Promise<void> => {
+  segment.spoiled = segment.end + bytes.length;
+  await writeThrough(segment, bytes);
+  segment.end = segment.spoiled;
 };
 
 // Behind the end there may be what another process wrote.

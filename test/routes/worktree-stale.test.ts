@@ -250,6 +250,11 @@ describe('POST /api/worktrees/cleanup', () => {
     const answers = await Promise.all([1, 2].map(() => cleanUp(fixture)));
     const removed = answers.flatMap((each) => each.removed.map(({ case_id }) => case_id));
     assert.deepEqual([removed.length, new Set(removed).size], [3, 3]);
-    assert.ok(answers.flatMap((each) => each.skipped).every(({ code }) => code === 'not_found'));
+    // What the other one is at, or has removed.
+    const skipped = answers.flatMap((each) => each.skipped);
+    assert.ok(
+      skipped.every(({ case_id }) => removed.includes(case_id)),
+      JSON.stringify(skipped),
+    );
   });
 });
