@@ -1,6 +1,5 @@
-import { SESSION } from './commands-work.ts';
 import type { Command } from './line/command.ts';
-import { AS_JSON } from './line/options.ts';
+import { AS_JSON, SESSION } from './line/options.ts';
 
 /** What an operator does with sessions: each calls the daemon. */
 export const SESSIONS: readonly Command[] = [

@@ -1,7 +1,5 @@
 import type { Command } from './line/command.ts';
-import { AS_JSON } from './line/options.ts';
-
-export const SESSION = 'Another session than the one that goes on, by the beginning of its id';
+import { AS_JSON, SESSION } from './line/options.ts';
 
 /** What an operator does with Work items and plans: each calls the daemon. */
 export const WORK: readonly Command[] = [

@@ -50,6 +50,9 @@ export const OPTIONS = {
 /** What `json` means to a command that says one thing. */
 export const AS_JSON = 'Say it for programs, in JSON';
 
+/** What `session` means. */
+export const SESSION = 'Another session than the one that goes on, by the beginning of its id';
+
 export interface Option {
   type: 'string' | 'boolean';
   short?: string;

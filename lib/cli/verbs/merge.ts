@@ -1,3 +1,4 @@
+import { counted } from '../../../base/counted.ts';
 import type { Worktree } from '../../client/client.ts';
 import { Refusal } from '../line/refusal.ts';
 import { itemOf } from '../reach/item.ts';
@@ -64,7 +65,7 @@ const mergeOf = async (worktree: Worktree, { title, env, squash }: Wanted): Prom
     throw new Refusal(`It began from ${base}, which is no branch here: merge ${branch} by hand`);
   const commits = await checkout.read('rev-list', '--count', `${onto}..${branch}`);
   const left = await uncommitted(there);
-  const notes = left === 0 ? [] : [`${count(left)} in ${path}: not merged`];
+  const notes = left === 0 ? [] : [`${counted(left, 'uncommitted file')} in ${path}: not merged`];
   if (commits === undefined || commits === '0')
     throw new Refusal(
       [`Nothing to merge: ${branch} has no commit that ${onto} has not`, ...notes].join('. '),
@@ -97,7 +98,8 @@ const refusal = async (
   if (at !== onto)
     return `${root} has ${at ?? 'no branch'} checked out, and not ${onto}: run ${checkout.typed('switch', onto)} first. Nothing was merged`;
   const left = await uncommitted(checkout, '--untracked-files=no');
-  if (left > 0) return `${count(left)} in ${root}: commit or stash them first. Nothing was merged`;
+  if (left > 0)
+    return `${counted(left, 'uncommitted file')} in ${root}: commit or stash them first. Nothing was merged`;
   return undefined;
 };
 
@@ -106,8 +108,6 @@ const uncommitted = async (git: OwnGit, ...more: string[]): Promise<number> => {
   if (said === undefined) throw new Refusal('git cannot say what is not committed');
   return said.split('\n').filter(Boolean).length;
 };
-
-const count = (files: number): string => `${files} uncommitted ${files === 1 ? 'file' : 'files'}`;
 
 const perform = async (
   { checkout, steps, onto, squash }: Merge,

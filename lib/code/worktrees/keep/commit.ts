@@ -2,9 +2,10 @@ import { messageOf } from '../../../../base/message-of.ts';
 import { shellQuoted } from '../../../../base/shell-quoted.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { leftOut } from '../../../tools/git/read/left-out.ts';
+import { whyLeftOut } from '../../../tools/git/read/left-out.ts';
 import { parseStatus, STATUS } from '../../../tools/git/read/status.ts';
 import type { Git, GitAt } from '../../../tools/git/run/git.ts';
+import { pathText } from '../../../tools/git/run/path-text.ts';
 import { inTheMiddle } from '../../../tools/git/write/commit.ts';
 import { commitFiles } from '../../../tools/git/write/commit-files.ts';
 import { changedSinceStart } from '../../snapshots/work-start.ts';
@@ -71,8 +72,11 @@ interface WantedFiles {
 const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<WantedFiles> => {
   const { headers, files } = parseStatus(await now.read([...STATUS, '--no-renames']), 'latin1');
   const since = isSince && files.length > 0 ? await changedSinceStart(now) : undefined;
-  const ours = files.filter(({ path }) => since?.has(path) ?? true);
-  const left_out = ours.flatMap((file) => leftOut(now.place, file) ?? []);
-  const paths = ours.filter((file) => leftOut(now.place, file) === undefined);
-  return { branch: headers.get('branch.head'), paths: paths.map(({ path }) => path), left_out };
+  const found: WantedFiles = { branch: headers.get('branch.head'), paths: [], left_out: [] };
+  for (const file of files.filter(({ path }) => since?.has(path) ?? true)) {
+    const why = whyLeftOut(now.place, file);
+    if (why === undefined) found.paths.push(file.path);
+    else found.left_out.push({ path: pathText(file.path), why });
+  }
+  return found;
 };

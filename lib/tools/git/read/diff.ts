@@ -3,7 +3,14 @@ import { lstat } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { type IndexListing, nulls, onDisk, onIndexCopy, onListedCopy } from '../run/index-file.ts';
+import {
+  FROM_INPUT,
+  type IndexListing,
+  nulls,
+  onDisk,
+  onIndexCopy,
+  onListedCopy,
+} from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';
 import type { Setting } from '../run/settings.ts';
 import { textAsText } from '../run/text-as-text.ts';
@@ -219,7 +226,7 @@ const addNew = async (git: GitAt<GitWorktree>, paths: readonly string[]): Promis
 
 const add = async (git: GitAt, how: string[], paths: readonly string[]): Promise<void> => {
   if (paths.length === 0) return;
-  await git.run(['add', '--sparse', ...how, '--pathspec-from-file=-', '--pathspec-file-nul'], {
+  await git.run(['add', '--sparse', ...how, ...FROM_INPUT], {
     input: nulls(paths),
   });
 };

@@ -5,22 +5,19 @@ import { onDisk } from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';
 import type { FileStatus } from './status.ts';
 
-interface LeftOut {
-  path: string;
-  why: 'secret' | 'large' | 'repository';
-}
-
 /**
  * Why a changed file is not committed unasked; undefined for one that is. Tracked files are in the repository already, with
  * whatever they hold.
  */
-export const leftOut = (worktree: GitWorktree, file: FileStatus): LeftOut | undefined => {
+export const whyLeftOut = (
+  worktree: GitWorktree,
+  file: FileStatus,
+): 'secret' | 'large' | 'repository' | undefined => {
   if (file.code !== '??') return undefined;
-  const path = pathText(file.path);
-  if (file.repository) return { path, why: 'repository' };
-  if (SECRET.test(basename(path))) return { path, why: 'secret' };
+  if (file.repository) return 'repository';
+  if (SECRET.test(basename(pathText(file.path)))) return 'secret';
   const stats = lstatSync(onDisk(worktree, file.path), { throwIfNoEntry: false });
-  return (stats?.size ?? 0) > LARGE ? { path, why: 'large' } : undefined;
+  return (stats?.size ?? 0) > LARGE ? 'large' : undefined;
 };
 
 const LARGE = 5_000_000;

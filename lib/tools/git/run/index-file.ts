@@ -112,6 +112,9 @@ const isHidden = async (worktree: GitWorktree, line: string): Promise<boolean> =
 export const onDisk = (worktree: Pick<GitWorktree, 'path'>, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${worktree.path}/`), Buffer.from(path, 'latin1')]);
 
+/** Has a command take its paths from standard input, each ended by a NUL byte. */
+export const FROM_INPUT = ['--pathspec-from-file=-', '--pathspec-file-nul'];
+
 /** Names that were read as latin1, as git takes them on standard input with `-z`. */
 export const nulls = (lines: readonly string[]): Buffer =>
   Buffer.from(lines.map((line) => `${line}\0`).join(''), 'latin1');

@@ -2,7 +2,7 @@ import { headCommit } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { DAEMON } from '../run/author.ts';
 import type { Git, GitWorktree } from '../run/git.ts';
-import { nulls } from '../run/index-file.ts';
+import { FROM_INPUT, nulls } from '../run/index-file.ts';
 import { hasIdentity } from './commit.ts';
 
 export interface CommittedAll {
@@ -35,5 +35,3 @@ export const commitAll = (
 /** Whether a changed file can be committed here: a repository that git does not know cannot. */
 export const isCommittable = ({ code, repository }: FileStatus): boolean =>
   code !== '??' || !repository;
-
-const FROM_INPUT = ['--pathspec-from-file=-', '--pathspec-file-nul'];

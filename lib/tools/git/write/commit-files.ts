@@ -2,7 +2,7 @@ import { headCommit } from '../read/repository.ts';
 import { DAEMON } from '../run/author.ts';
 import { type ConfigEntry, scopedEntries } from '../run/config-text.ts';
 import type { GitAt, GitWorktree, RunOptions } from '../run/git.ts';
-import { nulls } from '../run/index-file.ts';
+import { FROM_INPUT, nulls } from '../run/index-file.ts';
 import type { Setting } from '../run/settings.ts';
 
 export interface FilesCommit {
@@ -26,8 +26,6 @@ export const commitFiles = async (
   await git.run([...args, ...FROM_INPUT], { ...options, input });
   return (await headCommit(git)) ?? '';
 };
-
-const FROM_INPUT = ['--pathspec-from-file=-', '--pathspec-file-nul'];
 
 const asTheOperator = async (git: GitAt<GitWorktree>): Promise<RunOptions> => {
   const args = ['config', '--list', '-z', '--show-scope', '--includes'];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { headCommit } from '../read/repository.ts';
 import { DAEMON } from '../run/author.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
+import { FROM_INPUT } from '../run/index-file.ts';
 import { type Changed, hasIdentity } from './commit.ts';
 
 interface OwnCommit {
@@ -160,7 +161,5 @@ const textOf = ({ stdout }: { stdout: Buffer }): string => stdout.toString('utf8
 
 const idOf = (git: GitAt, name: string): Promise<string | undefined> =>
   git.find(['rev-parse', '--verify', '--quiet', name], { ok: [0, 1] });
-
-const FROM_INPUT = ['--pathspec-from-file=-', '--pathspec-file-nul'];
 
 const listed = (lines: readonly string[]): string => lines.map((line) => `${line}\0`).join('');

@@ -25,7 +25,7 @@ export const boundaryOfSession = async (
   ];
   return {
     ...boundary,
-    commits: isCommitted(service.store, session),
+    commits: isCommitted(service.store, session, worktree),
     ...(missing !== undefined && { missing }),
     ...(permissions && { permissions: { ...permissions, prefixes } }),
   };

@@ -19,7 +19,7 @@ export const commitWork = async (
   worktree: WorktreeRecord,
 ): Promise<WorkCommit | undefined> => {
   const { case_id } = kept.session;
-  if (!isCommitted(store, kept.session)) return undefined;
+  if (!isCommitted(store, kept.session, worktree)) return undefined;
   const title = (await readCase(store, case_id))?.title ?? case_id;
   const commit = await commitWorktree(git, worktree, {
     message: `${subjectOf(title)}\n\n${trailersOf(kept).join('\n')}`,
