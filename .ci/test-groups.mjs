@@ -1,7 +1,7 @@
 // Which test files share a process: some of one part of the tests, and so what they import, what Node has compiled of it, and one
 // browser. A file that changes what is of the whole process, as its environment or its clock, has one alone.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { compile } from './compile.mjs';
 
 const SECONDS = 45;
@@ -37,13 +37,18 @@ const named = ({ files }, at) => ({
   name: `${String(at).padStart(3, '0')}-${dirname(files[0]).replaceAll('/', '-')}`,
 });
 
-/** Compiles each to `NAME.test.js` in a folder that is there; what several import is in chunks that they share. */
+/**
+ * Compiles each to `NAME.test.js` in a folder that is there, which imports its files; what several import is in chunks that they
+ * share. Where a file is compiled to tells its source: no map has to be read for that.
+ */
 export const compileGroups = async (groups, outdir) => {
-  const entries = groups.map(({ files, name }) => {
-    const entry = join(outdir, `${name}.entry.mjs`);
-    const imports = files.map((file) => `import ${JSON.stringify(resolve(file))};\n`);
-    writeFileSync(entry, imports.join(''));
-    return { in: entry, out: `${name}.test` };
-  });
+  const files = groups.flatMap((group) => group.files);
+  for (const group of groups) {
+    const imports = group.files.map((file) => `import './${withoutEnding(file)}.js';\n`);
+    writeFileSync(join(outdir, `${group.name}.test.js`), imports.join(''));
+  }
+  const entries = files.map((file) => ({ in: file, out: withoutEnding(file) }));
   await compile(entries, { outdir, splitting: true, chunkNames: 'chunks/[hash]' });
 };
+
+const withoutEnding = (file) => file.replace(/\.ts$/, '');
