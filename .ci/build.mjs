@@ -2,9 +2,10 @@
 import './client-build.mjs';
 import './manual.mjs';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build, transform } from 'esbuild';
+import { writeChunks } from './chunks.mjs';
 import { metafile as consoleMetafile } from './console-build.mjs';
 import { writeNotices } from './notices.mjs';
 
@@ -76,17 +77,19 @@ const shortNames = {
     }),
 };
 
-rmSync('dist/chunks', { recursive: true, force: true });
+// The file of a thread, or of a process, has to lie beside the chunk that starts it.
+const ENTRIES = {
+  'chunks/main': 'lib/main.ts',
+  'chunks/watch-worker': 'store/watch/watch-worker.ts',
+  'chunks/doors-worker': 'lib/sandbox/egress/doors-worker.ts',
+  'chunks/export-worker': 'store/archive/export-worker.ts',
+  'chunks/sending-worker': 'lib/out/webhooks/sending-worker.ts',
+};
+
+for (const made of ['dist/chunks', 'dist/compiled']) rmSync(made, { recursive: true, force: true });
 const daemon = await build({
   ...common,
-  // The file of a thread, or of a process, has to lie beside the chunk that starts it.
-  entryPoints: {
-    dossier: 'lib/dossier.ts',
-    'chunks/watch-worker': 'store/watch/watch-worker.ts',
-    'chunks/doors-worker': 'lib/sandbox/egress/doors-worker.ts',
-    'chunks/export-worker': 'store/archive/export-worker.ts',
-    'chunks/sending-worker': 'lib/out/webhooks/sending-worker.ts',
-  },
+  entryPoints: ENTRIES,
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
   splitting: true,
@@ -97,10 +100,6 @@ const daemon = await build({
   },
   // A text and no object: that would be a file of its own, which the first one loads.
   define: { DOSSIER_BUILD: JSON.stringify(JSON.stringify(info)) },
-  banner: {
-    // Some packages are CommonJS and require what Node brings.
-    js: 'import { createRequire as dossierRequire } from "node:module"; const require = dossierRequire(import.meta.url);',
-  },
 });
 
 // By itself: where it runs, nothing beside it may be seen, and so no package.json that tells what it is.
@@ -111,14 +110,10 @@ const relay = await build({
   outExtension: { '.js': '.mjs' },
 });
 
-// A text with one character beyond Latin-1 takes twice the memory; esbuild leaves those of regular expressions.
-for (const path of Object.keys(daemon.metafile.outputs)) {
-  const text = readFileSync(path, 'utf8');
-  const escaped = text.replace(
-    /[^\0-\xff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  if (escaped !== text) writeFileSync(path, escaped);
-}
+await writeChunks(
+  daemon.metafile,
+  Object.keys(ENTRIES).map((name) => `dist/${name}.js`),
+  common,
+);
 
 writeNotices([daemon.metafile, relay.metafile, consoleMetafile], { name, version, license });

@@ -59,4 +59,4 @@ const whole = async (code: number): Promise<number> => {
 
 // What is awaited may hold nothing open for a moment; Node would then end the process, and with 0.
 setInterval(() => undefined, 2 ** 30);
-process.exit(await whole(await main()));
+void main().then(whole).then(process.exit);

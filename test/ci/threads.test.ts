@@ -5,7 +5,9 @@ import { describe, it } from 'node:test';
 import { build } from 'esbuild';
 
 const ROOT = process.cwd();
-const built = readFileSync(join(ROOT, '.ci/build.mjs'), 'utf8').matchAll(/'chunks\/.*': '(.*)'/g);
+const built = readFileSync(join(ROOT, '.ci/build.mjs'), 'utf8').matchAll(
+  /'chunks\/.*-worker': '(.*)'/g,
+);
 const threads = [...built].map(([, file = '']) => file);
 
 describe('a thread of the daemon', () => {
