@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { createCallContext } from './call-context.ts';
 
 /**
  * How far a call has come that writes: `before` the first name that it puts into place, takes away or moves nothing is
@@ -12,7 +12,7 @@ interface Call {
   over: boolean;
 }
 
-const calls = new AsyncLocalStorage<Call | undefined>();
+const calls = createCallContext<Call>();
 
 /** Runs a call whose writes are followed. `stage` says how far it has come. */
 export const followWrites = async <T>(
@@ -30,14 +30,14 @@ export const followWrites = async <T>(
 const stageOf = ({ placed }: Call): WriteStage => (placed.size === 0 ? 'before' : 'placed');
 
 /** What is done on the way and is not the call's own: what a file made by hand lacks, say. */
-export const notFollowed = <T>(work: () => T): T => calls.run(undefined, work);
+export const notFollowed = <T>(work: () => T): T => calls.without(work);
 
 /**
  * A name changed on disk, for everybody to see, which it may take a sync for it to last; or something changed elsewhere,
  * in a repository or on a host. `again`: the call changed it before.
  */
 export const notePlaced = (path: string): 'first' | 'again' => {
-  const call = calls.getStore();
+  const call = calls.get();
   const again = call?.placed.has(path) === true;
   if (call?.over === false) call.placed.add(path);
   return again ? 'again' : 'first';
@@ -63,10 +63,10 @@ export const noteIfUnsure = <T>(path: string, change: () => T): T => {
 const UNSURE = new Set(['EIO', 'ESTALE', 'ETIMEDOUT']);
 
 /** What was made at that path is gone again, for good: nothing is left of it. */
-export const noteTakenBack = (path: string): void => void calls.getStore()?.placed.delete(path);
+export const noteTakenBack = (path: string): void => void calls.get()?.placed.delete(path);
 
 /** How far the call has come on whose behalf this runs; undefined where it is no call that writes. */
 export const writeStage = (): WriteStage | undefined => {
-  const call = calls.getStore();
+  const call = calls.get();
   return call && stageOf(call);
 };

@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
+import { createCallContext } from '../base/call-context.ts';
 import { idOfText } from './names.ts';
 
 /** A call that is made once, however often it is sent. */
@@ -10,22 +10,22 @@ export interface MadeOnce {
   again: boolean;
 }
 
-const calls = new AsyncLocalStorage<MadeOnce & { count: number }>();
+const calls = createCallContext<MadeOnce & { count: number }>();
 
 /**
  * An id for something new. In a call that may have been made before, of which nobody knows what came of it, the same one
  * as then: whoever finds what has it answers that.
  */
 export const newId = (): string => {
-  const call = calls.getStore();
+  const call = calls.get();
   if (call === undefined) return randomUUID();
   call.count += 1;
   return idOfText(`${call.seed} ${call.count}`);
 };
 
 /** Runs a call whose new ids follow from a seed. */
-export const withIdsOf = <T>(call: MadeOnce, work: () => T): T =>
+export const withIdsOf = <T>(call: MadeOnce, work: () => Promise<T>): Promise<T> =>
   calls.run({ ...call, count: 0 }, work);
 
 /** Whether this call was cut off before: it answers what is there as if it had just made it. */
-export const isMadeAgain = (): boolean => calls.getStore()?.again === true;
+export const isMadeAgain = (): boolean => calls.get()?.again === true;

@@ -360,12 +360,12 @@ describe('a POST with an Idempotency-Key', () => {
 });
 
 describe('newId', () => {
-  it('is another each time, and the same again in a call that is made again', () => {
-    const two = () => [newId(), newId()];
-    const [first, again, other] = ['a', 'a', 'b'].map((seed) =>
-      withIdsOf({ seed, again: false }, two),
+  it('is another each time, and the same again in a call that is made again', async () => {
+    const two = async () => [newId(), newId()];
+    const [first, again, other] = await Promise.all(
+      ['a', 'a', 'b'].map((seed) => withIdsOf({ seed, again: false }, two)),
     );
     assert.deepEqual(first, again);
-    assert.equal(new Set([...(first ?? []), ...(other ?? []), ...two()]).size, 6);
+    assert.equal(new Set([...(first ?? []), ...(other ?? []), ...(await two())]).size, 6);
   });
 });
