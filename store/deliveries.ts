@@ -1,8 +1,8 @@
 import { appendFileSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncDirectory, withHandle } from './disk/durable.ts';
 import { newestLines } from './disk/lines.ts';
+import { syncDirectory, withHandle } from './disk/synced.ts';
 import type { Layout } from './layout.ts';
 import { DeliveryLine } from './records/delivery.ts';
 import { lineParserOf } from './text/parse.ts';

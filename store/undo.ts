@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeSynced } from './disk/durable.ts';
 import { undoPlace } from './disk/placing.ts';
+import { writeSynced } from './disk/synced.ts';
 import type { Layout } from './layout.ts';
 import { listDirectory } from './text/folder.ts';
 

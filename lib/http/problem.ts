@@ -137,9 +137,9 @@ const fromFileSystem = (thrown: Error, claim = ''): ServiceError | undefined => 
   return known && new ServiceError(known[0], `${claim}${known[1]} (${code})`, { cause: thrown });
 };
 
-// Some that Node has no name for: EDQUOT, ESTALE.
+// Some that Node has no name for: EDQUOT, ESTALE. Its synchronous functions call them UNKNOWN.
 const codeOf = ({ code = '', errno }: NodeJS.ErrnoException): string => {
-  if (!code.startsWith('Unknown system error')) return code;
+  if (code !== 'UNKNOWN' && !code.startsWith('Unknown system error')) return code;
   return Object.entries(constants.errno).find(([, number]) => number === -(errno ?? 0))?.[0] ?? '';
 };
 

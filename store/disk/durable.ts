@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { isDone } from '../../base/or-else.ts';
 import { notePlaced, noteTakenBack, placing } from '../../base/write-stage.ts';
@@ -10,6 +10,7 @@ import { gitIsDone } from './git-work.ts';
 import { lasting } from './late.ts';
 import { keepOwner, keptForUndo, moveToUndo, putNew } from './placing.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
+import { type Content, syncDirectory, writeSynced } from './synced.ts';
 
 /**
  * Writes that a power cut cannot tear: temporary file in `.dossier/tmp`, fsync, rename, fsync of the directory. Each
@@ -74,9 +75,6 @@ export const unlessGone = (
     throw error;
   }
 };
-
-/** What a file is to hold; of what is too large for memory, who writes it into the open file. */
-export type Content = Buffer | string | ((handle: FileHandle) => Promise<void>);
 
 export interface Creation {
   mode?: number;
@@ -258,37 +256,6 @@ export const syncIfThere = (path: string): Promise<void> =>
 export const syncMade = (path: string): Promise<void> => {
   notePlaced(path);
   return syncIfThere(path);
-};
-
-export const syncDirectory = async (path: string): Promise<void> => {
-  await withHandle(await open(path, 'r'), async (handle) => {
-    await handle.sync().catch((error: unknown) => {
-      // Some network file systems cannot sync a directory, and need not.
-      if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP')) throw error;
-    });
-  });
-};
-
-/** Makes a file and resolves when it is on disk. */
-export const writeSynced = async (path: string, bytes: Content, mode = 0o644): Promise<void> => {
-  const write = async (handle: FileHandle): Promise<void> => {
-    if (typeof bytes === 'function') await bytes(handle);
-    else await handle.writeFile(bytes);
-    await handle.sync();
-  };
-  await withHandle(await open(path, 'wx', mode), write);
-};
-
-/** Works with what is open, and closes it. */
-export const withHandle = async <T>(
-  handle: FileHandle,
-  work: (handle: FileHandle) => Promise<T>,
-): Promise<T> => {
-  try {
-    return await work(handle);
-  } finally {
-    await handle.close();
-  }
 };
 
 const stillHolds = (target: string, stats: Stats | undefined, expected: Buffer): stats is Stats => {

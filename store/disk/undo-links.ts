@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, renameSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { orElse } from '../../base/or-else.ts';
 import type { Layout } from '../layout.ts';
-import { syncDirectory, writeSynced } from './durable.ts';
 import { isUndoName } from './placing.ts';
 import { statsAt } from './plain-path.ts';
+import { syncDirectory, writeSynced } from './synced.ts';
 
 /** How many names a file has in `.dossier/undo`: a write to it that was interrupted or failed leaves one. */
 export const undoLinksTo = (layout: Layout, { dev, ino }: Stats): number =>

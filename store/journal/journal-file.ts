@@ -1,8 +1,8 @@
 import { constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { syncDirectory } from '../disk/durable.ts';
 import { makeSyncedDirectory } from '../disk/make-directory.ts';
+import { syncDirectory } from '../disk/synced.ts';
 import { listDirectory } from '../text/folder.ts';
 import { isAsLeft } from './as-left.ts';
 import { type Damage, encode, readJournalLines, type TellLine } from './journal-lines.ts';

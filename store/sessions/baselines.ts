@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOurs, sealedText } from '../consent/seal.ts';
-import { createFile, syncDirectory } from '../disk/durable.ts';
+import { createFile } from '../disk/durable.ts';
+import { syncDirectory } from '../disk/synced.ts';
 import type { Layout } from '../layout.ts';
 import { Baseline } from '../records/baseline.ts';
 import { listDirectory } from '../text/folder.ts';

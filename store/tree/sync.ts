@@ -1,7 +1,8 @@
 import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { hasCode, syncDirectory, withHandle } from '../disk/durable.ts';
+import { hasCode } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
+import { syncDirectory, withHandle } from '../disk/synced.ts';
 import { StoreError } from '../errors.ts';
 import { inFolder, type Tree, type TreeFolder } from './folder.ts';
 

@@ -1,9 +1,10 @@
 import { rmdirSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isDone } from '../../base/or-else.ts';
-import { exchangeFile, hasCode, unlessGone, writeSynced } from '../disk/durable.ts';
+import { exchangeFile, hasCode, unlessGone } from '../disk/durable.ts';
 import { moveToUndo, putNew } from '../disk/placing.ts';
 import { statsAt } from '../disk/plain-path.ts';
+import { writeSynced } from '../disk/synced.ts';
 import { repeat } from '../disk/until-done.ts';
 import { StoreError } from '../errors.ts';
 import { etagOf } from '../names.ts';

@@ -4,7 +4,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { isAtOrBelow } from '../../../base/at-or-below.ts';
 import { messageOf } from '../../../base/message-of.ts';
 import { orElse } from '../../../base/or-else.ts';
-import { writeSynced } from '../../../store/disk/durable.ts';
+import { writeSynced } from '../../../store/disk/synced.ts';
 import type { Bind } from '../sandbox.ts';
 import { copyIn, type RefusedFiles } from './copy.ts';
 import { bytesOf, replaceAt, stampAt } from './files.ts';
