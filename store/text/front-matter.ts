@@ -1,5 +1,6 @@
 import matter from 'gray-matter';
 import { type Document, isMap, LineCounter, parseDocument, type YAMLMap } from 'yaml';
+import { plainMatter } from './plain-matter.ts';
 import { Problem } from './problem.ts';
 import { yamlProblem } from './yaml-problems.ts';
 
@@ -28,9 +29,26 @@ const CLOSING = /^---[ \t]*(?:\r?\n|$)/m;
 /** Whether a text begins as a record does. */
 export const hasFrontMatter = (text: string): boolean => OPENING.test(text);
 
-/** Parses a record; throws the Problem with its line and column. */
+/** Parses a record; throws the Problem with its line and column. Its document is made when it is first asked for. */
 export const parseFrontMatter = (text: string): FrontMatter => {
   const parts = splitFrontMatter(text);
+  const data = plainMatter(parts.yaml);
+  if (data === undefined) return withYaml(parts);
+  let document: Document | undefined;
+  return {
+    ...parts,
+    data,
+    get document() {
+      document ??= withYaml(parts).document;
+      return document;
+    },
+  };
+};
+
+/** The same by the YAML parser alone, also where the values can be read without. */
+export const parseAsYaml = (text: string): FrontMatter => withYaml(splitFrontMatter(text));
+
+const withYaml = (parts: Omit<FrontMatter, 'data' | 'document'>): FrontMatter => {
   const { data } = matter(`---\n${parts.yaml}\n---\n`, OPTIONS);
   const source = sources.get(data);
   // gray-matter skips a block of nothing but comments, and ends one at any line that begins with dashes.
@@ -70,7 +88,7 @@ const NOT_A_MAPPING = 'The front matter has to be `key: value` lines';
 // How the parsed document gets out of gray-matter, which hands on the plain values only.
 const sources = new WeakMap<object, { yaml: string; document: Document }>();
 
-// One parser for reading and for writing (YAML 1.2 core: times and `no` stay text); two would disagree.
+// For reading and for writing (YAML 1.2 core: times and `no` stay text); `plainMatter` answers the same where it answers.
 const parseYaml = (block: string): Record<string, unknown> => {
   const yaml = block.slice(1);
   const lines = new LineCounter();

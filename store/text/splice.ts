@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isMap, isScalar, isSeq, type Pair, type Scalar, stringify, type YAMLMap } from 'yaml';
 import { orElse } from '../../base/or-else.ts';
 import { StoreError } from '../errors.ts';
-import { type FrontMatter, joinFrontMatter, mapOf, parseFrontMatter } from './front-matter.ts';
+import { type FrontMatter, joinFrontMatter, mapOf, parseAsYaml } from './front-matter.ts';
 
 export type MatterChanges = Record<string, unknown>;
 
@@ -112,7 +112,7 @@ const firstHolding = (
 ): string => {
   for (const way of ways) {
     const yaml = way();
-    const again = orElse(() => parseFrontMatter(joinFrontMatter({ ...source, yaml })), undefined);
+    const again = orElse(() => parseAsYaml(joinFrontMatter({ ...source, yaml })), undefined);
     if (again?.body === source.body && isDeepStrictEqual(again.data, expected)) return yaml;
   }
   throw new StoreError('unreadable_record', refusal);
