@@ -4,7 +4,7 @@
  * and one version of Node, by a hash of each text; anything else, or what cannot be read, is compiled as usual. Who can write
  * there can write the chunks beside it.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -55,14 +55,14 @@ const scriptOf = (path: string): Script => {
   // The build writes ASCII: each byte is a character.
   const text = `(function(require,module,__url,__dirname){"use strict";${HELPERS}${bytes.toString('latin1')}\n})`;
   if (start === undefined) return new Script(text, { filename: path });
-  const key = digestOf(bytes).toString('hex');
+  const key = hash('sha256', bytes);
   const cachedData = start.kept.get(key);
   const script = new Script(text, { filename: path, ...(cachedData && { cachedData }) });
   start.scripts.set(key, script);
   return script;
 };
 
-const digestOf = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+const digestOf = (bytes: Buffer): Buffer => hash('sha256', bytes, 'buffer');
 
 const DIGEST_BYTES = 32;
 const FOLDER = join(dirname(HERE), 'compiled');

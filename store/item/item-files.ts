@@ -12,7 +12,7 @@ import {
   sameEntries,
 } from '../text/entry.ts';
 import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
-import { readFolder } from '../text/folder.ts';
+import { type RecordFolder, readFolder } from '../text/folder.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { positionOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, ifReadable, Problem } from '../text/problem.ts';
@@ -71,14 +71,22 @@ export const readItem = (
     proofs: orNone(withMedias(proofs.entries, medias)),
     medias,
     unknown: unknownIn(proofs.names, medias),
-    checklist: readEntry(checklistFile(path), {
-      before: before?.checklist,
-      parse: parseChecklist,
-      patient,
-    }),
+    checklist: readChecklist(path, proofs, known),
     webhooks: orNone(webhooks.entries),
     faults: faultsOf({ proof: proofs.fault, webhooks: webhooks.fault }),
   };
+};
+
+// Most Work items have none, which the names in its folder tell.
+const readChecklist = (
+  path: string,
+  { names, fault }: Pick<RecordFolder<unknown>, 'names' | 'fault'>,
+  { files, patient = false }: KnownFiles,
+): ItemFiles['checklist'] => {
+  const before = files?.checklist;
+  const isThere = names.some((name) => name.toLowerCase() === CHECKLIST);
+  if (before === undefined && fault === undefined && !isThere) return undefined;
+  return readEntry(checklistFile(path), { before, parse: parseChecklist, patient });
 };
 
 const readCaseFile = (

@@ -5,11 +5,15 @@ import { parseAsYaml, parseFrontMatter } from '../../../store/text/front-matter.
 import { plainMatter } from '../../../store/text/plain-matter.ts';
 import { renderFrontMatter } from '../../../store/text/splice.ts';
 
-const USUAL = `id: 1e5a4c1b-0000-4000-8000-000000000001
+const USUAL = `# Of a usual record: it's "so"
+#id: none
+id: 1e5a4c1b-0000-4000-8000-000000000001
 title: A Work item of the usual size, (really) it's 100% über
 type: bug
 state: OPEN
 outcome: null
+
+#
 mode: 420
 is_open: true
 link: https://example.com/a?b=c
@@ -29,7 +33,7 @@ const TRICKY = [
 ];
 const KEYS = [
   ...['a', 'b', 'long_name', 'null', 'true', 'nullable', 'constructor', '__proto__', '1a', 'a-b'],
-  ...['A', 'a b', '"a"', '- a', '? a', '<<', '#a', ' a', ''],
+  ...['#', '# a', '#- ', 'A', 'a b', '"a"', '- a', '? a', '<<', '#a', ' a', ''],
 ];
 
 const value = oneof(
@@ -40,7 +44,12 @@ const value = oneof(
 const line = tuple(constantFrom(...KEYS), constantFrom(': ', ':', ':  '), value).map((parts) =>
   parts.join(''),
 );
-const block = oneof(array(oneof(line, value), { maxLength: 4 }), array(line, { maxLength: 4 }));
+const block = oneof(
+  array(oneof(line, value, constantFrom('', ' ', '#', '# a: b', ' # a', '#\t', '#\u2028')), {
+    maxLength: 4,
+  }),
+  array(line, { maxLength: 4 }),
+);
 
 const yamlOf = (yaml: string): unknown => {
   try {
@@ -80,6 +89,7 @@ describe('plainMatter', () => {
     const { data: again, yaml } = parseFrontMatter(renderFrontMatter(data, ''));
     assert.deepEqual(again, data);
     assert.deepEqual(plainMatter(yaml), data);
+    assert.equal(plainMatter('# nothing\n\n'), undefined);
     assert.equal(plainMatter('labels: [a]\n'), undefined);
     assert.equal(plainMatter('labels:\n  - a\n'), undefined);
   });
