@@ -19,6 +19,7 @@ import { providerRoutes } from './providers.ts';
 import { pullRequestRoutes } from './pull-requests.ts';
 import { reviewRoutes } from './reviews.ts';
 import { sessionControlRoutes } from './session-control.ts';
+import { sessionMessageRoutes } from './session-messages.ts';
 import { sessionRoutes } from './sessions.ts';
 import { settingsRoutes } from './settings.ts';
 import { systemRoutes } from './system.ts';
@@ -37,7 +38,7 @@ export const sections: readonly Section[] = [
   {
     title: 'Sessions',
     description: 'Attempts at a Work item: a plan, and once it is approved the work',
-    routes: sessionRoutes,
+    routes: [...sessionRoutes, ...sessionMessageRoutes],
   },
   {
     title: 'Session control and locks',

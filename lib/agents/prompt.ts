@@ -26,7 +26,9 @@ const promptOf = (phase: Phase, parts: PromptParts): string =>
     ...(phase === 'work' ? ['## The approved plan', fenceOff(parts.plan ?? '', 'markdown')] : []),
     ...section('The plan you proposed', parts.proposed),
     ...section('What has to change', parts.feedback),
+    ...messagesBefore(parts.messages_before),
     ...left(parts.partial),
+    ...(parts.messages?.length ? [renderMessages(phase, parts.messages)] : []),
     ...(parts.conflict === undefined ? [] : ['## The conflict', parts.conflict]),
     ...(parts.reviews === undefined ? [] : ['## What reviewers said', parts.reviews]),
     ...section(`The Work item (${parts.type})${fromIssue(parts)}`, parts.description),
@@ -83,6 +85,32 @@ const STOPPED = [
   'You were stopped in the middle of this plan. Go on where you stopped; do not begin again, and do not undo what is',
   'there. Changed so far, as git tells it:',
 ].join('\n');
+
+/** Messages of the operator as Markdown: a part of a prompt, or a prompt of their own in a conversation that goes on. */
+export const renderMessages = (phase: Phase, messages: readonly string[]): string =>
+  ['## The operator says', MESSAGES[phase], ...messages.map(asMessage)].join('\n\n');
+
+const MESSAGES = {
+  plan: [
+    'The operator sent this while you plan. You are still in Plan mode: change nothing. Take it into account, and end with',
+    'the whole plan, not with a part of it.',
+  ].join('\n'),
+  work: [
+    'The operator sent this while you work. It is approved as it stands here, and nothing else is: ask for permission as',
+    'before. Do it, then continue with the plan. A message that you have read already counts once.',
+  ].join('\n'),
+};
+
+const messagesBefore = (messages: readonly string[] = []): string[] =>
+  messages.length === 0
+    ? []
+    : [
+        '## What the operator said before',
+        'An agent has read this already.',
+        ...messages.map(asMessage),
+      ];
+
+const asMessage = (text: string): string => fenceOff(printable(text), 'markdown');
 
 const section = (heading: string, text: string | undefined): string[] =>
   text === undefined || text.trim() === ''

@@ -48,6 +48,10 @@ export interface PromptParts {
   proposed?: string;
   /** Work mode only, when a run of this plan was stopped before. */
   partial?: PartialWork;
+  /** Messages of the operator that no agent has read yet, in their order. */
+  messages?: readonly string[];
+  /** The messages before these, for a conversation that does not have them. */
+  messages_before?: readonly string[];
 }
 
 /** A file of the Work item, with what is in it. */
@@ -114,6 +118,11 @@ export interface RunSpec {
    * what it waits for.
    */
   limits: { idle_ms: number; wall_ms: number; output_bytes: number; quiet_ms?: number };
+  /**
+   * The messages of the operator that the agent has not read, each once. A run reads them as it builds its prompt; one that
+   * can prompt again in the same conversation reads them again after each prompt, and before `done` settles.
+   */
+  takeMessages?: () => readonly string[];
   /** Manual planning only: resolves with the text of plan.md once it is there and not empty. Rejects when aborted. */
   awaitPlan: (signal: AbortSignal) => Promise<string>;
 }
@@ -155,6 +164,11 @@ export interface Run {
   answer(requestId: string, optionId: string, prefix?: string): boolean;
   /** The same for a question; left out by what asks none. Throws `answer_invalid` for what does not fit it. */
   reply?(questionId: string, answer: QuestionAnswer): boolean;
+  /**
+   * A message waits: ends the prompt under way once no tool call runs, or at once with `now`, so that the message is read. What
+   * the agent asks is answered "cancelled" then. False, or left out, where only another run can read it.
+   */
+  interrupt?(now: boolean): boolean;
   /** Manual work only: the operator says that the work is done. False where that has no meaning. */
   finish(): boolean;
 }

@@ -52,6 +52,8 @@ export const lateRun = (starting: Promise<Run>): Run => {
     kill: () => started.then(() => run?.kill(), ignore),
     answer: (...answer) => run?.answer(...answer) === true,
     reply: (...answer) => run?.reply?.(...answer) === true,
+    // What has not started reads the message as it starts.
+    interrupt: (now) => run === undefined || run.interrupt?.(now) === true,
     finish: () => run?.finish() === true,
   };
 };

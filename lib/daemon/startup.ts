@@ -40,6 +40,7 @@ import { recoverChecks } from '../work/checks/recover.ts';
 import { recoverConflicts } from '../work/conflicts/current.ts';
 import { recoverPlanning } from '../work/generate/turn.ts';
 import { followUp } from '../work/proof/checklist.ts';
+import { approveGiven } from '../work/sessions/lifecycle/approve.ts';
 import { followCases } from '../work/sessions/lifecycle/follow-cases.ts';
 import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
 import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';
@@ -195,6 +196,7 @@ const compose = (
 // What a room does for one below it, which does not know it.
 const connect = (service: Service): Service => {
   service.engine.words.set(FEEDBACK, (kept) => reviewWords(service.store, kept));
+  service.engine.over.add((kept) => approveGiven(service, kept));
   service.leaving.add((directory) => endServersIn(service.languageServers, directory));
   return service;
 };

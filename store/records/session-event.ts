@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Commands } from './commands.ts';
-import { Sha256, Time } from './id.ts';
+import { Id, Sha256, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 import { RUN_EVENTS } from './run-event.ts';
 import { PauseReason, STATUSES, TextWarning } from './session.ts';
@@ -48,6 +48,14 @@ const DAEMON_EVENTS = {
       description:
         "The operator's yes, told once: what runs after it is the text of this hash, kept as approved.md",
     },
+  ),
+  operator_message: Type.Object(
+    { message_id: Id, text: Text, sha256: Sha256, now: Type.Optional(Type.Boolean()) },
+    { description: 'The operator says something to the session; `now` where it interrupts' },
+  ),
+  operator_message_delivered: Type.Object(
+    { message_id: Id },
+    { description: 'The agent was heard after it had the message' },
   ),
   block_skipped: Type.Object(
     { tool_call_id: Text, title: Text },

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { State } from './case.ts';
 import { Commands, CommandsMatter } from './commands.ts';
 import { Id, Sha256, Time, Word } from './id.ts';
+import { MessageMatter } from './message.ts';
 import { maybe, orNull } from './or-null.ts';
 import { SessionCommit, WorkCommit } from './work-commit.ts';
 
@@ -154,6 +155,8 @@ export const SessionMatter = Type.Object({
   base: maybe(Type.String()),
   /** What the operator said to it when it was made. */
   comment: maybe(Type.String()),
+  /** What the operator said to it since, in order. */
+  messages: maybe(Type.Array(MessageMatter)),
   /** What the operator wanted changed in the plan, until there is another. */
   feedback: maybe(Type.String()),
   /** The name of the `.dossier/` that it was made with: only that machine goes on with it. */

@@ -18,6 +18,37 @@ export const grantStart = (store: WithConsent, session: OfItem): void =>
 export const grantFeedback = (store: WithConsent, { id }: SessionMatter, feedback: string): void =>
   store.consent.grant([{ key: keyOf(id, 'feedback'), value: sha256(feedback) }]);
 
+/** Keeps that the operator said this to a session: by its hash, beside what was said before. On disk when it returns. */
+export const grantMessage = (store: WithConsent, id: string, hash: string): void =>
+  store.consent.grant([{ key: keyOf(id, 'messages'), value: [...saidTo(store, id), hash] }]);
+
+/** Whether the operator said the text with this hash to a session, on this machine. */
+export const isMessageGranted = (store: WithConsent, id: string, hash: string): boolean =>
+  saidTo(store, id).includes(hash);
+
+const saidTo = ({ consent }: WithConsent, id: string): unknown[] => {
+  const value = consent.list().get(keyOf(id, 'messages'))?.value;
+  return Array.isArray(value) ? value : [];
+};
+
+/** Keeps that the operator approved the comment of a session as its plan when it was made. */
+export const grantPlanGiven = (store: WithConsent, session: OfItem, by: string): void =>
+  store.consent.grant([{ key: keyOf(session.matter.id, 'plan'), value: planGiven(session, by) }]);
+
+/** The plan that the operator gave a session and approved with it, and in whose name; undefined where there is none. */
+export const planGivenTo = (
+  { consent }: WithConsent,
+  session: OfItem,
+): { plan: string; by: string } | undefined => {
+  const { id, comment } = session.matter;
+  const key = keyOf(id, 'plan');
+  const { by } = Object(consent.list().get(key)?.value) as { by?: unknown };
+  if (typeof comment !== 'string' || typeof by !== 'string') return undefined;
+  return consent.isGranted(key, planGiven(session, by)) ? { plan: comment, by } : undefined;
+};
+
+const planGiven = (session: OfItem, by: string) => ({ ...startOf(session), by });
+
 /** Keeps that the operator approved the text whose hash the record has, with all that its Work turn goes by. */
 export const grantApproval = (store: WithConsent, session: OfItem): void =>
   store.consent.grant([{ key: approvalKey(session), value: approvalOf(session) }]);
@@ -25,7 +56,10 @@ export const grantApproval = (store: WithConsent, session: OfItem): void =>
 /** Takes all of it back: what has ended runs no second time, whatever its files say later. */
 export const revokeSession = ({ consent }: WithConsent, id: string): void =>
   consent.grant(
-    ['started', 'feedback', 'approved'].map((what) => ({ key: keyOf(id, what), revoked: true })),
+    ['started', 'feedback', 'messages', 'plan', 'approved'].map((what) => ({
+      key: keyOf(id, what),
+      revoked: true,
+    })),
   );
 
 /**

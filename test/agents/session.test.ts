@@ -37,7 +37,22 @@ const rulesFor = (file: string): Rule[] => [
   },
 ];
 
-const withAgent = async (t: TestContext, sandbox: 'auto' | 'off') => {
+// It reads, and then waits for its model for ever, until it is told something else.
+const listeningRules = (file: string): Rule[] => [
+  { when: 'said meanwhile', steps: [rulesFor(file)[1]?.steps[1] ?? [], [{ text: 'Done.' }]] },
+  {
+    when: 'the operator adds',
+    steps: [[{ tool: 'read_file', args: { file_path: file } }], [{ hang: true }]],
+  },
+  { when: 'held', steps: [[{ tool: 'read_file', args: { file_path: file } }], [{ hang: true }]] },
+  { when: 'You are in Plan mode', steps: [[{ text: PLAN }]] },
+];
+
+const withAgent = async (
+  t: TestContext,
+  sandbox: 'auto' | 'off',
+  scripted: (file: string) => Rule[] = rulesFor,
+) => {
   const home = temporaryDirectory(t);
   const rules: Rule[] = [];
   const model = await startScriptedModel(t, rules);
@@ -51,7 +66,7 @@ const withAgent = async (t: TestContext, sandbox: 'auto' | 'off') => {
     description: 'add() subtracts.',
   });
   rules.push(
-    ...rulesFor(join(running.workspace, '.dossier/worktrees', basename(item.path), 'math.ts')),
+    ...scripted(join(running.workspace, '.dossier/worktrees', basename(item.path), 'math.ts')),
   );
   const sessions = `/cases/${item.id}/sessions`;
   const { body: session } = await running.call<Session>('POST', sessions, { type: 'implementing' });
@@ -92,3 +107,41 @@ for (const sandbox of ['off', 'auto'] as const) {
     });
   });
 }
+
+describe('a message to a session with a real agent', () => {
+  it('is read in the middle of its turn, and once over a restart', async (t) => {
+    const { running, model, item, at, until } = await withAgent(t, 'auto', listeningRules);
+    const { call } = running;
+    await until('plan_ready');
+    const edited = { 'if-match': '*' };
+    assert.equal((await call('PUT', `${at}/plan`, EDITED, edited)).status, 200);
+    assert.equal((await call('POST', `${at}/approve`)).status, 200);
+    const isHanging = (prompt: string) =>
+      eventually(() => {
+        const last = model.requests.at(-1);
+        assert.ok(last?.prompt.includes(prompt) && last.results.length === 1);
+      }, PATIENCE_MS);
+    const say = async (text: string) =>
+      assert.equal((await call('POST', `${at}/messages`, { text })).status, 201);
+    await isHanging('the operator adds');
+    await say('Wait a moment (held).');
+    await isHanging('(held)');
+    await running.restart();
+    assert.equal((await until('paused')).mode, 'work');
+    assert.equal((await call('POST', `/api/cases/${item.id}/session/resume`)).status, 200);
+    await isHanging('the operator adds');
+    await say('Now change it (said meanwhile).');
+    await until('completed');
+    const { text } = await call('GET', `${at}/diff`);
+    assert.match(text, /^\+.*a \+ b;$/m);
+    const { earlier, prompt } = model.requests.at(-1) ?? { earlier: [], prompt: '' };
+    const heard = [...earlier, prompt].join('\n');
+    for (const said of ['(held)', '(said meanwhile)'])
+      assert.equal(heard.split(said).length - 1, 1, heard);
+    const { body } = await call<{ delivered_at: string | null }[]>('GET', `${at}/messages`);
+    assert.deepEqual(
+      body.map(({ delivered_at }) => delivered_at !== null),
+      [true, true],
+    );
+  });
+});

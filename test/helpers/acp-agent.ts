@@ -277,6 +277,28 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     if (turn.prompt.includes('What has to change')) await turn.cancelled;
     return END;
   },
+  // Notes each prompt. In Work mode it holds a call for as long as there is a file `hold`, asks leave where there is one
+  // `ask`, and works on until it is cancelled; to what it is told besides it says that it heard.
+  listens: async (turn) => {
+    appendFileSync(join(memory, 'prompts'), `${JSON.stringify(turn.prompt)}\n`);
+    const held = async (): Promise<void> => {
+      while (existsSync(join(memory, 'hold'))) await new Promise((next) => setTimeout(next, 20));
+    };
+    if (turn.prompt.includes('The approved plan')) {
+      const command = { title: 'npm test', kind: 'execute', rawInput: { command: 'npm test' } };
+      if (existsSync(join(memory, 'ask'))) await turn.ask({ toolCallId: 'a', ...command });
+      await call(turn, 'slow', { kind: 'execute', status: 'in_progress' });
+      await Promise.race([held(), turn.cancelled]);
+      if (existsSync(join(memory, 'hold'))) return { stopReason: 'cancelled' };
+      await call(turn, 'slow', { kind: 'execute', status: 'completed' });
+    }
+    await say(
+      turn,
+      `Answer ${readFileSync(join(memory, 'prompts'), 'utf8').split('\n').length - 1}.`,
+    );
+    if (existsSync(join(memory, 'on'))) await turn.cancelled;
+    return END;
+  },
   deaf: async (turn) => {
     await say(turn, 'Working on it.');
     return new Promise(() => setInterval(() => {}, 1000));
@@ -562,9 +584,6 @@ let cwd = process.cwd();
 let servers: Turn['servers'] = [];
 let offered: unknown;
 let cancel: () => void = () => {};
-const cancelled = new Promise<void>((resolve) => {
-  cancel = resolve;
-});
 
 const asIs = (params: unknown): unknown => params;
 
@@ -646,6 +665,9 @@ agent({ name: 'test-agent' })
       return outcome.optionId ?? outcome.outcome;
     };
     const prompt = first?.type === 'text' ? first.text : '';
+    const cancelled = new Promise<void>((resolve) => {
+      cancel = resolve;
+    });
     const answer = await BEHAVIOURS[behaviour.replace(/^(choose|blocks)-.*/, '$1')]?.({
       ...{
         session_id: sessionId,

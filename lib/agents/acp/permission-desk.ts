@@ -33,7 +33,7 @@ interface Parked {
 
 interface Answer {
   option_id: string | null;
-  by?: 'operator' | 'policy';
+  by?: 'operator' | 'policy' | undefined;
   prefix?: string;
 }
 
@@ -70,10 +70,14 @@ export const createPermissionDesk = (deps: DeskDeps) => {
     /** The title of what was refused last; undefined when nothing was. */
     refused: (): string | undefined => state.refused,
     /** Answers all that is parked, and all that still comes, with "cancelled". */
-    close: (): void => {
+    close: (by: Answer['by'] = 'operator'): void => {
       closed = true;
       for (const request_id of [...state.parked.keys()])
-        resolve(state, request_id, { option_id: null });
+        resolve(state, request_id, { option_id: null, by });
+    },
+    /** Another prompt begins: the operator is asked again. */
+    open: (): void => {
+      closed = false;
     },
   };
 };

@@ -19,7 +19,9 @@ export const promptBlocks = (
     left -= image.bytes.length;
     return left < 0 ? linkTo(image) : inside(image);
   };
-  return [{ type: 'text', text: renderPrompt(phase, prompt) }, ...images.map(block)];
+  const { messages_before: _heard, ...rest } = prompt;
+  const text = renderPrompt(phase, anew ? prompt : rest);
+  return [{ type: 'text', text }, ...images.map(block)];
 };
 
 const inside = ({ bytes, type, path }: IssueImage): object => ({

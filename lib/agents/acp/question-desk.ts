@@ -59,6 +59,10 @@ export const createQuestionDesk = (deps: DeskDeps) => {
       state.closed = true;
       for (const id of [...state.open.keys()]) resolve(state, id, { ...CANCEL, ...OVER });
     },
+    /** Another prompt begins: the operator is asked again. */
+    open: (): void => {
+      state.closed = false;
+    },
   };
 };
 export type QuestionDesk = ReturnType<typeof createQuestionDesk>;

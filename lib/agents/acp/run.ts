@@ -12,6 +12,7 @@ import type { Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { atLeast } from '../usage.ts';
 import { watchQuiet } from '../waiting.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
+import { endForMessage, interrupt } from './conversation.ts';
 import type { TurnVerdict } from './judge.ts';
 import { createPermissionDesk } from './permission-desk.ts';
 import { createQuestionDesk } from './question-desk.ts';
@@ -66,6 +67,7 @@ export const startAcpRun = (
     kill: () => stop(() => turn.program.end()),
     answer: turn.desk.answer,
     reply: turn.questions.reply,
+    interrupt: (now) => interrupt(turn, now),
     finish: () => false,
   };
 };
@@ -97,14 +99,16 @@ const startTurn = (
   });
   const { attended = false } = spec;
   const questions = createQuestionDesk({ attended, tell, onWaiting });
+  const busy = (): boolean => clock.isAsking() || transcript.calling();
   const turn: AcpTurn = {
     ...{ preset, spec, program, transcript, meter, desk, questions, tell, seen: deps.seen },
+    busy,
     wind: clock.wind,
     watch: watchQuiet({
       quiet_ms: spec.limits.quiet_ms ?? LIMITS.quiet_ms,
       stderr: program.stderr,
       tell,
-      busy: () => clock.isAsking() || transcript.calling(),
+      busy,
     }),
     agent: connectAgent(
       program,
@@ -145,6 +149,7 @@ const listener = (turn: () => AcpTurn): AgentListener => ({
     const { update } = record(params);
     if (transcript.hear(update)) watch.heard();
     turn().wind();
+    endForMessage(turn());
     if (meter.hear(update)) tell({ type: 'usage', data: meter.read() });
   },
   onPermission: (params, signal) => {

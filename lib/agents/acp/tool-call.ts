@@ -44,7 +44,7 @@ export const mergeToolCall = (known: ToolCall | undefined, piece: Wire): ToolCal
 };
 
 export const isOver = ({ status }: ToolCall): boolean =>
-  status === 'completed' || status === 'failed';
+  status !== 'pending' && status !== 'in_progress';
 
 /** The event of a tool call; its output only once it is over, since agents repeat a growing output with each update. */
 export const toolCallEvent = (

@@ -52,6 +52,13 @@ export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: n
     begin: (): void => {
       state.live = true;
     },
+    /** Another prompt of the turn begins. Calls that the one before left open are over. */
+    beginNext: (): void => {
+      closeCalls(state, true);
+      state.message.clear();
+      state.acted = false;
+      state.answered = true;
+    },
     /** The operator is asked: what is said next stands by itself, and what was said before is kept. */
     breakOff: (): void => state.message.add('\n\n'),
     /** The turn is over: tells what was held back, and that calls were killed with it. */
@@ -162,6 +169,7 @@ const closeCalls = (state: State, killed: boolean): void => {
   for (const call of state.calls.values()) {
     if (isOver(call)) continue;
     const ended = killed ? { ...call, status: 'killed' as const } : call;
+    state.calls.set(call.id, ended);
     tellOnce(state, call.id, toolCallEvent(ended, state.outputLimit, true));
   }
 };

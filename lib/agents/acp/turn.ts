@@ -3,56 +3,28 @@ import { capRaw } from '../../../base/cap-text.ts';
 import { messageOf } from '../../../base/message-of.ts';
 import { record, text } from '../../../base/wire.ts';
 import { settlesWithin } from '../../../base/within.ts';
-import type { Program } from '../../tools/process/spawn.ts';
 import { joinedMeta } from '../asking.ts';
 import type { ModelChoice } from '../choice.ts';
-import { type Outage, outageIn } from '../outage.ts';
+import { outageIn } from '../outage.ts';
 import type { AcpAgent, AskSwitches } from '../presets.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
-import type { Watch } from '../waiting.ts';
 import { chooseModel } from './choose.ts';
-import type { AgentConnection } from './connection.ts';
+import { CANCEL_MS, type Conversation, converse } from './conversation.ts';
 import { describeFailure, isLoggedOut } from './failure.ts';
 import { judgeTurn, type TurnVerdict } from './judge.ts';
 import { failureIn, type Notice, noticeIn } from './notices.ts';
 import { chosenIn, type SeenOffers } from './offers.ts';
-import type { PermissionDesk } from './permission-desk.ts';
-import { promptBlocks } from './prompt-blocks.ts';
-import type { QuestionDesk } from './question-desk.ts';
 import { initialize, type OpenSession, openSession, setMode } from './session.ts';
-import type { AcpTranscript } from './transcript.ts';
-import type { UsageMeter } from './usage.ts';
 
 /** One turn of an agent: its process, what is known of it, and how it is being ended. */
-export interface AcpTurn {
+export interface AcpTurn extends Conversation {
   readonly preset: AcpAgent;
-  readonly spec: RunSpec;
-  readonly program: Program;
-  readonly agent: AgentConnection;
-  readonly transcript: AcpTranscript;
-  readonly meter: UsageMeter;
-  readonly desk: PermissionDesk;
-  readonly questions: QuestionDesk;
   readonly tell: (event: RunEvent) => void;
-  readonly watch: Watch;
   readonly seen: SeenOffers;
   /** The idle limit counts only while no tool call is under way and nobody is asked. */
   readonly wind: () => void;
-  session_id?: string;
-  /** The agent takes images in a prompt. */
-  images: boolean;
-  /** The prompt's request, once it is on its way. */
-  prompted?: Promise<unknown>;
-  captured?: string;
-  /** The answer to the prompt came. */
+  /** The answer to the last prompt came. */
   answered?: boolean;
-  /** Why its model will never answer, in a sentence. */
-  hopeless?: string;
-  /** What the turn has failed of, as its adapter says. */
-  failed?: string | undefined;
-  /** Why its model does not serve it, as it told. */
-  outage?: Outage | undefined;
-  stopped: boolean;
 }
 
 /** Opens the agent's session, sends the prompt and waits for the end of the turn. Never rejects. */
@@ -61,10 +33,8 @@ export const runAcpTurn = async (turn: AcpTurn): Promise<TurnVerdict> => {
     await open(turn);
     turn.transcript.begin();
     turn.meter.begin(costBefore(turn));
-    const answer = await prompt(turn);
-    turn.meter.hearAnswer(answer);
+    const answer = await converse(turn, (one) => note(turn, failureIn(record(one)._meta) ?? {}));
     turn.answered = true;
-    note(turn, failureIn(record(answer)._meta) ?? {});
     return withOutage(turn, judge(turn, text(record(answer).stopReason)));
   } catch (error) {
     const { agent, program, preset, stopped, captured, hopeless } = turn;
@@ -122,8 +92,6 @@ export const endAcpTurn = async (turn: AcpTurn): Promise<void> => {
   }
   await turn.program.end();
 };
-
-const CANCEL_MS = 5000;
 
 /** Nobody is asked any more: all that is open is answered "cancelled". */
 export const closeDesks = ({ desk, questions }: Pick<AcpTurn, 'desk' | 'questions'>): void => {
@@ -185,17 +153,6 @@ export const TOKEN_VARIABLE = 'DOSSIER_MCP_TOKEN';
 
 const byEnv = (mcp: RunSpec['mcp']): RunSpec['mcp'] =>
   mcp && { ...mcp, token: `$\{${TOKEN_VARIABLE}}` };
-
-const prompt = (turn: AcpTurn): Promise<unknown> => {
-  const { spec, session_id, images } = turn;
-  const anew = session_id !== spec.native_session_id;
-  turn.watch.asked();
-  turn.prompted = turn.agent.request('session/prompt', {
-    sessionId: session_id,
-    prompt: promptBlocks(spec, { images, anew }),
-  });
-  return turn.prompted;
-};
 
 // Who asks for a word and no plan takes what is said.
 const hasWorked = ({ spec, transcript, meter, questions }: AcpTurn): boolean =>

@@ -45,16 +45,17 @@ export const createUsageMeter = (sums_turn = true) => {
      */
     begin: (cost_before: number): void => {
       calls = undefined;
+      answer = undefined;
       costBefore = cost ?? cost_before;
       cost = undefined;
       used = false;
     },
-    /** Reads the answer to the prompt. */
+    /** Reads the answer to a prompt, of which a turn may have several. */
     hearAnswer: (response: unknown): void => {
       const { usage, _meta } = record(response);
       const quota = record(record(record(_meta).quota).token_count);
       used ||= isSome(...Object.values(record(usage)), ...Object.values(quota));
-      answer = (sums_turn ? tokensOf(usage) : undefined) ?? snakeTokens(quota);
+      answer = addTokens(answer, (sums_turn ? tokensOf(usage) : undefined) ?? snakeTokens(quota));
     },
     read: (): Usage => ({
       input_tokens: (calls ?? answer)?.input ?? null,

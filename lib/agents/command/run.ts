@@ -31,7 +31,8 @@ export const startCommandRun = (
   spec: RunSpec,
   { tell, deps }: Surroundings,
 ): Run => {
-  const prompt = renderPrompt(spec.phase, spec.prompt);
+  const messages = spec.takeMessages?.() ?? [];
+  const prompt = renderPrompt(spec.phase, { ...spec.prompt, messages });
   const given = argv.map((word) => (word === PLACE ? prompt : word));
   if (given.some((word) => Buffer.byteLength(word) > LONGEST_ARGUMENT)) return failedRun(TOO_LONG);
   const joined = coalesce(tell);

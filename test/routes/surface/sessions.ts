@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { SessionMessage } from '../../../store/records/message.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import type { Answered } from '../../helpers/service.ts';
@@ -61,6 +62,32 @@ const SESSIONS: Row[] = [
     call: async () => call('GET', `${(await session()).path}/comments`),
     status: 200,
     check: ({ text }: Answered<string>) => assert.equal(text, 'Shorter.\n'),
+  },
+  {
+    method: 'GET',
+    path: '/cases/:id/sessions/:sid/messages',
+    does: 'lists what the operator said to the session',
+    call: async () => call('GET', `${(await session()).path}/messages`),
+    status: 200,
+    check: ({ body }: Answered<object[]>) => assert.deepEqual(body, []),
+  },
+  {
+    method: 'POST',
+    path: '/cases/:id/sessions/:sid/messages',
+    does: 'sends a message to a session, which to one that has ended begins another',
+    call: async () => {
+      const { id } = await newCase();
+      const sessions = `/cases/${id}/sessions`;
+      const { id: sid } = await made<Session>(sessions, { type: 'implementing' });
+      await eventually(async () =>
+        assert.equal((await get<Session>(`${sessions}/${sid}`)).status, 'plan_ready'),
+      );
+      await call('POST', `/api/cases/${id}/session/abort`);
+      return call('POST', `${sessions}/${sid}/messages`, { text: 'Again, smaller.' });
+    },
+    status: 201,
+    check: ({ body }: Answered<SessionMessage>) =>
+      assert.deepEqual([body.id === body.session_id, body.text], [true, 'Again, smaller.']),
   },
   {
     method: 'POST',

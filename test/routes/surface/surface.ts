@@ -168,7 +168,7 @@ const assertShape = (row: Row, { response, produces }: Route, answer: Answered<u
 /** Each file here, and how many rows the interface has of it. */
 export const SECTIONS = {
   'work-items': 6,
-  sessions: 7,
+  sessions: 9,
   'session-control': 10,
   memory: 4,
   proof: 4,

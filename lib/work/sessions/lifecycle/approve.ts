@@ -1,8 +1,9 @@
 import { readComments } from '../../../../base/comments.ts';
+import { sha256 } from '../../../../base/sha256.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { keepApproved } from '../../../../store/sessions/approved.ts';
 import { readCommentsFile } from '../../../../store/sessions/comments.ts';
-import { grantApproval, grantFeedback } from '../../../../store/sessions/consent.ts';
+import { grantApproval, grantFeedback, planGivenTo } from '../../../../store/sessions/consent.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import { keepSentBack } from '../../../../store/sessions/sent-back.ts';
 import type { PlanNow } from '../../../../store/sessions/session-texts.ts';
@@ -29,6 +30,8 @@ import { keptSession } from './read.ts';
 interface Yes {
   seen?: string | undefined;
   key?: { name: string } | undefined;
+  /** In whose name, where that was said before. */
+  by?: string;
 }
 
 /**
@@ -39,18 +42,30 @@ export const approvePlan = async (
   service: SessionNeeds,
   caseId: string,
   id: string,
-  { seen, key }: Yes = {},
+  { seen, key, by = saidBy(key) }: Yes = {},
 ): Promise<Session> => {
   const kept = await keptSession(service, caseId, id);
   if (kept.session.unconfirmed === 'approved') return approveAgain(service, kept, { seen, key });
   const at = service.store.clock().toISOString();
-  const yes = { seen, run_marker: newRunMarker(service.store.layout, id), at, by: saidBy(key) };
+  const yes = { seen, run_marker: newRunMarker(service.store.layout, id), at, by };
   const approved = await holdingLock(service, kept, () =>
     decideWith(service, caseId, id, () => ruleFor(service.store, kept, yes)),
   );
   if (approved === undefined) throw notFound('session', id);
   goToWork(service, approved, { goesOn: false });
   return approved.session;
+};
+
+/** Approves the plan that the operator gave a session, and approved with it, once it is there: that text, by its hash. */
+export const approveGiven = async (
+  service: SessionNeeds,
+  { session: { case_id, id } }: StoredSession,
+): Promise<void> => {
+  const kept = readSession(service.store, case_id, id);
+  if (kept?.session.status !== 'plan_ready') return;
+  const given = planGivenTo(service.store, { case_id, matter: kept.matter });
+  if (given === undefined) return;
+  await approvePlan(service, case_id, id, { seen: sha256(given.plan), by: given.by });
 };
 
 // The same rule before anything is written and on what was written: in between somebody may have saved plan.md.

@@ -4,7 +4,7 @@ import { newId } from '../../../../store/new-id.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { grantStart } from '../../../../store/sessions/consent.ts';
+import { grantPlanGiven, grantStart } from '../../../../store/sessions/consent.ts';
 import { insertSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/choice.ts';
@@ -39,6 +39,8 @@ export interface NewSession extends ModelChoice {
   base?: string;
   /** Opens a Work item that is RESOLVED again for it. */
   reopen?: boolean;
+  /** The comment is its plan, which the operator approves with it, in this name. */
+  approved_by?: string;
 }
 
 /**
@@ -56,8 +58,9 @@ export const createSession = (
 const make = async (
   service: SessionNeeds,
   caseId: string,
-  { type, provider, id = newId(), comment, base, reopen = false, ...choice }: NewSession,
+  { type, provider, id = newId(), comment, base, reopen = false, ...more }: NewSession,
 ): Promise<Session> => {
+  const { approved_by, ...choice } = more;
   checkTexts({ comment });
   const item = await getItem(service.store, caseId);
   const known = readSession(service.store, caseId, id);
@@ -82,6 +85,8 @@ const make = async (
   await checkBase(service, item, base);
   await checkFollows(service.store, caseId, reopen);
   grantStart(service.store, { case_id: caseId, matter });
+  if (approved_by !== undefined)
+    grantPlanGiven(service.store, { case_id: caseId, matter }, approved_by);
   const kept = orNotFound(await keepSession(service.store, caseId, matter), 'Work item', caseId);
   await begin(service, caseId, matter.id);
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;

@@ -161,8 +161,17 @@ const go = (
       pauseLater(service, kept, error);
     })
     .finally(() => service.engine.live.delete(session_id))
+    .then(() => followTurn(service, kept))
     .then(() => wakeQueue(service))
     .catch(complain);
+};
+
+const followTurn = async ({ engine, log }: SessionNeeds, kept: StoredSession): Promise<void> => {
+  const { id: session_id } = kept.session;
+  for (const follow of engine.closing ? [] : engine.over)
+    await follow(kept).catch((error: unknown) =>
+      log.error({ err: error, session_id }, 'What follows a turn could not be done'),
+    );
 };
 
 // git failed, the disk is full: the session fails with that sentence; what the daemon got wrong goes to the log, too.

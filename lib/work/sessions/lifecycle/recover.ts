@@ -27,7 +27,7 @@ import { tellAsked } from '../live/agent-requests.ts';
 import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import type { ToldQuestions } from '../live/questions.ts';
-import { noteStatus } from '../live/stream.ts';
+import { noteMessages, noteStatus } from '../live/stream.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { fail, INTERRUPTED, interrupt, isRunning, type RememberedTurn } from '../rules/rules.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
@@ -62,6 +62,7 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
     return;
   }
   if (found.session.unconfirmed === undefined) await killLeft(service.store, found);
+  await noteMessages(service, found);
   const told = service.store.journal.runs.get(id)?.status;
   await finalize(service, found);
   if (isEnded(found.session.status)) return;

@@ -11,6 +11,7 @@ import type { Store, WithStore } from '../../../../store/store.ts';
 import type { Phase, Run, RunResult, Waiting } from '../../../agents/provider.ts';
 import { isTokenOf } from '../../../agents/token.ts';
 import type { AgentRequest } from './agent-requests.ts';
+import { type LiveMessages, noMessages } from './messages.ts';
 import type { ToldQuestions } from './questions.ts';
 
 /** A session whose agent runs in this process. */
@@ -35,6 +36,10 @@ export interface LiveRun {
   asking: Map<string, AgentRequest & { since: string }>;
   /** What it has asked, and what was answered. */
   questions: ToldQuestions;
+  /** What the operator says to it. */
+  messages: LiveMessages;
+  /** A message waits: has it read soon, or at once with `now`. Undefined while nothing runs that could read it. */
+  interrupt: ((now: boolean) => void) | undefined;
   /** They have waited so long that others may have its place until they are answered. */
   aside: boolean;
   wentAside: () => void;
@@ -61,6 +66,8 @@ export const newRun = (
   stopping: false,
   asking: new Map(),
   questions: new Map(),
+  messages: noMessages(),
+  interrupt: undefined,
   aside: false,
   wentAside: () => undefined,
   waiting: undefined,
@@ -78,6 +85,8 @@ export interface Engine {
   readonly prefixes: Map<string, string[]>;
   /** What the sessions of a type are told of what they are about, by whoever makes them. */
   readonly words: Map<string, (kept: StoredSession) => string | undefined>;
+  /** What follows of a turn that is over, once nothing of it runs, by whoever has more to do then. */
+  readonly over: Set<(kept: StoredSession) => Promise<void>>;
   /** For how long a request keeps its place in `max_sessions` without being answered. */
   patience_ms: number;
   /** The daemon is stopping: runs end, and their records are left as they are. */
@@ -100,6 +109,7 @@ export const createEngine = (store: Store): Engine => {
     live,
     prefixes: new Map(),
     words: new Map(),
+    over: new Set(),
     patience_ms: PATIENCE_MS,
     untrusted: new Map(),
     closing: false,

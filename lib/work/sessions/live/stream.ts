@@ -1,7 +1,10 @@
+import { messagesOf } from '../../../../store/sessions/messages.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
+import type { Transcript } from '../../../../store/sessions/transcript.ts';
 import type { Untold } from '../../../../store/sessions/transcript-event.ts';
 import type { LeftProcesses } from '../../../tools/process/runs.ts';
 import type { Engine } from './engine.ts';
+import type { EngineNeeds } from './needs.ts';
 
 /** The last events of a session that has ended; written once, however often this is called. */
 export const endStream = (engine: Engine, kept: StoredSession): void => {
@@ -43,6 +46,27 @@ export const noteApproved = async (engine: Engine, kept: StoredSession): Promise
     if (events.some(({ event }) => event === 'approved')) return;
   transcript.append('approved', { approved_at, approved_by, approved_sha256 });
   transcript.sync();
+};
+
+/** What the operator said, told once: also when the daemon died between the record and the event. */
+export const noteMessages = async (
+  { engine, store }: EngineNeeds,
+  kept: StoredSession,
+): Promise<void> => {
+  const transcript = engine.transcript(kept);
+  if (transcript.complete || !kept.matter.messages?.length) return;
+  const told = await toldMessages(transcript);
+  for (const { id: message_id, text, sha256 } of messagesOf(store, kept))
+    if (!told.has(message_id) && message_id !== kept.session.id)
+      transcript.append('operator_message', { message_id, text, sha256 });
+};
+
+const toldMessages = async (transcript: Transcript): Promise<ReadonlySet<unknown>> => {
+  const told = new Set<unknown>();
+  for await (const events of transcript.soFar(0))
+    for (const { event, data } of events)
+      if (event === 'operator_message') told.add(data.message_id);
+  return told;
 };
 
 /** What the operator says of its plan is another than before. */

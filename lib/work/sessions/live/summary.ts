@@ -3,12 +3,14 @@ import { fenceOff } from '../../../../base/fence-off.ts';
 import { oneLine } from '../../../../base/one-line.ts';
 import { shorten } from '../../../../base/shorten.ts';
 import { failureSentence } from '../../../../store/records/commands.ts';
+import type { SessionMessage } from '../../../../store/records/message.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { RunsLater } from '../../../code/worktrees/look/runs.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { commandsOf } from '../rules/commands.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
+import { messagesPart } from './messages-part.ts';
 import { questionsPart } from './questions.ts';
 import { isUnfinishedCall, type SessionDigest, type ToldCall } from './transcript-summary.ts';
 
@@ -37,6 +39,8 @@ export interface WorkDone {
   /** Undefined where nothing was to be committed. */
   commit?: WorkCommit | undefined;
   told: SessionDigest;
+  /** What the operator said to it. */
+  messages?: readonly SessionMessage[];
   usage: Usage | null;
 }
 
@@ -47,6 +51,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...failedCommands(done),
     ...asked(done.asked),
     ...questionsPart(done.told.questions.values()),
+    ...messagesPart(done.messages ?? []),
     ...plan(done),
     ...changed(done.changes),
     ...committed(done),

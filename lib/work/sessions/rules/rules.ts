@@ -254,6 +254,12 @@ export const usedSoFar = (before: Usage | null, more: Usage | undefined): Usage 
 export const isRunning = (status: Session['status']): boolean =>
   status === 'planning' || status === 'working';
 
+/** A run is over, and another one goes on with the turn. */
+export const runOver =
+  (turn: RememberedTurn): SessionRule =>
+  (session, matter) =>
+    turnTold(session, matter, turn);
+
 // A turn is counted as its session leaves `planning` or `working`: once, whoever ends it.
 const turnTold = (
   { status, usage }: Session,

@@ -1,7 +1,10 @@
 import { visible } from '../../../../base/visible.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { planGivenTo } from '../../../../store/sessions/consent.ts';
+import { waitingMessages } from '../../../../store/sessions/messages.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import { noteCommentsSent } from '../guards/comments-sent.ts';
@@ -11,10 +14,11 @@ import { noteStatus } from '../live/stream.ts';
 import { planReady } from '../rules/rules.ts';
 import { comparedRun, undoInterrupted } from './baseline.ts';
 import { endFailed, endTurn, stopped } from './end.ts';
+import { hasToGoOn, keepRun, saidBefore } from './go-on.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { aboutOf } from './prompt-subject.ts';
-import { turnOfSession } from './reading-turn.ts';
+import { type ReadingTurn, turnOfSession } from './reading-turn.ts';
 import { runTurn } from './run.ts';
 
 /**
@@ -28,14 +32,37 @@ export const planTurn = async (service: SessionNeeds, kept: StoredSession): Prom
   if (former !== undefined) return endFailed(service, kept, former);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
+  for (let current: StoredSession | undefined = kept; current !== undefined; )
+    current = await planOnce(service, current, { turn, worktree });
+};
+
+// Answers the session to plan for again: the operator said something that this run did not read.
+const planOnce = async (
+  service: SessionNeeds,
+  kept: StoredSession,
+  { turn, worktree }: { turn: ReadingTurn; worktree: WorktreeRecord },
+): Promise<StoredSession | undefined> => {
   const { result, violation } = await comparedRun(service, turn, worktree, (signed_as) =>
     propose(service, kept, worktree, signed_as),
   );
-  if (stopped(service.engine, result)) return;
-  if (violation !== undefined) return endFailed(service, kept, violation, result);
-  if (result.outcome !== 'completed')
-    return endTurn(service, kept, result.error ?? NO_PLAN, result);
-  await keepPlan(service, kept, result);
+  const goesOn = await hasToGoOn(service, kept, result);
+  if (!goesOn && stopped(service.engine, result)) return undefined;
+  await (violation === undefined
+    ? endOrKeep(service, kept, result)
+    : endFailed(service, kept, violation, result));
+  if (violation !== undefined || result.outcome === 'failed') return undefined;
+  if (goesOn) return keepRun(service, kept, result);
+  await tellReady(service, kept, result);
+  return undefined;
+};
+
+const endOrKeep = async (
+  service: SessionNeeds,
+  kept: StoredSession,
+  result: RunResult,
+): Promise<void> => {
+  if (result.outcome === 'failed') await endTurn(service, kept, result.error ?? NO_PLAN, result);
+  if (result.outcome === 'completed') await keepText(service.store, kept, result);
 };
 
 const NO_PLAN = 'The agent stopped without a plan.';
@@ -49,10 +76,13 @@ const propose = async (
   const { case_id, id } = kept.session;
   const base_commit = (await headCommit(service.git.at(worktree))) ?? null;
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
+  const given = planGivenTo(service.store, { case_id, matter: kept.matter });
+  if (given !== undefined) return { outcome: 'completed', plan: given.plan };
   await noteCommentsSent(service.store, kept);
   const about = await aboutOf(service, kept, worktree);
   const prompt = await promptFor(service.store, case_id, {
     ...wishesOf(service, kept),
+    ...saidBefore(service, kept),
     ...about,
   });
   return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });
@@ -64,31 +94,38 @@ const wishesOf = (
   kept: StoredSession,
 ): Pick<PromptParts, 'feedback' | 'proposed'> => {
   const { feedback, comment, type } = kept.matter;
-  if (feedback !== undefined && feedback !== null)
-    return { feedback, proposed: readPlan(store, whereIs(store, kept))?.content ?? '' };
+  const plan = readPlan(store, whereIs(store, kept))?.content;
+  if (feedback !== undefined && feedback !== null) return { feedback, proposed: plan ?? '' };
+  const isAnswered = plan !== undefined && waitingMessages(store, kept).length > 0;
+  const proposed = isAnswered ? { proposed: plan } : {};
   // Some types have words of their own, with the comment in them.
   return comment === undefined || comment === null || engine.words.has(type)
-    ? {}
-    : { feedback: comment };
+    ? proposed
+    : { feedback: comment, ...proposed };
 };
 
-const keepPlan = async (
+// The manual provider's plan is the operator's own file: it is not written again. What an agent says is written so that all
+// of it is seen.
+const keepText = async (
+  store: Store,
+  kept: StoredSession,
+  { plan = '' }: RunResult,
+): Promise<void> => {
+  const dir = whereIs(store, kept);
+  if (readPlan(store, dir)?.content !== plan) await writePlan(store, dir, visible(plan));
+};
+
+const tellReady = async (
   service: EngineNeeds,
   kept: StoredSession,
   result: RunResult,
 ): Promise<void> => {
-  const { store } = service;
   const { case_id, id } = kept.session;
-  // The manual provider's plan is the operator's own file: it is not written again. What an agent says is written so that
-  // all of it is seen.
-  const dir = whereIs(store, kept);
-  const own = readPlan(store, dir)?.content === result.plan;
-  const plan = own ? (result.plan ?? '') : visible(result.plan ?? '');
-  if (!own) await writePlan(store, dir, plan);
   const ready = await decide(service, case_id, id, planReady(result));
   if (ready?.session.status !== 'plan_ready') return;
   noteStatus(service.engine, ready);
   const { plan_sha256, warnings } = ready.session;
+  const plan = readPlan(service.store, whereIs(service.store, ready))?.content ?? '';
   const told = { plan, plan_sha256, ...(warnings && { warnings }) };
   service.engine.transcript(ready).append('plan_ready', told);
 };

@@ -21,10 +21,12 @@ import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { isAsking } from '../live/agent-requests.ts';
 import { type Engine, hasToStop, type LiveRun, type WithEngine } from '../live/engine.ts';
+import { isHeard } from '../live/messages.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteLeft } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
 import { allowedInProject } from './always-allowed.ts';
+import { noteDelivered, readMessages, takeMessages } from './deliver.ts';
 import { followAsked } from './follow-asked.ts';
 import { inOwnRepository } from './own-repository.ts';
 import { placesNamed } from './prompt.ts';
@@ -66,7 +68,9 @@ const drive = async (
   const door = await openLiveDoor(service, live, provider);
   if (door === undefined) return { outcome: 'cancelled' };
   const project = allowedInProject(service.store, turn.worktree, provider);
-  const spec = { ...specOf(service, turn, door), project };
+  readMessages(service, live);
+  const takes = { takeMessages: () => takeMessages(service, live) };
+  const spec = { ...specOf(service, turn, door), project, ...takes };
   const hearNoMore = service.runs.onLeft((left) => {
     if (left.run.marker === spec.run_marker) noteLeft(service.engine, turn.kept, left);
   });
@@ -80,14 +84,20 @@ const drive = async (
     follow(service, { live, kept: turn.kept }, event);
   });
   live.run = run;
+  live.interrupt = (now) => {
+    if (run.interrupt?.(now) === true || !now) return;
+    void run.cancel().catch(() => undefined);
+  };
   notice(service.store, live.case_id);
   if (lost !== undefined) await run.kill();
   const result = await run.done.finally(() => {
     door.close();
     hearNoMore();
   });
+  live.interrupt = undefined;
   live.result = result;
   live.waiting = undefined;
+  if (result.outcome === 'completed') noteDelivered(service, live);
   await live.followed;
   if (lost !== undefined) throw lost.error;
   return result;
@@ -149,6 +159,7 @@ const follow = (
   { live, kept }: Pick<Driven, 'live' | 'kept'>,
   event: RunEvent,
 ) => {
+  if (isHeard(event)) noteDelivered(service, live);
   if (event.type === 'waiting') live.waiting = event.data;
   if (event.type === 'waiting_over') live.waiting = undefined;
   if (event.type === 'waiting' || event.type === 'waiting_over')

@@ -15,6 +15,7 @@ import { digestOf } from '../live/transcript-summary.ts';
 import { failedEdits } from '../rules/commands.ts';
 import { completeSession } from '../rules/rules.ts';
 import { endTurn, stopped } from './end.ts';
+import { hasToGoOn, keepRun, saidBefore } from './go-on.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { aboutOf } from './prompt-subject.ts';
@@ -32,18 +33,13 @@ export const workTurn = async (
   kept: StoredSession,
   { goesOn }: WorkTurn,
 ): Promise<void> => {
-  const { case_id } = kept.session;
   noteStatus(service.engine, kept);
   const plan = approvedPlan(service.store, kept);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
-  const partial = goesOn ? await partialWork(service, kept, worktree) : undefined;
-  const about = await aboutOf(service, kept, worktree);
-  const given = { plan, ...(partial !== undefined && { partial }), ...about };
-  const prompt = await promptFor(service.store, case_id, given);
   const before = await wholeDiffOf(service, kept);
   if (!goesOn) await noteWorkStart(service, kept, before);
-  const ended = await runAndUnstage(service, { kept, worktree, prompt });
+  const ended = await runAll(service, { kept, worktree, plan, goesOn });
   if (stopped(service.engine, ended)) return;
   const diff = await wholeDiffOf(service, kept);
   const isSame = diff.patch.equals(before.patch);
@@ -51,7 +47,27 @@ export const workTurn = async (
   if (result.outcome !== 'completed')
     return endTurn(service, kept, result.error ?? UNFINISHED, result);
   const ending = await wrapUpCompleted(service, kept, { turn: result, diff });
-  await decide(service, case_id, kept.session.id, completeSession(ending));
+  await decide(service, kept.session.case_id, kept.session.id, completeSession(ending));
+};
+
+interface Work extends WorkTurn, Pick<SessionTurn, 'kept' | 'worktree'> {
+  plan: string;
+}
+
+/** Runs the plan; and again, from where that stands, as long as the operator says more than a run could read. */
+const runAll = async (service: SessionNeeds, { goesOn, ...work }: Work): Promise<RunResult> => {
+  const { worktree, plan } = work;
+  for (let { kept } = work, isBegun = goesOn; ; isBegun = true) {
+    const partial = isBegun ? await partialWork(service, kept, worktree) : undefined;
+    const about = await aboutOf(service, kept, worktree);
+    const prompt = await promptFor(service.store, kept.session.case_id, {
+      ...{ plan, ...saidBefore(service, kept), ...about },
+      ...(partial !== undefined && { partial }),
+    });
+    const ended = await runAndUnstage(service, { kept, worktree, prompt });
+    if (!(await hasToGoOn(service, kept, ended))) return ended;
+    kept = await keepRun(service, kept, ended);
+  }
 };
 
 // What a Work run that was stopped has done so far, so that the next goes on where it stopped.

@@ -4,12 +4,13 @@ import { visible, visibleWithin } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { imageName } from '../../../../store/links/images.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
+import { messagesOf } from '../../../../store/sessions/messages.ts';
 import {
   readPlan,
   readSinceApproval,
   writeSessionFile,
 } from '../../../../store/sessions/session-texts.ts';
-import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { readSession, type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
 import { syncWork } from '../../../code/worktrees/keep/sync-work.ts';
@@ -88,6 +89,7 @@ const sumUp = async (
     changes,
     commit,
     told,
+    messages: messagesOf(store, readSession(store, session.case_id, session.id) ?? kept),
     usage: isRunning(session.status) ? usedSoFar(session.usage, turn?.usage) : session.usage,
   });
   const summed = { at, summary: visible(summary), turn, commit };

@@ -1,0 +1,178 @@
+import { sha256 } from '../../../../base/sha256.ts';
+import { visible } from '../../../../base/visible.ts';
+import { notice } from '../../../../store/items/items.ts';
+import { newId } from '../../../../store/new-id.ts';
+import type { SessionMessage } from '../../../../store/records/message.ts';
+import { isEnded, type Session } from '../../../../store/records/session.ts';
+import { grantMessage } from '../../../../store/sessions/consent.ts';
+import { keepMessageText, messagesOf } from '../../../../store/sessions/messages.ts';
+import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
+import { keepSentBack } from '../../../../store/sessions/sent-back.ts';
+import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
+import { CONFLICT } from '../../../code/rebase/under-way.ts';
+import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
+import { saidBy } from '../../../guard/api-keys/said-by.ts';
+import { checkTexts } from '../../cases/text.ts';
+import { refuseClosedGate } from '../../planning/gate.ts';
+import { decideWith } from '../guards/decide.ts';
+import { addWaiting } from '../live/messages.ts';
+import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
+import { addMessage } from '../rules/messages.ts';
+import { checkPlan } from '../rules/rules.ts';
+import { createSession } from './create.ts';
+import { goToPlan, holdingLock } from './launch.ts';
+import { keptSession } from './read.ts';
+
+interface Words {
+  text: string;
+  /** Interrupts what the agent does. */
+  now?: boolean;
+  /** Of a session that has ended: the message is the plan of the next one, and approved. */
+  approve?: boolean;
+}
+
+type Said = Words & { id: string; key?: { name: string } | undefined };
+
+/**
+ * Keeps what the operator says to a session, for its agent: it answers no permission, and opens no Work mode. To one that has
+ * ended it makes another one, which plans with it, or with `approve` works from it as its plan. On disk when it resolves.
+ */
+export const sayToSession = async (
+  service: SessionNeeds,
+  caseId: string,
+  sid: string,
+  words: Words & { key?: { name: string } | undefined },
+): Promise<SessionMessage> => {
+  checkTexts({ text: words.text });
+  const said = { ...words, id: newId() };
+  for (;;) {
+    const kept = await keptSession(service, caseId, sid);
+    const live = service.engine.live.get(sid);
+    const known = messageIn(service, kept, said.id);
+    if (known !== undefined) return known;
+    // Its turn is over, and what it came to is being kept.
+    if (live?.messages.closed === true) await live.finished;
+    else if (isEnded(kept.session.status)) return followUp(service, kept.session, said);
+    else if (await keepMessage(service, kept, said)) await deliver(service, kept, said);
+  }
+};
+
+/** All that the operator said to a session. */
+export const listMessages = async (
+  service: EngineNeeds,
+  caseId: string,
+  sid: string,
+): Promise<SessionMessage[]> => messagesOf(service.store, await keptSession(service, caseId, sid));
+
+const messageIn = (
+  { store }: EngineNeeds,
+  kept: StoredSession,
+  id: string,
+): SessionMessage | undefined => messagesOf(store, kept).find((message) => message.id === id);
+
+// False where it has ended, or is about to, since it was looked at.
+const keepMessage = async (
+  service: SessionNeeds,
+  kept: StoredSession,
+  said: Said,
+): Promise<boolean> => {
+  const { session } = kept;
+  refuseUnheard(service, session, said);
+  const work = () => record(service, session, said);
+  // A plan that waits is begun anew; whatever goes on already goes on.
+  return session.status === 'plan_ready' ? holdingLock(service, kept, work) : work();
+};
+
+const record = async (
+  service: SessionNeeds,
+  { case_id, id }: Session,
+  { id: message_id, text }: Said,
+): Promise<boolean> => {
+  const { store, engine } = service;
+  const at = store.clock().toISOString();
+  let isKept = false;
+  await decideWith(service, case_id, id, async () => {
+    const now = orNotFound(readSession(store, case_id, id), 'session', id);
+    if (engine.live.get(id)?.messages.closed === true) return () => undefined;
+    const hash = sha256(text);
+    const marker = newRunMarker(store.layout, id);
+    const ruleFor = (file: string) =>
+      addMessage({ id: message_id, at, file, sha256: hash }, marker);
+    const change = ruleFor('message.md')(now.session, now.matter);
+    if (change === undefined) return () => undefined;
+    if (change.status === 'planning') await keepSentBack(store, now.dir);
+    const file = await keepMessageText(store, now.dir, text);
+    grantMessage(store, id, hash);
+    isKept = true;
+    return ruleFor(file);
+  });
+  return isKept;
+};
+
+const deliver = async (
+  { engine, store, ...service }: SessionNeeds,
+  before: StoredSession,
+  { id: message_id, text, now = false }: Said,
+): Promise<void> => {
+  const { case_id, id } = before.session;
+  const kept = orNotFound(readSession(store, case_id, id), 'session', id);
+  const transcript = engine.transcript(kept);
+  const told = { message_id, text, sha256: sha256(text), ...(now && { now }) };
+  transcript.append('operator_message', told);
+  transcript.sync();
+  notice(store, case_id);
+  const live = engine.live.get(id);
+  if (live === undefined && kept.session.status === 'planning')
+    return goToPlan({ engine, store, ...service }, kept);
+  if (live === undefined) return;
+  addWaiting(live.messages, { id: message_id, text });
+  live.interrupt?.(now);
+};
+
+// Who only runs blocks, or is the operator, reads nothing.
+const refuseUnheard = (
+  { providers }: SessionNeeds,
+  { provider: name, mode, status }: Session,
+  { approve = false }: Said,
+): void => {
+  if (approve)
+    throw invalidState(
+      `The session is ${status}: \`approve\` is for a session that has ended. Say it without, or approve the plan: POST …/approve.`,
+    );
+  const provider = providers().get(name);
+  const kind = provider?.boundary().kind;
+  const isByHand = mode === 'plan' && provider?.isolation === 'operator';
+  if ((kind === 'acp' || kind === 'command') && !isByHand) return;
+  throw invalidState(
+    kind === 'runbook'
+      ? 'The runbook runs the blocks of the plan and reads no messages. Wait for its end, or abort it.'
+      : `Nobody but you reads messages in this session (${name}): the work is yours.`,
+  );
+};
+
+const followUp = async (
+  service: SessionNeeds,
+  { case_id, type, provider, model, effort }: Session,
+  { id, text, approve = false, key }: Said,
+): Promise<SessionMessage> => {
+  if (approve) checkGiven(service, case_id, text);
+  const isSpecial = type === CONFLICT || service.engine.words.has(type);
+  await createSession(service, case_id, {
+    ...{ id, type: isSpecial ? 'implementing' : type, provider, comment: text },
+    ...(model !== undefined && { model }),
+    ...(effort !== undefined && { effort }),
+    ...(approve && { approved_by: saidBy(key) }),
+  });
+  const made = orNotFound(readSession(service.store, case_id, id), 'session', id);
+  return orNotFound(messageIn(service, made, id), 'message', id);
+};
+
+const checkGiven = ({ store }: EngineNeeds, caseId: string, text: string): void => {
+  checkPlan({ content: text, sha256: sha256(text) });
+  if (visible(text) !== text)
+    throw new ServiceError(
+      'plan_hides_text',
+      'The message holds characters that nobody sees. Take them out, then send it again. Nothing was run.',
+    );
+  refuseClosedGate(store, caseId);
+};

@@ -1,0 +1,43 @@
+import type { MessageMatter } from '../../../../store/records/message.ts';
+import { isEnded } from '../../../../store/records/session.ts';
+import type { SessionRule } from '../../../../store/sessions/sessions.ts';
+import { invalidState } from '../../../errors.ts';
+import { refuseUnconfirmed } from './rules.ts';
+
+/** Each takes a few lines of session.md, whose front matter has 64 KiB. */
+const MOST = 100;
+
+/**
+ * The operator says something to a session. A plan that waits goes back to its agent with it; nothing else follows. Undefined
+ * when the session has ended meanwhile, or has the message.
+ */
+export const addMessage =
+  (message: Omit<MessageMatter, 'mode' | 'delivered_at'>, run_marker: string): SessionRule =>
+  (session, matter) => {
+    if (isEnded(session.status)) return undefined;
+    refuseUnconfirmed(session);
+    const before = matter.messages ?? [];
+    if (before.some(({ id }) => id === message.id)) return undefined;
+    if (before.length >= MOST)
+      throw invalidState(
+        `The session has ${MOST} messages, and takes no more. Abort it, and begin another session with what matters.`,
+      );
+    const messages = [...before, { ...message, mode: session.mode, delivered_at: null }];
+    return session.status === 'plan_ready'
+      ? { messages, status: 'planning', run_marker }
+      : { messages };
+  };
+
+/** An agent has read these. Undefined where that is known. */
+export const markDelivered =
+  (ids: readonly string[], at: string): SessionRule =>
+  (_session, { messages }) => {
+    const isNews = ({ id, delivered_at }: { id: string; delivered_at?: unknown }): boolean =>
+      ids.includes(id) && delivered_at == null;
+    if (messages == null || !messages.some(isNews)) return undefined;
+    return {
+      messages: messages.map((message) =>
+        isNews(message) ? { ...message, delivered_at: at } : message,
+      ),
+    };
+  };
