@@ -59,6 +59,19 @@ export const SESSIONS: readonly Command[] = [
     open: async () => (await import('./verbs/answer.ts')).answer,
   },
   {
+    name: 'say',
+    group: 'Sessions',
+    words: 'ITEM TEXT...',
+    summary: 'Send a message to its session; to one that has ended it begins another',
+    options: {
+      now: 'Interrupt what the agent does',
+      approve: 'After its end: the message is the plan of the next session, and approved',
+      session: SESSION,
+      json: AS_JSON,
+    },
+    open: async () => (await import('./verbs/say.ts')).say,
+  },
+  {
     name: 'diff',
     group: 'Sessions',
     words: 'ITEM',

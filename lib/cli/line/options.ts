@@ -30,6 +30,8 @@ export const OPTIONS = {
   option: { type: 'string', value: 'ID' },
   field: { type: 'string', multiple: true, value: 'NAME=VALUE' },
   request: { type: 'string', value: 'ID' },
+  now: { type: 'boolean' },
+  approve: { type: 'boolean' },
   stat: { type: 'boolean' },
   squash: { type: 'boolean' },
   create: { type: 'boolean' },

@@ -60,6 +60,8 @@ const linesFor = (item: string): Lines => ({
     allowed ? [] : [alarm(`Not reached: ${host}:${port}. ${reason}`)],
   waiting: ({ message }) => [alarm(`Waits: ${message}`)],
   status: ({ status, message = '' }) => [strong(`-- ${status}${after(message)}`)],
+  operator_message: ({ text }) => [strong(`You: ${text}`)],
+  operator_message_delivered: () => ['The agent has read your message'],
   block_skipped: ({ title }) => [`Left as it is: ${title}`],
   operator_edit: ({ action, path }) => [`You: ${action} ${path}`],
   diff: ({ files, additions, deletions }) => [

@@ -215,6 +215,25 @@ describe('dossier diff --json', () => {
   });
 });
 
+describe('dossier say', () => {
+  it('sends a message, with the command that shows what comes of it', async (t) => {
+    const { id, api, said } = await withAgentAtWork(t, 'work-hang');
+    const body = { type: 'implementing' };
+    const { id: sid } = await api.call('POST /cases/{id}/sessions', { id, body });
+    const ended = await said('say', 'Smaller,', 'please');
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.match(ended.stdout, /^(Sent to|Kept: )/);
+    await api.call('POST /api/cases/{id}/session/abort', { id });
+    const next = await said('say', 'Once more', '--json');
+    const { session_id, text } = JSON.parse(next.stdout);
+    assert.deepEqual([session_id === sid, text], [false, 'Once more']);
+    assert.equal((await said('say')).code, 2);
+    const early = await said('say', 'Go', '--approve');
+    assert.equal(early.code, 1);
+    assertSentence(early, /has ended/);
+  });
+});
+
 describe('dossier comment', () => {
   it('notes what is said of a part of the plan, in its words', async (t) => {
     const { said, fileOf } = await planned(t);
