@@ -1,10 +1,16 @@
-import { type Case, Problem, type Session } from '../../../lib/client/client.ts';
+import {
+  type Case,
+  Problem,
+  type Session,
+  type SessionMessage,
+} from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
 import type { Since } from '../parts/diff/kept.ts';
 import { listedOf } from '../parts/diff/list.ts';
 import { type RunsFile, RunsLater } from '../parts/diff/runs.tsx';
 import type { ListedFile } from '../parts/diff/tree.ts';
 import { DiffView } from '../parts/diff/view.tsx';
+import { Messages } from '../parts/messages.tsx';
 import { SessionPage } from '../parts/session.tsx';
 
 interface Diff {
@@ -19,11 +25,13 @@ interface Diff {
   /** The worktree, and what is not committed in it. */
   worktree: { path: string; files: { path: string; code: string }[] } | undefined;
   since: Since;
+  messages: SessionMessage[];
 }
 
-const View = ({ item, session, waiting, patch, runs, worktree, since }: Diff) => (
+const View = ({ item, session, waiting, patch, runs, worktree, since, messages }: Diff) => (
   <SessionPage item={item} of={session} tab="Diff">
     {patch !== undefined && <When session={session} since={since} />}
+    <Messages all={messages} />
     <RunsLater files={runs} />
     {patch === undefined || patch.text === '' ? (
       <None session={session} isEmpty={patch !== undefined} worktree={worktree} />
@@ -147,16 +155,17 @@ export const diff = page<Diff>({
   title: ({ item }) => `Diff · ${item.title}`,
   load: async (api, { params: { id = '', sid = '' }, query }) => {
     const since = query.since === 'approval' ? 'approval' : 'base';
-    const [item, session, all, patch, runs, worktree] = await Promise.all([
+    const [item, session, all, patch, runs, worktree, messages] = await Promise.all([
       api.call('GET /cases/{id}', { id }),
       api.call('GET /cases/{id}/sessions/{sid}', { id, sid }),
       api.call('GET /cases/{id}/sessions', { id }),
       patchOf(api, { id, sid }, since),
       runsOf(api, { id, sid }, since),
       worktreeOf(api, id),
+      orNone(api.call('GET /cases/{id}/sessions/{sid}/messages', { id, sid })),
     ]);
     const waiting = all.findLast(({ status }) => status === 'plan_ready')?.id;
-    return { item, session, waiting, patch, runs, worktree, since };
+    return { item, session, waiting, patch, runs, worktree, since, messages: messages ?? [] };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,

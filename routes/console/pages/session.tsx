@@ -6,6 +6,7 @@ import { Controls } from '../parts/activity/controls.tsx';
 import { askEarlier, SOME, useActivity } from '../parts/activity/follow.ts';
 import { ActivityLog } from '../parts/activity/log.tsx';
 import { Asks, Places, Standing } from '../parts/activity/standing.tsx';
+import { Say } from '../parts/say.tsx';
 import { SessionPage } from '../parts/session.tsx';
 
 interface Shown {
@@ -31,6 +32,7 @@ const View = ({ item, session, asks, worktree, begin, isBack }: Shown) => {
       <Standing of={session} tail={now.tail} />
       <Controls of={session} />
       <Asks of={asks} />
+      <Say of={session} />
       <ActivityLog {...{ of, now, tell, isOpen }} />
       <Places of={session} worktree={worktree} />
     </SessionPage>

@@ -106,6 +106,29 @@ describe('the page of a session', { skip: noBrowser }, () => {
     assert.equal((await log(page)).split('The session is completed.').length, 2);
   });
 
+  it('has a box for messages, which are in the log, and beside the diff', async (t) => {
+    const { at, is, approve, sid } = await start(t, { behaviour: 'work-hang' });
+    await approve();
+    await is('working');
+    const { page } = await look(t, at);
+    await page.getByText('At work.').waitFor();
+    const box = page.getByLabel('Message to the agent: approved as you write it');
+    await box.fill('Keep the old name too.');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.log').getByText('You: Keep the old name too.').waitFor();
+    await page.locator('.log').getByText('The agent has read your message.').waitFor();
+    await assertAccessible(page);
+    // It has done nothing.
+    await is('failed');
+    await page.goto(`${at}/diff`);
+    await page.locator('.messages').getByText('Keep the old name too.').waitFor();
+    await assertAccessible(page);
+    await page.goto(at);
+    await page.getByLabel('What is to be done next').fill('Now the docs.');
+    await page.getByRole('button', { name: 'Begin a session' }).click();
+    await until(async () => !page.url().includes(sid));
+  });
+
   it('has leave asked for, and given by keyboard', async (t) => {
     const { at, is, approve } = await start(t, { behaviour: 'permission' });
     await approve();
@@ -144,8 +167,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     await page.getByText('You paused it.').waitFor();
     await page.keyboard.press('r');
     await page.getByRole('button', { name: 'Pause' }).waitFor();
-    // Nothing can be said to an agent at work.
-    assert.equal(await page.getByRole('textbox').count(), 0);
+    assert.equal(await page.getByRole('textbox').count(), 1);
     await page.keyboard.press('y');
     await page.keyboard.press('x');
     await page.getByText('This cannot be undone.').waitFor();
@@ -219,7 +241,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     await is('paused');
     await page.getByText('The daemon ended, or could not go on.').waitFor();
     assert.ok((await whole()).startsWith(text));
-    assert.equal(await page.getByRole('textbox').count(), 0);
+    assert.equal(await page.getByRole('textbox').count(), 1);
     assert.deepEqual(
       complaints.filter((one) => !/ERR_CONNECTION|Failed to load|ERR_INCOMPLETE/.test(one)),
       [],

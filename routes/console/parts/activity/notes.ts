@@ -71,6 +71,8 @@ const TELLING: Telling = {
     ...{ tone: 'good', tab: 'plan' },
     text: `Approved by ${approved_by ?? 'the operator'}: ${approved_sha256.slice(0, 12)}.`,
   }),
+  operator_message: ({ text }) => ({ tone: 'good', text: `You: ${text}` }),
+  operator_message_delivered: () => quiet('The agent has read your message.'),
   block_skipped: ({ title }) => quiet(`Left as it is: ${title}`),
   operator_edit: ({ action, path, from }) =>
     quiet(`You ${DONE[action]} ${from === undefined ? path : `${from} to ${path}`} meanwhile.`),
