@@ -1,19 +1,40 @@
+import { NEW_ITEM } from './commands-work.ts';
 import type { Command } from './line/command.ts';
 import { AS_JSON, SESSION } from './line/options.ts';
 
+/** How a session begins. */
+const NEW_SESSION = {
+  provider: 'Who works (default: that of the settings)',
+  model: 'As the provider names it',
+  effort: 'How long it thinks, as the provider names it',
+  base: 'What its worktree begins from; current: the branch that is checked out (default: the default branch)',
+  force: 'Also where the agent seems not to be logged in',
+};
+
 /** What an operator does with sessions: each calls the daemon. */
 export const SESSIONS: readonly Command[] = [
+  {
+    name: 'run',
+    group: 'Sessions',
+    words: '[TITLE...]',
+    summary:
+      'Make a Work item, show the plan of its session, and on a key carry it out; without a terminal it exits with 4 at the plan',
+    options: {
+      ...NEW_ITEM,
+      ...NEW_SESSION,
+      project: 'A project of the settings',
+      json: AS_JSON,
+    },
+    open: async () => (await import('./verbs/run.ts')).run,
+  },
   {
     name: 'start',
     group: 'Sessions',
     words: 'ITEM [COMMENT...]',
     summary: 'Begin a session; it plans, and waits for your approval',
     options: {
-      provider: 'Who works (default: that of the settings)',
-      model: 'As the provider names it',
-      effort: 'How long it thinks, as the provider names it',
+      ...NEW_SESSION,
       type: 'What it is for (default: implementing)',
-      base: 'What its worktree begins from; current: the branch that is checked out (default: the default branch)',
       project: 'Change its project first',
       json: AS_JSON,
     },
@@ -53,6 +74,8 @@ export const SESSIONS: readonly Command[] = [
     options: {
       option: 'One of the options of a permission; of a question accept, decline or cancel',
       field: 'Fill in a field of a question; as often as there are fields',
+      prefix:
+        'What commands begin with that allow_prefix or allow_project allows (default: the whole command)',
       request: 'Which, where it asks several things: the beginning of its id',
       json: AS_JSON,
     },

@@ -1,6 +1,13 @@
 import type { Command } from './line/command.ts';
 import { AS_JSON, SESSION } from './line/options.ts';
 
+/** What a new Work item is. */
+export const NEW_ITEM = {
+  file: 'Its title, in the first line, and its description; with a TITLE the description; - is standard input',
+  issue: 'Make it of the issue with this number, and link it',
+  type: 'bug, feature, docs, … (default: task)',
+};
+
 /** What an operator does with Work items and plans: each calls the daemon. */
 export const WORK: readonly Command[] = [
   {
@@ -9,9 +16,7 @@ export const WORK: readonly Command[] = [
     words: '[TITLE...]',
     summary: 'Make a Work item, in an editor where nothing says what it is',
     options: {
-      file: 'Its title, in the first line, and its description; with a TITLE the description; - is standard input',
-      issue: 'Make it of the issue with this number, and link it',
-      type: 'bug, feature, docs, … (default: task)',
+      ...NEW_ITEM,
       project: 'A project of the settings',
       json: AS_JSON,
     },
@@ -132,6 +137,7 @@ export const WORK: readonly Command[] = [
     summary: 'Show the plan, ask, and approve just this text; then the work begins',
     options: {
       hash: 'All 64 digits of the hash of the plan that was read, where nobody can be asked',
+      follow: 'Then show what its session does, and what it changed',
       session: SESSION,
       json: AS_JSON,
     },

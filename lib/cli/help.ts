@@ -13,7 +13,7 @@ const COMMON: Readonly<Partial<Record<OptionName, string>>> = {
 const FOOT = `Flags win over the environment. What can be changed while the daemon runs is in workspace.md, in the workspace.
 DOSSIER_KEY in the environment is the API key for a daemon that asks for one (require_key).
 The exit code is 0 when it is done, 1 when it is refused or fails, 2 when it was called wrongly, and 3
-when it needs a daemon and none runs.
+when it needs a daemon and none runs. 4: something needs you; 5: the time of wait is up; 130: it was left.
 `;
 
 /** What the program is told about as a whole. */

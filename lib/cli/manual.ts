@@ -25,6 +25,9 @@ export const manual = (commands: readonly Command[], version: string): string =>
     ...termLines('1', 'It is refused or failed'),
     ...termLines('2', 'It was called wrongly'),
     ...termLines('3', 'It needs a daemon and none runs'),
+    ...termLines('4', 'Something needs you'),
+    ...termLines('5', 'The time of wait is up'),
+    ...termLines('130', 'It was left with Ctrl-C or q, and nothing was changed'),
     '',
   ].join('\n');
 

@@ -12,7 +12,7 @@ interface Filled {
 }
 
 /** What the call takes. */
-export type Body = { option_id: string } | Filled;
+export type Body = { option_id: string; prefix?: string } | Filled;
 
 const ACTIONS = ['accept', 'decline', 'cancel'] as const;
 
@@ -21,14 +21,9 @@ export const fieldsGiven = (
   { kind, options = [], fields = [] }: AttentionItem,
   values: Values,
 ): Body => {
-  const { option, field = [] } = values;
-  if (kind === 'permission') {
-    if (option !== undefined && options.some(({ option_id }) => option_id === option))
-      return { option_id: option };
-    throw new UsageError(
-      `It is answered with --option ${options.map(({ option_id }) => option_id).join(' or ')}`,
-    );
-  }
+  const { option, field = [], prefix } = values;
+  if (kind === 'permission') return optionGiven(options, option, prefix);
+  if (prefix !== undefined) throw new UsageError('--prefix belongs to a permission');
   const action = ACTIONS.find((each) => each === (option ?? 'accept'));
   if (action === undefined) throw new UsageError(`--option takes ${ACTIONS.join(' or ')} here`);
   if (action !== 'accept') return { action };
@@ -45,6 +40,24 @@ export const fieldsGiven = (
   return { action, content };
 };
 
+const optionGiven = (
+  options: NonNullable<AttentionItem['options']>,
+  option: string | undefined,
+  prefix: string | undefined,
+): Body => {
+  const chosen = options.find(({ option_id }) => option_id === option);
+  if (chosen === undefined)
+    throw new UsageError(
+      `It is answered with --option ${options.map(({ option_id }) => option_id).join(' or ')}`,
+    );
+  if (prefix !== undefined && !takesPrefix(chosen))
+    throw new UsageError('--prefix belongs to --option allow_prefix or allow_project');
+  return { option_id: chosen.option_id, ...(prefix !== undefined && { prefix }) };
+};
+
+const takesPrefix = ({ kind }: { kind: string }): boolean =>
+  kind === 'allow_prefix' || kind === 'allow_project';
+
 /** One of the options of a permission, by its number; undefined for none. */
 export const askOption = async (
   out: Out,
@@ -54,7 +67,10 @@ export const askOption = async (
     out.say(`  ${at + 1}  ${name} (${kind.replaceAll('_', ' ')})`);
   const said = await ask('Which number? ');
   const chosen = /^\d+$/.test(said) ? options[Number(said) - 1] : undefined;
-  return chosen && { option_id: chosen.option_id };
+  if (chosen === undefined || !takesPrefix(chosen))
+    return chosen && { option_id: chosen.option_id };
+  const prefix = await ask('Commands that begin with (Enter: this command, whole): ');
+  return { option_id: chosen.option_id, ...(prefix !== '' && { prefix }) };
 };
 
 /** What a question asks for, field by field; undefined where one that is needed was left out. */

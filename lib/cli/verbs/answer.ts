@@ -1,7 +1,8 @@
-import type { AttentionItem, Dossier, Session } from '../../client/client.ts';
+import { type AttentionItem, type Dossier, Problem, type Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../line/refusal.ts';
 import { itemOf } from '../reach/item.ts';
+import { dropTyped } from '../show/keys.ts';
 import { isTerminal } from '../show/terminal.ts';
 import { askFields, askOption, type Body, fieldsGiven } from './answer-ask.ts';
 import { type Verb, verb } from './verb.ts';
@@ -19,7 +20,7 @@ export const answer = verb(async (given) => {
   } = given;
   const asked = await oneOf(given, await itemOf(dossier, word));
   const { message } = asked;
-  const isGiven = values.option !== undefined || values.field !== undefined;
+  const isGiven = [values.option, values.field, values.prefix].some((each) => each !== undefined);
   if (!isGiven && !isTerminal())
     throw new UsageError(`Nobody can be asked here. Say it with ${howTo(asked)}`);
   if (!isGiven) out.say({ style: 'bold', text: message });
@@ -33,6 +34,25 @@ export const answer = verb(async (given) => {
   else out.say(`Answered with ${'option_id' in body ? body.option_id : body.action}: ${message}`);
   return undefined;
 });
+
+/** Asks at this terminal for what a session asks under this id. False where it was not answered; true too where another answered first. */
+export const answerHere = async (given: Verb, request: string): Promise<boolean> => {
+  const { dossier, out } = given;
+  const asked = (await dossier.call('GET /attention')).find(
+    (item) => isAsked(item) && requestOf(item) === request,
+  );
+  if (asked === undefined) return true;
+  await dropTyped();
+  const body = await ask(given, asked);
+  if (body === undefined) return false;
+  await send(dossier, asked, body).catch((error: unknown) => {
+    if (!(error instanceof Problem)) throw error;
+    out.say({ style: 'yellow', text: error.message });
+  });
+  return true;
+};
+
+const isAsked = ({ kind }: AttentionItem): boolean => kind === 'permission' || kind === 'question';
 
 const ask = ({ out }: Verb, asked: AttentionItem) =>
   asked.kind === 'permission' ? askOption(out, asked) : askFields(out, asked);
@@ -55,7 +75,7 @@ const requestOf = ({ answer: { path } }: AttentionItem): string =>
 const oneOf = async ({ dossier, values }: Verb, id: string): Promise<AttentionItem> => {
   const { request = '' } = values;
   const all = ((await dossier.call('GET /attention')) ?? [])
-    .filter(({ kind, case_id }) => case_id === id && (kind === 'permission' || kind === 'question'))
+    .filter((item) => item.case_id === id && isAsked(item))
     .toSorted((a, b) => (a.since < b.since ? -1 : 1));
   const found = all.filter((item) => requestOf(item).startsWith(request));
   const [first] = found;

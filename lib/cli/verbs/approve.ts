@@ -1,11 +1,13 @@
 import { shellQuoted } from '../../../base/shell-quoted.ts';
 import type { Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
+import type { Values } from '../line/options.ts';
 import { Refusal } from '../line/refusal.ts';
 import { itemOf } from '../reach/item.ts';
 import { sessionOf } from '../reach/session.ts';
 import { ask, isTerminal } from '../show/terminal.ts';
-import { headOf } from './plan-head.ts';
+import { followWork } from './follow.ts';
+import { planLines } from './plan-lines.ts';
 import { readPlan } from './read-plan.ts';
 import { type Verb, verb } from './verb.ts';
 
@@ -22,8 +24,7 @@ export const approve = verb(async (given) => {
     values,
     out,
   } = given;
-  if (values.hash !== undefined && !/^[0-9a-f]{64}$/i.test(values.hash))
-    throw new UsageError('--hash takes all 64 digits of the plan’s hash');
+  checkOptions(values);
   const id = await itemOf(dossier, word);
   const session = await sessionOf(dossier, id, values.session);
   if (session.status !== 'plan_ready' && session.unconfirmed !== 'approved')
@@ -40,8 +41,15 @@ export const approve = verb(async (given) => {
   });
   if (values.json === true) out.json(approved);
   else out.say(`Approved; session ${session.id.slice(0, 8)} is ${approved.status}`);
-  return undefined;
+  return values.follow === true ? followWork(given, approved) : undefined;
 });
+
+const checkOptions = ({ hash, follow, json }: Values): void => {
+  if (hash !== undefined && !/^[0-9a-f]{64}$/i.test(hash))
+    throw new UsageError('--hash takes all 64 digits of the plan’s hash');
+  if (follow === true && json === true)
+    throw new UsageError('--follow prints text: leave --json out, or call dossier tail --json');
+};
 
 // As it is typed, once the plan was read.
 const commandFor = ({ words: [word = ''], config }: Verb, session: Session): string => {
@@ -50,15 +58,12 @@ const commandFor = ({ words: [word = ''], config }: Verb, session: Session): str
   return `Nobody can be asked here. Read the plan: dossier plan ${word} ${where}. To approve it: dossier approve ${word} ${where} --hash ${hash}`;
 };
 
-// What nobody may overlook stands above the plan, and is said again where the question is.
 const agreed = async (given: Verb, session: Session): Promise<string | undefined> => {
-  const { dossier, out } = given;
+  const { out } = given;
   const plan = await readPlan(given, session);
-  const { title } = await dossier.call('GET /cases/{id}', { id: session.case_id });
-  const { facts, alarms } = await headOf(dossier, plan);
-  const lines = [`Plan of ${title}`, ...facts.map(([name, text]) => `${name.padEnd(9)}${text}`)];
-  await out.read([...lines, ...alarms, '', plan.text].join('\n'));
-  for (const text of alarms) out.say({ style: 'yellow', text });
+  const { text, alarms } = await planLines(given, plan);
+  await out.read(text);
+  for (const alarm of alarms) out.say({ style: 'yellow', text: alarm });
   out.say(`Hash ${plan.sha256}`);
   const said = await ask(`Approve it? Its hash begins with (${ASKED} letters): `);
   return said.toLowerCase() === plan.sha256.slice(0, ASKED) ? plan.sha256 : undefined;

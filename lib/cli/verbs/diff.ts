@@ -1,24 +1,20 @@
 import { oneLine } from '../../../base/one-line.ts';
 import { visible } from '../../../base/visible.ts';
-import type { SessionDiffFile } from '../../client/client.ts';
+import type { Session, SessionDiffFile } from '../../client/client.ts';
 import { itemOf } from '../reach/item.ts';
 import { sessionOf } from '../reach/session.ts';
 import type { Style } from '../show/out.ts';
-import { orRefuse, verb } from './verb.ts';
+import { orRefuse, type Verb, verb } from './verb.ts';
 
 /** `dossier diff ITEM`: what its session changed. */
-export const diff = verb(async ({ dossier, words: [word = ''], values, out }) => {
-  const id = await itemOf(dossier, word);
-  const { id: sid, status } = await sessionOf(dossier, id, values.session);
-  const at = { id, sid };
-  const told = await orRefuse(dossier.call('GET /cases/{id}/sessions/{sid}/diff', at), {
-    not_found: `What a session changed is kept once its work is over or stopped, and this one is ${status}; dossier tail ${id.slice(0, 8)} shows what it does`,
-  });
-  const patch = told ?? '';
-  const listed = await dossier.call('GET /cases/{id}/sessions/{sid}/diff/files', at);
-  const files = listed.map(({ path, added, removed, runs }) => ({ path, added, removed, runs }));
+export const diff = verb(async (given) => {
+  const { dossier, words, values, out } = given;
+  const id = await itemOf(dossier, words[0] ?? '');
+  const session = await sessionOf(dossier, id, values.session);
+  if (values.json !== true && values.stat !== true) return void (await showDiff(given, session));
+  const { patch, files } = await changesOf(given, session);
   if (values.json === true) out.json(values.stat === true ? { files } : { files, diff: patch });
-  else if (values.stat === true)
+  else
     out.table(
       files.map(({ path, added, removed, runs }) => [
         `+${added}`,
@@ -27,9 +23,24 @@ export const diff = verb(async ({ dossier, words: [word = ''], values, out }) =>
         ...(runs.length > 0 ? [runs.join('; ')] : []),
       ]),
     );
-  else await out.read(`${runsText(files)}${patch.replace(/\n$/, '')}`, styleOf);
   return undefined;
 });
+
+/** Shows what a session changed; files that run something later come first. */
+export const showDiff = async (given: Verb, session: Session): Promise<void> => {
+  const { patch, files } = await changesOf(given, session);
+  await given.out.read(`${runsText(files)}${patch.replace(/\n$/, '')}`, styleOf);
+};
+
+const changesOf = async ({ dossier }: Verb, { case_id: id, id: sid, status }: Session) => {
+  const at = { id, sid };
+  const patch = await orRefuse(dossier.call('GET /cases/{id}/sessions/{sid}/diff', at), {
+    not_found: `What a session changed is kept once its work is over or stopped, and this one is ${status}; dossier tail ${id.slice(0, 8)} shows what it does`,
+  });
+  const listed = await dossier.call('GET /cases/{id}/sessions/{sid}/diff/files', at);
+  const files = listed.map(({ path, added, removed, runs }) => ({ path, added, removed, runs }));
+  return { patch: patch ?? '', files };
+};
 
 type Listed = Pick<SessionDiffFile, 'path' | 'runs'>;
 

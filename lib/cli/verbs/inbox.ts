@@ -1,6 +1,5 @@
-import { shellQuoted } from '../../../base/shell-quoted.ts';
 import type { AttentionItem } from '../../client/client.ts';
-import { type Verb, verb } from './verb.ts';
+import { commandIn, verb } from './verb.ts';
 
 /** `dossier inbox`: what waits for the operator, oldest first, each with the command that answers it. */
 export const inbox = verb(async ({ dossier, config, values, out }) => {
@@ -12,7 +11,7 @@ export const inbox = verb(async ({ dossier, config, values, out }) => {
     waiting.map((item) => [
       since(item),
       item.kind,
-      { style: 'bold', text: `${commandFor(item)}${whereOf(config)}` },
+      { style: 'bold', text: commandIn({ config }, commandFor(item)) },
       item.title,
       item.message,
     ]),
@@ -20,12 +19,6 @@ export const inbox = verb(async ({ dossier, config, values, out }) => {
   if (out.isTerminal && waiting.length === 0) out.say('Nothing waits for you.');
   return undefined;
 });
-
-// The command is to be pasted: it names a workspace that is not found without.
-const whereOf = ({ workspace, env }: Verb['config']): string => {
-  const found = env.DOSSIER_WORKSPACE || `${env.HOME}/dossier`;
-  return workspace === found ? '' : ` --workspace ${shellQuoted(workspace)}`;
-};
 
 const since = ({ since: at }: AttentionItem): string => at.slice(0, 16).replace('T', ' ');
 
@@ -39,11 +32,12 @@ const COMMANDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
   paused: 'resume',
 };
 
+/** What answers it, behind `dossier`. */
 export const commandFor = ({ kind, case_id, answer }: AttentionItem): string => {
-  if (kind === 'trust' || kind === 'held') return 'dossier trust';
-  if (kind === 'file') return 'dossier check';
+  if (kind === 'trust' || kind === 'held') return 'trust';
+  if (kind === 'file') return 'check';
   // What has no command of its own is answered on its page. Where one's own plan is to be written, `plan` says.
   const isToPlan = kind === 'manual' && answer.path.endsWith('/plan');
   const command = isToPlan ? 'plan' : (COMMANDS[kind] ?? 'open');
-  return case_id === undefined ? 'dossier open' : `dossier ${command} ${case_id.slice(0, 8)}`;
+  return case_id === undefined ? 'open' : `${command} ${case_id.slice(0, 8)}`;
 };

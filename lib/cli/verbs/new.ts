@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
-import type { Case } from '../../client/client.ts';
+import type { Case, Dossier } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../line/refusal.ts';
 import { projectHere } from '../reach/project.ts';
@@ -16,30 +16,49 @@ const TEMPLATE = `
 
 /** `dossier new [TITLE...]`: a Work item, from words, a file, an issue, or what is written in an editor. */
 export const newItem = verb(async (given) => {
-  const { values, out } = given;
-  const made = values.issue === undefined ? await written(given) : await imported(given);
-  if (made === undefined) {
-    out.say('Without a title nothing is made.');
-    return 1;
-  }
+  const { dossier, values, out } = given;
+  const made = await makeItem(given);
+  if (made === undefined) return 1;
   const { notes = [], ...item } = { ...made } as typeof made & { notes?: string[] };
-  await warnWithoutRepository(given, item);
+  const names = await othersThan(dossier, item.project);
+  if (names !== undefined) warn(withoutRepository(item, names));
   if (values.json === true) return void out.json(made);
   for (const note of notes) out.say({ style: 'yellow', text: note });
   out.table([[item.id.slice(0, 8), item.title]]);
   return undefined;
 }, daemonOrStart);
 
-// No session can begin on it, which nobody sees before they start one.
-const warnWithoutRepository = async ({ dossier }: Verb, { id, project }: Case): Promise<void> => {
+/** The Work item that the words and options describe; undefined, once that was said, where they have no title. */
+export const makeItem = async (given: Verb) => {
+  const made = given.values.issue === undefined ? await written(given) : await imported(given);
+  if (made === undefined) given.out.say('Without a title nothing is made.');
+  return made;
+};
+
+/** Throws a Refusal where no session could begin on a new Work item: before it is made. */
+export const refuseWithoutRepository = async (given: Verb): Promise<void> => {
+  const project = await projectOf(given);
+  const names = await othersThan(given.dossier, project ?? 'default');
+  if (names === undefined) return;
+  const other =
+    names.length === 0 ? '' : `, or name a project with --project ${names.join(' or ')}`;
+  throw new Refusal(
+    `There is no repository to work in: call this in one${other}. Nothing was made`,
+  );
+};
+
+// The names of the projects that have a repository, where this one has none: no session can begin on it.
+const othersThan = async (dossier: Dossier, project: string): Promise<string[] | undefined> => {
   const { projects } = await dossier.call('GET /settings');
   const names = projects.map(({ name }) => name);
   // The only project is meant by `default`, too.
-  if (names.includes(project) || (project === 'default' && names.length === 1)) return;
+  const has = names.includes(project) || (project === 'default' && names.length === 1);
+  return has ? undefined : names;
+};
+
+const withoutRepository = ({ id, project }: Case, names: readonly string[]): string => {
   const other = names.length === 0 ? '' : `, or --project ${names.join(' or ')}`;
-  warn(
-    `It is of the project ${project}, which has no repository to work in: name another with dossier start ${id.slice(0, 8)} --project NAME. The next time call this in its repository${other}.`,
-  );
+  return `It is of the project ${project}, which has no repository to work in: name another with dossier start ${id.slice(0, 8)} --project NAME. The next time call this in its repository${other}.`;
 };
 
 const imported = async (given: Verb) => {
@@ -61,7 +80,7 @@ const written = async (given: Verb) => {
   }
   if (title !== '') return create(given, { title, description: '' });
   if (!isTerminal())
-    throw new UsageError('new needs a title, --file FILE (- is standard input), or --issue N');
+    throw new UsageError('It needs a title, --file FILE (- is standard input), or --issue N');
   return edited({ text: TEMPLATE, name: 'work-item.md', env: config.env }, (text) =>
     create(given, partsOf(text.replace(/<!--.*?-->\n?/gs, ''))),
   );

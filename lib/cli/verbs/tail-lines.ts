@@ -4,30 +4,91 @@ import type { Out, Words } from '../show/out.ts';
 import { failuresIn } from './failures.ts';
 
 type Data = { [E in SessionEvent as E['event']]: E['data'] };
+type Hear = { [E in keyof Data]?: (data: Data[E]) => void };
 type Lines = { [E in keyof Data]?: (data: Data[E]) => readonly Words[] };
 
-/** Tells each event of a session to people. Text that comes in pieces is one text. */
+/**
+ * Tells each event of a session to people. Text that comes in pieces is one text. Reads and searches are counted in one line;
+ * what they return is left out, what a command writes is not.
+ */
 export const tellerOf = (out: Out, item: string): ((event: SessionEvent) => void) => {
   const lines = linesFor(item);
   const { piece, close } = textTo(out);
+  const looks = looksTo((words) => {
+    close();
+    out.say(words);
+  });
   const streamed = new Set<string>();
-  const told = ({ event, data }: SessionEvent): void => {
+  const text = (of: string, words: string): void => {
+    if (words !== '') looks.end();
+    piece(of, words);
+  };
+  const told = ({ event, data }: Pick<SessionEvent, 'event' | 'data'>): void => {
     const words = (lines[event] as ((data: unknown) => readonly Words[]) | undefined)?.(data);
-    if (words === undefined) return;
+    if (words === undefined || words.length === 0) return;
+    looks.end();
     close();
     for (const each of words) out.say(each);
   };
-  return (event) => {
-    if (event.event === 'message' || event.event === 'thought')
-      return piece(event.event, event.data.text);
-    if (event.event === 'tool_output') {
-      streamed.add(event.data.tool_call_id);
-      return piece(event.data.tool_call_id, event.data.text);
-    }
-    told(event);
-    if (event.event !== 'tool_call' || streamed.has(event.data.tool_call_id)) return;
-    piece(event.data.tool_call_id, event.data.output ?? '');
+  const output = ({ tool_call_id, output = '' }: Data['tool_call']): void => {
+    if (streamed.has(tool_call_id)) return;
+    text(tool_call_id, output);
     close();
+  };
+  const others: Hear = {
+    message: (data) => text('message', data.text),
+    thought: (data) => text('thought', data.text),
+    tool_output: (data) => {
+      streamed.add(data.tool_call_id);
+      text(data.tool_call_id, data.text);
+    },
+    tool_call: (data) => {
+      told({ event: 'tool_call', data });
+      output(data);
+    },
+    gap: (data) => {
+      // Of an output that was cut the call itself has both ends.
+      streamed.delete(data.tool_call_id ?? '');
+      told({ event: 'gap', data });
+    },
+  };
+  return (event) => {
+    if (looks.take(event)) return;
+    const hear = others[event.event] as ((data: unknown) => void) | undefined;
+    if (hear === undefined) told(event);
+    else hear(event.data);
+  };
+};
+
+const LOOKS = ['read', 'search'];
+const NAMED = 3;
+
+/** Counts the calls that only look, until something else is told. */
+const looksTo = (say: (words: Words) => void) => {
+  const known = new Set<string>();
+  let since: string[] = [];
+  const add = (id: string, names: readonly string[]): void => {
+    if (known.has(id)) return;
+    known.add(id);
+    since.push(names.join(', '));
+  };
+  return {
+    /** True where the event is of such a call, or is its output. */
+    take: ({ event, data }: SessionEvent): boolean => {
+      if (event === 'tool_output') return known.has(data.tool_call_id);
+      if (event !== 'tool_call' || !LOOKS.includes(data.kind)) return false;
+      const { tool_call_id, title, locations = [] } = data;
+      add(tool_call_id, locations.length > 0 ? locations : [title]);
+      return true;
+    },
+    end: (): void => {
+      if (since.length === 0) return;
+      const names = [...new Set(since)];
+      const more = names.length > NAMED ? ', …' : '';
+      const text = `* ${counted(since.length, 'read')}: ${names.slice(0, NAMED).join(', ')}${more}`;
+      since = [];
+      say({ style: 'dim', text });
+    },
   };
 };
 

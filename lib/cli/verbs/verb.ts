@@ -1,3 +1,4 @@
+import { shellQuoted } from '../../../base/shell-quoted.ts';
 import { Problem } from '../../client/client.ts';
 import type { Config } from '../../config.ts';
 import type { Call, Run } from '../line/command.ts';
@@ -25,6 +26,16 @@ export const orRefuse = <T>(
 /** Of a Work item, by the beginning of its id. */
 export const noWorktree = (id8: string): string =>
   `It has no worktree yet; a session makes one: dossier start ${id8}`;
+
+/** A command as it is pasted: it names a workspace that is not found without. */
+export const commandIn = (
+  { config: { workspace, env } }: Pick<Verb, 'config'>,
+  words: string,
+): string => {
+  const found = env.DOSSIER_WORKSPACE || `${env.HOME}/dossier`;
+  const where = workspace === found ? '' : ` --workspace ${shellQuoted(workspace)}`;
+  return `dossier ${words}${where}`;
+};
 
 type Reach = (config: Config) => Promise<Reached>;
 

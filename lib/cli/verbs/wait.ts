@@ -4,7 +4,7 @@ import { UsageError } from '../../config.ts';
 import { itemOf } from '../reach/item.ts';
 import { sessionOf } from '../reach/session.ts';
 import { commandFor } from './inbox.ts';
-import { type Verb, verb } from './verb.ts';
+import { commandIn, type Verb, verb } from './verb.ts';
 
 const AS_ASKED = 0;
 const FAILED = 1;
@@ -24,17 +24,32 @@ export const wait = verb(async (given) => {
   if (goal === undefined) throw new UsageError('--for takes plan or done');
   const until = performance.now() + millisecondsIn(values.timeout);
   const id = await itemOf(dossier, words[0] ?? '');
+  return tell(given, await awaited(given, { id, goal, until }));
+});
+
+interface Wanted {
+  id: string;
+  goal: (typeof GOALS)[number];
+  /** On the clock of `performance`. */
+  until: number;
+}
+
+/** How a Work item's session is once it is as wanted, or needs the operator, or the time is up; `code` as `dossier wait` exits. */
+export const awaited = async (
+  { dossier, values }: Verb,
+  { id, goal, until }: Wanted,
+): Promise<Found> => {
   for (;;) {
     const session = await sessionOf(dossier, id, values.session);
     const waiting = ((await dossier.call('GET /attention')) ?? []).find(
       ({ case_id, session_id }) => case_id === id && session_id === session.id,
     );
     const code = codeFor(goal, session, waiting);
-    if (code !== undefined) return tell(given, { code, session, waiting });
-    if (performance.now() >= until) return tell(given, { code: TIMEOUT, session, waiting });
+    if (code !== undefined) return { code, session, waiting };
+    if (performance.now() >= until) return { code: TIMEOUT, session, waiting };
     await delay(LOOK_MS);
   }
-});
+};
 
 const codeFor = (
   goal: (typeof GOALS)[number],
@@ -48,13 +63,14 @@ const codeFor = (
   return waiting === undefined ? undefined : SOMETHING_ELSE;
 };
 
-interface Found {
+export interface Found {
   code: number;
   session: Session;
   waiting: AttentionItem | undefined;
 }
 
-const tell = ({ values, out }: Verb, { code, session, waiting }: Found): number => {
+const tell = (given: Verb, { code, session, waiting }: Found): number => {
+  const { values, out } = given;
   if (values.json === true) {
     out.json({ session, waiting: waiting ?? null });
     return code;
@@ -62,7 +78,8 @@ const tell = ({ values, out }: Verb, { code, session, waiting }: Found): number 
   const { status, error } = session;
   const timeout = code === TIMEOUT ? 'Timeout: session' : 'Session';
   out.say(`${timeout} ${session.id.slice(0, 8)} is ${status}${error ? `: ${error}` : ''}`);
-  if (waiting !== undefined) out.say(`${waiting.message}\n  ${commandFor(waiting)}`);
+  if (waiting !== undefined)
+    out.say(`${waiting.message}\n  ${commandIn(given, commandFor(waiting))}`);
   return code;
 };
 

@@ -9,8 +9,8 @@ import { withPlan } from '../../helpers/with-plan.ts';
 import { manifestOf } from '../../helpers/zip.ts';
 
 const TEXTS = ['serve', 'help', 'mcp', 'completion'];
-// They need an agent that asks, a session that stands still, or a code host: told in the tests of their own.
-const ELSEWHERE = ['answer', 'pause', 'resume', 'pr', 'merge'];
+// They need an agent that asks, a session that stands still, a code host, or exit with 4: told in the tests of their own.
+const ELSEWHERE = ['answer', 'pause', 'resume', 'pr', 'merge', 'run'];
 const BELOW = ['init', 'import', 'service'];
 
 /** Runs commands with --json in a home of their own, and answers what each says. */

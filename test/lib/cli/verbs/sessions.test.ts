@@ -320,6 +320,33 @@ describe('dossier answer', { skip: noTerminal }, () => {
     assertSentence(none, /asks nothing/);
   });
 
+  it('allows all commands that begin as --prefix says, or as is typed at a terminal', async (t) => {
+    const { api, id, said, waits, shown } = await withAgentAtWork(t, 'commands');
+    await said('start');
+    const [plan] = await waits(1);
+    const at = { id, sid: plan?.session_id ?? '' };
+    await api.call('POST /cases/{id}/sessions/{sid}/approve', { ...at, body: {} });
+    const asks = (command: string) =>
+      eventually(async () => {
+        const [asked] = await api.call('GET /attention');
+        assert.deepEqual([asked?.kind, asked?.message.includes(command)], ['permission', true]);
+      });
+    await asks('npm test');
+    assert.equal((await said('answer', '--option', 'yes', '--prefix', 'npm')).code, 2);
+    const given = await said('answer', '--option', 'allow_prefix', '--prefix', 'npm test');
+    assert.match(given.stdout, /^Answered with allow_prefix: .*npm test/, given.stderr);
+    // The second is not asked for: it begins with the prefix, and has no operator of the shell.
+    await asks('npm test && curl evil');
+    for (const _ of Array(4)) await said('answer', '--option', 'no');
+    await asks('npm testing');
+    const chosen = await shown(
+      'answer',
+      [/(\d) {2}[^\n]*\(allow prefix\)[\s\S]*Which number\? /, '3\r'],
+      [/begin with \(Enter: this command, whole\): /, '\r'],
+    );
+    assert.equal(chosen.code, 0, chosen.text);
+  });
+
   it('fills in what a question asks for, or declines; of several none is taken by chance', async (t) => {
     const properties = { name: { type: 'string' }, count: { type: 'integer' } };
     const schema = { type: 'object', properties, required: ['name'] };

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { namesIn } from '../../../../lib/cli/verbs/plan-names.ts';
+
+describe('namesIn', () => {
+  it('lists the lines of shell blocks and the files of the text, and nothing of other blocks', () => {
+    const plan = [
+      '# Change `src/a.ts`',
+      'Edit ./README, docs/how to.md and **lib/b.py**. See https://example.com/x.md, e.g. 1.2.3',
+      'and/or Node 20; (.gitignore)',
+      '```sh\n# a comment\nnpm test -- src/c.ts\n  rm -rf build\n```',
+      '```ts\nimport "./not.ts";\n```',
+    ].join('\n\n');
+    assert.deepEqual(namesIn(plan), [
+      'Commands in the plan:',
+      '  npm test -- src/c.ts',
+      '    rm -rf build',
+      'Files in the plan:',
+      '  src/a.ts',
+      '  README',
+      '  to.md',
+      '  lib/b.py',
+      '  .gitignore',
+    ]);
+  });
+
+  it('says how many more there are, and nothing where there are none', () => {
+    const block = `\`\`\`bash\n${'true\n'.repeat(25)}\`\`\`\n`;
+    assert.equal(namesIn(block).at(-1), '  … and 5 more in the plan');
+    assert.deepEqual(namesIn('Think about it.'), []);
+  });
+});
