@@ -10,7 +10,7 @@ import { manifestOf } from '../../helpers/zip.ts';
 
 const TEXTS = ['serve', 'help', 'mcp', 'completion'];
 // They need an agent that asks, a session that stands still, a code host, or exit with 4: told in the tests of their own.
-const ELSEWHERE = ['answer', 'pause', 'resume', 'pr', 'merge', 'run'];
+const ELSEWHERE = ['answer', 'pause', 'resume', 'pr', 'merge', 'run', 'say'];
 const BELOW = ['init', 'import', 'service'];
 
 /** Runs commands with --json in a home of their own, and answers what each says. */

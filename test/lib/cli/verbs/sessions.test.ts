@@ -291,6 +291,28 @@ describe('dossier comment', () => {
   });
 });
 
+describe('dossier say', () => {
+  it('sends a message to the session, prints it as JSON, and needs a text', async (t) => {
+    const { api, id, said, waits } = await withAgentAtWork(t, 'listens');
+    await said('start');
+    const [plan] = await waits(1);
+    const at = { id, sid: plan?.session_id ?? '' };
+    const sent = await said('say', 'Keep the', 'old name');
+    assert.match(sent.stdout, /^Sent to session [0-9a-f]{8}; dossier tail [0-9a-f]{8} shows/);
+    const { stdout } = await said('say', 'Be brief', '--now', '--json');
+    const { session_id, text } = JSON.parse(stdout);
+    assert.deepEqual([session_id, text], [at.sid, 'Be brief']);
+    const texts = await api.call('GET /cases/{id}/sessions/{sid}/messages', at);
+    assert.deepEqual(
+      texts.map((message) => message.text),
+      ['Keep the old name', 'Be brief'],
+    );
+    const empty = await said('say', ' ');
+    assert.equal(empty.code, 2);
+    assertSentence(empty, /^dossier: say needs what you say/);
+  });
+});
+
 describe('dossier answer', { skip: noTerminal }, () => {
   it('gives leave, by an option or by its number at a terminal', async (t) => {
     const { api, id, said, waits, shown } = await withAgentAtWork(t, 'terminal');
