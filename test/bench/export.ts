@@ -19,6 +19,7 @@ import { FILES_OF_FULL, makeFullWorkspace } from './workspaces.ts';
 
 const ROUNDS = 5;
 const WATCHED = fileURLToPath(new URL('./watched-daemon.js', import.meta.url));
+const BARE_ARCHIVE = fileURLToPath(new URL('./bare-archive.js', import.meta.url));
 
 interface ExportCost extends Cost {
   bytes: number;
@@ -33,7 +34,7 @@ interface Options {
   details?: boolean;
 }
 
-/** GET /api/export of so many files, against `zip -q -r -0` of the same. */
+/** GET /api/export of so many files, against `zip -q -r -0` and against archiver alone of the same. */
 export const benchExport = async (
   files: number,
   { target, details = false }: Options,
@@ -44,10 +45,11 @@ export const benchExport = async (
   const idle = details ? await settledMemory(daemon.pid) : memoryOf(daemon.pid);
   // Not measured: it compiles what exports.
   await download(daemon.url, join(out, 'export.zip'));
-  const [ours, zip] = await alternate(
+  const [ours, zip, bare] = await alternate(
     ROUNDS,
     () => daemon.measured(idle, () => download(daemon.url, join(out, 'export.zip'))),
     () => daemon.measured(idle, () => zipAll(workspace.root, join(out, 'zip.zip'))),
+    () => costOf([process.execPath, BARE_ARCHIVE, workspace.root, join(out, 'bare.zip')]),
   );
   await daemon.stop();
   workspace.remove();
@@ -62,6 +64,10 @@ export const benchExport = async (
     pairRow(
       { key: `export-${files}-cpu`, what: `${what}, CPU`, target },
       { ...pairOf('cpu_ms', ours, zip), against, show: seconds },
+    ),
+    pairRow(
+      { key: `export-${files}-archiver-cpu`, what: `${what}, CPU` },
+      { ...pairOf('cpu_ms', ours, bare), against: 'archiver alone', show: seconds },
     ),
     ...(details ? detailsOf(ours, zip) : []),
   ];

@@ -71,6 +71,6 @@ export const GUARD: Readonly<Record<string, Guarded>> = {
   },
   export: {
     measure: () => benchExport(10_000, { target: '<= 2.5' }),
-    keys: ['export-10000-cpu'],
+    keys: ['export-10000-archiver-cpu'],
   },
 };
