@@ -9,6 +9,7 @@ import { lineParserOf } from './text/parse.ts';
 
 const KEEP = 1000;
 const COMPACT_FROM = 1_048_576;
+const LOOK_EACH = 262_144;
 
 /**
  * Notes one attempt to deliver. The line survives the death of the daemon, not a power cut: then the attempt is made
@@ -23,7 +24,9 @@ export const appendDelivery = (
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   appendFileSync(path, text, { mode: 0o600 });
   const { size } = lstatSync(path);
-  if (size > COMPACT_FROM) compact(layout, webhookId, size);
+  // What is kept is read for that: not with each attempt.
+  const hasGrown = size % LOOK_EACH < Buffer.byteLength(text);
+  if (size > COMPACT_FROM && hasGrown) compact(layout, webhookId, size);
 };
 
 /** Resolves when all that was noted for this registration survives a power cut, too. */

@@ -55,7 +55,8 @@ describe('readDeliveries', () => {
     appendFileSync(path, '\n');
     for (const seq of [1, 2, 3]) appendFileSync(path, `${JSON.stringify(line(seq))}\n`);
     assert.deepEqual(seqsOf(layout, id), [1, 2, 3]);
-    appendDelivery(layout, id, line(4));
+    // It is looked at each 256 KB.
+    appendDelivery(layout, id, line(4, 'x'.repeat(262_144)));
     assert.deepEqual(seqsOf(layout, id), [1, 2, 3, 4]);
     assert.ok(statSync(path).size < 20_000_000, 'it is cut down');
   });
