@@ -1,6 +1,4 @@
 /** What strace wrote down, call by call, in the order in which the calls returned. */
-import { readFileSync } from 'node:fs';
-
 /** The calls that change a file system or make it durable, and those by which paths are followed. */
 export const TRACED = [
   ...['open', 'openat', 'creat', 'write', 'pwrite64', 'writev', 'pwritev', 'ftruncate', 'truncate'],
@@ -25,21 +23,61 @@ export interface Call {
   began: number;
 }
 
-/** The calls that succeeded, and `access`, which is how the traced program says what it does. */
-export const readCalls = (file: string): Call[] => {
-  const calls: Call[] = [];
+/** The calls of rows, by the number of the row. Of what is traced outside of them nothing is kept, and it is most of it. */
+export interface RowCalls {
+  take(line: string): void;
+  of(row: number): Call[];
+}
+
+/**
+ * Takes what strace writes, line by line. Of the calls between `begin` and `end` of a row it keeps those that succeeded,
+ * and `access`, which is how the traced program says what it does.
+ */
+export const rowCalls = (): RowCalls => {
+  const rows = new Map<number, Call[]>();
   const begun = new Map<string, Begun>();
-  for (const line of readFileSync(file, 'latin1').split('\n')) {
-    const [, pid = '', rest = ''] = /^(\d+) +(.*)$/s.exec(line) ?? [];
+  let calls: Call[] = [];
+  let isInRow = false;
+  const enter = (row: number): void => {
+    isInRow = true;
+    calls = [];
+    rows.set(row, calls);
+  };
+  const keep = (call: Omit<Call, 'index'>): void => {
+    const [row = '', what] = wordsOf(call);
+    if (what === 'begin') enter(Number(row));
+    calls.push({ ...call, index: calls.length });
+    if (what === 'end') isInRow = false;
+  };
+  const take = (line: string): void => {
+    const [pid = ''] = /^\d+/.exec(line) ?? [];
+    const rest = line.slice(pid.length).trimStart();
     if (rest.endsWith(UNFINISHED)) {
       begun.set(pid, { text: rest.slice(0, -UNFINISHED.length), began: calls.length });
-      continue;
+      return;
     }
     const { text, began } = wholeOf(rest, begun.get(pid), calls.length);
-    const call = callOf(text, Number(pid), began);
-    if (call !== undefined) calls.push({ ...call, index: calls.length });
+    const call = isInRow || text.includes(SAID_HEX) ? callOf(text, Number(pid), began) : undefined;
+    if (call !== undefined) keep(call);
+  };
+  return { take, of: (row) => rows.get(row) ?? [] };
+};
+
+const wordsOf = ({ name, args }: Omit<Call, 'index'>): string[] =>
+  name === 'access' ? stringOf(args[0]).slice(SAID.length).split('/') : [];
+
+/** The lines of a stream as they come. */
+export const linesOf = async function* (stream: AsyncIterable<string>): AsyncGenerator<string> {
+  // A line of megabytes comes in many pieces.
+  let pieces: string[] = [];
+  for await (const chunk of stream) {
+    const [first = '', ...more] = chunk.split('\n');
+    pieces.push(first);
+    for (const next of more) {
+      yield pieces.join('');
+      pieces = [next];
+    }
   }
-  return calls;
 };
 
 interface Begun {

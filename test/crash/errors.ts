@@ -1,6 +1,4 @@
 /** Every errno at every call of every operation: which there are, in an order by chance, and what came of them. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { diceOf } from './dice.ts';
 import { doorTo, type Fault, type Kind } from './door.ts';
 import {
@@ -12,9 +10,10 @@ import {
   tryFault,
 } from './faulty.ts';
 import { type GitFault, gitDoorAt } from './git-door.ts';
-import { imageFor, imagesAt } from './images.ts';
+import { imageFor } from './images.ts';
 import { OPERATIONS } from './operations.ts';
-import { memory } from './search.ts';
+import { onStage } from './stage.ts';
+import { letWatch } from './unwatched.ts';
 
 const LIMITS = ['EMFILE', 'ENFILE'] as const;
 const ROOM = ['ENOSPC', 'EDQUOT'] as const;
@@ -109,24 +108,18 @@ export interface Errors {
   all: Map<string, number>;
 }
 
-export const searchErrors = async (wanted: ErrorSearch): Promise<Errors> => {
-  const dir = mkdtempSync(join(memory(), 'dossier-errors-'));
-  const root = join(dir, 'world');
-  mkdirSync(root);
-  const errors: Errors = { tried: [], all: new Map() };
-  const images = imagesAt(root);
-  const doors = { door: await doorTo(root), git: gitDoorAt(dir) };
-  try {
+export const searchErrors = (wanted: ErrorSearch): Promise<Errors> =>
+  onStage(async ({ root, out, images }) => {
+    const errors: Errors = { tried: [], all: new Map() };
+    const doors = { door: await doorTo(root), git: gitDoorAt(out) };
+    letWatch(false);
     for (const operation of OPERATIONS.filter(({ name }) => isWanted(name, wanted))) {
       if (wanted.isOver?.() === true) break;
       const done = await rehearse(doors, await images(imageFor([operation])), operation);
       await tryAll(doors, done, wanted, errors);
     }
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
-  return errors;
-};
+    return errors;
+  });
 
 // What a start that fails holds it holds until its process has ended, and this one goes on.
 const isWanted = (name: string, { operations }: ErrorSearch): boolean =>

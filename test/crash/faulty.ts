@@ -7,12 +7,11 @@ import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Answered, Running } from '../helpers/service.ts';
 import type { Door, Fault, Kind } from './door.ts';
 import type { GitDoor } from './git-door.ts';
-import type { Kept } from './images.ts';
+import { type Kept, putBack } from './images.ts';
 import { differs, eventsOf, goOn, judgeCheck, judgeJournal, judgeLog, mixed } from './judge.ts';
 import type { Operation } from './operations.ts';
-import { writeTree } from './tree.ts';
 import { look, type Views } from './views.ts';
-import { ask, live, workspaceOf } from './world.ts';
+import { ask, end, live, workspaceOf } from './world.ts';
 
 /** An operation that nothing fails at: what all others are compared with. */
 export interface Rehearsed {
@@ -48,8 +47,9 @@ export interface Tried {
   wrong: string | undefined;
 }
 
-const begin = async ({ world, tree }: Kept, operation: Operation): Promise<Running> => {
-  writeTree(world.root, tree);
+const begin = async (kept: Kept, operation: Operation): Promise<Running> => {
+  const { world } = kept;
+  putBack(kept);
   const life = await live(world.root);
   await operation.prepare?.(life, world);
   return life;
@@ -84,7 +84,7 @@ export const rehearse = async (
   } finally {
     door.disarm();
     git.disarm();
-    await life.stop();
+    await end(life);
   }
 };
 
@@ -141,7 +141,7 @@ export const tryFault = async (done: Rehearsed, trial: Trial): Promise<Tried> =>
     tried.wrong = error instanceof Error ? error.message : String(error);
   } finally {
     trial.disarm();
-    await life.stop();
+    await end(life);
   }
   return tried;
 };
@@ -160,7 +160,7 @@ const judgeAnswer = async (done: Rehearsed, met: Met): Promise<void> => {
   const isStarted = !answer.code.startsWith('not started');
   if (isStarted) await operation.calm?.(life, kept.world);
   const now = isStarted ? await judgeClaim(done, met) : undefined;
-  await life.stop();
+  await end(life);
   await judgeNextLife(done, now);
 };
 
@@ -239,7 +239,7 @@ const judgeNextLife = async (
       assert.deepEqual(readdirSync(join(workspaceOf(world.root), '.dossier', name)), [], name);
     await goOn(row, life);
   } finally {
-    await life.stop();
+    await end(life);
   }
 };
 

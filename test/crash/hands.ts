@@ -1,18 +1,17 @@
 /** Somebody deletes a file of the worktree or of the Work item by hand, at any call of a session that is finished. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { writeFiles } from '../helpers/repository.ts';
 import type { Running } from '../helpers/service.ts';
 import { diceOf } from './dice.ts';
 import { type Door, doorTo } from './door.ts';
-import { imagesAt, type Kept } from './images.ts';
+import { type Kept, putBack } from './images.ts';
 import { eventsOf, judgeJournal } from './judge.ts';
 import { OPERATIONS } from './operations.ts';
-import { memory } from './search.ts';
-import { writeTree } from './tree.ts';
-import { ask, live, must, untilStatus, type World, workspaceOf } from './world.ts';
+import { onStage } from './stage.ts';
+import { ask, end, live, must, untilStatus, type World, workspaceOf } from './world.ts';
 
 export interface Deleted {
   path: string;
@@ -36,35 +35,30 @@ const WORK = { 'a.txt': 'changed\n', 'new.txt': 'new\n', 'dir/deep/c.txt': 'deep
 
 const FINISH = OPERATIONS.find(({ name }) => name === 'finish work by hand')!;
 
-export const searchHands = async (wanted: HandSearch): Promise<Deleted[]> => {
-  const dir = mkdtempSync(join(memory(), 'dossier-hands-'));
-  const root = join(dir, 'world');
-  mkdirSync(root);
-  const all: Deleted[] = [];
-  try {
+export const searchHands = ({ seed, most, only, tell }: HandSearch): Promise<Deleted[]> =>
+  onStage(async ({ root, images }) => {
+    const all: Deleted[] = [];
     const door = await doorTo(root);
-    const kept = await imagesAt(root)('sessions');
+    const kept = await images('sessions');
     const { paths, calls } = await rehearse(door, kept);
-    const dice = diceOf(wanted.seed);
-    const { only, most } = wanted;
+    const dice = diceOf(seed);
     for (let n = 0; n < (only === undefined ? most : 1); n += 1) {
       const chosen = only ?? { path: dice.pick(paths), nth: 1 + dice.below(calls) };
       const path = paths.find((one) => plainPath(one) === plainPath(chosen.path)) ?? '';
-      all.push(await finishWhile(door, kept, { path, nth: chosen.nth }));
-      wanted.tell?.(all.at(-1) as Deleted);
+      const deleted = await finishWhile(door, kept, { path, nth: chosen.nth });
+      all.push(deleted);
+      tell?.(deleted);
     }
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
-  return all;
-};
+    return all;
+  });
 
 // Each run has ids and times of its own.
 const plainPath = (path: string): string =>
   path.replaceAll(/-[0-9a-f]{8}\b/g, '').replaceAll(/\d{4}-\d\d-\d\dT[\d.-]+Z/g, 'then');
 
-const begin = async ({ world, tree }: Kept): Promise<{ life: Running; worktree: string }> => {
-  writeTree(world.root, tree);
+const begin = async (kept: Kept): Promise<{ life: Running; worktree: string }> => {
+  const { world } = kept;
+  putBack(kept);
   const life = await live(world.root);
   await FINISH.prepare?.(life, world);
   const at = `GET /api/cases/${world.manual.id}/worktree`;
@@ -88,7 +82,7 @@ const rehearse = async (door: Door, kept: Kept): Promise<{ paths: string[]; call
     return { paths, calls: [...counts.values()].reduce((sum, count) => sum + count, 0) };
   } finally {
     door.disarm();
-    await life.stop();
+    await end(life);
   }
 };
 
@@ -118,7 +112,7 @@ const finishWhile = async (
     deleted.wrong = error instanceof Error ? error.message : String(error);
   } finally {
     door.disarm();
-    await life.stop();
+    await end(life);
   }
   return deleted;
 };

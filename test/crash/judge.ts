@@ -8,21 +8,22 @@ import type { Finding } from '../../store/check/finding.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { EventRecord } from '../../store/records/event.ts';
 import type { Running } from '../helpers/service.ts';
-import { rewriteNote } from './note.ts';
+import { putBack } from './images.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import { type Cut, treeAfter } from './states.ts';
 import type { Traced } from './traced.ts';
-import { pathsOf, type Tree, writeTree } from './tree.ts';
+import { pathsOf, type Tree } from './tree.ts';
+import { letWatch } from './unwatched.ts';
 import { lookUntil, type Views } from './views.ts';
-import { configOf, live, must, workspaceOf } from './world.ts';
+import { configOf, end, live, must, workspaceOf } from './world.ts';
 
 /** What is wrong after that cut; undefined where nothing is. */
 export const judge = async (traced: Traced, cut: Cut): Promise<string | undefined> => {
   const { root } = traced.world;
   const tree = treeAfter(traced, cut);
-  writeTree(root, tree);
-  rewriteNote(root);
+  putBack({ world: traced.world, tree });
   letTimePass(root, tree);
+  letWatch(cut.isWatched === true);
   try {
     if (cut.isMended === true) await mendAlone(root);
     await judgeLife(traced, cut);
@@ -58,7 +59,7 @@ const judgeLife = async (traced: Traced, cut: Cut): Promise<void> => {
     await judgeCheck(world.root);
     await goOn(traced, life);
   } finally {
-    await life.stop();
+    await end(life);
   }
 };
 

@@ -1,17 +1,19 @@
 /**
- * The program that strace watches: makes a world, and runs rows of operations on it, each row on the world as it was.
- * `record.js ROOT OUT ROWS`: ROWS is a JSON file, OUT a directory for what each row began with and came to.
+ * The program that strace watches: runs rows of operations, each on a world as it was. `record.js ROOT OUT`: OUT is a
+ * directory with the rows and the worlds, for what each row began with and came to.
  */
-import { accessSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SAID } from './calls.ts';
-import { imageFor, imagesAt } from './images.ts';
+import { imageFor, type Kept, keptFrom, putBack } from './images.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
+import { type HandedOver, readPacked, writePacked } from './packed.ts';
 import type { Row } from './rows.ts';
-import { describeTree, encodeTree, keyOf, readTree, type Tree, writeTree } from './tree.ts';
+import { describeTree, encodeTree, keyOf, readTree, type Tree } from './tree.ts';
+import { letWatch } from './unwatched.ts';
 import { look, type Views } from './views.ts';
-import { live, type World } from './world.ts';
+import { end as endLife, live, type World } from './world.ts';
 
 /** What is handed over of one row. */
 export interface Recorded {
@@ -35,16 +37,18 @@ const say = (what: string): void => {
   }
 };
 
-const [root = '', out = '', rowsFile = ''] = process.argv.slice(2);
-const rows = JSON.parse(readFileSync(rowsFile, 'utf8')) as Row[];
-
-const images = imagesAt(root);
+const [root = '', out = ''] = process.argv.slice(2);
+const { rows, images } = readPacked<HandedOver>(join(out, 'rows'));
+const worlds = new Map<string, Kept>(
+  Object.entries(images).map(([image, kept]) => [image, keptFrom(kept)]),
+);
+letWatch(false);
 
 const record = async (row: Row): Promise<Recorded> => {
   const all = row.operations.map((name) => OPERATIONS.find((one) => one.name === name)!);
-  const needs = imageFor(all);
-  const { world, tree } = await images(needs);
-  writeTree(root, tree);
+  const kept = worlds.get(imageFor(all))!;
+  putBack(kept);
+  const { world } = kept;
   const life = await live(root);
   for (const one of all) await one.prepare?.(life, world);
   const views = [await look(life, world)];
@@ -62,7 +66,7 @@ const record = async (row: Row): Promise<Recorded> => {
   }
   const end = describeTree(await readStill());
   say(`${row.number}/end`);
-  await life.stop();
+  await endLife(life);
   return { world, operations: row.operations, base: encodeTree(base), views, answered, end };
 };
 
@@ -90,6 +94,6 @@ const perform = async (
 
 for (const row of rows) {
   const recorded = await record(row);
-  writeFileSync(join(out, `${row.number}.json`), JSON.stringify(recorded));
+  writePacked(join(out, `${row.number}`), recorded);
 }
 process.exit(0);

@@ -1,15 +1,12 @@
 /** Tries states of rows of operations, and says which of them are wrong, in as few words as they take. */
-import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { orElse } from '../../base/or-else.ts';
 import { diceOf } from './dice.ts';
 import { judge } from './judge.ts';
 import { type Known, knownAs } from './known.ts';
 import type { Forget } from './recording.ts';
 import type { Row } from './rows.ts';
+import { onStage } from './stage.ts';
 import { type Cut, describeCut, statesOf } from './states.ts';
-import { type Traced, trace } from './traced.ts';
+import { type Performed, perform, type Traced, tracedOf } from './traced.ts';
 
 export interface Found {
   operations: string[];
@@ -45,44 +42,38 @@ export interface Search {
 
 const AT_ONCE = 24;
 
-export const search = async (rows: readonly Row[], wanted: Search): Promise<Searched> => {
+/** Runs the rows, and tries states of them. */
+export const search = (rows: readonly Row[], wanted: Search): Promise<Searched> =>
+  onStage(async (stage) => {
+    const all: Searched = { rows: 0, states: 0, found: [] };
+    for (let from = 0; from < rows.length && !isOver(wanted); from += AT_ONCE)
+      await searchInto(all, await perform(stage, rows.slice(from, from + AT_ONCE)), wanted);
+    return all;
+  });
+
+/** The same of rows that were run. */
+export const searchPerformed = async (
+  performed: readonly Performed[],
+  wanted: Search,
+): Promise<Searched> => {
   const all: Searched = { rows: 0, states: 0, found: [] };
-  for (let from = 0; from < rows.length && !isOver(wanted); from += AT_ONCE)
-    await searchSome(rows.slice(from, from + AT_ONCE), wanted, all);
+  await searchInto(all, performed, wanted);
   return all;
 };
 
 const isOver = ({ isOver: ask = () => false }: Search): boolean => ask();
 
-const searchSome = (rows: Row[], wanted: Search, all: Searched): Promise<void> =>
-  withTraces(rows, wanted.forget, async (traces) => {
-    for (const traced of traces) {
-      if (isOver(wanted)) return;
-      await searchRow(traced, wanted, all);
-      wanted.tell?.(all);
-    }
-  });
-
-/** Traces rows, and removes what they need once the work with them has ended. */
-export const withTraces = async (
-  rows: readonly Row[],
-  forget: Forget | undefined,
-  work: (traces: Traced[]) => Promise<void>,
+const searchInto = async (
+  all: Searched,
+  performed: readonly Performed[],
+  wanted: Search,
 ): Promise<void> => {
-  const dir = mkdtempSync(join(memory(), 'dossier-crash-'));
-  const out = mkdtempSync(join(tmpdir(), 'dossier-crash-'));
-  const root = join(dir, 'world');
-  mkdirSync(root);
-  try {
-    await work(await trace({ root, out }, rows, forget));
-  } finally {
-    for (const each of [dir, out]) rmSync(each, { recursive: true, force: true });
+  for (const one of performed) {
+    if (isOver(wanted)) return;
+    await searchRow(tracedOf(one, wanted.forget), wanted, all);
+    wanted.tell?.(all);
   }
 };
-
-/** A directory in memory where there is one: a state is put there in place, thousands of times. */
-export const memory = (): string =>
-  orElse(() => statfsSync('/dev/shm').bavail > 0, false) ? '/dev/shm' : tmpdir();
 
 const searchRow = async (traced: Traced, wanted: Search, all: Searched): Promise<void> => {
   const { seed, most, state: only, isEnough = () => false } = wanted;
@@ -130,6 +121,7 @@ const shrunk = async (traced: Traced, cut: Cut, kind: string): Promise<Cut> => {
 
 const smallerOnes = (cut: Cut): ((now: Cut) => Cut)[] => [
   (now) => ({ ...now, isMended: false }),
+  (now) => ({ ...now, isWatched: false }),
   ...[...cut.data.keys()].map((ino) => (now: Cut) => ({
     ...now,
     data: new Map([...now.data].filter(([each]) => each !== ino)),

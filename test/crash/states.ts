@@ -25,6 +25,8 @@ export interface Cut {
   data: ReadonlyMap<number, Loss>;
   /** `dossier check --fix` is run before the daemon is started. */
   isMended?: boolean;
+  /** The daemon watches its files, as it does outside of tests. */
+  isWatched?: boolean;
 }
 
 export interface State {
@@ -177,12 +179,16 @@ export const statesOf = (recording: Recording, dice: Dice, most: number): State[
   const some = someOf([...found.values()], dice, most);
   return some.map((state) => ({
     ...state,
-    cut: { ...state.cut, isMended: dice.below(MENDED) === 0 },
+    cut: { ...state.cut, isMended: isOneIn(MENDED, dice), isWatched: isOneIn(WATCHED, dice) },
   }));
 };
 
 /** One state of so many is given to `dossier check --fix` first. */
 const MENDED = 4;
+/** And on one of so many the daemon starts with its watching thread, which takes as long as all else. */
+const WATCHED = 16;
+
+const isOneIn = (count: number, dice: Dice): boolean => dice.below(count) === 0;
 
 const someOf = <T>(all: T[], dice: Dice, most: number): T[] => {
   const rest = [...all];
@@ -210,7 +216,7 @@ const cutsAt = (recording: Recording, at: number, dice: Dice): Cut[] => {
   ].map((loss) => ({ at, ...loss }));
 };
 
-type Lost = Omit<Cut, 'at' | 'isMended'>;
+type Lost = Omit<Cut, 'at' | 'isMended' | 'isWatched'>;
 
 const lostOf = (lost: readonly number[], data: [number, Loss][] = [], stays = NONE): Lost => ({
   ...{ lost: new Set(lost), data: new Map(data), stays },
@@ -265,5 +271,6 @@ export const describeCut = (recording: Recording, cut: Cut): string[] => {
     ...by(stays, 'old name still on disk'),
     ...files,
     ...(cut.isMended === true ? ['then `dossier check --fix`'] : []),
+    ...(cut.isWatched === true ? ['then a start that watches the files'] : []),
   ];
 };

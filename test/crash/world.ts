@@ -9,6 +9,7 @@ import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitIn, writeFiles } from '../helpers/repository.ts';
 import { type Answered, configOn, type Running, startOn } from '../helpers/service.ts';
+import { endThreads } from './unwatched.ts';
 
 /** What a world has besides a Work item with a worktree: one with a plan that waits, and one that is worked on by hand. */
 export type Image = 'plain' | 'sessions';
@@ -36,6 +37,12 @@ const optionsOf = (root: string) => ({
 /** The daemon on this world, in this process. */
 export const live = (root: string): Promise<Running> =>
   startOn(workspaceOf(root), join(root, 'repository'), optionsOf(root));
+
+/** Stops it, and what outlives it. */
+export const end = async (life: Pick<Running, 'stop'>): Promise<void> => {
+  await life.stop();
+  await endThreads();
+};
 
 /** What a command of the program is given that works on this world. */
 export const configOf = (root: string): Config =>
@@ -74,7 +81,7 @@ export const makePlain = async (root: string): Promise<World> => {
     await must(life, 'POST /trust', { all: true });
     return await makeItem(root, life);
   } finally {
-    await life.stop();
+    await end(life);
   }
 };
 
@@ -112,7 +119,7 @@ export const addSessions = async (world: World): Promise<World> => {
     const manual = { id, sid: await byHand(life, id) };
     return { ...world, sid, manual };
   } finally {
-    await life.stop();
+    await end(life);
   }
 };
 

@@ -13,6 +13,7 @@ import { sections } from '../../routes/index.ts';
 import { type EventBody, isStarred } from '../../store/records/event.ts';
 import { atEnd } from './at-end.ts';
 import { assertDeclared } from './declared.ts';
+import { keptServer } from './kept-server.ts';
 import { makeRepository, seenByRuns, type TestRepository } from './repository.ts';
 import { STATE_DIR } from './state-dir.ts';
 import { assertStream } from './stream.ts';
@@ -164,17 +165,8 @@ const live = async (config: Config, { events, told, logged, watch, listen }: Hea
     events.push(...bodies.filter(({ event_type }) => isStarred(event_type)));
   });
   if (watch) await running.watching;
-  const log = logInto(logged);
-  const hapi = createServer({
-    sections,
-    console: operatorConsole,
-    service: running.service,
-    log,
-    host: config.host,
-    port: listen ? 0 : 4870,
-    checkKey: keyCheck(running.service),
-  });
-  await (listen ? hapi.start() : hapi.initialize());
+  const life = { service: running.service, log: logInto(logged) };
+  const { hapi, end } = listen ? await listening(life) : await keptServer(life);
   let stopped = false;
   return {
     service: running.service,
@@ -211,10 +203,19 @@ const live = async (config: Config, { events, told, logged, watch, listen }: Hea
     stop: async () => {
       if (stopped) return;
       stopped = true;
-      await hapi.stop({ timeout: 100 });
+      await end({ timeout: 100 });
       await running.close();
     },
   };
+};
+
+const listening = async ({ service, log }: { service: Service; log: Log }) => {
+  const { host } = service.config;
+  const checkKey = keyCheck(service);
+  const options = { sections, console: operatorConsole, service, log, host, port: 0, checkKey };
+  const hapi = createServer(options);
+  await hapi.start();
+  return { hapi, end: hapi.stop.bind(hapi) };
 };
 
 const typeOf = (body: unknown): Record<string, string> => {
