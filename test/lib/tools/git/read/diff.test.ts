@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -11,6 +12,8 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { worktreeChanges } from '../../../../../lib/tools/git/read/diff.ts';
@@ -288,6 +291,29 @@ describe('diff', () => {
     writeFiles(worktree.path, { 'new.txt': 'n\n' });
     const { summary, left_out } = await worktreeChanges(git.at(worktree), base);
     assert.deepEqual([summary.files, left_out], [1, ['inner/']]);
+  });
+
+  it('leaves out what is deleted between the listing and git add', async (t) => {
+    const { git, worktree, base } = await make(t);
+    writeFiles(worktree.path, { 'stays.txt': 'new\n', 'vanishes.txt': 'new\n' });
+    const { lstat } = promises;
+    const vanishes = join(worktree.path, 'vanishes.txt');
+    // Its size is asked for once it is listed, and before git is given its name.
+    const looked = t.mock.method(promises, 'lstat', async (path: string | Buffer) => {
+      const found = await lstat(path);
+      if (`${path}` === vanishes) rmSync(path);
+      return found;
+    });
+    syncBuiltinESMExports();
+    const { changed } = await worktreeChanges(git.at(worktree), base).finally(() => {
+      looked.mock.restore();
+      syncBuiltinESMExports();
+    });
+    assert.ok(!existsSync(vanishes));
+    assert.deepEqual(
+      changed.map(({ what, path }) => `${what} ${path}`),
+      ['added stays.txt'],
+    );
   });
 
   it('says that the base is no longer there', async (t) => {
