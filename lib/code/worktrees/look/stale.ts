@@ -5,12 +5,13 @@ import type { Cleanup, StaleWorktree } from '../../../../store/records/worktree-
 import { heldLocks } from '../../../../store/sessions/locks.ts';
 import { sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import { worktreeRecords } from '../../../../store/worktrees.ts';
+import { inWorktreeTurn, worktreeRecords } from '../../../../store/worktrees.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { lastTouched } from '../../../tools/git/write/worktree.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkRemovable } from '../keep/remove.ts';
 import type { WithLeaving } from '../leaving.ts';
+import { findWorktree } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
 import { stateOf } from './state.ts';
 
@@ -42,7 +43,23 @@ export const staleWorktrees = async (
 
 const HOUR_MS = 3_600_000;
 
+// One that is removed meanwhile looks as if somebody had tampered with it: what is so is known once that is done.
 const ifStale = async (
+  service: WithGit & WithLeaving & WithSetups & WithStore,
+  record: WorktreeRecord,
+): Promise<StaleWorktree[]> => {
+  const { store } = service;
+  const found = await lookAt(service, record);
+  if (found.every(({ code }) => code === undefined || SURE.has(code))) return found;
+  return inWorktreeTurn(store, record.case_id, async () => {
+    const now = findWorktree(store, record.case_id);
+    return now === undefined ? [] : lookAt(service, now);
+  });
+};
+
+const SURE: ReadonlySet<string> = new Set(['attached', 'work_would_be_lost', 'worktree_busy']);
+
+const lookAt = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
 ): Promise<StaleWorktree[]> => {
