@@ -39,6 +39,15 @@ export const WORK: readonly Command[] = [
     open: async () => (await import('./verbs/show.ts')).show,
   },
   {
+    name: 'edit',
+    group: 'Work items',
+    words: 'ITEM [FILE]',
+    summary:
+      'Open its case.md, another file of its directory, or plan.md of its session in your editor',
+    options: { session: SESSION, json: AS_JSON },
+    open: async () => (await import('./verbs/edit.ts')).edit,
+  },
+  {
     name: 'inbox',
     group: 'Work items',
     words: '',
