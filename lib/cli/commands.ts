@@ -157,6 +157,17 @@ export const COMMANDS: readonly Command[] = [
     open: async () => (await import('./check.ts')).check,
   },
   {
+    name: 'export',
+    group: 'Workspace',
+    words: '[ITEM]',
+    summary: 'Save the workspace, or one Work item, as a zip archive that import reads',
+    options: {
+      file: 'Where to (default: dossier-NAME-DATE.zip in this directory)',
+      json: AS_JSON,
+    },
+    open: async () => (await import('./verbs/export.ts')).exportTo,
+  },
+  {
     name: 'import',
     group: 'Workspace',
     usesFiles: true,

@@ -75,6 +75,7 @@ describe('--json', () => {
     await json('wait make --for done');
     await json('dismiss make');
     await json('abort another');
+    await json('export another --file', join(temporaryDirectory(t), 'another.zip'));
     for (const line of ['close another', 'reopen another', 'rm another']) await json(line);
     await json('check');
     assert.deepEqual(await json('trust --list'), await dossier.call('GET /trust'));

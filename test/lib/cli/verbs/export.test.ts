@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { connect } from '../../../../lib/client/client.ts';
+import { dossierIn } from '../../../helpers/command.ts';
+import { startHere } from '../../../helpers/daemon-here.ts';
+import { casesOf, runImport } from '../../../helpers/imported.ts';
+import { temporaryDirectory } from '../../../helpers/repository.ts';
+
+describe('dossier export', () => {
+  it('saves the workspace, or one Work item, as an archive that import takes, over no file', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const { url } = await startHere(t, ['--workspace', workspace]);
+    const api = connect({ url });
+    for (const title of ['One', 'Two'])
+      await api.call('POST /cases', { body: { title, type: 'bug' } });
+    const cwd = temporaryDirectory(t);
+    const said = (...words: string[]) =>
+      dossierIn(t, { cwd }, ['export', ...words, '--workspace', workspace]);
+    const whole = await said();
+    assert.equal(whole.code, 0, whole.stderr);
+    const [name = ''] = readdirSync(cwd);
+    assert.match(name, /^dossier-.*\.zip$/);
+    const { file, size } = JSON.parse((await said('One', '--file', 'one.zip', '--json')).stdout);
+    assert.deepEqual([file, size], [join(cwd, 'one.zip'), readFileSync(file).length]);
+    for (const [archive, titles] of [
+      [name, ['One', 'Two']],
+      ['one.zip', ['One']],
+    ] as const) {
+      const into = temporaryDirectory(t);
+      assert.equal((await runImport(into, join(cwd, archive))).code, 0);
+      assert.deepEqual(
+        casesOf(into)
+          .map(({ data }) => data.title)
+          .toSorted(),
+        titles,
+      );
+    }
+    writeFileSync(join(cwd, 'there.zip'), 'mine');
+    const refused = await said('--file', 'there.zip');
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /there\.zip exists\. Name another file with --file/);
+    assert.equal(readFileSync(join(cwd, 'there.zip'), 'utf8'), 'mine');
+    const nowhere = await said('--file', 'no/such/x.zip');
+    assert.deepEqual([nowhere.code, existsSync(join(cwd, 'no'))], [1, false]);
+    assert.deepEqual(readdirSync(cwd).toSorted(), [name, 'one.zip', 'there.zip'].toSorted());
+  });
+});
