@@ -124,6 +124,20 @@ export const WORK: readonly Command[] = [
     open: async () => (await import('./verbs/path.ts')).path,
   },
   {
+    name: 'worktrees',
+    group: 'Work items',
+    words: '[list|rm|clean] [ITEM]',
+    summary:
+      'List the worktrees; rm: remove that of ITEM; clean: remove those of closed Work items and those long unused',
+    options: {
+      'dry-run': 'With clean: list what it would remove, and remove nothing',
+      force:
+        'With rm: also where work would be lost; it is kept under a recovery ref of the repository',
+      json: AS_JSON,
+    },
+    open: async () => (await import('./verbs/worktrees.ts')).worktrees,
+  },
+  {
     name: 'plan',
     group: 'Plans',
     words: 'ITEM',

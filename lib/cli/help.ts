@@ -56,13 +56,18 @@ const topicsOf = (guides: readonly Guide[]): string => {
   return lines.length === 0 ? '' : `\nTopics:\n${lines.join('')}`;
 };
 
-/** `dossier help [COMMAND or TOPIC]`. Throws UsageError where there is neither. */
-export const help = async ({ words: [word], config: { env }, commands }: Call): Promise<number> => {
+/**
+ * `dossier help [COMMAND or TOPIC]`, or `dossier COMMAND --help`. Of a guide and a command of one name the guide is shown, unless the
+ * command was asked. Throws UsageError where there is neither.
+ */
+export const help = async ({ words, values, config: { env }, commands }: Call): Promise<number> => {
   const guides = readGuides();
+  const [word] = words;
   if (word === undefined) return say(overview(commands, guides));
   const command = commands.find(({ name }) => name === word);
   const guide = guideFor(guides, word);
-  if (command !== undefined) return say(usageOf(command, guide?.topic));
+  const isGuide = guide?.topic === word && values.help !== true;
+  if (command !== undefined && !isGuide) return say(usageOf(command, guide?.topic));
   if (guide === undefined) {
     const topics = guides.map(({ topic }) => topic).join(', ');
     throw new UsageError(`There is no command and no topic ${word}; topics are ${topics}`);

@@ -45,6 +45,11 @@ export type StaleWorktree = Static<typeof StaleWorktree>;
 
 export const CleanupWish = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: 'Says what would be done; does nothing' })),
+  closed: Type.Optional(
+    Type.Boolean({
+      description: 'Those of Work items that are RESOLVED or NON_ISSUE too, however lately used',
+    }),
+  ),
   case_ids: Type.Optional(
     Type.Array(Id, { maxItems: 10_000, description: 'Only these: what a dry run listed, say' }),
   ),

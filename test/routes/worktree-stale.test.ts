@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { GitWorktree } from '../../lib/tools/git/run/git.ts';
-import { createCase } from '../../lib/work/cases/change.ts';
+import { createCase, setState } from '../../lib/work/cases/change.ts';
 import { deleteCase } from '../../store/cases.ts';
 import type { StaleWorktree } from '../../store/records/worktree-upkeep.ts';
 import { releaseLock } from '../../store/sessions/locks.ts';
@@ -189,6 +189,25 @@ describe('POST /api/worktrees/cleanup', () => {
     );
     assert.match(fixture.repository.git('branch', '--list', worktree.branch), /work\//);
     assert.deepEqual((await cleanUp(fixture)).removed, []);
+  });
+
+  it('takes those of closed Work items at once with closed, and not one with work in it', async (t) => {
+    const fixture = await startAt(t);
+    const open = await create(fixture);
+    const [done, dirty] = await more(fixture, 2);
+    writeFiles(dirty?.path ?? '', { 'new.txt': 'new' });
+    for (const each of [done, dirty])
+      await setState(fixture.service.store, each?.case_id ?? '', { state: 'NON_ISSUE' });
+    assert.deepEqual((await cleanUp(fixture)).removed, []);
+    const { removed, skipped } = await cleanUp(fixture, { closed: true });
+    assert.deepEqual(
+      [removed.map(({ case_id }) => case_id), skipped.map(({ case_id, code }) => [case_id, code])],
+      [[done?.case_id], [[dirty?.case_id, 'work_would_be_lost']]],
+    );
+    assert.deepEqual(
+      [open, done, dirty].map((each) => existsSync(each?.path ?? '')),
+      [true, false, true],
+    );
   });
 
   it('keeps to the Work items that are named', async (t) => {

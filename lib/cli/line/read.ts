@@ -28,7 +28,7 @@ export const readLine = (
   if (values.help === true)
     return {
       command: named('help'),
-      call: { config, commands, values: {}, words: positionals.slice(0, 1) },
+      call: { config, commands, values: { help: true }, words: positionals.slice(0, 1) },
     };
   const command = named(values.version === true ? 'version' : name);
   if (values.version !== true) checkWords(command, words);

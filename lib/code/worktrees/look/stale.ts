@@ -1,4 +1,5 @@
 import { messageOf } from '../../../../base/message-of.ts';
+import { itemOf, matchesFilter } from '../../../../store/items/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Cleanup, StaleWorktree } from '../../../../store/records/worktree-upkeep.ts';
@@ -21,21 +22,27 @@ interface StaleList {
   unreadable: Cleanup['skipped'];
 }
 
+interface Wanted {
+  /** Of which Work items, where not of all. */
+  isWanted?: (caseId: string) => boolean;
+  /** Those of closed Work items too, however lately used. */
+  closed?: boolean;
+}
+
 /**
  * The worktrees that nobody has used for longer than `ttl_hours`, longest first, and whether each could be removed: the
  * one list that is shown, tried out (a dry run) and cleaned up by. A session that has not ended keeps a worktree.
- * `isWanted`: of which Work items, where not of all.
  */
 export const staleWorktrees = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
-  isWanted: (caseId: string) => boolean = () => true,
+  { isWanted = () => true, closed = false }: Wanted = {},
 ): Promise<StaleList> => {
   const list: StaleList = { stale: [], unreadable: [] };
   for (const { case_id, record, problem = '' } of worktreeRecords(service.store)) {
     if (!isWanted(case_id)) continue;
     if (record === undefined)
       list.unreadable.push({ case_id, code: 'unreadable_record', reason: problem });
-    else list.stale.push(...(await ifStale(service, record)));
+    else list.stale.push(...(await ifStale(service, record, closed)));
   }
   list.stale.sort((a, b) => b.idle_hours - a.idle_hours);
   return list;
@@ -47,13 +54,14 @@ const HOUR_MS = 3_600_000;
 const ifStale = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
+  closed: boolean,
 ): Promise<StaleWorktree[]> => {
   const { store } = service;
-  const found = await lookAt(service, record);
+  const found = await lookAt(service, record, closed);
   if (found.every(({ code }) => code === undefined || SURE.has(code))) return found;
   return inWorktreeTurn(store, record.case_id, async () => {
     const now = findWorktree(store, record.case_id);
-    return now === undefined ? [] : lookAt(service, now);
+    return now === undefined ? [] : lookAt(service, now, closed);
   });
 };
 
@@ -62,8 +70,9 @@ const SURE: ReadonlySet<string> = new Set(['attached', 'work_would_be_lost', 'wo
 const lookAt = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
+  closed: boolean,
 ): Promise<StaleWorktree[]> => {
-  if (!isStale(service, record)) return [];
+  if (!isStale(service, record, closed)) return [];
   const { case_id, path, branch, attached, created_at } = record;
   const last = lastUse(service.store, record);
   return [
@@ -77,12 +86,27 @@ const lookAt = async (
   ];
 };
 
-/** Whether nobody is at work in a worktree, and nobody has been for longer than `ttl_hours`. */
-export const isStale = (service: WithSetups & WithStore, record: WorktreeRecord): boolean => {
+/**
+ * Whether nobody is at work in a worktree, and nobody has been for longer than `ttl_hours`, or, with `closed`, its Work item is
+ * closed.
+ */
+export const isStale = (
+  service: WithSetups & WithStore,
+  record: WorktreeRecord,
+  closed: boolean,
+): boolean => {
   if (isInUse(service, record.case_id)) return false;
+  if (closed && isOfClosed(service.store, record.case_id)) return true;
   const idle = idleMs(service.store, lastUse(service.store, record));
   return idle > worktreeConfig(service.store).ttl_hours * HOUR_MS;
 };
+
+const isOfClosed = (store: Store, caseId: string): boolean => {
+  const item = itemOf(store, caseId);
+  return item !== undefined && CLOSED.some((state) => matchesFilter(item, { state }));
+};
+
+const CLOSED = ['RESOLVED', 'NON_ISSUE'] as const;
 
 const idleMs = (store: Store, last: number): number => Math.max(0, store.clock().getTime() - last);
 

@@ -1,0 +1,108 @@
+import type { Case, Data } from '../../client/client.ts';
+import { UsageError } from '../../config.ts';
+import { itemOf } from '../reach/item.ts';
+import { askYesNo, isTerminal } from '../show/terminal.ts';
+import { commandIn, noWorktree, orRefuse, type Verb, verb } from './verb.ts';
+
+const ACTIONS: Readonly<Record<string, (given: Verb) => Promise<number | undefined>>> = {
+  list: (given) => list(given),
+  rm: (given) => remove(given),
+  clean: (given) => clean(given),
+};
+
+/** `dossier worktrees [list|rm ITEM|clean]`: where worktrees are, and the removal of those in which no work would be lost. */
+export const worktrees = verb(async (given) => {
+  const [name = 'list', item] = given.words;
+  const action = ACTIONS[name];
+  const { force, 'dry-run': dry } = given.values;
+  const isGiven =
+    action !== undefined &&
+    (item !== undefined) === (name === 'rm') &&
+    (force === undefined || name === 'rm') &&
+    (dry === undefined || name === 'clean');
+  if (!isGiven)
+    throw new UsageError('worktrees takes list, rm ITEM [--force], or clean [--dry-run]');
+  return action(given);
+});
+
+const list = async (given: Verb): Promise<undefined> => {
+  const { dossier, values, out } = given;
+  const known = await dossier.call('GET /api/worktrees');
+  if (values.json === true) return void out.json(known);
+  const titles = await titlesOf(
+    given,
+    known.map(({ case_id }) => case_id),
+  );
+  out.table(
+    known
+      .filter(({ path, problem }) => path !== undefined || problem !== undefined)
+      .map(({ case_id, path, branch, problem }) => {
+        const { state = '', title = '' } = titles.get(case_id) ?? {};
+        return [case_id.slice(0, 8), state, title, branch ?? '', path ?? problem ?? ''];
+      }),
+  );
+};
+
+type Titled = Pick<Case, 'state' | 'title'>;
+
+const MOST = 100;
+
+const titlesOf = async (
+  { dossier }: Verb,
+  ids: readonly string[],
+): Promise<Map<string, Partial<Titled>>> => {
+  const titles = new Map<string, Partial<Titled>>();
+  for (let at = 0; at < ids.length; at += MOST) {
+    const query = { ids: ids.slice(at, at + MOST).join(','), fields: 'state,title', limit: MOST };
+    for (const item of await dossier.call('GET /cases', { query })) titles.set(item.id, item);
+  }
+  return titles;
+};
+
+const remove = async ({ dossier, words, values, out, config }: Verb): Promise<undefined> => {
+  const id = await itemOf(dossier, words[1] ?? '');
+  const id8 = id.slice(0, 8);
+  const { path, branch } = await orRefuse(dossier.call('GET /api/cases/{id}/worktree', { id }), {
+    not_found: noWorktree(id8),
+  });
+  const query = { force: values.force === true };
+  await orRefuse(dossier.call('DELETE /api/cases/{id}/worktree', { id, query }), {
+    work_would_be_lost: `The worktree has uncommitted files or unpushed commits: ${path}. Commit and merge them, or keep them under a recovery ref: ${commandIn({ config }, `worktrees rm ${id8} --force`)}`,
+  });
+  if (values.json === true) return void out.json({ case_id: id, path, branch });
+  out.say(`Removed ${path}; its branch ${branch} stays.`);
+};
+
+const clean = async (given: Verb): Promise<number | undefined> => {
+  const { dossier, values, out } = given;
+  const isDry = values['dry-run'] === true;
+  const isAsked = !isDry && isTerminal() && values.json !== true;
+  const wish = { closed: true, dry_run: isDry || isAsked };
+  const found = await dossier.call('POST /api/worktrees/cleanup', { body: wish });
+  if (values.json === true) return void out.json(found);
+  tell(given, found);
+  if (!isAsked || found.removed.length === 0) return undefined;
+  if (!(await askYesNo('Remove these worktrees? Their branches stay.'))) {
+    out.say('Nothing was removed.');
+    return 1;
+  }
+  const case_ids = found.removed.map(({ case_id }) => case_id);
+  const done = await dossier.call('POST /api/worktrees/cleanup', {
+    body: { closed: true, case_ids },
+  });
+  tell(given, done);
+  return undefined;
+};
+
+const tell = ({ out }: Verb, found: Data<'POST /api/worktrees/cleanup'>): void => {
+  const { dry_run, removed, skipped } = found;
+  out.table([
+    ...removed.map(({ case_id, path }) => [
+      case_id.slice(0, 8),
+      dry_run ? 'would be removed' : 'removed',
+      path,
+    ]),
+    ...skipped.map(({ case_id, reason }) => [case_id.slice(0, 8), 'kept', reason]),
+  ]);
+  if (removed.length + skipped.length === 0) out.say('There is nothing to remove.');
+};
