@@ -91,6 +91,18 @@ export const COMMANDS: readonly Command[] = [
     open: async () => (await import('./verbs/stop.ts')).stop,
   },
   {
+    name: 'logs',
+    group: 'Daemon',
+    words: '',
+    summary: 'Show what the daemon that runs in the background logged',
+    options: {
+      lines: 'Begin with the last N lines (default: 100)',
+      follow: 'Then show new lines until Ctrl-C',
+      json: 'Each entry in a line, as JSON',
+    },
+    open: async () => (await import('./logs.ts')).logs,
+  },
+  {
     name: 'init',
     group: 'Workspace',
     usesFiles: true,

@@ -9,8 +9,8 @@ import { withPlan } from '../../helpers/with-plan.ts';
 import { manifestOf } from '../../helpers/zip.ts';
 
 const TEXTS = ['serve', 'help', 'mcp', 'completion'];
-// They need an editor, an agent that asks, a session that stands still, a code host, or exit with 4: told in the tests of their own.
-const ELSEWHERE = ['answer', 'edit', 'pause', 'resume', 'pr', 'merge', 'run', 'say'];
+// They need an editor, a daemon in the background, an agent that asks, a session that stands still, a code host, or exit with 4: told in the tests of their own.
+const ELSEWHERE = ['answer', 'edit', 'logs', 'pause', 'resume', 'pr', 'merge', 'run', 'say'];
 const BELOW = ['init', 'import', 'service'];
 
 /** Runs commands with --json in a home of their own, and answers what each says. */
