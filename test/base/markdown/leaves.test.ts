@@ -29,7 +29,7 @@ const markdown = (...bits: string[]): fc.Arbitrary<string> =>
   fc.array(fc.constantFrom(...bits), { maxLength: 25 }).map((parts) => parts.join(''));
 
 // With one seed: once in fifty thousand texts the reference parser itself is at odds with CommonMark and GitHub.
-const RUNS = { numRuns: 3000, seed: 20261122 };
+const RUNS = { numRuns: Number(process.env.DOSSIER_MARKDOWN ?? 1000), seed: 20261122 };
 
 type Told = [kind: string, text: string];
 
