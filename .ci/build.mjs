@@ -81,7 +81,7 @@ const shortNames = {
 const ENTRIES = {
   'chunks/main': 'lib/main.ts',
   'chunks/watch-worker': 'store/watch/watch-worker.ts',
-  'chunks/doors-worker': 'lib/sandbox/egress/doors-worker.ts',
+  'chunks/doors-child': 'lib/sandbox/egress/doors-child.ts',
   'chunks/export-worker': 'store/archive/export-worker.ts',
   'chunks/sending-worker': 'lib/out/webhooks/sending-worker.ts',
 };

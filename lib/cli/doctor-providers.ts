@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathContains } from '../../base/path-contains.ts';
 import type { ProviderInfo } from '../agents/provider.ts';
 import { createProviders } from '../agents/providers.ts';
-import { createDoorsThread } from '../sandbox/egress/doors-thread.ts';
+import { createDoorsProcess } from '../sandbox/egress/doors-process.ts';
 import { NO_MCP } from '../sandbox/egress/mcp-door.ts';
 import { createNetworkDoor } from '../sandbox/egress/networks.ts';
 import { forgetState } from '../sandbox/state/open.ts';
@@ -14,7 +14,11 @@ import { type DoctorFinding, missing, note, ok, type Patient } from './finding.t
 /** Who could plan and work. Only the one that the settings name has to be there. */
 export const providers = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
   const { config, settings, sandbox } = patient;
-  const doors = createDoorsThread({ ownPort: () => undefined, ended: () => undefined });
+  const doors = createDoorsProcess({
+    env: config.env,
+    ownPort: () => undefined,
+    ended: () => undefined,
+  });
   const states = `dossier-doctor-${randomUUID()}`;
   const known = createProviders(settings?.value ?? {}, {
     env: config.env,

@@ -9,7 +9,7 @@ import { createGitHub } from '../codehost/github/github.ts';
 import type { Config } from '../config.ts';
 import { needCodeHost } from '../guard/trust/need.ts';
 import type { WithDoors } from '../sandbox/egress/doors.ts';
-import { createDoorsThread } from '../sandbox/egress/doors-thread.ts';
+import { createDoorsProcess } from '../sandbox/egress/doors-process.ts';
 import {
   createNetworkDoor,
   type NetworkDeps,
@@ -61,13 +61,18 @@ interface Around {
 }
 
 /** Where what runs send to the proxy and to MCP is read. */
-export const doorsOf = ({ address, log }: Pick<Service, 'address' | 'log'>): WithDoors['doors'] =>
-  createDoorsThread({
+export const doorsOf = ({
+  address,
+  config,
+  log,
+}: Pick<Service, 'address' | 'config' | 'log'>): WithDoors['doors'] =>
+  createDoorsProcess({
+    env: config.env,
     ownPort: () => (address.url === undefined ? undefined : Number(new URL(address.url).port)),
     ended: (cause) =>
       log.error(
         { err: cause },
-        'The thread of the proxy ended: running sessions have no network, new ones do',
+        'The process of the proxy ended: running sessions have no network, new ones do',
       ),
   });
 

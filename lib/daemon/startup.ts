@@ -162,7 +162,7 @@ const compose = (
   const sandbox = sandboxOf(config, settings);
   const address: Service['address'] = { url: undefined };
   const mcp: Service['mcp'] = (token) => serveRun(service)(token);
-  const doors = doorsOf({ address, log });
+  const doors = doorsOf({ address, config, log });
   const network = networkOf(config, settings, { sandbox, doors, mcp });
   const service: Service = {
     ...given,

@@ -1,12 +1,13 @@
-/** What a run sends to its proxy and to MCP is bounded, and read in a thread of its own. */
+/** What a run sends to its proxy and to MCP is bounded, and read in a process of its own. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { Worker } from 'node:worker_threads';
-import { createDoorsThread } from '../../lib/sandbox/egress/doors-thread.ts';
+import { createDoorsProcess } from '../../lib/sandbox/egress/doors-process.ts';
 import { type AnswerMcp, NO_MCP } from '../../lib/sandbox/egress/mcp-door.ts';
 import type { NetworkNews } from '../../lib/sandbox/egress/proxy.ts';
 import { openRunNetwork, RELAY_PORT } from '../../lib/sandbox/egress/run-network.ts';
@@ -146,17 +147,18 @@ describe('the MCP door of a run', () => {
   });
 });
 
-/** Doors of a thread, and the threads that were started. */
-const threaded = (t: TestContext) => {
-  const threads: Worker[] = [];
+/** Doors of a process, and the processes that were started. */
+const doorsApart = (t: TestContext) => {
+  const children: ChildProcess[] = [];
   const ends: unknown[] = [];
-  const doors = createDoorsThread({
+  const doors = createDoorsProcess({
+    env: {},
     ownPort: () => undefined,
     ended: (cause) => ends.push(cause),
     start: (file, options) => {
-      const thread = new Worker(file, options);
-      threads.push(thread);
-      return thread;
+      const child = fork(file, options);
+      children.push(child);
+      return child;
     },
   });
   const open = () => {
@@ -168,7 +170,7 @@ const threaded = (t: TestContext) => {
     atEnd(t, network.close);
     return { told, out: join(network.view.dir, 'out') };
   };
-  return { threads, ends, open };
+  return { children, ends, open };
 };
 
 const ASK = `
@@ -184,17 +186,17 @@ const ASK = `
 const askBlocking = (out: string): string =>
   execFileSync(process.execPath, ['-e', ASK, out], { encoding: 'utf8', timeout: 60_000 });
 
-describe('the thread of the proxy', () => {
-  it('answers a run while the main thread answers nobody', (t) => {
-    const { open } = threaded(t);
+describe('the process of the proxy', () => {
+  it('answers a run while the daemon answers nobody', (t) => {
+    const { open } = doorsApart(t);
     assert.match(askBlocking(open().out), /^HTTP\/1\.1 403 /);
   });
 
   it('leaves its runs without a network when it ends, tells them, and the next run has another', async (t) => {
-    const { threads, ends, open } = threaded(t);
+    const { children, ends, open } = doorsApart(t);
     const before = open();
     askBlocking(before.out);
-    await threads[0]?.terminate();
+    children[0]?.kill('SIGKILL');
     await eventually(() => assert.equal(ends.length, 1));
     const lost = before.told.filter(({ host }) => host === '*');
     assert.deepEqual(
@@ -203,6 +205,63 @@ describe('the thread of the proxy', () => {
     );
     assert.match(lost[0]?.reason ?? '', /no network any more/);
     assert.match(askBlocking(open().out), /^HTTP\/1\.1 403 /);
-    assert.equal(threads.length, 2);
+    assert.equal(children.length, 2);
+  });
+
+  it('ends with the daemon, and at no signal to both', async (t) => {
+    const { children, open } = doorsApart(t);
+    const { out } = open();
+    askBlocking(out);
+    const [child] = children;
+    assert.ok(child);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) child.kill(signal);
+    assert.match(askBlocking(out), /^HTTP\/1\.1 403 /);
+    child.ref();
+    const ended = once(child, 'exit');
+    // As if the daemon were killed: the system closes its end.
+    child.disconnect();
+    assert.deepEqual(await ended, [0, null]);
+  });
+
+  it('has a lower priority than the daemon, with each of its threads (Linux)', {
+    skip: process.platform !== 'linux',
+  }, (t) => {
+    const { children, open } = doorsApart(t);
+    askBlocking(open().out);
+    const threads = readdirSync(`/proc/${children[0]?.pid}/task`).map(Number);
+    assert.ok(threads.length > 1);
+    for (const thread of threads) assert.equal(getPriority(thread), 10);
+  });
+
+  it('is given no secret of the environment, and the certificates and stores by which Node trusts', async () => {
+    const given: unknown[] = [];
+    const env = {
+      ...{ GH_TOKEN: 'secret', HOME: '/home/x', NODE_OPTIONS: '--no-deprecation --use-openssl-ca' },
+      ...{ NODE_EXTRA_CA_CERTS: '/etc/ca.pem', RES_OPTIONS: 'timeout:1' },
+    };
+    const doors = createDoorsProcess({
+      ...{ env, ownPort: () => undefined, ended: () => undefined },
+      start: (file, options) => {
+        given.push(
+          options.env,
+          options.execArgv?.filter((option) => /-ca$/.test(option)),
+        );
+        return fork(file, { ...options, execPath: '/nowhere/node' });
+      },
+    });
+    await assert.rejects(doors.openPort(TOKEN, NO_MCP));
+    const [kept, stores] = given;
+    assert.deepEqual(kept, { NODE_EXTRA_CA_CERTS: '/etc/ca.pem', RES_OPTIONS: 'timeout:1' });
+    assert.deepEqual(stores, ['--use-openssl-ca']);
+  });
+
+  it('is reported as ended where it cannot be started', async () => {
+    const ends: unknown[] = [];
+    const doors = createDoorsProcess({
+      ...{ env: {}, ownPort: () => undefined, ended: (cause) => ends.push(cause) },
+      start: (file, options) => fork(file, { ...options, execPath: '/nowhere/node' }),
+    });
+    await assert.rejects(doors.openPort(TOKEN, NO_MCP), /No port for MCP/);
+    assert.equal(ends.length, 1);
   });
 });

@@ -4,7 +4,7 @@ import { onceEach } from './once-each.ts';
 import { openRunDoors } from './run-doors.ts';
 import type { World } from './world.ts';
 
-/** Doors that this very thread serves. */
+/** Doors that this process serves itself. */
 export const createDoorsHere = (world: World): Doors => ({
   open: (task, { tell, mcp, lost }) => {
     try {

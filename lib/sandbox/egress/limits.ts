@@ -50,9 +50,9 @@ export type RunLimits = ReturnType<typeof createRunLimits>;
 export const MOST_MESSAGE_BYTES = 1024 * 1024;
 const MOST_HELD_BYTES = 4 * MOST_MESSAGE_BYTES;
 
-/** How many MCP messages of one run reach the main thread, and how large they are together. */
+/** How many MCP messages of one run reach the daemon, and how large they are together. */
 export interface McpLimits {
-  /** At most one message at a time is in the main thread, at the rate of its run. */
+  /** At most one message at a time is with the daemon, at the rate of its run. */
   pass: <T>(bytes: number, work: () => Promise<T>) => Promise<T>;
   /** Holds room for a body while it is read and answered; false: the run holds too much already. */
   hold: (bytes: number) => boolean;

@@ -1,4 +1,4 @@
-/** How deep and how large a JSON message of a run may be: the main thread walks it several times. */
+/** How deep and how large a JSON message of a run may be: the daemon walks it several times. */
 const DEEPEST = 32;
 const MOST_VALUES = 20_000;
 

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { ProviderDeps } from '../../../lib/agents/launch.ts';
 import type { Phase, PromptParts, Run, RunEvent, RunSpec } from '../../../lib/agents/provider.ts';
-import { createDoorsThread } from '../../../lib/sandbox/egress/doors-thread.ts';
+import { createDoorsProcess } from '../../../lib/sandbox/egress/doors-process.ts';
 import { NO_MCP } from '../../../lib/sandbox/egress/mcp-door.ts';
 import { createNetworkDoor } from '../../../lib/sandbox/egress/networks.ts';
 import { createSandbox, type SandboxSetting } from '../../../lib/sandbox/sandbox.ts';
@@ -34,7 +34,7 @@ export const depsFor = ({ home, root }: Place, setting: SandboxSetting = 'off'):
   const sandbox = createSandbox(setting, env);
   const network = createNetworkDoor({
     ...{ sandboxed: sandbox.kind !== 'none', rules: {}, env, mcp: () => NO_MCP },
-    doors: createDoorsThread({ ownPort: () => undefined, ended: () => undefined }),
+    doors: createDoorsProcess({ env, ownPort: () => undefined, ended: () => undefined }),
   });
   const states = join(root, 'states');
   const keepAside = async (name: string, text: string) => {

@@ -1,15 +1,22 @@
-/** The thread that serves the doors of runs: see doors-thread.ts. */
+/** The process that serves the doors of runs: see doors-process.ts. */
+import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { parentPort } from 'node:worker_threads';
 import { orElse } from '../../../base/or-else.ts';
 import { createDoorsHere } from './doors-here.ts';
-import type { DoorsOrder, DoorsReport } from './doors-thread.ts';
+import type { DoorsOrder, DoorsReport } from './doors-process.ts';
 import type { AnswerMcp } from './mcp-door.ts';
 import { createWorld } from './world.ts';
 
 const NICE = 10;
-// On Linux this is of the calling thread alone; elsewhere of the process, which has to stay as it is.
-if (process.platform === 'linux') orElse(() => setPriority(NICE), undefined);
+// On Linux a priority is that of one thread; those that are started later inherit it.
+const threads = orElse(() => readdirSync('/proc/self/task').map(Number), [0]);
+for (const thread of threads) orElse(() => setPriority(thread, NICE), undefined);
+
+// It ends with the daemon, which may be stopped by a signal to the whole group.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+process.once('disconnect', () => process.exit());
+// Killed while this was loaded.
+if (!process.connected) process.exit();
 
 let ownPort: number | undefined;
 const doors = createDoorsHere(createWorld(() => ownPort));
@@ -20,9 +27,11 @@ const calls = new Map<
 >();
 let lastCall = 0;
 
-const send = (report: DoorsReport): void => parentPort?.postMessage(report);
+const send = (report: DoorsReport): void => {
+  if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
+};
 
-const askMain =
+const askDaemon =
   (run: number): AnswerMcp =>
   (token, body, version) =>
     new Promise((resolve, reject) => {
@@ -34,7 +43,7 @@ const askMain =
     });
 
 const openPort = async (run: number, token: string): Promise<void> => {
-  const { port, close } = await doors.openPort(token, askMain(run));
+  const { port, close } = await doors.openPort(token, askDaemon(run));
   closers.set(run, close);
   send({ kind: 'port', run, port });
 };
@@ -42,7 +51,7 @@ const openPort = async (run: number, token: string): Promise<void> => {
 const open = ({ run, task, ...more }: Extract<DoorsOrder, { kind: 'open' }>): void => {
   ownPort = more.ownPort;
   const close = doors.open(task, {
-    mcp: askMain(run),
+    mcp: askDaemon(run),
     tell: (told) => send({ kind: 'told', run, told }),
     lost: (reason) => send({ kind: 'lost', run, reason }),
   });
@@ -61,7 +70,7 @@ const answer = (call: number, given: Extract<DoorsOrder, { kind: 'answer' }>['an
   calls.delete(call);
 };
 
-parentPort?.on('message', (order: DoorsOrder) => {
+process.on('message', (order: DoorsOrder) => {
   if (order.kind === 'open') open(order);
   if (order.kind === 'port')
     openPort(order.run, order.token).catch((error: unknown) =>

@@ -1,0 +1,221 @@
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Doors, McpPort, RunEvents, RunTask } from './doors.ts';
+import type { AnswerMcp } from './mcp-door.ts';
+import type { NetworkNews } from './proxy.ts';
+import type { Source } from './upstream.ts';
+
+type McpAnswer = Awaited<ReturnType<AnswerMcp>>;
+
+/** What the daemon sends to the process, and what the process reports. A run is a number of the daemon's. */
+export type DoorsOrder =
+  | { kind: 'open'; run: number; task: RunTask; ownPort: number | undefined }
+  | { kind: 'port'; run: number; token: string }
+  | { kind: 'close'; run: number }
+  | { kind: 'answer'; call: number; answer: McpAnswer | undefined };
+export type DoorsReport =
+  | { kind: 'told'; run: number; told: NetworkNews }
+  | { kind: 'port'; run: number; port: number }
+  | { kind: 'lost'; run: number; reason: string }
+  | { kind: 'closed'; run: number }
+  | McpCall;
+
+interface McpCall extends Record<'run' | 'call', number> {
+  kind: 'mcp';
+  token: string | undefined;
+  body: unknown;
+  version: string | undefined;
+}
+
+interface OpenRun extends Omit<RunEvents, 'tell'> {
+  tell?: RunEvents['tell'];
+  opened?: (port: number) => void;
+  /** Set while the doors of the run close: reports are still taken, MCP messages are refused. */
+  left?: () => void;
+}
+
+// Beside this file when compiled, and beside the chunk that this file is in when bundled.
+const CHILD = fileURLToPath(new URL('./doors-child.js', import.meta.url));
+// Connections of many runs at once take less; a process that is out of memory ends alone.
+const MOST_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=1'];
+/** What TLS to the operator's own proxy depends on, names, and the start of Node itself. */
+const FILES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
+const OTHERS = [
+  ...['SSL_CERT_DIR', 'NODE_USE_SYSTEM_CA', 'RES_OPTIONS', 'LOCALDOMAIN', 'HOSTALIASES'],
+  ...['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'],
+];
+const STORE_OPTION = /^--use-(?:openssl|system|bundled)-ca$/;
+// The programs of a run come one after the other.
+const LINGER_MS = 10_000;
+
+interface DoorsProcessOptions {
+  /** The daemon's own environment. */
+  env: Source;
+  /** The port of the daemon's own API, once there is one. */
+  ownPort: () => number | undefined;
+  /** Called when the process ended by itself. */
+  ended: (cause: Error) => void;
+  /** Another way to start it, for tests. */
+  start?: (file: string, options: ForkOptions) => ChildProcess;
+}
+
+/**
+ * Doors that a process of their own serves, so that nothing that a run sends delays the daemon: a thread shares locks of
+ * Node with the main thread, which waits where the other one holds them and gets no CPU. The process exists while a run has
+ * doors, and for 10 s after. If it ends by itself, the runs of that moment have lost their network; the next run starts
+ * another one.
+ */
+export const createDoorsProcess = ({
+  env,
+  ownPort,
+  ended,
+  start = (file, options) => fork(file, options),
+}: DoorsProcessOptions): Doors => {
+  const runs = new Map<number, OpenRun>();
+  let lastRun = 0;
+  const child = createChild(runs, {
+    start: () => start(CHILD, optionsFor(env)),
+    ended: (cause) => {
+      const lost = [...runs.values()];
+      runs.clear();
+      ended(cause);
+      for (const run of lost)
+        if (run.left === undefined) run.lost('the process of the proxy ended');
+        else run.left();
+    },
+  });
+  const enter = (run: OpenRun): number => {
+    lastRun += 1;
+    runs.set(lastRun, run);
+    return lastRun;
+  };
+  const leave = async (run: number): Promise<void> => {
+    const leaving = runs.get(run);
+    if (leaving === undefined || leaving.left !== undefined) return;
+    const left = new Promise<void>((resolve) => {
+      leaving.left = resolve;
+    });
+    child.order({ kind: 'close', run });
+    await left.finally(child.hold());
+    runs.delete(run);
+    if (runs.size === 0) child.rest();
+  };
+  return {
+    open: (task, events) => {
+      const run = enter(events);
+      child.order({ kind: 'open', run, task, ownPort: ownPort() });
+      return () => leave(run);
+    },
+    openPort: (token, mcp) => {
+      const opened = new Promise<McpPort>((resolve, reject) => {
+        const run = enter({
+          mcp,
+          opened: (port) => resolve({ port, close: () => void leave(run) }),
+          lost: (reason) => reject(new Error(`No port for MCP: ${reason}`)),
+        });
+        child.order({ kind: 'port', run, token });
+      });
+      return opened.finally(child.hold());
+    },
+  };
+};
+
+// In the session of the daemon: Linux compares priorities only within one. In no directory that could be of a run.
+const optionsFor = (env: Source): ForkOptions => ({
+  cwd: '/',
+  env: Object.fromEntries([
+    ...FILES.flatMap((name) => (env[name] ? [[name, resolve(env[name])]] : [])),
+    ...OTHERS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  ]),
+  execArgv: [...MOST_MEMORY, ...nodeOptions(env).filter((option) => STORE_OPTION.test(option))],
+  serialization: 'advanced',
+  stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+});
+
+const nodeOptions = ({ NODE_OPTIONS = '' }: Source): string[] => [
+  ...process.execArgv,
+  ...NODE_OPTIONS.split(' '),
+];
+
+interface ChildOptions {
+  start: () => ChildProcess;
+  ended: (cause: Error) => void;
+}
+
+/** The process, which is started by its first order. */
+const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: ChildOptions) => {
+  let child: ChildProcess | undefined;
+  let linger: NodeJS.Timeout | undefined;
+  let holders = 0;
+  const begin = (): ChildProcess => {
+    const started = start();
+    const end = (cause: Error): void => {
+      if (child !== started) return;
+      child = undefined;
+      ended(cause);
+    };
+    started.on('error', end);
+    started.once('exit', (code, signal) => {
+      const cause = new Error(`It ended with ${signal ?? code}`);
+      // What it reported last may come after its exit.
+      if (started.connected) started.once('disconnect', () => end(cause));
+      else end(cause);
+    });
+    started.on('message', (report: DoorsReport) => hear(started, runs.get(report.run), report));
+    started.unref();
+    started.channel?.unref();
+    return started;
+  };
+  return {
+    order: (order: DoorsOrder): void => {
+      clearTimeout(linger);
+      child ??= begin();
+      send(child, order);
+    },
+    /** Until the returned function is called, the daemon waits for the process before it ends. */
+    hold: (): (() => void) => {
+      holders += 1;
+      child?.channel?.ref();
+      return () => {
+        holders -= 1;
+        if (holders === 0) child?.channel?.unref();
+      };
+    },
+    /** Ends it, unless an order comes first. */
+    rest: (): void => {
+      clearTimeout(linger);
+      linger = setTimeout(() => {
+        const last = child;
+        child = undefined;
+        last?.kill('SIGKILL');
+      }, LINGER_MS).unref();
+    },
+  };
+};
+
+// One that is about to end is heard of by its end.
+const send = (child: ChildProcess, order: DoorsOrder): void => {
+  if (child.connected) child.send(order, () => undefined);
+};
+
+const hear = (child: ChildProcess, run: OpenRun | undefined, report: DoorsReport): void => {
+  if (report.kind === 'told') run?.tell?.(report.told);
+  if (report.kind === 'port') run?.opened?.(report.port);
+  if (report.kind === 'lost') run?.lost(report.reason);
+  if (report.kind === 'closed') run?.left?.();
+  if (report.kind === 'mcp') void answerCall(child, run, report);
+};
+
+const answerCall = async (
+  child: ChildProcess,
+  run: OpenRun | undefined,
+  { call, token, body, version }: McpCall,
+): Promise<void> => {
+  const asked =
+    run === undefined || run.left !== undefined
+      ? Promise.resolve({ status: 401, body: undefined })
+      : run.mcp(token, body, version);
+  const answer = await asked.catch(() => undefined);
+  send(child, { kind: 'answer', call, answer });
+};
