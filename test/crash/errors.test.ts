@@ -38,6 +38,30 @@ describe('an error of the file system', () => {
     assert.ok(met >= 2);
   });
 
+  it('of a link into .dossier/undo, from then on, is answered as it is', async (t) => {
+    if (!canTrace(t)) return;
+    const operations = ['verify a proof, which resolves the Work item'];
+    const [met, wrong] = await tried({ most: 0, operations, fault: 'link * EIO stays' });
+    assert.equal(wrong, '');
+    assert.ok(met >= 2);
+  });
+
+  it('leaves no session working with nothing that runs where its records cannot be written', async (t) => {
+    if (!canTrace(t)) return;
+    const operations = ['approve the plan, which runs'];
+    const [met, wrong] = await tried({ most: 0, operations, fault: 'make 20 EIO stays' });
+    assert.equal(wrong, '');
+    assert.equal(met, 1);
+  });
+
+  it('is answered as it is while a session works, and when it is finished', async (t) => {
+    if (!canTrace(t)) return;
+    const operations = ['approve the plan, which runs', 'finish work by hand'];
+    const [met, wrong] = await tried({ most: 6, operations });
+    assert.equal(wrong, '');
+    assert.ok(met >= 8, `${met} errors are too few`);
+  });
+
   it('is found where the answer is wrong', async (t) => {
     if (!canTrace(t)) return;
     // No disk does that: it has no room, and has made the change.

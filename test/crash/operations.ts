@@ -24,6 +24,8 @@ export interface Operation {
   isMany?: boolean;
   /** While it is under way or was cut off, these are fine, too. */
   between?: (path: string, value: string) => boolean;
+  /** And these where a call of it failed. */
+  failing?: (path: string, value: string) => boolean;
   /** Something is at work once it is prepared: `between` holds from then on. */
   isAtWork?: boolean;
   /** What may be logged at the start after it was cut off: what of its work could not be taken over. */
@@ -360,6 +362,9 @@ export const OPERATIONS: readonly Operation[] = [
     between: (path, value) =>
       /"status":"paused"|"state":"IMPLEMENTING"/.test(value) ||
       /session|worktree|editor/.test(path),
+    // A command that could not be started has failed, and is told to have.
+    failing: (path, value) =>
+      /gate$/.test(path) && /"failed":\[{[^\]]*"exit_code":null/.test(value),
     next: runPlan,
   },
   {

@@ -143,6 +143,6 @@ const byHand = async (life: Running, id: string): Promise<string> => {
 
 export const untilStatus = (life: Running, at: string, ...wanted: string[]): Promise<void> =>
   eventually(async () => {
-    const { status } = await must<Session>(life, `GET ${at}`);
-    assert.ok(wanted.includes(status), `${status} is none of ${wanted}`);
+    const { status, error } = await must<Session>(life, `GET ${at}`);
+    assert.ok(wanted.includes(status), `${status} is none of ${wanted}: ${error}`);
   }, 20_000);
