@@ -135,5 +135,5 @@ for (const one of KNOWN) {
   gone += 1;
 }
 console.log(`${fresh.length} faults that are not known`);
-keep('crash', tableOfCuts(results, seed));
+keep('crash', tableOfCuts(results, { seed, states }));
 process.exit(fresh.length + gone > 0 ? 1 : 0);

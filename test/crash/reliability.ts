@@ -23,12 +23,12 @@ export const withPart = (text: string, part: string, lines: readonly string[]): 
 
 export const tableOfCuts = (
   results: readonly { name: string; searched: Searched }[],
-  seed: number,
+  { seed, states: wanted }: { seed: number; states: number },
 ): string[] => {
   const tried = results.filter(({ searched }) => searched.rows > 0);
   const lines = tried.map(({ name, searched: { rows, states, found } }) => {
     const fresh = found.filter(({ known }) => known === undefined).length;
-    const command = `npm run crash -- --only ${name} --seed ${seed}`;
+    const command = `npm run crash -- --only ${name} --seed ${seed} --states ${wanted}`;
     return `| Power cut: ${NAMES[name]} | ${rows} | ${states} | ${fresh} | ${found.length - fresh} | \`${command}\` |`;
   });
   const known = KNOWN.map(({ says }) => `- ${says}.`);
