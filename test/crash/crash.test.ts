@@ -97,3 +97,24 @@ describe('the note of a program that no sandbox holds', () => {
       assert.ok(note.kind === 'names' && (note.edits[0]?.synced ?? done) < done, note.what);
   });
 });
+
+describe('the .git file of a worktree', () => {
+  it('is on disk before it takes the place of another', async (t) => {
+    if (!canTrace(t)) return;
+    const { changes } = tracedOf(await performedAs('approve the plan, which runs'));
+    const written = changes.flatMap((one) =>
+      one.kind === 'write' && /\/\.git-[0-9a-f-]+$/.test(one.what) ? one : [],
+    );
+    assert.ok(written.length > 0);
+    for (const { ino, at, synced, what } of written) {
+      const placed = changes.find(
+        (one) =>
+          one.kind === 'names' &&
+          one.at > at &&
+          one.what.startsWith('rename') &&
+          one.edits.some((edit) => edit.ino === ino),
+      );
+      assert.ok(placed !== undefined && synced < placed.at, what);
+    }
+  });
+});

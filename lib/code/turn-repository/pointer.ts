@@ -15,7 +15,8 @@ export const point = ({ path }: GitWorktree, from: string, to: string): boolean 
   const link = join(path, '.git');
   if (targetOf(link) !== from) return false;
   const temporary = join(path, `.git-${randomUUID()}`);
-  writeFileSync(temporary, pointerTo(to), { flag: 'wx' });
+  // Synced: a rename that outlives a power cut must not name a file that has not.
+  writeFileSync(temporary, pointerTo(to), { flag: 'wx', flush: true });
   renameSync(temporary, link);
   return true;
 };
