@@ -1,10 +1,32 @@
 import { UsageError } from '../config.ts';
+import {
+  caseLines,
+  choicesOf,
+  choosing,
+  flagsOf,
+  isKind,
+  namesOf,
+  patternOf,
+  takingItems,
+  takingValues,
+  valueLines,
+} from './completion-lists.ts';
 import type { Call, Command } from './line/command.ts';
 import { OPTIONS, type Option, type OptionName } from './line/options.ts';
 import { EVERYWHERE } from './line/read.ts';
+import { offeredFor } from './line/values.ts';
+import { isOffer, offers } from './verbs/offers.ts';
 
-/** `dossier completion SHELL`: what makes that shell complete commands, options and the ids of Work items. */
-export const completion = async ({ commands, words: [shell = ''] }: Call): Promise<number> => {
+/**
+ * `dossier completion SHELL`: what makes that shell complete commands, options, their values and the ids of Work items. What it
+ * prints calls it with what is to be listed.
+ */
+export const completion = async (call: Call): Promise<number> => {
+  const {
+    commands,
+    words: [shell = ''],
+  } = call;
+  if (isOffer(shell)) return offers(call);
   const script = SCRIPTS[shell];
   if (script === undefined)
     throw new UsageError(`completion takes one of ${Object.keys(SCRIPTS).join(', ')}`);
@@ -14,30 +36,47 @@ export const completion = async ({ commands, words: [shell = ''] }: Call): Promi
 
 const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => string>> = {
   bash: (commands) => `_dossier() {
-  local word=\${COMP_WORDS[COMP_CWORD]} command= at
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command= item= at
   local -a workspace=()
   for ((at = 1; at < COMP_CWORD; at++)); do
     case \${COMP_WORDS[at-1]} in
     --workspace) workspace=(--workspace "\${COMP_WORDS[at]/#\\~/$HOME}") ;;
     --*) ;;
-    *) [[ -n $command || \${COMP_WORDS[at]} == -* ]] || command=\${COMP_WORDS[at]} ;;
+    *)
+      if [[ \${COMP_WORDS[at]} == -* ]]; then :
+      elif [[ -z $command ]]; then command=\${COMP_WORDS[at]}
+      else item=\${item:-\${COMP_WORDS[at]}}
+      fi ;;
     esac
   done
   COMPREPLY=()
-  case \${COMP_WORDS[COMP_CWORD-1]} in
+  case $before in
   ${DIRECTORIES}) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
   --file) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   local words=
-  if [[ $word == -* ]]; then
+  if [[ $before == --* && $command$before == @(${takingValues(commands)}) ]]; then
+    case $command$before in
+${valueLines(
+  commands,
+  (list) => `words="${list}"`,
+  (kind) => `words=$(dossier completion ${kind} "\${workspace[@]}" 2>/dev/null | cut -f1)`,
+)}
+    esac
+  elif [[ $word == -* ]]; then
     case $command in
 ${caseLines(commands, flagsOf, (flags) => `words="${flags}"`)}
     esac
   else
     case $command in
     '' | help) words="${namesOf(commands)}" ;;
-    ${takingItems(commands)}) words=$(dossier ls "\${workspace[@]}" 2>/dev/null | cut -f1) ;;
-${caseLines(commands, choicesOf, (choices) => `words="${choices}"`)}
+    ${takingItems(commands)})
+      local kind=items
+      [[ $command != verify || -z $item ]] || kind=proofs:$item
+      words=$(dossier completion "$kind" "\${workspace[@]}" 2>/dev/null | cut -f1) ;;
+    esac
+    [[ -n $item ]] || case $command in
+${caseLines(commands, choicesOf, (choices) => `words="$words ${choices}"`)}
     esac
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
@@ -48,7 +87,7 @@ complete -o default -F _dossier dossier
   zsh: (commands) => `#compdef dossier
 _dossier() {
   local -a names items workspace
-  local command at
+  local command item kind at before=$words[CURRENT-1]
   names=(
 ${commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).join('\n')}
   )
@@ -56,12 +95,24 @@ ${commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`).joi
     case $words[at-1] in
     --workspace) workspace=(--workspace "\${words[at]/#\\~/$HOME}") ;;
     --*) ;;
-    *) [[ -n $command || $words[at] == -* ]] || command=$words[at] ;;
+    *)
+      if [[ $words[at] == -* ]]; then :
+      elif [[ -z $command ]]; then command=$words[at]
+      else item=\${item:-$words[at]}
+      fi ;;
     esac
   done
-  case $words[CURRENT-1] in
+  case $before in
   ${DIRECTORIES}) _files -/; return ;;
   --file) _files; return ;;
+  esac
+  case $command$before in
+${valueLines(
+  commands,
+  (list) => `compadd -- ${list}; return`,
+  (kind) =>
+    `compadd -- \${(f)"$(dossier completion ${kind} $workspace 2>/dev/null | cut -f1)"}; return`,
+)}
   esac
   if [[ $PREFIX == -* ]]; then
     case $command in
@@ -69,12 +120,17 @@ ${caseLines(commands, flagsOf, (flags) => `compadd -- ${flags}`)}
     esac
     return
   fi
+  [[ -n $item ]] || case $command in
+${caseLines(commands, choicesOf, (choices) => `compadd -- ${choices}`)}
+  esac
   case $command in
   '' | help) _describe command names ;;
   ${takingItems(commands)})
-    items=(\${(f)"$(dossier ls $workspace 2>/dev/null | awk -F '\\t' '{ gsub(/[:\\\\]/, " ", $3); print $1 ":" $3 }')"})
-    _describe 'Work item' items || _files ;;
-${caseLines(commands, choicesOf, (choices) => `compadd -- ${choices}`)}
+    kind=items
+    [[ $command != verify || -z $item ]] || kind=proofs:$item
+    items=(\${(f)"$(dossier completion $kind $workspace 2>/dev/null | awk -F '\\t' '{ gsub(/[:\\\\]/, " ", $2); print $1 ":" $2 }')"})
+    _describe \${kind%%:*} items || _files ;;
+  ${choosing(commands)}) ;;
   *) _files ;;
   esac
 }
@@ -91,7 +147,7 @@ if [[ $funcstack[1] == _dossier ]]; then _dossier "$@"; else compdef _dossier do
       ...commands.flatMap((command) =>
         (Object.entries(command.options) as [OptionName, string][]).map(
           ([option, about]) =>
-            `complete -c dossier -n '__dossier_in ${patternOf(command).replace('|', ' ')}' ${fishFlag(option)} -d ${quoted(about)}`,
+            `complete -c dossier -n '__dossier_in ${patternOf(command).replace('|', ' ')}' ${fishFlag(option)}${fishValues(command, option)} -d ${quoted(about)}`,
         ),
       ),
       ...commands.flatMap((command) =>
@@ -124,11 +180,19 @@ const FISH = `function __dossier_in
 end
 function __dossier_items
     set -l words (commandline -opc)
+    set -l kind items
+    if set -l at (contains -i -- verify $words); and set -q words[(math $at + 1)]
+        set kind proofs:$words[(math $at + 1)]
+    end
+    __dossier_offers $kind
+end
+function __dossier_offers
+    set -l words (commandline -opc)
     set -l workspace
     if set -l at (contains -i -- --workspace $words)
         set workspace --workspace (string replace -r '^~' $HOME -- $words[(math $at + 1)])
     end
-    dossier ls $workspace 2>/dev/null | cut -f1,3
+    dossier completion $argv[1] $workspace 2>/dev/null
 end`;
 
 const fishFlag = (name: OptionName): string => {
@@ -137,36 +201,15 @@ const fishFlag = (name: OptionName): string => {
   return type === 'string' ? `${long} -r${TAKES_PATH.has(name) ? ' -F' : ''}` : long;
 };
 
+const fishValues = (command: Command, option: OptionName): string => {
+  const offered = offeredFor(command, option);
+  if (offered === undefined || OPTIONS[option].type === 'boolean') return '';
+  return isKind(offered)
+    ? ` -f -a '(__dossier_offers ${offered})'`
+    : ` -f -a '${offered.join(' ')}'`;
+};
+
 const TAKES_PATH: ReadonlySet<OptionName> = new Set(['workspace', 'repo', 'file']);
-
-const namesOf = (commands: readonly Command[]): string =>
-  commands.map(({ name }) => name).join(' ');
-
-const flagsOf = ({ options }: Command): string[] =>
-  [...Object.keys(options), ...EVERYWHERE].map((name) => `--${name}`);
-
-const takingItems = (commands: readonly Command[]): string =>
-  commands
-    .filter(({ words }) => /\bITEM\b/.test(words))
-    .map(({ name }) => name)
-    .join('|');
-
-/** Of words like `install|status|uninstall`. */
-const choicesOf = ({ words }: Command): string[] =>
-  /^[a-z]+(?:\|[a-z]+)+$/.test(words) ? words.split('|') : [];
-
-const caseLines = (
-  commands: readonly Command[],
-  listOf: (command: Command) => string[],
-  doing: (list: string) => string,
-): string =>
-  commands
-    .filter((command) => listOf(command).length > 0)
-    .map((command) => `    ${patternOf(command)}) ${doing(listOf(command).join(' '))} ;;`)
-    .join('\n');
-
-// A line without a command is `up`.
-const patternOf = ({ name }: Command): string => (name === 'up' ? `up|""` : name);
 
 // In single quotes, as all three shells read them.
 const quoted = (text: string): string => `'${text.replaceAll("'", '’')}'`;

@@ -1,4 +1,5 @@
 import type { AttentionItem } from '../../client/client.ts';
+import { daemonOrStart } from '../reach/start.ts';
 import { commandIn, verb } from './verb.ts';
 
 /** `dossier inbox`: what waits for the operator, oldest first, each with the command that answers it. */
@@ -18,7 +19,7 @@ export const inbox = verb(async ({ dossier, config, values, out }) => {
   );
   if (out.isTerminal && waiting.length === 0) out.say('Nothing waits for you.');
   return undefined;
-});
+}, daemonOrStart);
 
 const since = ({ since: at }: AttentionItem): string => at.slice(0, 16).replace('T', ' ');
 

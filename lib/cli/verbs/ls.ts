@@ -1,4 +1,5 @@
 import type { Case } from '../../client/client.ts';
+import { daemonOrStart } from '../reach/start.ts';
 import { standing } from './standing.ts';
 import { verb } from './verb.ts';
 
@@ -31,4 +32,4 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
   if (out.isTerminal && total === 0)
     out.say('No Work item. Make one: dossier new "What is to be done"');
   return undefined;
-});
+}, daemonOrStart);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { COMMANDS } from '../../../lib/cli/commands.ts';
@@ -87,13 +87,16 @@ const assertWhole = (script: string): void => {
 
 describe('dossier completion', () => {
   for (const [shell, offers] of Object.entries(SHELLS)) {
-    it(`completes commands, options, words and ids of Work items in ${shell}`, {
+    it(`completes commands, options, their values, words and ids in ${shell}`, {
       skip: lacks(shell),
     }, async (t) => {
       const workspace = temporaryDirectory(t);
       const { url } = await startDaemon(t, ['--workspace', workspace]);
       const body = { title: 'Say it: `touch bad` $(touch bad) \\', type: 'bug' };
       const { id } = await connect({ url }).call('POST /cases', { body });
+      const { id: proof } = await connect({ url }).call('POST /cases/{id}/proof', {
+        ...{ id, body: { type: 'log', content: 'It ran' } },
+      });
       const known = {
         'dossier ap': 'approve',
         'dossier approve --ha': '--hash',
@@ -102,6 +105,13 @@ describe('dossier completion', () => {
         'dossier completion z': 'zsh',
         'dossier help rev': 'revise',
         [`dossier show ${id.slice(0, 3)}`]: id.slice(0, 8),
+        'dossier ls --state op': 'open',
+        'dossier start --type inv': 'investigating',
+        'dossier new --type fea': 'feature',
+        'dossier start x --provider run': 'runbook',
+        'dossier wait --for pl': 'plan',
+        'dossier worktrees cl': 'clean',
+        [`dossier verify ${id.slice(0, 8)} ${proof.slice(0, 4)}`]: proof.slice(0, 8),
       };
       const { home, run } = await homeFor(t, shell, workspace);
       const said = offers(run)(Object.keys(known));
@@ -122,9 +132,11 @@ describe('dossier completion', () => {
   }
 
   it('offers every command first, and nothing where no daemon runs', async (t) => {
-    const { run } = await homeFor(t, 'bash', temporaryDirectory(t));
+    const workspace = temporaryDirectory(t);
+    const { run } = await homeFor(t, 'bash', workspace);
     const [all, ids, words] =
       SHELLS.bash?.(run)(['dossier ', 'dossier show ', 'dossier serve ']) ?? [];
+    assert.deepEqual(readdirSync(workspace), []);
     assert.deepEqual(
       all,
       COMMANDS.map(({ name }) => name),

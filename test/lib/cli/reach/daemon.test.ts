@@ -40,7 +40,7 @@ const impostor = async (t: TestContext, answer: (challenge: string) => string, s
 describe('a command that needs the daemon', () => {
   it('ends with 3 and names the command that starts one, where none runs', async (t) => {
     const workspace = temporaryDirectory(t);
-    const ended = await dossier(t, 'ls', '--workspace', workspace);
+    const ended = await dossier(t, 'show', 'one', '--workspace', workspace);
     assert.equal(ended.code, 3);
     assertSentence(
       ended,
@@ -52,7 +52,7 @@ describe('a command that needs the daemon', () => {
     const workspace = temporaryDirectory(t);
     const daemon = await startDaemon(t, ['--workspace', workspace]);
     await daemon.end('SIGKILL');
-    assert.equal((await dossier(t, 'ls', '--workspace', workspace)).code, 3);
+    assert.equal((await dossier(t, 'show', 'one', '--workspace', workspace)).code, 3);
   });
 
   it('sends nothing, and no key, to another program at its address', async (t) => {

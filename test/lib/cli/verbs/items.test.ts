@@ -350,7 +350,7 @@ describe('dossier open', () => {
   });
 });
 
-describe('dossier new and start', () => {
+describe('dossier new, start, inbox and ls', () => {
   it('begin a daemon where none runs, and work in the repository one stands in', async (t) => {
     const workspace = temporaryDirectory(t);
     const { root } = makeRepository(t, { files: { 'a.txt': 'one\n' } });
@@ -370,6 +370,10 @@ describe('dossier new and start', () => {
     );
     await said('stop');
     assert.equal((await said('show', 'say')).code, 3);
+    for (const verb of ['inbox', 'ls']) {
+      assert.equal((await said(verb)).code, 0);
+      await said('stop');
+    }
     assert.match(
       (await said('start', 'say', '--provider', 'manual')).stdout,
       /of manual is planning/,
