@@ -132,7 +132,7 @@ export const COMMANDS: readonly Command[] = [
     group: 'Workspace',
     usesFiles: true,
     words: '[NAME]',
-    summary: 'Make an API key, of this name if one is given, and show it once',
+    summary: 'Make an API key of this name, and show it once',
     options: {
       'state-dir': STATE_DIR,
       list: 'List the keys',

@@ -4,6 +4,7 @@ import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/api-keys.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { ApiKey } from '../../store/records/api-key.ts';
 import { whatIsAt } from '../../store/worktrees.ts';
+import { UsageError } from '../config.ts';
 import type { Call } from './line/command.ts';
 import { Refusal } from './line/refusal.ts';
 import { type Say, sayJson, toStandardOutput } from './show/terminal.ts';
@@ -13,13 +14,17 @@ export const key = async (
   { config, words, values }: Call,
   say: Say = toStandardOutput,
 ): Promise<number> => {
+  const [name] = words;
+  const { list = false, revoke } = values;
+  if (name === undefined && !list && revoke === undefined)
+    throw new UsageError(
+      'key needs a name for the new key, as in dossier key shell; or --list, or --revoke ID',
+    );
   const layout = layoutOf(config.workspace, config.state);
   if (whatIsAt(layout.dossier) === 'nothing')
     throw new Refusal(
       `${config.workspace} is no workspace in use: name yours with --workspace, or start its daemon once`,
     );
-  const [name = 'shell'] = words;
-  const { list = false, revoke } = values;
   const known = apiKeys({ layout });
   const tell = (value: unknown, lines: readonly string[]): void => {
     if (values.json === true) sayJson(say, value);
@@ -36,7 +41,7 @@ export const key = async (
       throw new Refusal(`There is no API key ${revoke}; dossier key --list shows them`);
     tell(told(found), [`Revoked ${found.name}`]);
   } else {
-    const { text, made } = await make(layout, name, known);
+    const { text, made } = await make(layout, name ?? '', known);
     tell({ ...told(made), key: text }, [text]);
   }
   return 0;
@@ -64,8 +69,7 @@ const freeName = (wanted: string, known: ReturnType<typeof apiKeys>): string => 
   const name = wanted.trim();
   if (name === '' || name.length > 90 || /[\p{Cc}\p{Cs}]/u.test(name))
     throw new Refusal('A name has 1 to 90 characters, on one line');
-  const names = new Set(known.map((each) => each.name));
-  if (!names.has(name)) return name;
-  if (wanted !== 'shell') throw new Refusal(`There is a key called ${name}: name another`);
-  return `${name} ${new Date().toISOString().slice(0, 19)}`;
+  if (known.some((each) => each.name === name))
+    throw new Refusal(`There is a key called ${name}: name another`);
+  return name;
 };

@@ -27,14 +27,14 @@ export const admitOperator = async (
 const keyNeeded = (): ServiceError =>
   new ServiceError(
     'unauthorized',
-    'The settings ask for an API key with every call (require_key). dossier key makes one; send it as Authorization: Bearer dossier_…, or open /dashboard/login in a browser.',
+    'The settings ask for an API key with every call (require_key). dossier key NAME makes one; send it as Authorization: Bearer dossier_…, or open /dashboard/login in a browser.',
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 
 const OPENED_BY_KEY: readonly Caller[] = ['run', 'untold', 'elsewhere', 'unseen'];
 
 const WITH_A_KEY =
-  'If you make it yourself, send an API key: dossier key makes one, and Authorization: Bearer dossier_… shows it (dossier takes it from DOSSIER_KEY). Callers by ssh -L, and programs that changed their user, need one, too.';
+  'If you make it yourself, send an API key: dossier key NAME makes one, and Authorization: Bearer dossier_… shows it (dossier takes it from DOSSIER_KEY). Callers by ssh -L, and programs that changed their user, need one, too.';
 
 const REFUSED: Readonly<Record<Caller, string | undefined>> = {
   operator: undefined,

@@ -200,7 +200,15 @@ describe('a start that is refused', () => {
 });
 
 describe('a command whose reader has heard enough', () => {
-  for (const args of [['doctor'], ['check'], ['init'], ['trust'], ['key'], ['help'], ['version']])
+  for (const args of [
+    ['doctor'],
+    ['check'],
+    ['init'],
+    ['trust'],
+    ['key', '--list'],
+    ['help'],
+    ['version'],
+  ])
     it(`${args} ends without a stack`, async (t) => {
       const root = temporaryDirectory(t);
       await (await startDaemon(t, ['--workspace', root])).end('SIGTERM');

@@ -36,7 +36,7 @@ describe('require_key', () => {
 
   it('lets a browser in by a cookie, without a script, until the key is revoked', async (t) => {
     const { call, workspace } = await strict(t);
-    const key = newKey(workspace);
+    const key = newKey(workspace, 'shell');
     const away = await call('GET', '/dashboard/keys');
     assert.deepEqual([away.status, away.headers.location], [303, '/dashboard/login']);
     const page = await call('GET', '/dashboard/login');
@@ -88,6 +88,9 @@ describe('dossier key', () => {
       });
     assert.match(run('one').stdout, /^dossier_[\w-]{43}\n$/);
     assert.match(run('one').stderr, /There is a key called one/);
+    const unnamed = run();
+    assert.deepEqual([unnamed.status, unnamed.stdout], [2, '']);
+    assert.match(unnamed.stderr, /key needs a name/);
     assert.match(run('--revoke', randomUUID()).stderr, /There is no API key/);
     assert.match(run('--list').stdout, /^[\w-]{36} {2}\S+ {2}one\n$/);
     writeFileSync(join(workspace, '.dossier', 'api-keys', 'odd.json'), '{}');
@@ -111,7 +114,7 @@ describe('dossier key', () => {
     const workspace = join(temporaryDirectory(t), 'none');
     const { status, stderr } = spawnSync(
       process.execPath,
-      [DOSSIER, 'key', '--workspace', workspace],
+      [DOSSIER, 'key', 'shell', '--workspace', workspace],
       { encoding: 'utf8' },
     );
     assert.equal(status, 1);

@@ -127,7 +127,7 @@ describe('dossier serve --socket', () => {
       return JSON.parse(text).id;
     };
     // One that is made while such a run lives counts once that has ended.
-    const key = (await dossier(t, 'key', '--workspace', workspace)).stdout.trim();
+    const key = (await dossier(t, 'key', 'shell', '--workspace', workspace)).stdout.trim();
     const agent = `${process.execPath} -e "require('http').request({ socketPath: '${path}', method: 'POST', path: '/webhooks', headers: { host: 'localhost' } }, (a) => require('fs').writeFileSync('${out}/answer', String(a.statusCode))).end()"`;
     const wait = `while [ ! -e ${out}/done ]; do sleep 0.1; done`;
     const description = `\`\`\`sh\n${agent}\n${wait}\n\`\`\`\n`;

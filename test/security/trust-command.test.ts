@@ -102,7 +102,7 @@ describe('dossier trust', () => {
     const dir = workspaceWith(t, '---\nrequire_key: true\n---\n');
     const daemon = await startDaemon(t, ['--workspace', dir]);
     await daemon.end('SIGTERM');
-    const key = dossier('key', '--workspace', dir).said.trim();
+    const key = dossier('key', 'shell', '--workspace', dir).said.trim();
     writeFileSync(join(dir, 'workspace.md'), HOSTILE.replace('---', '---\nrequire_key: true'));
     await startDaemon(t, ['--workspace', dir], { DOSSIER_TRUST: '' });
     const list = (env: Record<string, string>) =>

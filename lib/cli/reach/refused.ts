@@ -5,9 +5,9 @@ import { Refusal } from '../line/refusal.ts';
 
 /** What to type where the settings ask for a key, and none was given. */
 export const NO_KEY =
-  'The settings ask for an API key with every call (require_key): dossier key makes one. Give it as DOSSIER_KEY in the environment.';
+  'The settings ask for an API key with every call (require_key): dossier key NAME makes one. Give it as DOSSIER_KEY in the environment.';
 export const WRONG_KEY =
-  'The key in DOSSIER_KEY is unknown or revoked, not made on this machine (stop the daemon, and dossier trust asks about it), or made by hand while a session without a sandbox runs: dossier key makes another.';
+  'The key in DOSSIER_KEY is unknown or revoked, not made on this machine (stop the daemon, and dossier trust asks about it), or made by hand while a session without a sandbox runs: dossier key NAME makes another.';
 
 /** What the daemon refused as a Refusal, or as a UsageError of the option that it is about; another error as it is. */
 export const asRefused = (error: unknown, { env }: Config, values: Values): unknown => {

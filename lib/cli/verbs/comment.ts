@@ -22,12 +22,23 @@ export const comment = verb(async (given) => {
     throw new Refusal('Aborting: the comment is empty, so nothing is noted');
   const id = await itemOf(dossier, word);
   const session = await sessionOf(dossier, id, values.session);
+  refuseWithoutPlan(session);
   const noted = said.length === 0 ? byHand(given, session) : addWords(given, session, words);
   const comments = await noted;
   if (values.json === true) out.json({ session, comments: comments ?? '' });
   else out.say(`Noted; dossier revise ${id.slice(0, 8)} sends the plan back with it`);
   return undefined;
 });
+
+// `revise` would refuse it: what was noted would reach nobody.
+const refuseWithoutPlan = ({ id, case_id, status, mode }: Session): void => {
+  if (mode === 'plan' && !ENDED.has(status)) return;
+  throw new Refusal(
+    `Session ${id.slice(0, 8)} is ${status} and has no plan to send back. Send a message instead: dossier say ${case_id.slice(0, 8)} "…"`,
+  );
+};
+
+const ENDED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'aborted']);
 
 const readFile = ({ request }: Dossier, { case_id: id, id: sid }: Session) =>
   request('GET /cases/{id}/sessions/{sid}/comments', { id, sid });

@@ -49,6 +49,6 @@ export const logIn = async (
   if (key !== undefined) return service.consoleSessions.open(key);
   throw new ServiceError(
     'unauthorized',
-    'The API key is unknown or revoked. dossier key makes one.',
+    'The API key is unknown or revoked. dossier key NAME makes one.',
   );
 };

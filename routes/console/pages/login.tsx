@@ -10,8 +10,8 @@ export const Login = ({ form_key, error }: LoginShown) => (
   <>
     <h1>Log in</h1>
     <p>
-      Give an API key, which <code>dossier key</code> makes in a shell. This browser is known until
-      it is closed, the daemon ends, or the key is revoked.
+      Give an API key, which <code>dossier key NAME</code> makes in a shell. This browser is known
+      until it is closed, the daemon ends, or the key is revoked.
     </p>
     <Refused error={error} />
     <OneField

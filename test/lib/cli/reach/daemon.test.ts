@@ -126,7 +126,7 @@ describe('a command that needs the daemon', () => {
     const without = await dossier(t, 'ls', '--workspace', workspace);
     assert.equal(without.code, 1);
     assertSentence(without, /key/i);
-    const key = (await dossier(t, 'key', '--workspace', workspace)).stdout.trim();
+    const key = (await dossier(t, 'key', 'shell', '--workspace', workspace)).stdout.trim();
     const env = { ...process.env, DOSSIER_KEY: key };
     const ended = await dossierIn(t, { env }, ['ls', '--workspace', workspace]);
     assert.deepEqual([ended.code, ended.stdout, ended.stderr], [0, '', '']);

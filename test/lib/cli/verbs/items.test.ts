@@ -206,7 +206,7 @@ describe('dossier show and ls', () => {
       ]);
     for (const verb of ['ls', 'status', 'up'])
       for (const [key, why] of [
-        ['', /dossier key makes one\. Give it as DOSSIER_KEY/],
+        ['', /dossier key NAME makes one\. Give it as DOSSIER_KEY/],
         ['dossier_no', /The key in DOSSIER_KEY is unknown or revoked/],
       ] as const) {
         const { code, stderr } = await said(key, verb);
@@ -214,7 +214,7 @@ describe('dossier show and ls', () => {
         assert.match(stderr, why);
         assert.doesNotMatch(stderr, /Authorization/);
       }
-    const { stdout: key } = await said('', 'key');
+    const { stdout: key } = await said('', 'key', 'shell');
     assert.equal((await said(key.trim(), 'up')).code, 0);
   });
 });

@@ -108,6 +108,9 @@ describe('dossier approve', { skip: noTerminal }, () => {
     assert.equal(JSON.parse(ended.stdout).approved_sha256, hash);
     const again = await said('approve', '--hash', hash);
     assert.equal(again.code, 1);
+    const late = await said('comment', 'Too late');
+    assert.deepEqual([late.code, late.stdout], [1, '']);
+    assert.match(late.stderr, /has no plan to send back\. .* dossier say [0-9a-f]{8} /);
     assertSentence(again, /No plan waits: session [0-9a-f]{8} is /);
   });
 });
