@@ -40,14 +40,17 @@ events.ndjson -merge
  * Makes the files that a workspace should have and has not: settings, and what keeps git from secrets and from changing
  * bytes. Touches nothing that is there. Answers what it made.
  */
-export const makeWorkspaceFiles = async (layout: Layout): Promise<string[]> => {
+export const makeWorkspaceFiles = async (
+  layout: Layout,
+  settings = SETTINGS_TEXT,
+): Promise<string[]> => {
   makeSyncedDirectory(layout.tmp, 0o700, layout.root);
   // Whatever the operator's own .gitignore says, no `git add` reaches a secret.
   const wanted = {
     '.dossier/.gitignore': '*\n',
     '.gitignore': GITIGNORE,
     '.gitattributes': GITATTRIBUTES,
-    'workspace.md': SETTINGS_TEXT,
+    'workspace.md': settings,
   };
   const made: string[] = [];
   for (const [name, text] of Object.entries(wanted)) {

@@ -1,5 +1,8 @@
 import { layoutOf } from '../../store/layout.ts';
+import { SETTINGS_TEXT } from '../../store/settings/settings-text.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
+import { whatIsAt } from '../../store/worktrees.ts';
+import type { Config } from '../config.ts';
 import { headCommit } from '../tools/git/read/repository.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import type { Git } from '../tools/git/run/git.ts';
@@ -34,6 +37,22 @@ export const init = async (
   const home = git.program === undefined ? undefined : await homeOf(git, workspace);
   sayJson(tell, { workspace, made, repository: home?.repository.path ?? null, committed });
   return 0;
+};
+
+/**
+ * Makes a workspace that is new with a git repository to which each change is committed. One that is there is left as it is, and so
+ * is one inside a repository, or of who has no git, or is not known to it: doctor says so.
+ */
+export const beginHistory = async (config: Config): Promise<void> => {
+  const { workspace, env } = config;
+  const layout = layoutOf(workspace);
+  if ([layout.settings, layout.dossier].some((path) => whatIsAt(path) !== 'nothing')) return;
+  needWorkspace(config);
+  const git = createGit({ env: cleanEnvironment(env) });
+  if (git.program === undefined || (await homeOf(git, workspace)) !== undefined) return;
+  if (!(await hasIdentity(git.at(workspace)))) return;
+  await makeWorkspaceFiles(layout, SETTINGS_TEXT.replace('#autocommit: false', 'autocommit: true'));
+  await makeRepository(git, workspace, () => undefined);
 };
 
 /** Answers what was committed. */

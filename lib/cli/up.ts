@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { beginHistory } from './init.ts';
 import type { Call } from './line/command.ts';
 import type { OptionName, Values } from './line/options.ts';
 import { Refusal } from './line/refusal.ts';
@@ -14,11 +15,13 @@ import { isTerminal, toStandardOutput as say, sayJson } from './show/terminal.ts
  */
 export const up = async ({ config, values }: Call): Promise<number> => {
   const flags = flagsOf(values);
+  const json = values.json === true;
+  await beginHistory(config);
   const begun = await daemonOrStart(config, flags);
   refuseFlags(begun, config.workspace, flags);
   const { url, pid, began } = begun;
   const { workspace } = config;
-  if (values.json === true) {
+  if (json) {
     const project = (await hereIn(config, begun)) ?? null;
     sayJson(say, { url, pid, began, workspace, project });
     return 0;

@@ -225,6 +225,24 @@ describe('dossier without a word', () => {
   });
 });
 
+describe('a workspace that dossier makes', () => {
+  it('has a git repository to which changes are committed; one that is there gets none', async (t) => {
+    const { home, workspace, run } = scene(t);
+    writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = a\n\temail = a@b\n');
+    const { root } = makeRepository(t);
+    assert.equal((await run(root)).code, 0);
+    assert.equal(git(workspace, 'log', '--format=%s'), 'workspace: made\n');
+    assert.equal((await run(root, 'new', 'One')).code, 0);
+    await until(() => git(workspace, 'ls-files', 'cases').includes('case.md'));
+    const there = scene(t);
+    mkdirSync(there.workspace);
+    writeFileSync(join(there.workspace, 'workspace.md'), '---\nmax_sessions: 2\n---\n');
+    const kept = await there.run(root);
+    assert.equal(kept.code, 0, kept.stderr);
+    assert.equal(existsSync(join(there.workspace, '.git')), false);
+  });
+});
+
 describe('the repository in which dossier is called', () => {
   it('is added under its folder name to the daemon that runs, and none gets another repository', async (t) => {
     const { run, owner } = scene(t, { DOSSIER_PORT: '0' });
