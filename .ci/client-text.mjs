@@ -59,6 +59,7 @@ const member = ({ key, operation, parameters }) => {
   const fields = [
     `input: ${input.length === 0 ? 'Record<never, never>' : block(input)};`,
     `answers: ${answersOf(key, operation)};`,
+    ...wholeOf(answersOf(key, operation)),
     ...(isStream({ operation }) ? [`events: ${eventName(key)};`] : []),
   ];
   return indent(`${comment(said)}'${key}': ${block(fields)};`);
@@ -105,6 +106,10 @@ const bodyOf = (requestBody) => {
 };
 
 const orUndefined = (isNeeded) => (isNeeded ? '' : ' | undefined');
+
+// Parts of a record are answered where `fields` asks for them.
+const wholeOf = (answers) =>
+  answers.includes('PartOf') ? [`whole: ${answers.replace(/\((\w+) \| PartOf\1\)/g, '$1')};`] : [];
 
 const answersOf = (key, operation) => {
   const statuses = Object.entries(operation.responses).filter(

@@ -50,18 +50,30 @@ type Given<In, More> = Record<never, never> extends In ? [input?: In & More] : [
 /** What a call takes, as the parameters after its name: for functions that make calls in their turn. */
 export type InputOf<K extends Operation> = Given<Operations[K]['input'], Extras>;
 
-type Answers<K extends Operation> = Operations[K]['answers'];
+/** The name of a call whose records are whole unless `fields` names some of theirs. */
+export type WholeOperation = {
+  [K in Operation]: Operations[K] extends { whole: unknown } ? K : never;
+}[Operation];
 
-/** What a call answers, by its status; 304 where `ifNoneMatch` still holds. */
-export type Answer<K extends Operation> = {
-  [Status in keyof Answers<K>]: {
+// The same call without `fields`.
+type Unpicked<In> = In extends { query?: infer Query }
+  ? Omit<In, 'query'> & {
+      query?: (Omit<NonNullable<Query>, 'fields'> & { fields?: undefined }) | undefined;
+    }
+  : never;
+
+type ByStatus<Answers> = {
+  [Status in keyof Answers]: {
     status: Status;
-    data: Answers<K>[Status];
+    data: Answers[Status];
     /** Without quotes: for `ifMatch` and `ifNoneMatch`. */
     etag: string | undefined;
     headers: { get(name: string): string | null };
   };
-}[keyof Answers<K>];
+}[keyof Answers];
+
+/** What a call answers, by its status; 304 where `ifNoneMatch` still holds. */
+export type Answer<K extends Operation> = ByStatus<Operations[K]['answers']>;
 
 /** The body of a call's answer. */
 export type Data<K extends Operation> = Exclude<Answer<K>, { status: 304 }>['data'];
@@ -73,11 +85,19 @@ export type StreamEventOf<K extends StreamOperation> = Operations[K] extends { e
 
 export interface Dossier {
   /** Makes a call and answers its body: JSON, a text, a file, or undefined. Throws Problem and NoConnection. */
+  call<K extends WholeOperation>(
+    operation: K,
+    ...input: Given<Unpicked<Omit<Operations[K]['input'], 'ifNoneMatch'>>, Extras>
+  ): Promise<Operations[K]['whole'][200]>;
   call<K extends Operation>(
     operation: K,
     ...input: Given<Omit<Operations[K]['input'], 'ifNoneMatch'>, Extras>
   ): Promise<Data<K>>;
   /** The same with the status, the ETag and the headers of the answer. */
+  request<K extends WholeOperation>(
+    operation: K,
+    ...input: Given<Unpicked<Operations[K]['input']>, Extras>
+  ): Promise<ByStatus<Operations[K]['whole']>>;
   request<K extends Operation>(operation: K, ...input: InputOf<K>): Promise<Answer<K>>;
   /**
    * Follows a stream. A connection that breaks is made again where it was, so that no event is missed or comes twice.
