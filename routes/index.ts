@@ -20,6 +20,7 @@ import { pullRequestRoutes } from './pull-requests.ts';
 import { reviewRoutes } from './reviews.ts';
 import { sessionControlRoutes } from './session-control.ts';
 import { sessionMessageRoutes } from './session-messages.ts';
+import { sessionRecordRoutes } from './session-record.ts';
 import { sessionRoutes } from './sessions.ts';
 import { settingsRoutes } from './settings.ts';
 import { systemRoutes } from './system.ts';
@@ -38,7 +39,7 @@ export const sections: readonly Section[] = [
   {
     title: 'Sessions',
     description: 'Attempts at a Work item: a plan, and once it is approved the work',
-    routes: [...sessionRoutes, ...sessionMessageRoutes],
+    routes: [...sessionRoutes, ...sessionRecordRoutes, ...sessionMessageRoutes],
   },
   {
     title: 'Session control and locks',

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { SESSION_STREAM } from '../lib/daemon/events.ts';
-import { created, markdown, patchAnswer, visibleMarkdown } from '../lib/http/answer.ts';
+import { created, markdown, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { approvePlan, revisePlan } from '../lib/work/sessions/lifecycle/approve.ts';
@@ -11,27 +10,21 @@ import {
   finishSession,
 } from '../lib/work/sessions/lifecycle/control.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
-import { getDiffFiles } from '../lib/work/sessions/lifecycle/diff-files.ts';
 import {
   getComments,
-  getDiff,
   getPlan,
   getSession,
-  getStream,
   listSessions,
   putComments,
   putPlan,
   usageOf,
 } from '../lib/work/sessions/lifecycle/read.ts';
 import { Boundary } from '../store/records/boundary.ts';
-import { DiffFile } from '../store/records/diff-file.ts';
 import { Sha256, Word } from '../store/records/id.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
 import { BASE, GIVES_MARKDOWN, optionalBody, TAKES_MARKDOWN } from './fields.ts';
 import { CREATING } from './problems.ts';
-
-const Since = Type.Object({ since: Type.Optional(Type.Enum(['base', 'approval'])) });
 
 const ABOUT_A_PLAN = [
   'lock_held',
@@ -95,10 +88,20 @@ export const sessionRoutes = [
   route('GET /cases/{id}/sessions/{sid}/boundary', {
     summary: 'Read what shuts a session in once its plan is approved, and what it may do unasked',
     description:
-      'As the settings that hold want it now: sandbox, network, permissions. 404 too where the settings name its provider no more.',
+      'As the settings that hold want it now: sandbox, network, permissions; and the commands of the plan that run without asking, less those in `ask`. 404 too where the settings name its provider no more.',
+    query: Type.Object({
+      ask: Type.Optional(
+        Type.String({
+          maxLength: 100_000,
+          description:
+            'Commands of that list that are asked for all the same, each on its own line',
+        }),
+      ),
+    }),
     response: Boundary,
     errors: ['unreadable_record', 'worktree_elsewhere'],
-    handler: ({ params }, service) => boundaryOfSession(service, params.id, params.sid),
+    handler: ({ params: { id, sid }, query }, service) =>
+      boundaryOfSession(service, { caseId: id, id: sid, ask: query.ask?.split('\n') }),
   }),
   route('GET /cases/{id}/sessions/{sid}/plan', {
     summary: 'Read plan.md: the plan proposed, edited or approved',
@@ -147,8 +150,12 @@ export const sessionRoutes = [
   route('POST /cases/{id}/sessions/{sid}/approve', {
     summary: 'Approve the plan and move the session to Work mode',
     description:
-      'The operator gate. What runs is plan.md as it stands now, kept byte for byte as approved.md; with `plan_sha256` only if that is the plan that was read. The stream tells it as `approved`.',
-    body: optionalBody({ plan_sha256: Type.Optional(Sha256) }),
+      'The operator gate. What runs is plan.md as it stands now, kept byte for byte as approved.md; with `plan_sha256` only if that is the plan that was read. `approval_sha256` of GET …/boundary approves the commands that it lists, too: they run without asking; `ask` names those that were taken out of the list. Without it each command is asked for, unless the settings allow it. The stream tells it as `approved`.',
+    body: optionalBody({
+      plan_sha256: Type.Optional(Sha256),
+      approval_sha256: Type.Optional(Sha256),
+      ask: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 100 })),
+    }),
     response: Session,
     errors: [
       'planning_gate_closed',
@@ -163,8 +170,8 @@ export const sessionRoutes = [
       'other_session_active',
       'file_busy',
     ],
-    handler: ({ params, body, key }, service) =>
-      approvePlan(service, params.id, params.sid, { seen: body?.plan_sha256, key }),
+    handler: ({ params, body: { plan_sha256: seen, ...unasked } = {}, key }, service) =>
+      approvePlan(service, params.id, params.sid, { seen, ...unasked, key }),
   }),
   route('POST /cases/{id}/sessions/{sid}/revise', {
     summary: 'Send the plan back: the agent plans again, from its plan and from this comment',
@@ -217,35 +224,5 @@ export const sessionRoutes = [
         question_id: params.question_id,
         ...body,
       }),
-  }),
-  route('GET /cases/{id}/sessions/{sid}/diff', {
-    summary: 'Read what the session changed, as a patch',
-    description:
-      'diff.patch as it was kept when the work was over, or was stopped; 404 before. With `since=approval` only what changed since the plan was approved: without what stood in the worktree then, of another session or by hand.',
-    query: Since,
-    response: Type.String(),
-    produces: 'text/x-diff',
-    errors: ['unreadable_record'],
-    handler: async ({ params, query }, service) =>
-      patchAnswer(await getDiff(service, params.id, params.sid, query.since)),
-  }),
-  route('GET /cases/{id}/sessions/{sid}/diff/files', {
-    operationId: 'listDiffFiles',
-    summary: 'List the files that the session changed, those first that run later',
-    description:
-      'The files of diff.patch. `runs` says when a program runs that the file names: sentences such as "runs when you run `make`", compared with the base.',
-    query: Since,
-    response: Type.Array(DiffFile),
-    errors: ['unreadable_record'],
-    handler: ({ params, query }, service) =>
-      getDiffFiles(service, params.id, params.sid, query.since),
-  }),
-  route('GET /cases/{id}/sessions/{sid}/stream', {
-    summary: "Follow a session's execution events; the stream ends after `complete`",
-    description: 'Server-sent events, or those so far as JSON where Accept prefers it.',
-    produces: 'text/event-stream',
-    stream: SESSION_STREAM,
-    errors: ['unreadable_record'],
-    handler: ({ params }, service) => getStream(service, params.id, params.sid),
   }),
 ];

@@ -1,6 +1,6 @@
 import { visible } from '../../base/visible.ts';
 import type { Settings } from '../../store/records/settings.ts';
-import type { PermissionOption, Phase } from './provider.ts';
+import type { Isolation, PermissionOption, Phase } from './provider.ts';
 
 /** `permissions` of the settings: what an agent may do in Work mode without the operator being asked. */
 export type PermissionPolicy = Required<NonNullable<Settings['permissions']>>;
@@ -12,6 +12,8 @@ export interface PermissionAsk {
   paths: string[];
   /** The shell command of an `execute` request, where the agent tells it as data. */
   command?: string;
+  /** The same, where the shell reads just these characters, in the worktree and with the variables that all commands have. */
+  line?: string;
   options: PermissionOption[];
 }
 
@@ -22,7 +24,18 @@ export interface PermissionScope {
   inside: (path: string) => boolean;
   /** What commands may begin with for this session, as the operator answered. */
   prefixes?: readonly string[];
+  /** The commands of the plan that the operator approved to run without asking. */
+  unasked?: readonly string[];
 }
+
+/** The policy that applies: `plan` needs a sandbox that is enforced, and is `ask` without one. */
+export const policyWithin = (
+  { execute, ...others }: PermissionPolicy,
+  isolation: Isolation,
+): PermissionPolicy => ({
+  ...others,
+  execute: execute === 'plan' && isolation !== 'enforced' ? 'ask' : execute,
+});
 
 type PermissionDecision =
   | { answer: 'ask' }
@@ -73,17 +86,18 @@ const judge = (ask: PermissionAsk, scope: PermissionScope): Verdict => {
   if (LOOKING.has(ask.kind)) return 'allow';
   if (scope.phase === 'plan') return 'refuse';
   if (CHANGING.has(ask.kind)) return ask.paths.length > 0 ? 'allow' : 'ask';
-  if (ask.kind === 'execute') return judgeCommand(ask.command, scope.policy.execute);
+  if (ask.kind === 'execute') return judgeCommand(ask, scope);
   if (ask.kind === 'fetch') return scope.policy.fetch;
   return ask.kind === 'switch_mode' ? 'refuse' : 'ask';
 };
 
 const judgeCommand = (
-  command: string | undefined,
-  policy: PermissionPolicy['execute'],
+  { command, line }: PermissionAsk,
+  { policy: { execute }, unasked = [] }: PermissionScope,
 ): Verdict => {
-  if (typeof policy === 'string') return policy;
-  return command !== undefined && policy.some((prefix) => isPlainCallOf(command, prefix))
+  if (execute === 'plan') return line !== undefined && unasked.includes(line) ? 'allow' : 'ask';
+  if (typeof execute === 'string') return execute;
+  return command !== undefined && execute.some((prefix) => isPlainCallOf(command, prefix))
     ? 'allow'
     : 'ask';
 };

@@ -110,7 +110,9 @@ export interface RunSpec {
   mcp?: { url: string; token: string };
   /** What commands may begin with, as the operator answered in this session; more are added. Empty where left out. */
   prefixes?: string[];
-  /** The same for all sessions of the project, looked at with each request. Left out, it cannot be answered. */
+  /** The commands of the plan that the operator approved to run without asking. None where left out. */
+  unasked?: readonly string[];
+  /** The same as `prefixes` for all sessions of the project, looked at with each request. Left out, it cannot be answered. */
   project?: AllowedInProject;
   /**
    * A program has failed that is silent for `idle_ms`, that goes on for longer than `wall_ms` (the operator's time to

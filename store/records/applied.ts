@@ -34,7 +34,7 @@ export const networkRules = (all: NetworkRules, own: NetworkRules): NetworkRules
 export const permissionPolicy = ({
   permissions,
 }: Pick<Settings, 'permissions'>): Required<NonNullable<Settings['permissions']>> => ({
-  execute: 'ask',
+  execute: 'plan',
   fetch: 'ask',
   ...permissions,
 });

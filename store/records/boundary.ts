@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Sha256 } from './id.ts';
 import { ProviderInfo } from './provider.ts';
 import { NetworkSetting, PermissionSettings } from './settings.ts';
 
@@ -39,10 +40,23 @@ export const Boundary = Type.Object(
         { description: 'Of an agent that can ask; what else asks nothing' },
       ),
     ),
+    unasked: Type.Optional(
+      Type.Object(
+        {
+          commands: Type.Array(Type.String()),
+          plan_sha256: Type.Optional(Sha256),
+          approval_sha256: Type.Optional(Sha256),
+        },
+        {
+          description:
+            'The commands of the plan that run without asking: of an approved plan those that were approved, else those of plan.md less `ask`. Approving with `approval_sha256` approves that text and these commands. Left out where each command is asked for',
+        },
+      ),
+    ),
   },
   { $id: 'Boundary' },
 );
 export type Boundary = Static<typeof Boundary>;
 
 /** What of it a provider knows. */
-export type ProviderBoundary = Omit<Boundary, 'commits'>;
+export type ProviderBoundary = Omit<Boundary, 'commits' | 'unasked'>;

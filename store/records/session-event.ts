@@ -43,7 +43,14 @@ const DAEMON_EVENTS = {
     { description: 'comments.md, what the operator says of the plan, is another than before' },
   ),
   approved: Type.Object(
-    { approved_at: orNull(Time), approved_by: orNull(Text), approved_sha256: Sha256 },
+    {
+      approved_at: orNull(Time),
+      approved_by: orNull(Text),
+      approved_sha256: Sha256,
+      unasked: Type.Optional(
+        Type.Array(Text, { description: 'The commands of the plan that run without asking' }),
+      ),
+    },
     {
       description:
         "The operator's yes, told once: what runs after it is the text of this hash, kept as approved.md",

@@ -136,6 +136,8 @@ export const SessionMatter = Type.Object({
   approved_by: maybe(Type.String()),
   /** Of approved.md. A session approved before there was one has only `plan_sha256`. */
   approved_sha256: maybe(Sha256),
+  /** The commands of the plan that were approved to run without asking. */
+  unasked: maybe(Type.Array(Type.String())),
   created_at: Time,
   started_at: maybe(Time),
   ended_at: maybe(Time),
@@ -188,6 +190,12 @@ export const Session = Type.Object(
     approved_sha256: orNull(
       Sha256,
       'Of approved.md: the text that runs. null before, and where an older version approved',
+    ),
+    unasked: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'The commands of the plan that were approved to run without asking, while `permissions.execute` is `plan` and its sandbox is enforced',
+      }),
     ),
     plan_edited: Type.Optional(
       Type.Boolean({

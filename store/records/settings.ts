@@ -12,7 +12,7 @@ export const FORMATS = [
 ] as const;
 
 const Argv = Type.Array(Type.String(), { minItems: 1 });
-const Policy = Type.Union([Type.Enum(['ask', 'allow']), Words]);
+const Policy = Type.Union([Type.Enum(['ask', 'plan', 'allow']), Words]);
 
 /** A domain that programs may reach, with a port if only that one: `example.com`, `*.example.com`, `example.com:443`. */
 const DOMAIN = '^(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?$';

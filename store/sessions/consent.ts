@@ -93,5 +93,6 @@ const startOf = ({ case_id, matter }: OfItem) => {
 const approvalOf = ({ case_id, matter }: OfItem) => {
   const { type, provider, model = null, effort = null, branch = null, base_commit = null } = matter;
   const plan_sha256 = matter.approved_sha256 ?? matter.plan_sha256 ?? null;
-  return { case_id, plan_sha256, type, provider, model, effort, branch, base_commit };
+  const unasked = matter.unasked?.length ? { unasked: matter.unasked } : {};
+  return { case_id, plan_sha256, type, provider, model, effort, branch, base_commit, ...unasked };
 };

@@ -74,7 +74,10 @@ const howItWent = ({
   commands,
   commit,
   dismissed_at,
-}: SessionMatter): Pick<Session, 'commands' | 'commit' | 'dismissed_at'> => ({
+  mode,
+  unasked,
+}: SessionMatter): Pick<Session, 'commands' | 'commit' | 'dismissed_at' | 'unasked'> => ({
+  ...(mode === 'work' && unasked?.length && { unasked: unasked.map((line) => visible(line)) }),
   ...(commands && { commands: served(commands) }),
   ...(commit && { commit: asServed(commit) }),
   ...(dismissed_at && { dismissed_at }),

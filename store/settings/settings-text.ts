@@ -55,10 +55,10 @@ provider: runbook
 #  copy_files: []
 #  commit: end
 
-# What an agent may do in Work mode without asking you: ask, allow, or, for execute, a list of prefixes of
-# commands that it may run.
+# What an agent may do in Work mode without asking you: ask, allow, or, for execute, plan (the commands that you approve
+# with the plan; ask where no sandbox is enforced), or a list of prefixes of commands that it may run.
 #permissions:
-#  execute: ask
+#  execute: plan
 #  fetch: ask
 
 # GitHub, or a GitHub Enterprise server: its host; which repository is meant, where git's remotes do not tell; which remotes

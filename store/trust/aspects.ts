@@ -72,7 +72,9 @@ const isSubsequence: OpensNoMore = (before, after) => {
 const isSandboxedAgain: OpensNoMore = (before, after) => before === 'off' && after === 'auto';
 
 const allowsNoMore: OpensNoMore = (before, after) =>
-  after === 'ask' || (Array.isArray(after) && (before === 'allow' || isSubset(before, after)));
+  after === 'ask' ||
+  (before === 'allow' && after === 'plan') ||
+  (Array.isArray(after) && (before === 'allow' || isSubset(before, after)));
 
 const domainsIn = (network: unknown): unknown =>
   typeof network === 'object' && network !== null

@@ -161,6 +161,19 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await say(turn, 'The plan.');
     return END;
   },
+  // Says the plan that the test wrote, and asks for the commands that the test wrote, one after the other.
+  planned: async (turn) => {
+    const written = (name: string): string => readFileSync(join(memory, name), 'utf8');
+    await call(turn, 'r', { kind: 'read', status: 'completed' });
+    if (turn.prompt.includes('The approved plan'))
+      for (const [at, rawInput] of JSON.parse(written('commands.json')).entries()) {
+        const told = { toolCallId: `c${at}`, title: 'A command', kind: 'execute', rawInput };
+        await call(turn, told.toolCallId, { ...told, status: 'completed' });
+        await turn.ask(told);
+      }
+    await say(turn, written('plan.md'));
+    return END;
+  },
   permission: async (turn) => {
     const command = { rawInput: { command: 'npm test' } };
     await say(

@@ -3,6 +3,7 @@ import { programStamp } from '../../tools/process/find-program.ts';
 import { boundaryOf, isolationOf } from '../launch.ts';
 import { whyNotThere } from '../not-there.ts';
 import { withOwnState } from '../own-state.ts';
+import { policyWithin } from '../permissions.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Provider, ProviderInfo } from '../provider.ts';
 import { failedRun } from '../run-end.ts';
@@ -20,6 +21,7 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
   const stamp = (): string =>
     programStamp(agent.argv[0] ?? '', cleanEnvironment(deps.env, agent.env));
   const seen = createSeen(stamp);
+  const policy = policyWithin(deps.policy, isolationOf(deps));
   let known: { info: Promise<ProviderInfo>; until: number; program: string } | undefined;
   const look = (): Promise<ProviderInfo> => {
     const program = stamp();
@@ -38,7 +40,7 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
     own_network: deps.network.kind === 'own',
     boundary: () => ({
       ...boundaryOf('acp', deps, agent.env),
-      permissions: { ...deps.policy, prefixes: [] },
+      permissions: { ...policy, prefixes: [] },
     }),
     usual: agent.usual,
     offers: seen.read,
@@ -49,7 +51,7 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
       if (missing !== undefined) return failedRun(missing);
       const loading = import('./run.ts');
       return withOwnState({ state: agent.state, spec, tell, deps }, (own) =>
-        loading.then(({ startAcpRun }) => startAcpRun(agent, own, tell, { ...deps, seen })),
+        loading.then(({ startAcpRun }) => startAcpRun(agent, own, tell, { ...deps, policy, seen })),
       );
     },
   };

@@ -12,11 +12,11 @@ import {
   type PermissionScope,
 } from '../permissions.ts';
 import type { AllowedInProject, PermissionOption, PrefixOption, RunEvent } from '../provider.ts';
-import { commandOf, type ToolCall } from './tool-call.ts';
+import { commandOf, lineOf, type ToolCall } from './tool-call.ts';
 
 interface DeskDeps {
   /** What the operator allows by its beginning is added to its `prefixes`. */
-  scope: PermissionScope & { prefixes: string[] };
+  scope: PermissionScope & { prefixes: string[]; cwd: string };
   /** What is allowed in all sessions of the project. */
   project?: AllowedInProject;
   tell: (event: RunEvent) => void;
@@ -48,7 +48,7 @@ export const createPermissionDesk = (deps: DeskDeps) => {
     /** Resolves with the answer for the agent; `signal` is the agent taking its question back. */
     ask: async (call: ToolCall, offered: unknown, signal: AbortSignal): Promise<unknown> => {
       if (closed) return CANCELLED;
-      const ask = askOf(call, offered);
+      const ask = askOf(call, offered, scope.cwd);
       const decision = decidePermission(ask, { ...scope, prefixes: allowedNow(deps) });
       if (decision.answer === 'ask') return park(state, { ask, title: call.title }, signal);
       if (decision.answer === 'refuse') state.refused = call.title;
@@ -84,13 +84,15 @@ export const createPermissionDesk = (deps: DeskDeps) => {
 export type PermissionDesk = ReturnType<typeof createPermissionDesk>;
 
 // What it asks leave for: its tool call as it is known, and the options it offers that the protocol knows.
-const askOf = (call: ToolCall, offered: unknown): PermissionAsk => {
+const askOf = (call: ToolCall, offered: unknown, cwd: string): PermissionAsk => {
   const command = commandOf(call);
+  const line = lineOf(call, cwd);
   return {
     kind: call.kind,
     paths: call.paths,
     options: list(offered).flatMap(optionOf),
     ...(command !== undefined && { command }),
+    ...(line !== undefined && { line }),
   };
 };
 

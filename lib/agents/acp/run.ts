@@ -93,7 +93,10 @@ const startTurn = (
   const clock = idleClock(program, spec.limits.idle_ms, transcript.calling);
   const { onWaiting } = clock;
   const desk = createPermissionDesk({
-    scope: { phase: spec.phase, policy: deps.policy, inside, prefixes: spec.prefixes ?? [] },
+    scope: {
+      ...{ phase: spec.phase, policy: deps.policy, inside, cwd: spec.cwd },
+      ...{ prefixes: spec.prefixes ?? [], unasked: spec.unasked ?? [] },
+    },
     ...{ tell, onWaiting },
     ...(spec.project !== undefined && { project: spec.project }),
   });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { capText } from '../../../base/cap-text.ts';
 import { list, record, text, type Wire } from '../../../base/wire.ts';
 import { exitCodeIn, exitCodeSaid } from '../exit-code.ts';
@@ -83,10 +84,44 @@ export const commandOf = ({ raw_input }: ToolCall): string | undefined => {
   const args = wordsOf(raw_input.args ?? []);
   if (typeof command === 'string') return args && [command, ...args].join(' ');
   const words = wordsOf(command) ?? [];
-  if (words.length === 0) return undefined;
+  return words.length === 0 ? undefined : (scriptOf(words) ?? words.join(' '));
+};
+
+/**
+ * The line that a shell reads for an execute call, in `cwd`. Undefined where the call names another directory, variables,
+ * standard input or two commands, or where words are put together.
+ */
+export const lineOf = ({ raw_input }: ToolCall, cwd: string): string | undefined => {
+  const { command, cmd, args } = raw_input;
+  if (command !== undefined && cmd !== undefined) return undefined;
+  const hasUsualPlace = Object.entries(raw_input).every(([name, value]) =>
+    isUsual(name, value, cwd),
+  );
+  const isAlone = args === undefined || list(args).length === 0;
+  if (!hasUsualPlace || !isAlone) return undefined;
+  const given = command ?? cmd;
+  return typeof given === 'string' ? given : scriptOf(wordsOf(given) ?? []);
+};
+
+const isUsual = (name: string, value: unknown, cwd: string): boolean => {
+  if (isNothing(value)) return true;
+  if (PLACE.test(name)) return typeof value === 'string' && resolve(cwd, value) === resolve(cwd);
+  return !SURROUNDINGS.test(name);
+};
+
+const isNothing = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.keys(value).length === 0
+    : value === undefined || value === null || value === '' || value === false;
+
+// As agents call them: `cwd`, `workdir`, `working_directory`, `dir_path`; `env`, `environment_variables`, `stdin`.
+const PLACE = /cwd|dir|path|folder|root/i;
+const SURROUNDINGS = /env|stdin|shell|host|remote|container/i;
+
+const scriptOf = (words: readonly string[]): string | undefined => {
   const [shell = '', flag = '', script] = words;
-  const wrapped = words.length === 3 && SHELL.test(shell) && /^-\w*c$/.test(flag);
-  return wrapped ? script : words.join(' ');
+  const isWrapped = words.length === 3 && SHELL.test(shell) && /^-\w*c$/.test(flag);
+  return isWrapped ? script : undefined;
 };
 
 // A program of the same name from elsewhere is no shell.

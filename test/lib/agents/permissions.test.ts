@@ -8,8 +8,9 @@ import {
   onceOptions,
   type PermissionAsk,
   type PermissionPolicy,
+  policyWithin,
 } from '../../../lib/agents/permissions.ts';
-import type { PermissionOption, Phase } from '../../../lib/agents/provider.ts';
+import type { Isolation, PermissionOption, Phase } from '../../../lib/agents/provider.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
 const OPTIONS: PermissionOption[] = [
@@ -116,6 +117,43 @@ describe('decidePermission', () => {
       );
     });
   }
+
+  it('answers plan with the lines that were approved, byte for byte, and asks for all else', () => {
+    const policy: PermissionPolicy = { execute: 'plan', fetch: 'ask' };
+    const decided = (ask: Partial<PermissionAsk>, phase: Phase = 'work', unasked = ['npm test']) =>
+      decidePermission(
+        { kind: 'execute', paths: [], options: OPTIONS, ...ask },
+        { phase, policy, inside, unasked },
+      ).answer;
+    const exact = { command: 'npm test', line: 'npm test' };
+    assert.equal(decided(exact), 'allow');
+    assert.equal(decided(exact, 'work', []), 'ask');
+    assert.equal(decided(exact, 'plan'), 'refuse');
+    assert.equal(decided({ ...exact, paths: ['/etc'] }), 'refuse');
+    assert.equal(decided({ ...exact, kind: 'other' }), 'ask');
+    assert.equal(decided({ command: 'npm test' }), 'ask');
+    for (const line of ['npm test ', ' npm test', 'npm  test', 'npm', 'npm test -- a', 'npm test;'])
+      assert.equal(decided({ command: line, line }), 'ask', line);
+  });
+
+  it('takes plan for ask where no sandbox is enforced, and changes no other policy', () => {
+    const executes = ['ask', 'plan', 'allow'] as const;
+    const within = (isolation: Isolation) =>
+      executes.map((execute) => policyWithin({ execute, fetch: 'allow' }, isolation));
+    for (const isolation of ['checked', 'untried', 'operator'] as const)
+      assert.deepEqual(
+        within(isolation).map(({ execute, fetch }) => [execute, fetch]),
+        [
+          ['ask', 'allow'],
+          ['ask', 'allow'],
+          ['allow', 'allow'],
+        ],
+      );
+    assert.deepEqual(
+      within('enforced').map(({ execute }) => execute),
+      executes,
+    );
+  });
 
   it('resolves links and `..` before it takes a place for one in the worktree', (t) => {
     const tree = temporaryDirectory(t);

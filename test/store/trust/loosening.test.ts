@@ -13,6 +13,7 @@ import { createRuns } from '../../../lib/tools/process/runs.ts';
 import { trustHash } from '../../../store/consent/canonical.ts';
 import { readConsentLog } from '../../../store/consent/log.ts';
 import { layoutOf } from '../../../store/layout.ts';
+import { permissionPolicy } from '../../../store/records/applied.ts';
 import type { ProviderSettings, Settings } from '../../../store/records/settings.ts';
 import { type Book, createBook, heldValue } from '../../../store/trust/book.ts';
 import { effectiveOf } from '../../../store/trust/effective.ts';
@@ -57,7 +58,7 @@ const settings: fc.Arbitrary<Settings> = fc
     network,
     allow_local,
     permissions: fc.record({
-      execute: fc.oneof(absent, fc.constantFrom('ask', 'allow'), some(['npm test', 'ls'])),
+      execute: fc.oneof(absent, fc.constantFrom('ask', 'plan', 'allow'), some(['npm test', 'ls'])),
       fetch: fc.constantFrom(undefined, 'ask', 'allow'),
     }),
     worktrees: fc.record({ setup: fc.oneof(absent, some(['one', 'two'])) }),
@@ -94,11 +95,14 @@ const reached = ({ network, local }: Reached): string[] => {
 
 const portOf = (address: string): string => `port ${address.split(':').at(-1)}`;
 
-const doneUnasked = (policy: NonNullable<ReturnType<Provider['boundary']>['permissions']>) => {
+const doneUnasked = (policy: ReturnType<typeof permissionPolicy>) => {
   const option = { option_id: 'yes', name: 'Yes', kind: 'allow_once' } as const;
-  const scope = { phase: 'work', policy, inside: () => true } as const;
-  const isAllowed = (ask: { kind: string; command?: string }) =>
-    decidePermission({ ...ask, paths: [], options: [option] }, scope).answer === 'allow';
+  const unasked = ['ls'];
+  const scope = { phase: 'work', policy, inside: () => true, unasked } as const;
+  const isAllowed = ({ kind, command: line }: { kind: string; command?: string }) => {
+    const ask = { kind, ...(line !== undefined && { command: line, line }) };
+    return decidePermission({ ...ask, paths: [], options: [option] }, scope).answer === 'allow';
+  };
   return [
     ...COMMANDS.filter((command) => isAllowed({ kind: 'execute', command })),
     ...(isAllowed({ kind: 'fetch' }) ? ['fetch'] : []),
@@ -115,7 +119,8 @@ const doneBy = (of: Settings, name: string, provider: Provider | undefined): str
     ...(kind === 'runbook' ? [] : [`${name} is started by ${command}`]),
     ...(sandbox === 'none' ? ['outside of a sandbox'] : []),
     ...reached({ network, local }),
-    ...(permissions === undefined ? [] : doneUnasked(permissions)),
+    // `plan` is `ask` outside of a sandbox: being shut in again opens no more.
+    ...(permissions === undefined ? [] : doneUnasked(permissionPolicy(of))),
   ];
 };
 

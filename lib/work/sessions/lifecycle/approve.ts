@@ -22,6 +22,8 @@ import { noteCommentsSent } from '../guards/comments-sent.ts';
 import { decideWith } from '../guards/decide.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { type Approval, checkPlan, sendBack, startWork } from '../rules/rules.ts';
+import { approvedCommands, NONE_UNASKED, unaskedChange } from '../rules/unasked.ts';
+import { isListed } from './boundary.ts';
 import { resumeSession } from './control.ts';
 import { goToPlan, goToWork, holdingLock } from './launch.ts';
 import { keptSession } from './read.ts';
@@ -29,6 +31,10 @@ import { keptSession } from './read.ts';
 /** What the operator read, and the API key that was shown, if one was. */
 interface Yes {
   seen?: string | undefined;
+  /** Of the plan, and of what of it runs without asking. */
+  approval_sha256?: string | undefined;
+  /** Commands of the plan that are asked for all the same. */
+  ask?: readonly string[] | undefined;
   key?: { name: string } | undefined;
   /** In whose name, where that was said before. */
   by?: string;
@@ -42,14 +48,16 @@ export const approvePlan = async (
   service: SessionNeeds,
   caseId: string,
   id: string,
-  { seen, key, by = saidBy(key) }: Yes = {},
+  yes: Yes = {},
 ): Promise<Session> => {
   const kept = await keptSession(service, caseId, id);
-  if (kept.session.unconfirmed === 'approved') return approveAgain(service, kept, { seen, key });
+  if (kept.session.unconfirmed === 'approved') return approveAgain(service, kept, yes);
+  const { seen, approval_sha256, ask, key, by = saidBy(key) } = yes;
   const at = service.store.clock().toISOString();
-  const yes = { seen, run_marker: newRunMarker(service.store.layout, id), at, by };
+  const unasked = { approval_sha256, ask, isListed: isListed(service, kept.session) };
+  const approval = { seen, unasked, run_marker: newRunMarker(service.store.layout, id), at, by };
   const approved = await holdingLock(service, kept, () =>
-    decideWith(service, caseId, id, () => ruleFor(service.store, kept, yes)),
+    decideWith(service, caseId, id, () => ruleFor(service.store, kept, approval)),
   );
   if (approved === undefined) throw notFound('session', id);
   goToWork(service, approved, { goesOn: false });
@@ -86,23 +94,25 @@ const ruleFor = async (
   const current = readSession(store, case_id, id);
   if (current === undefined) return rule(undefined);
   const check = (now: PlanNow): void => {
-    if (yes.seen === undefined) refuseWaiting(store, current, now);
+    const isNamed = (yes.seen ?? yes.unasked?.approval_sha256) !== undefined;
+    if (!isNamed) refuseWaiting(store, current, now);
     rule(now.plan)(current.session, current.matter);
   };
   const plan = await keepApproved(store, current.dir, check);
-  const { sha256: approved_sha256 = null } = plan ?? {};
-  grantApproval(store, { case_id, matter: { ...current.matter, approved_sha256 } });
+  const { approved_sha256 = null, unasked = null } =
+    rule(plan)(current.session, current.matter) ?? {};
+  grantApproval(store, { case_id, matter: { ...current.matter, approved_sha256, unasked } });
   return rule(plan);
 };
 
 /**
  * Approves on this machine what a session's files say was approved: the text of approved.md, with the hash that the record
- * has, and goes on with the session.
+ * has, and goes on with the session. Of the commands that they say run without asking each is asked for.
  */
 const approveAgain = async (
   service: SessionNeeds,
   { session: { case_id, id } }: StoredSession,
-  { seen, key }: Yes,
+  { seen, approval_sha256, key }: Yes,
 ): Promise<Session> => {
   const { store } = service;
   const at = store.clock().toISOString();
@@ -111,10 +121,12 @@ const approveAgain = async (
     const { session, matter } = current;
     const content = approvedPlan(store, current);
     const plan_sha256 = session.approved_sha256 ?? session.plan_sha256 ?? '';
-    checkPlan({ content, sha256: plan_sha256 }, seen);
+    const plan = { content, sha256: plan_sha256 };
+    checkPlan(plan, seen);
+    approvedCommands(plan, { ...NONE_UNASKED, approval_sha256 });
     refuseClosedGate(store, case_id);
-    grantApproval(store, { case_id, matter });
-    return () => ({ approved_at: at, approved_by: saidBy(key) });
+    grantApproval(store, { case_id, matter: { ...matter, unasked: null } });
+    return () => ({ approved_at: at, approved_by: saidBy(key), ...unaskedChange(matter) });
   });
   return resumeSession(service, case_id, { session_id: id });
 };

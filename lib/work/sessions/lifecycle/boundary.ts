@@ -1,19 +1,23 @@
 import type { Boundary } from '../../../../store/records/boundary.ts';
+import type { Session } from '../../../../store/records/session.ts';
+import { readPlan } from '../../../../store/sessions/session-texts.ts';
+import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { orNotFound } from '../../../errors.ts';
 import { isCommitted } from '../guards/committed.ts';
 import type { EngineNeeds } from '../live/needs.ts';
+import { approvalHash, commandsOffered } from '../rules/unasked.ts';
 import { allowedInProject } from '../turns/always-allowed.ts';
 import { keptSession } from './read.ts';
 
 /** What shuts a session in that works, or would once its plan is approved, as the settings that hold want it now. */
 export const boundaryOfSession = async (
   service: EngineNeeds & WithProviders,
-  caseId: string,
-  id: string,
+  { caseId, id, ask }: { caseId: string; id: string; ask?: readonly string[] | undefined },
 ): Promise<Boundary> => {
-  const { session } = await keptSession(service, caseId, id);
+  const kept = await keptSession(service, caseId, id);
+  const { session } = kept;
   const known = service.providers().get(session.provider);
   const provider = orNotFound(known, 'provider', session.provider);
   const { permissions, ...boundary } = provider.boundary();
@@ -23,10 +27,31 @@ export const boundaryOfSession = async (
     ...(service.engine.prefixes.get(id) ?? []),
     ...(worktree ? allowedInProject(service.store, worktree, provider).prefixes() : []),
   ];
+  const unasked = isListed(service, session) ? unaskedIn(service, kept, ask) : undefined;
   return {
     ...boundary,
     commits: isCommitted(service.store, session, worktree),
     ...(missing !== undefined && { missing }),
     ...(permissions && { permissions: { ...permissions, prefixes } }),
+    ...(unasked && { unasked }),
   };
+};
+
+/** Whether commands of a plan can run without asking: as its provider and the settings are now. */
+export const isListed = ({ providers }: WithProviders, { provider }: Session): boolean =>
+  providers().get(provider)?.boundary().permissions?.execute === 'plan';
+
+const unaskedIn = (
+  { store }: EngineNeeds,
+  kept: StoredSession,
+  ask: readonly string[] | undefined,
+): Boundary['unasked'] => {
+  const { status, unasked, unconfirmed } = kept.session;
+  if (unconfirmed !== undefined) return undefined;
+  if (unasked !== undefined) return { commands: unasked };
+  const plan = status === 'plan_ready' ? readPlan(store, whereIs(store, kept)) : undefined;
+  if (plan === undefined || commandsOffered(plan.content).length === 0) return undefined;
+  const commands = commandsOffered(plan.content, ask);
+  const { sha256: plan_sha256 } = plan;
+  return { commands, plan_sha256, approval_sha256: approvalHash(plan_sha256, commands) };
 };

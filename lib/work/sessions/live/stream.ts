@@ -39,12 +39,15 @@ export const noteStatus = (engine: Engine, kept: StoredSession): void => {
 
 /** The approval, told once: also when the daemon died between the record and the event. */
 export const noteApproved = async (engine: Engine, kept: StoredSession): Promise<void> => {
-  const { approved_at, approved_by, approved_sha256 } = kept.session;
+  const { approved_at, approved_by, approved_sha256, unasked } = kept.session;
   if (approved_sha256 === null) return;
   const transcript = engine.transcript(kept);
   for await (const events of transcript.soFar(0))
     if (events.some(({ event }) => event === 'approved')) return;
-  transcript.append('approved', { approved_at, approved_by, approved_sha256 });
+  transcript.append('approved', {
+    ...{ approved_at, approved_by, approved_sha256 },
+    ...(unasked && { unasked }),
+  });
   transcript.sync();
 };
 

@@ -114,6 +114,7 @@ const plan = ({ session, planned }: WorkDone): string[] => {
       '## What was approved',
       `${approval(session)} ${who} worked on \`${branch ?? 'HEAD'}\`, from \`${base_commit ?? 'an empty repository'}\`.`,
       ...(session.plan_edited === true ? [EDITED] : []),
+      ...unasked(session),
     ];
   return [
     '## What was planned',
@@ -138,6 +139,9 @@ const approval = ({ plan_sha256, ...session }: Session): string => {
   const at = approved_at.slice(0, 16).replace('T', ' ');
   return `[approved.md](approved.md), SHA-256 \`${approved_sha256}\`, by ${approved_by ?? 'operator'} at ${at} UTC.`;
 };
+
+const unasked = ({ unasked: commands = [] }: Session): string[] =>
+  part('Commands that run without asking:', commands.join('\n'), 'sh');
 
 const EDITED =
   '[plan.md](plan.md) was edited after that. Nothing of the edit was done: what ran is approved.md.';

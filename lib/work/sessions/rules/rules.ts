@@ -15,6 +15,7 @@ import type { RunResult } from '../../../agents/provider.ts';
 import { hiddenBlock } from '../../../agents/runbook/hidden-blocks.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
+import { approvedCommands, NONE_UNASKED, type UnaskedApproval, unaskedChange } from './unasked.ts';
 
 /** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
 export const startPlanning =
@@ -55,6 +56,7 @@ export interface Approval {
   plan: { sha256: string; content: string } | undefined;
   /** The hash of the plan that the operator read. */
   seen: string | undefined;
+  unasked?: UnaskedApproval;
   run_marker: string;
   at: string;
   by: string;
@@ -65,11 +67,12 @@ export interface Approval {
  * one the operator read, and what runs is the text of that hash.
  */
 export const startWork =
-  ({ plan, seen, run_marker, at, by }: Approval): SessionRule =>
-  (session) => {
+  ({ plan, seen, unasked = NONE_UNASKED, run_marker, at, by }: Approval): SessionRule =>
+  (session, matter) => {
     if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
     if (session.status !== 'plan_ready' || plan === undefined) throw planNotReady(session);
     checkPlan(plan, seen);
+    const commands = approvedCommands(plan, unasked);
     return {
       mode: 'work',
       status: 'working',
@@ -77,6 +80,7 @@ export const startWork =
       approved_at: at,
       approved_by: by,
       approved_sha256: plan.sha256,
+      ...unaskedChange(matter, commands),
       run_marker,
     };
   };

@@ -139,6 +139,7 @@ const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDo
     mcp,
     limits: runLimits(settingsOf(store)),
     prefixes: prefixesOf(service.engine, session.id),
+    unasked: matter.unasked ?? [],
     attended: true,
     awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
     ...(matter.native_session_id !== undefined && {

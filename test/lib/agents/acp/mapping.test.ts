@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { stateIn } from '../../../../lib/agents/acp/agent-state.ts';
 import { type AgentTurnEnd, judgeTurn } from '../../../../lib/agents/acp/judge.ts';
 import { modeChange } from '../../../../lib/agents/acp/session.ts';
-import { commandOf, mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
+import { commandOf, lineOf, mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
 import { createTranscript } from '../../../../lib/agents/acp/transcript.ts';
 import { createUsageMeter } from '../../../../lib/agents/acp/usage.ts';
 import { coalesce } from '../../../../lib/agents/coalesce.ts';
@@ -277,6 +277,43 @@ describe('commandOf', () => {
     for (const raw of [undefined, {}, { command: 7 }, { command: [] }, { command: ['a', 1] }]) {
       assert.equal(command(raw), undefined);
     }
+  });
+});
+
+describe('lineOf', () => {
+  const line = (rawInput: unknown) =>
+    lineOf(mergeToolCall(undefined, { toolCallId: '1', rawInput }), '/tree');
+
+  it('is what a shell reads in the worktree', () => {
+    for (const raw of [
+      { command: 'npm test' },
+      { cmd: 'npm test' },
+      { command: ['bash', '-lc', 'npm test'] },
+      { command: 'npm test', description: 'Tests', timeout: 5, is_background: false },
+      { command: 'npm test', cwd: '/tree', args: [], env: {}, stdin: null },
+      { command: 'npm test', workdir: '.', directory: '' },
+    ])
+      assert.equal(line(raw), 'npm test', JSON.stringify(raw));
+    assert.equal(line({ command: ' npm test\n' }), ' npm test\n');
+  });
+
+  it('is undefined where anything else decides what runs', () => {
+    for (const raw of [
+      { command: ['npm', 'test'] },
+      { command: ['bash', '-c', 'npm test', 'x'] },
+      { command: 'npm', args: ['test'] },
+      { command: 'npm test', cmd: 'npm test' },
+      { command: 'npm test', cwd: '/tree/sub' },
+      { command: 'npm test', workdir: 'sub' },
+      { command: 'npm test', dir_path: '..' },
+      { command: 'npm test', directory: ['/tree'] },
+      { command: 'npm test', env: { PATH: '/tmp' } },
+      { command: 'npm test', environment_variables: ['A=1'] },
+      { command: 'npm test', stdin: 'y' },
+      { command: 'npm test', shell: '/tmp/sh' },
+      {},
+    ])
+      assert.equal(line(raw), undefined, JSON.stringify(raw));
   });
 });
 

@@ -22,6 +22,7 @@ const openDesk = (project?: AllowedInProject) => {
     scope: {
       phase: 'work',
       policy: { execute: 'ask', fetch: 'ask' },
+      cwd: '/tree',
       inside: () => true,
       prefixes: [],
     },
