@@ -1,6 +1,9 @@
 import type { Command } from './line/command.ts';
 import { AS_JSON, SESSION } from './line/options.ts';
 
+/** What `ask` means. */
+const ASK = 'A command of that list that is asked for all the same; as often as needed';
+
 /** What a new Work item is. */
 export const NEW_ITEM = {
   file: 'Its title, in the first line, and its description; with a TITLE the description; - is standard input',
@@ -141,8 +144,8 @@ export const WORK: readonly Command[] = [
     name: 'plan',
     group: 'Plans',
     words: 'ITEM',
-    summary: 'Show the plan of its session',
-    options: { session: SESSION, json: AS_JSON },
+    summary: 'Show the plan of its session, and which of its commands will run without asking',
+    options: { ask: ASK, session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/plan.ts')).plan,
   },
   {
@@ -157,9 +160,11 @@ export const WORK: readonly Command[] = [
     name: 'approve',
     group: 'Plans',
     words: 'ITEM',
-    summary: 'Show the plan, ask, and approve just this text; then the work begins',
+    summary:
+      'Show the plan and the commands that will run without asking, ask, and approve just these; then the work begins',
     options: {
-      hash: 'All 64 digits of the hash of the plan that was read, where nobody can be asked',
+      hash: 'All 64 digits of the hash that dossier plan shows, where nobody can be asked',
+      ask: ASK,
       follow: 'Then show what its session does, and what it changed',
       session: SESSION,
       json: AS_JSON,

@@ -34,6 +34,7 @@ export const OPTIONS = {
   now: { type: 'boolean' },
   approve: { type: 'boolean' },
   prefix: { type: 'string', value: 'WORDS' },
+  ask: { type: 'string', multiple: true, value: 'COMMAND' },
   stat: { type: 'boolean' },
   squash: { type: 'boolean' },
   create: { type: 'boolean' },

@@ -9,6 +9,7 @@ import { ask, isTerminal } from '../show/terminal.ts';
 import { followWork } from './follow.ts';
 import { planLines } from './plan-lines.ts';
 import { readPlan } from './read-plan.ts';
+import { type ApprovalOffered, offeredBy, readBoundary } from './unasked.ts';
 import { type Verb, verb } from './verb.ts';
 
 const ASKED = 4;
@@ -29,15 +30,16 @@ export const approve = verb(async (given) => {
   const session = await sessionOf(dossier, id, values.session);
   if (session.status !== 'plan_ready' && session.unconfirmed !== 'approved')
     throw new Refusal(`No plan waits: session ${session.id.slice(0, 8)} is ${session.status}`);
-  if (values.hash === undefined && !isTerminal()) throw new UsageError(commandFor(given, session));
-  const plan_sha256 = values.hash?.toLowerCase() ?? (await agreed(given, session));
-  if (plan_sha256 === undefined) {
+  if (values.hash === undefined && !isTerminal())
+    throw new UsageError(await commandFor(given, session));
+  const body = named(given, session) ?? (await agreed(given, session));
+  if (body === undefined) {
     out.say('Nothing was approved.');
     return 1;
   }
   const approved = await dossier.call('POST /cases/{id}/sessions/{sid}/approve', {
     ...{ id, sid: session.id },
-    body: { plan_sha256 },
+    body,
   });
   if (values.json === true) out.json(approved);
   else out.say(`Approved; session ${session.id.slice(0, 8)} is ${approved.status}`);
@@ -46,25 +48,44 @@ export const approve = verb(async (given) => {
 
 const checkOptions = ({ hash, follow, json }: Values): void => {
   if (hash !== undefined && !/^[0-9a-f]{64}$/i.test(hash))
-    throw new UsageError('--hash takes all 64 digits of the plan’s hash');
+    throw new UsageError('--hash takes all 64 digits of the hash that dossier plan shows');
   if (follow === true && json === true)
     throw new UsageError('--follow prints text: leave --json out, or call dossier tail --json');
 };
 
+type Body = ApprovalOffered['body'] | { approval_sha256: string; ask?: string[] };
+
+// The hash of the plan alone approves its text: each command is asked for.
+const named = ({ values: { hash, ask } }: Verb, session: Session): Body | undefined => {
+  if (hash === undefined) return undefined;
+  const sha256 = hash.toLowerCase();
+  return sha256 === (session.approved_sha256 ?? session.plan_sha256)
+    ? { plan_sha256: sha256 }
+    : { approval_sha256: sha256, ...(ask && { ask }) };
+};
+
 // As it is typed, once the plan was read.
-const commandFor = ({ words: [word = ''], config }: Verb, session: Session): string => {
-  const [id, hash] = [session.id.slice(0, 8), session.approved_sha256 ?? session.plan_sha256];
-  const where = `--session ${id} --workspace ${shellQuoted(config.workspace)}`;
+const commandFor = async (given: Verb, session: Session): Promise<string> => {
+  const {
+    dossier,
+    words: [word = ''],
+    config,
+    values: { ask = [] },
+  } = given;
+  const sha256 = session.approved_sha256 ?? session.plan_sha256 ?? '';
+  const { hash } = offeredBy(await readBoundary(dossier, session, ask), sha256, ask);
+  const asked = ask.map((command) => ` --ask ${shellQuoted(command)}`).join('');
+  const where = `--session ${session.id.slice(0, 8)} --workspace ${shellQuoted(config.workspace)}${asked}`;
   return `Nobody can be asked here. Read the plan: dossier plan ${word} ${where}. To approve it: dossier approve ${word} ${where} --hash ${hash}`;
 };
 
-const agreed = async (given: Verb, session: Session): Promise<string | undefined> => {
+const agreed = async (given: Verb, session: Session): Promise<Body | undefined> => {
   const { out } = given;
   const plan = await readPlan(given, session);
-  const { text, alarms } = await planLines(given, plan);
+  const { text, alarms, approval } = await planLines(given, plan);
   await out.read(text);
   for (const alarm of alarms) out.say({ style: 'yellow', text: alarm });
-  out.say(`Hash ${plan.sha256}`);
+  out.say(`Hash ${approval.hash}`);
   const said = await ask(`Approve it? Its hash begins with (${ASKED} letters): `);
-  return said.toLowerCase() === plan.sha256.slice(0, ASKED) ? plan.sha256 : undefined;
+  return said.toLowerCase() === approval.hash.slice(0, ASKED) ? approval.body : undefined;
 };

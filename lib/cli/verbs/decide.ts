@@ -4,6 +4,7 @@ import { showByPages } from '../show/pages.ts';
 import { ask } from '../show/terminal.ts';
 import { planLines } from './plan-lines.ts';
 import { type PlanRead, readPlan } from './read-plan.ts';
+import type { ApprovalOffered } from './unasked.ts';
 import type { Verb } from './verb.ts';
 
 type Decided = 'approved' | 'sent_back' | 'left';
@@ -15,26 +16,33 @@ type Decided = 'approved' | 'sent_back' | 'left';
 export const decide = async (given: Verb, session: Session): Promise<Decided> => {
   for (;;) {
     const plan = await readPlan(given, session);
-    const key = await keyFor(given, plan);
+    const { key, approval } = await keyFor(given, plan);
     if (key === 'leave') return 'left';
     if (key === 'send_back') {
       if (await sendBack(given, session)) return 'sent_back';
       continue;
     }
-    if (await approve(given, plan)) return 'approved';
+    if (await approve(given, plan.session, approval)) return 'approved';
   }
 };
 
 type Key = 'approve' | 'send_back' | 'leave';
 
-const keyFor = async (given: Verb, plan: PlanRead): Promise<Key> => {
+interface Answered {
+  key: Key;
+  /** What was shown. */
+  approval: ApprovalOffered;
+}
+
+const keyFor = async (given: Verb, plan: PlanRead): Promise<Answered> => {
   const { out } = given;
-  const { text, alarms } = await planLines(given, plan);
+  const { text, alarms, approval } = await planLines(given, plan);
   const keys = openKeys();
   try {
-    if (!(await showByPages(text, keys))) return 'leave';
+    if (!(await showByPages(text, keys))) return { key: 'leave', approval };
     for (const alarm of alarms) out.say({ style: 'yellow', text: alarm });
-    return KEYS[await keys.ask(QUESTION, [...Object.keys(KEYS), ...LEAVES])] ?? 'leave';
+    const pressed = await keys.ask(QUESTION, [...Object.keys(KEYS), ...LEAVES]);
+    return { key: KEYS[pressed] ?? 'leave', approval };
   } finally {
     keys.close();
   }
@@ -52,8 +60,11 @@ const sendBack = async ({ dossier }: Verb, { case_id: id, id: sid }: Session): P
 };
 
 // Somebody else may have changed the plan, or answered it.
-const approve = async ({ dossier, out }: Verb, { session, sha256 }: PlanRead): Promise<boolean> => {
-  const body = { plan_sha256: sha256 };
+const approve = async (
+  { dossier, out }: Verb,
+  session: Session,
+  { body }: ApprovalOffered,
+): Promise<boolean> => {
   const at = { id: session.case_id, sid: session.id };
   try {
     await dossier.call('POST /cases/{id}/sessions/{sid}/approve', { ...at, body });

@@ -1,6 +1,7 @@
-import { type Boundary, type Dossier, Problem } from '../../client/client.ts';
+import type { Boundary, Dossier } from '../../client/client.ts';
 import { baseLine } from './base-line.ts';
 import type { PlanRead } from './read-plan.ts';
+import { type ApprovalOffered, offeredBy, readBoundary } from './unasked.ts';
 
 /** What has to be known of a plan before one says yes to it. */
 export interface PlanHead {
@@ -8,15 +9,19 @@ export interface PlanHead {
   facts: (readonly [name: string, text: string])[];
   /** What nobody may overlook. */
   alarms: string[];
+  /** What is approved by one hash. */
+  approval: ApprovalOffered;
 }
 
 /** Who works, within what, from where, for how much; and what a reader of the plan would not see. */
 export const headOf = async (
   dossier: Dossier,
   { session, sha256 }: PlanRead,
+  ask: string[] = [],
 ): Promise<PlanHead> => {
   const { provider, model, effort, base_commit, usage, warnings = [] } = session;
-  const boundary = await boundaryOf(dossier, session);
+  const boundary = await readBoundary(dossier, session, ask);
+  const approval = offeredBy(boundary, sha256, ask);
   const from = await baseLine(dossier, session.case_id);
   const cost = usage?.cost_usd;
   return {
@@ -25,8 +30,9 @@ export const headOf = async (
       ...(typeof boundary === 'string' ? [] : factsOf(boundary)),
       ['From', from ?? base_commit ?? 'no commit'],
       ['Cost', typeof cost === 'number' ? `$${cost.toFixed(2)} so far` : 'not told'],
-      ['Hash', sha256],
+      ['Hash', approval.hash],
     ],
+    approval,
     alarms: [
       ...(typeof boundary === 'string'
         ? [`Not known what shuts it in: ${boundary}`]
@@ -44,19 +50,6 @@ export const headOf = async (
 
 /** So many are served of a plan. */
 const SERVED = 100;
-
-// Of a provider that the settings name no more it cannot be told; the plan can be read all the same.
-const boundaryOf = async (
-  { call }: Dossier,
-  { case_id: id, id: sid }: PlanRead['session'],
-): Promise<Boundary | string> => {
-  try {
-    return await call('GET /cases/{id}/sessions/{sid}/boundary', { id, sid });
-  } catch (error) {
-    if (error instanceof Problem) return error.message;
-    throw error;
-  }
-};
 
 const factsOf = ({
   kind,
@@ -89,8 +82,11 @@ const UNASKED: Readonly<Record<Boundary['kind'], string>> = {
 
 const leaveWords = ({ execute, fetch, prefixes }: NonNullable<Boundary['permissions']>): string => {
   const begun = [...(typeof execute === 'string' ? [] : execute), ...prefixes];
-  const commands =
-    execute === 'allow' ? ['all commands'] : begun.map((prefix) => `commands with ${prefix}`);
+  const commands = [
+    ...(execute === 'allow' ? ['all commands'] : []),
+    ...(execute === 'plan' ? ['the commands that are listed'] : []),
+    ...(execute === 'allow' ? [] : begun.map((prefix) => `commands with ${prefix}`)),
+  ];
   return ['edits in its worktree', ...commands, ...(fetch === 'allow' ? ['requests'] : [])].join(
     ', ',
   );

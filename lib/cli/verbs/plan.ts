@@ -2,6 +2,7 @@ import { itemOf } from '../reach/item.ts';
 import { sessionOf } from '../reach/session.ts';
 import { warn as tell } from '../show/terminal.ts';
 import { readPlan } from './read-plan.ts';
+import { offeredBy, readBoundary, unaskedLines } from './unasked.ts';
 import { verb } from './verb.ts';
 
 /** `dossier plan ITEM`: the plan of its session. */
@@ -17,10 +18,13 @@ export const plan = verb(async (given) => {
     given,
     await sessionOf(dossier, id, values.session),
   );
-  if (values.json === true) out.json({ session, plan_sha256: sha256, plan: text });
+  const waits = session.status === 'plan_ready';
+  const boundary = waits ? await readBoundary(dossier, session, values.ask) : '';
+  const { body, commands: unasked, hash } = offeredBy(boundary, sha256, values.ask);
+  if (values.json === true) out.json({ session, plan: text, unasked, ...body });
   else {
     await out.read(text);
-    if (session.status === 'plan_ready') tell(`Hash: ${sha256}`);
+    for (const line of waits ? [...unaskedLines(unasked), `Hash: ${hash}`] : []) tell(line);
   }
   return undefined;
 });

@@ -1,4 +1,4 @@
-import type { Case, Session } from '../../client/client.ts';
+import type { AttentionItem, Case, Session } from '../../client/client.ts';
 import { daemonOrStart } from '../reach/start.ts';
 import { isTerminal, warn } from '../show/terminal.ts';
 import { decide } from './decide.ts';
@@ -6,6 +6,7 @@ import { follow, followWork, onLeave, sayHowToGoOn } from './follow.ts';
 import { commandFor } from './inbox.ts';
 import { makeItem, refuseWithoutRepository } from './new.ts';
 import { begin, refuseAgent } from './start.ts';
+import { offeredBy, readBoundary, unaskedLines } from './unasked.ts';
 import { commandIn, type Verb, verb } from './verb.ts';
 import { awaited } from './wait.ts';
 
@@ -50,17 +51,28 @@ const untilPlan = async (given: Verb, { id }: Pick<Case, 'id'>): Promise<number>
   const until = Number.POSITIVE_INFINITY;
   const { code, session, waiting } = await awaited(given, { id, goal: 'plan', until });
   const { plan_sha256, status, error } = session;
-  const id8 = id.slice(0, 8);
-  const isReady = status === 'plan_ready';
+  if (status === 'plan_ready') return planWaits(given, session, waiting);
   if (values.json === true) out.json({ session, plan_sha256, waiting: waiting ?? null });
-  else out.table([[id8, isReady ? (plan_sha256 ?? '') : status]]);
-  if (isReady) {
-    warn(`The plan waits. Read it: ${commandIn(given, `plan ${id8}`)}`);
-    warn(`Approve it: ${commandIn(given, `approve ${id8} --hash ${plan_sha256} --follow`)}`);
-    return NEEDS_YOU;
-  }
+  else out.table([[id.slice(0, 8), status]]);
   if (waiting !== undefined)
     warn(`${waiting.message}. Answer: ${commandIn(given, commandFor(waiting))}`);
   else if (error !== null) warn(error);
   return code;
+};
+
+const planWaits = async (
+  given: Verb,
+  session: Session,
+  waiting: AttentionItem | undefined,
+): Promise<number> => {
+  const { dossier, values, out } = given;
+  const boundary = await readBoundary(dossier, session);
+  const { hash, body, commands: unasked } = offeredBy(boundary, session.plan_sha256 ?? '');
+  const id8 = session.case_id.slice(0, 8);
+  if (values.json === true) out.json({ session, ...body, unasked, waiting: waiting ?? null });
+  else out.table([[id8, hash]]);
+  for (const line of unaskedLines(unasked)) warn(line);
+  warn(`The plan waits. Read it: ${commandIn(given, `plan ${id8}`)}`);
+  warn(`Approve it: ${commandIn(given, `approve ${id8} --hash ${hash} --follow`)}`);
+  return NEEDS_YOU;
 };
