@@ -18,6 +18,7 @@ import {
   readText,
   type Which,
 } from '../parts/plan/read.ts';
+import { Unasked } from '../parts/plan/unasked.tsx';
 import { SessionPage } from '../parts/session.tsx';
 
 interface PlanShown extends PlanRead {
@@ -71,7 +72,7 @@ const Edit = ({ session, plan, at }: Placed) => (
 );
 
 const Inner = (shown: Placed) => {
-  const { session, plan, boundary } = shown;
+  const { session, plan, boundary, ask, at } = shown;
   if (plan === undefined)
     return (
       <p class="empty">
@@ -83,6 +84,7 @@ const Inner = (shown: Placed) => {
   return (
     <>
       {boundary && <Leave {...boundary} />}
+      {boundary?.unasked && <Unasked {...boundary.unasked} ask={ask} at={at} />}
       <Views {...shown} />
       <Text {...shown} text={plan.text} />
     </>
@@ -90,7 +92,7 @@ const Inner = (shown: Placed) => {
 };
 
 const Text = (shown: Placed & { text: string }) => {
-  const { session, plan, show, from, compared, text, at } = shown;
+  const { session, plan, boundary, ask, show, from, compared, text, at } = shown;
   const asSource = show === 'source';
   const isByParts = compared === undefined && show !== 'whole';
   const { parts, sheets } = usePlanParts(isByParts ? text : '', asSource);
@@ -106,7 +108,12 @@ const Text = (shown: Placed & { text: string }) => {
         />
       )}
       {show === 'whole' && <pre class="as-written plan-whole">{visible(text)}</pre>}
-      {waits && <Decide {...{ session, plan, at }} isWhole={!isByParts || sheets.length === 1} />}
+      {waits && (
+        <Decide
+          {...{ session, plan, boundary, ask, at }}
+          isWhole={!isByParts || sheets.length === 1}
+        />
+      )}
     </>
   );
 };
@@ -191,7 +198,7 @@ export const plan = page<PlanShown>({
     const at = { id, sid };
     const [{ title }, read, comments] = await Promise.all([
       api.call('GET /cases/{id}', { id }),
-      readPlan(api, at),
+      readPlan(api, at, query.ask || undefined),
       commentsOrWhy(api, at),
     ]);
     const compared = await comparedIn(api, read, show);

@@ -62,14 +62,17 @@ const network = ({ host, port, allowed, reason }: SessionEvents['network']): Wor
     ? quiet(`Reached ${host}:${port}.`)
     : { tone: 'warn', text: `Was kept from ${host}:${port}${reason ? `: ${reason}` : ''}.` };
 
+const unaskedWords = (commands: readonly string[]): string =>
+  commands.length === 0 ? '' : ` Run without asking: ${commands.join('; ')}.`;
+
 const TELLING: Telling = {
   status,
   error,
   network,
   plan_ready: () => ({ tone: 'warn', text: 'The plan is ready, and waits for you.', tab: 'plan' }),
-  approved: ({ approved_by, approved_sha256 }) => ({
+  approved: ({ approved_by, approved_sha256, unasked = [] }) => ({
     ...{ tone: 'good', tab: 'plan' },
-    text: `Approved by ${approved_by ?? 'the operator'}: ${approved_sha256.slice(0, 12)}.`,
+    text: `Approved by ${approved_by ?? 'the operator'}: ${approved_sha256.slice(0, 12)}.${unaskedWords(unasked)}`,
   }),
   operator_message: ({ text }) => ({ tone: 'good', text: `You: ${text}` }),
   operator_message_delivered: () => quiet('The agent has read your message.'),

@@ -2,8 +2,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { Do } from '../do.tsx';
 import { draftsOf } from './comments-state.ts';
 import { isTextOf, type PlanRead } from './read.ts';
+import { withAsked } from './unasked.tsx';
 
-interface ApproveProps extends Pick<PlanRead, 'session' | 'plan'> {
+interface ApproveProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | 'ask'> {
   /** All of the text is on this page. */
   isWhole: boolean;
   /** The page of the plan. */
@@ -11,12 +12,19 @@ interface ApproveProps extends Pick<PlanRead, 'session' | 'plan'> {
   isPrimary?: boolean;
 }
 
-/** Approves the text that is shown, by its hash. Without all of that text on the page there is no such button. */
-export const Approve = ({ session, plan, isWhole, at, isPrimary = true }: ApproveProps) => {
+/**
+ * Approves the text that is shown, and the commands that are listed, by one hash. Without all of that text on the page there
+ * is no such button.
+ */
+export const Approve = (given: ApproveProps) => {
+  const { session, plan, boundary, ask, isWhole, at, isPrimary = true } = given;
   const { case_id, id, plan_sha256 } = session;
+  const { approval_sha256, plan_sha256: listed = plan_sha256 } = boundary?.unasked ?? {};
+  const hash = approval_sha256 ?? plan_sha256;
+  const unasked = approval_sha256 === undefined ? {} : { approval_sha256, ask };
   const [isHeld, setHeld] = useState(false);
-  useEffect(() => setHeld(false), [plan_sha256]);
-  if (!isTextOf(plan, plan_sha256))
+  useEffect(() => setHeld(false), [hash]);
+  if (!isTextOf(plan, plan_sha256) || listed !== plan_sha256)
     return (
       <p class="box warn" role="note">
         The plan changed while it was read. Reload the page to read it again.
@@ -24,7 +32,7 @@ export const Approve = ({ session, plan, isWhole, at, isPrimary = true }: Approv
     );
   if (!isWhole)
     return (
-      <a class="button primary" href={`${at}?show=whole`} data-key="a">
+      <a class="button primary" href={withAsked(`${at}?show=whole`, ask)} data-key="a">
         Show the whole plan to approve it
       </a>
     );
@@ -38,9 +46,12 @@ export const Approve = ({ session, plan, isWhole, at, isPrimary = true }: Approv
   return (
     <>
       <div onSubmit={onSubmit}>
-        <Do call={`POST /cases/${case_id}/sessions/${id}/approve`} body={{ plan_sha256 }}>
+        <Do
+          call={`POST /cases/${case_id}/sessions/${id}/approve`}
+          body={{ plan_sha256, ...unasked }}
+        >
           <button type="submit" class={isPrimary ? 'primary' : ''} data-key="a">
-            {`Approve ${plan_sha256?.slice(0, 8)}`}
+            {`Approve ${hash?.slice(0, 8)}`}
           </button>
         </Do>
       </div>

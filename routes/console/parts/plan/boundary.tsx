@@ -78,8 +78,13 @@ const UNASKED: Readonly<Record<Boundary['kind'], string>> = {
 
 const commandWords = ({ execute, prefixes }: NonNullable<Boundary['permissions']>): string => {
   if (execute === 'allow') return 'all unasked';
-  const listed = [...(execute === 'ask' ? [] : execute), ...prefixes];
-  const all = listed.map((prefix) => visible(prefix)).join(', ');
+  const begun = [...(typeof execute === 'string' ? [] : execute), ...prefixes];
+  const unasked = [
+    ...(execute === 'plan' ? ['those that you approve with the plan'] : []),
+    ...(begun.length > 0
+      ? [`those that begin with ${begun.map((one) => visible(one)).join(', ')}`]
+      : []),
+  ];
   const rest = 'you are asked; some agents run what only reads unasked';
-  return listed.length === 0 ? rest : `unasked those that begin with ${all}; for others ${rest}`;
+  return unasked.length === 0 ? rest : `unasked ${unasked.join(', and ')}; for others ${rest}`;
 };

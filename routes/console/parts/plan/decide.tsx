@@ -6,7 +6,7 @@ import { Approve } from './approve.tsx';
 import { InComments } from './comments-box.tsx';
 import type { PlanRead } from './read.ts';
 
-interface DecideProps extends Pick<PlanRead, 'session' | 'plan'> {
+interface DecideProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | 'ask'> {
   /** All of the text is on this page. */
   isWhole: boolean;
   /** The page's own path. */
@@ -14,7 +14,7 @@ interface DecideProps extends Pick<PlanRead, 'session' | 'plan'> {
 }
 
 /** The foot of a plan that waits: what is said to it. */
-export const Decide = ({ session, plan, isWhole, at }: DecideProps) => {
+export const Decide = ({ session, plan, boundary, ask, isWhole, at }: DecideProps) => {
   const { text } = useContext(InComments);
   const count = readComments(text).unsent.length;
   const call = `/cases/${session.case_id}/sessions/${session.id}`;
@@ -27,7 +27,7 @@ export const Decide = ({ session, plan, isWhole, at }: DecideProps) => {
           </button>
         </Do>
       )}
-      <Approve {...{ session, plan, isWhole, at }} isPrimary={count === 0} />
+      <Approve {...{ session, plan, boundary, ask, isWhole, at }} isPrimary={count === 0} />
       <a class="button" href={`${at}?show=edit`} data-key="e">
         Edit by hand
       </a>

@@ -17,7 +17,8 @@ interface HeadProps {
 /** Who made a plan, where and from what. */
 export const PlanHead = ({ session, boundary, behind, base }: HeadProps) => {
   const { provider, model, effort, base_commit, usage } = session;
-  const hash = session.approved_sha256 ?? session.plan_sha256;
+  const { approval_sha256 } = boundary?.unasked ?? {};
+  const hash = session.approved_sha256 ?? approval_sha256 ?? session.plan_sha256;
   const cost = usage?.cost_usd;
   return (
     <>

@@ -10,6 +10,7 @@ import { Leave } from './boundary.tsx';
 import { PlanCommands } from './commands.tsx';
 import { Hidden, PlanHead } from './head.tsx';
 import { type PlanRead, readPlan } from './read.ts';
+import { Unasked } from './unasked.tsx';
 
 /** A plan that waits, to be read and answered where it is listed. Without scripts its page is for that. */
 export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: AttentionItem) => {
@@ -46,11 +47,11 @@ export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: Attentio
 };
 
 const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) => {
-  const hash = value?.session.plan_sha256 ?? undefined;
+  const hash = value?.boundary?.unasked?.approval_sha256 ?? value?.session.plan_sha256 ?? undefined;
   const [begun, setBegun] = useState(hash);
   if (begun === undefined && hash !== undefined) setBegun(hash);
   if (value === undefined) return <p class="quiet">Loading the plan…</p>;
-  const { session, plan, boundary } = value;
+  const { session, plan, boundary, ask } = value;
   if (session.status !== 'plan_ready' || plan === undefined)
     return <p class="quiet">This plan does not wait any more.</p>;
   // A key that was meant for the version before answers nothing here.
@@ -68,21 +69,21 @@ const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) =>
       <PlanHead {...value} />
       <Hidden of={session.warnings} />
       {boundary && <Leave {...boundary} />}
+      {boundary?.unasked && <Unasked {...boundary.unasked} ask={ask} at={page} />}
       <PlanCommands text={plan.text} />
-      <Text session={session} plan={plan} page={page} isOther={isOther} />
+      <Text {...{ session, plan, boundary, ask, page, isOther }} />
     </>
   );
 };
 
-interface TextProps {
-  session: PlanRead['session'];
+interface TextProps extends Pick<PlanRead, 'session' | 'boundary' | 'ask'> {
   plan: NonNullable<PlanRead['plan']>;
   page: string;
   /** It is not the version that was opened. */
   isOther: boolean;
 }
 
-const Text = ({ session, plan, page, isOther }: TextProps) => {
+const Text = ({ session, plan, boundary, ask, page, isOther }: TextProps) => {
   const { parts, sheets } = usePlanParts(plan.text, false);
   const isWhole = sheets.length === 1;
   return (
@@ -95,7 +96,7 @@ const Text = ({ session, plan, page, isOther }: TextProps) => {
       {!isWhole && <p class="box warn">This is the beginning of a long plan.</p>}
       {!isOther && (
         <div class="answers">
-          <Approve session={session} plan={plan} isWhole={isWhole} at={page} />
+          <Approve {...{ session, plan, boundary, ask, isWhole }} at={page} />
           <SendBack at={`/cases/${session.case_id}/sessions/${session.id}`} keys="r" />
         </div>
       )}

@@ -19,15 +19,20 @@ export interface PlanRead {
   plan: CommentsFile | undefined;
   /** Undefined where it cannot be read, or nothing runs any more. */
   boundary: Boundary | undefined;
+  /** Commands that were taken out of the list of those that run without asking. */
+  ask: readonly string[];
   /** By how many commits the base branch has moved since, where that can be read. */
   behind: number | null;
   /** What its worktree began from, where that can be read. */
   base: WorktreeBase | undefined;
 }
 
-export const readPlan = async (api: Api, of: Of): Promise<PlanRead> => {
+export const readPlan = async (api: Api, of: Of, ask?: string): Promise<PlanRead> => {
   const session = await api.call('GET /cases/{id}/sessions/{sid}', of);
-  const [plan, surroundings] = await Promise.all([planOf(api, session), readAround(api, session)]);
+  const [plan, surroundings] = await Promise.all([
+    planOf(api, session),
+    readAround(api, session, ask),
+  ]);
   return { session, plan, ...surroundings };
 };
 
@@ -65,18 +70,32 @@ export const ENDED: ReadonlySet<Session['status']> = new Set(['completed', 'fail
 
 /** What a plan would run in. What cannot be read of it keeps nobody from reading the plan. */
 export const readAround = async (
-  { call }: Api,
+  { call }: Pick<Api, 'call'>,
   { case_id, id, base_commit, status }: Session,
-): Promise<Pick<PlanRead, 'boundary' | 'behind' | 'base'>> => {
-  if (ENDED.has(status)) return { boundary: undefined, behind: null, base: undefined };
-  const [boundary, health, base] = await Promise.all([
-    call('GET /cases/{id}/sessions/{sid}/boundary', { id: case_id, sid: id }).catch(
-      () => undefined,
-    ),
+  ask?: string,
+): Promise<Pick<PlanRead, 'boundary' | 'ask' | 'behind' | 'base'>> => {
+  if (ENDED.has(status)) return { boundary: undefined, ask: [], behind: null, base: undefined };
+  const [within, health, base] = await Promise.all([
+    boundaryOf({ call }, { id: case_id, sid: id }, ask),
     base_commit === null
       ? null
       : call('GET /api/worktrees/{case_id}/health', { case_id }).catch(() => null),
     call('GET /api/worktrees/{case_id}/base', { case_id }).catch(() => undefined),
   ]);
-  return { boundary, behind: health?.behind ?? null, base };
+  return { ...within, behind: health?.behind ?? null, base };
+};
+
+// Where the plan has a command no more that was taken out, all are listed.
+const boundaryOf = async (
+  { call }: Pick<Api, 'call'>,
+  of: Of,
+  ask?: string,
+): Promise<Pick<PlanRead, 'boundary' | 'ask'>> => {
+  const query = ask === undefined ? {} : { ask };
+  try {
+    const boundary = await call('GET /cases/{id}/sessions/{sid}/boundary', { ...of, query });
+    return { boundary, ask: ask?.split('\n') ?? [] };
+  } catch {
+    return ask === undefined ? { boundary: undefined, ask: [] } : boundaryOf({ call }, of);
+  }
 };
