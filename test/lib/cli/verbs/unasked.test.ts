@@ -49,18 +49,16 @@ describe('the commands of a plan that run without asking', () => {
     assert.match(JSON.stringify(trusted), /"prefix":"npm publish"/);
   });
 
-  it(
-    'are shown at a terminal, where the first letters of that hash approve them',
-    noTerminal,
-    async (t) => {
-      const { workspace, session, boundary, isSandboxed } = await withPlannedAgent(t);
-      if (!isSandboxed) return t.skip('no bubblewrap');
-      const hash = (await boundary()).unasked?.approval_sha256 ?? '';
-      const args = ['approve', 'release', '--workspace', workspace];
-      const shown = await atTerminal(t, args, [[/4 letters\): /, `${hash.slice(0, 4)}\n`]]);
-      const text = shown.text.replaceAll('\r', '');
-      assert.ok(text.includes(`${LISTED}  npm ci\n  npm test\n  npm publish\n`), text);
-      assert.deepEqual((await session()).unasked, ['npm ci', 'npm test', 'npm publish']);
-    },
-  );
+  it('are shown at a terminal, where the first letters of that hash approve them', {
+    skip: noTerminal,
+  }, async (t) => {
+    const { workspace, session, boundary, isSandboxed } = await withPlannedAgent(t);
+    if (!isSandboxed) return t.skip('no bubblewrap');
+    const hash = (await boundary()).unasked?.approval_sha256 ?? '';
+    const args = ['approve', 'release', '--workspace', workspace];
+    const shown = await atTerminal(t, args, [[/4 letters\): /, `${hash.slice(0, 4)}\n`]]);
+    const text = shown.text.replaceAll('\r', '');
+    assert.ok(text.includes(`${LISTED}  npm ci\n  npm test\n  npm publish\n`), text);
+    assert.deepEqual((await session()).unasked, ['npm ci', 'npm test', 'npm publish']);
+  });
 });
