@@ -242,21 +242,29 @@ const append = async (store: Store, item: Item, now: ToldState): Promise<void> =
 
 /**
  * Writes what hand-made files lack and what follows from the records. True when something was written. Not while git
- * replays commits: it would refuse to go on. The sweep after that finds it undone.
+ * replays commits: it would refuse to go on. The sweep after that finds it undone, and so it finds what could not be written.
  */
 const settle = async (store: Store, item: Item): Promise<boolean> => {
   const fixes = fixesOf(store, item);
-  if (fixes.length > 0 && isGitReplaying(store.layout)) {
-    item.told = undefined;
-    return false;
-  }
+  if (fixes.length === 0) return false;
+  const failed = isGitReplaying(store.layout) ? fixes : await mendAll(store, item, fixes);
+  if (failed.length < fixes.length) return true;
+  item.told = undefined;
+  return false;
+};
+
+/** Returns those that failed. */
+const mendAll = async (store: Store, item: Item, fixes: readonly Fix[]): Promise<Fix[]> => {
+  const failed: Fix[] = [];
   for (const fix of fixes) {
     await mend(store, item, fix).catch((error) => {
       // One that was moved meanwhile is mended where it is now.
-      if (standingOf(store, item) === 'there') store.report(error, `mending ${fix.path}`);
+      if (standingOf(store, item) !== 'there') return;
+      store.report(error, `mending ${fix.path}`);
+      failed.push(fix);
     });
   }
-  return fixes.length > 0;
+  return failed;
 };
 
 const mend = async (

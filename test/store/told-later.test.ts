@@ -1,6 +1,6 @@
 /** What follows from a change and could not be told when it was made: told once at the next comparison, without a restart. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { reviveAbsent } from '../../store/items/revive.ts';
@@ -56,6 +56,27 @@ describe('a Work item that is closed by its proof while the journal cannot be wr
     });
     if (!isDone) return;
     await isToldOnce(running, ['proof_updated true', 'case_state_changed VERIFYING RESOLVED']);
+  });
+});
+
+describe('a Work item that its proof closes while its file cannot be written', () => {
+  it('is closed at the next comparison, without another change', async (t) => {
+    const { running, call, at, dir, read, write } = await withCase(t);
+    await call('POST', `${at}/proof`, { type: 'log', content: 'x' });
+    for (const state of ['INVESTIGATING', 'IMPLEMENTING', 'VERIFYING'])
+      assert.equal((await call('PUT', `${at}/state`, { state })).status, 200, state);
+    // What is replaced is kept by a link.
+    const faults = await inject(t, process.pid, 'link,linkat:error=EIO');
+    if (faults === undefined) return;
+    const [name = ''] = readdirSync(join(dir, 'proof'));
+    const file = join('proof', name);
+    write(file, read(file).replace('verified: false', 'verified: true'));
+    await sweep(running);
+    assert.equal((await call<Case>('GET', at)).body.state, 'VERIFYING');
+    assert.match(running.logged.map(({ message }) => message).join(), /mending .*\.md/);
+    await faults.end();
+    await sweep(running);
+    assert.equal((await call<Case>('GET', at)).body.state, 'RESOLVED');
   });
 });
 
