@@ -1,10 +1,10 @@
 /** An error of the disk is told as one: not as a file to mend, a worktree that was changed, or a lock that is held. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { inject } from '../helpers/faults.ts';
-import { gitIn } from '../helpers/repository.ts';
+import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { withCase as withSession } from '../helpers/sessions.ts';
 import { assertProblem, withCase } from '../helpers/work-item.ts';
 
@@ -68,15 +68,18 @@ describe('a disk that fails, or too many open files', () => {
     });
 
     it(`while a registration is read back does not hide that it is made (${error})`, async (t) => {
-      const { call, running } = await withCase(t, {}, { watch: true });
+      const workspace = temporaryDirectory(t);
+      const folder = join(workspace, 'webhooks');
+      mkdirSync(folder);
+      const { call, running } = await withCase(t, {}, { watch: true, workspace });
       const body = { url: 'http://127.0.0.1:9/x' };
       const add = () => call<{ id: string }>('POST', '/webhooks', body);
-      const folder = join(running.workspace, 'webhooks');
-      assert.equal((await add()).status, 201);
-      const fault = `openat:error=${error}:when=2+:-P${folder}`;
+      // It is listed before the write and synced with it.
+      const fault = `openat:error=${error}:when=3+:-P${folder}`;
       const answer = await during(t, fault, add, { mainThread: process.pid });
       if (answer === undefined) return;
       assert.equal(answer.status, 201, answer.text);
+      assert.match(running.logged.map(({ message }) => message).join(), /^webhooks: E/);
       const ids = (await call<{ id: string }[]>('GET', '/webhooks')).body.map(({ id }) => id);
       assert.deepEqual(
         readdirSync(join(running.workspace, '.dossier/secrets')).toSorted(),

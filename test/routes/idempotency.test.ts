@@ -71,6 +71,7 @@ const MADE_ELSEWHERE = [
   '/api/cases/{id}/pr/address-feedback',
   '/api/cases/{id}/pr-body/suggest-update',
   '/api/cases/{id}/conflicts/resolve-with-agent',
+  '/cases/{id}/sessions/{sid}/messages',
 ];
 
 /** There can be but one: a second is refused, or finds the first, whatever key it has. */
