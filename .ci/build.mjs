@@ -96,6 +96,8 @@ const daemon = await build({
   plugins: [browserOnly, inPart, shortNames],
   alias: {
     'js-yaml': './.ci/no-js-yaml.cjs',
+    'readdir-glob': './.ci/no-glob-or-tar.cjs',
+    'tar-stream': './.ci/no-glob-or-tar.cjs',
     'mime-db/db.json': './.ci/mime-db.json',
   },
   // A text and no object: that would be a file of its own, which the first one loads.
