@@ -53,10 +53,15 @@ const uncommented = (text: string): string | undefined => {
   return text;
 };
 
+// Where a command begins, also behind `!`, variables of its own and the builtins that run another.
+const NAME = '[A-Za-z_]\\w*(?:\\[[^\\]]*\\])?\\+?=';
+const VALUE = '(?:[^\\s"\';&|]|"[^"]*"|\'[^\']*\')*';
+const BEGINS = `(?:^|[;&|]\\s*)(?:(?:!|time|command|builtin|${NAME}${VALUE})\\s+)*`;
+
 // Compound commands, here-documents, and what ends with an operator.
 const OPENS = new RegExp(
   [
-    '^(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|coproc)(?![\\w./-])',
+    `${BEGINS}(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|coproc)(?![\\w./-])`,
     '^[({})]|^\\[\\[',
     '<<',
     '(?:\\||&&)$',
@@ -67,11 +72,13 @@ const OPENS = new RegExp(
 // What runs in the same shell after it runs elsewhere, or means something else.
 const CHANGES_SHELL = new RegExp(
   [
-    '(?:^|[;&|]\\s*)(?:',
+    `${BEGINS}(?:`,
     '(?:cd|pushd|popd|export|declare|typeset|local|readonly|unset|alias|unalias|source|eval|exec|exit|return',
     '|trap|umask|shopt|enable|hash|set|shift|read)(?![\\w./=-])',
     '|\\.(?=\\s)',
-    '|[A-Za-z_]\\w*\\+?=(?:[^\\s"\';&|]*|"[^"]*"|\'[^\']*\')\\s*(?=$|[;&|])',
+    `|${NAME}${VALUE}\\s*(?=$|[;&|])`,
+    // Whether a command follows such a value is not told here.
+    `|${NAME}(?=.*[\`(\\\\])`,
     ')',
   ].join(''),
 );

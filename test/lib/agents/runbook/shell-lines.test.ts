@@ -35,6 +35,8 @@ describe('commandLines', () => {
     ['find . -exec rm {} +', 'find . -exec rm {} +'],
     ['set -euo pipefail\nnpm test', 'npm test'],
     ['CI=1 npm test', 'CI=1 npm test'],
+    ['A="b c" D=$E npm test', 'A="b c" D=$E npm test'],
+    ['npm run dry-while', 'npm run dry-while'],
     ['cd-to-root', 'cd-to-root'],
     ['done.sh', 'done.sh'],
   ] as const)
@@ -63,6 +65,10 @@ describe('commandLines', () => {
     '(',
     '[[ a',
     'function f',
+    'ls | while read a; do',
+    'npm run lint; for a in *; do',
+    'test -f a && if true; then',
+    'npm test || {',
     `echo ${'x'.repeat(1000)}`,
   ])
     it(`ends before ${JSON.stringify(opens.slice(0, 20))}`, () => {
@@ -82,6 +88,17 @@ describe('commandLines', () => {
     'source env',
     'set -- a b',
     'exec 3<a',
+    'DIR=$(mktemp -d)',
+    'DIR="$(mktemp -d "a b")"',
+    'DIR=`mktemp -d`',
+    'A=1 B=2',
+    'A=b\\ c',
+    'A=(b c)',
+    'A[0]=b',
+    'CI=1 cd sub',
+    '! cd sub',
+    'command cd sub',
+    'builtin cd sub',
   ])
     it(`ends after ${JSON.stringify(changes)}`, () => {
       assert.deepEqual(inBlock(`make\n${changes}\nnpm test`), ['make', changes]);
