@@ -24,9 +24,14 @@ export const run = verb(async (given) => {
   await refuseWithoutRepository(given);
   const item = await makeItem(given);
   if (item === undefined) return FAILED;
-  const { session, from } = await begin(given, item.id, { type: 'implementing' });
-  if (!isAsked) return untilPlan(given, item);
   const id8 = item.id.slice(0, 8);
+  const { session, from } = await begin(given, item.id, { type: 'implementing' }).catch(
+    (error: unknown) => {
+      warn(`Work item ${id8} is kept. Start it: ${commandIn(given, `start ${id8}`)}`);
+      throw error;
+    },
+  );
+  if (!isAsked) return untilPlan(given, item);
   out.say({ style: 'bold', text: `${id8}  ${item.title}` });
   out.say(`Session ${session.id.slice(0, 8)} of ${session.provider}. Ctrl-C leaves it as it is.`);
   if (from !== undefined) out.say(from);

@@ -53,6 +53,10 @@ export const refuseAgent = async ({ dossier, values }: Verb): Promise<void> => {
   const all = await dossier.call('GET /api/sessions/providers');
   const agent =
     values.provider === undefined ? all[0] : all.find(({ id }) => id === values.provider);
+  if (agent === undefined && values.provider !== undefined)
+    throw new Refusal(
+      `There is no provider ${values.provider}. Name one of ${all.map(({ id }) => id).join(', ')}, or add it to workspace.md. Nothing was made`,
+    );
   if (agent?.available === false)
     throw new Refusal(`${agent.id} cannot be started: ${agent.reason ?? ''} Nothing was made`);
   if (agent?.login !== 'no' || values.force === true) return;

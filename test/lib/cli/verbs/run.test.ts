@@ -78,7 +78,19 @@ describe('dossier run without a terminal', () => {
     const args = ['run', 'Elsewhere', '--project', 'none', '--workspace', workspace];
     const outside = await dossierIn(t, {}, args);
     assert.match(outside.stderr, /no repository to work in: .*Nothing was made\.\n$/);
+    const unknown = await said('--provider', 'none');
+    assert.match(unknown.stderr, /no provider none\. Name one of .*runbook.*Nothing was made\.\n$/);
     assert.equal((await api.call('GET /cases')).length, 1);
+  });
+
+  it('names the Work item that it made where no session could begin on it', async (t) => {
+    const { said, api } = await scene(t);
+    const { code, stderr } = await said('--base', 'none');
+    const [item] = await api.call('GET /cases');
+    const id = item?.id.slice(0, 8);
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`Work item ${id} is kept\\. Start it: dossier start ${id} `));
+    assert.match(stderr, /no branch or commit none/);
   });
 });
 
