@@ -114,9 +114,9 @@ const isNothing = (value: unknown): boolean =>
     ? Object.keys(value).length === 0
     : value === undefined || value === null || value === '' || value === false;
 
-// As agents call them: `cwd`, `workdir`, `working_directory`, `dir_path`; `env`, `environment_variables`, `stdin`.
+// As agents call them: `cwd`, `workdir`, `working_directory`, `dir_path`; `env`, `environment_variables`, `stdin`, `input`.
 const PLACE = /cwd|dir|path|folder|root/i;
-const SURROUNDINGS = /env|stdin|shell|host|remote|container/i;
+const SURROUNDINGS = /env|input|stdin|shell|user|host|remote|container/i;
 
 const scriptOf = (words: readonly string[]): string | undefined => {
   const [shell = '', flag = '', script] = words;

@@ -310,6 +310,8 @@ describe('lineOf', () => {
       { command: 'npm test', env: { PATH: '/tmp' } },
       { command: 'npm test', environment_variables: ['A=1'] },
       { command: 'npm test', stdin: 'y' },
+      { command: 'npm test', input: 'y' },
+      { command: 'npm test', user: 'root' },
       { command: 'npm test', shell: '/tmp/sh' },
       {},
     ])
