@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Binary } from '../../client/client.ts';
+import { UsageError } from '../../config.ts';
 import { Refusal } from '../line/refusal.ts';
 import { itemOf } from '../reach/item.ts';
 import { verb } from './verb.ts';
@@ -11,6 +12,8 @@ import { verb } from './verb.ts';
  */
 export const exportTo = verb(async ({ dossier, words: [word], values, out }) => {
   const { file } = values;
+  if (file === '-')
+    throw new UsageError('--file - names no file. Give a path; ./- is a file of that name');
   if (file !== undefined) refuseExisting(resolve(file));
   const id = word === undefined ? undefined : await itemOf(dossier, word);
   const download = await (id === undefined

@@ -44,6 +44,9 @@ describe('dossier export', () => {
     assert.equal(readFileSync(join(cwd, 'there.zip'), 'utf8'), 'mine');
     const nowhere = await said('--file', 'no/such/x.zip');
     assert.deepEqual([nowhere.code, existsSync(join(cwd, 'no'))], [1, false]);
+    const piped = await said('--file', '-');
+    assert.equal(piped.code, 2);
+    assert.match(piped.stderr, /--file - names no file\. /);
     assert.deepEqual(readdirSync(cwd).toSorted(), [name, 'one.zip', 'there.zip'].toSorted());
   });
 });
