@@ -60,7 +60,7 @@ const untilPlan = async (given: Verb, { id }: Pick<Case, 'id'>): Promise<number>
   if (values.json === true) out.json({ session, plan_sha256, waiting: waiting ?? null });
   else out.table([[id.slice(0, 8), status]]);
   if (waiting !== undefined)
-    warn(`${waiting.message}. Answer: ${commandIn(given, commandFor(waiting))}`);
+    warn(`${waiting.message.replace(/\.$/, '')}. Answer: ${commandIn(given, commandFor(waiting))}`);
   else if (error !== null) warn(error);
   return code;
 };

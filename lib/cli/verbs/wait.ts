@@ -51,17 +51,23 @@ export const awaited = async (
   }
 };
 
-const codeFor = (
+/** The exit code for a session as it was read, and for what the inbox had of it just after; undefined: look again. */
+export const codeFor = (
   goal: (typeof GOALS)[number],
-  { status }: Session,
-  waiting: AttentionItem | undefined,
+  { status }: Pick<Session, 'status'>,
+  waiting: Pick<AttentionItem, 'kind'> | undefined,
 ): number | undefined => {
   if (status === 'completed') return AS_ASKED;
   if (status === 'plan_ready') return goal === 'plan' ? AS_ASKED : SOMETHING_ELSE;
   if (status === 'failed' || status === 'aborted') return FAILED;
   if (status === 'paused') return SOMETHING_ELSE;
-  return waiting === undefined ? undefined : SOMETHING_ELSE;
+  // The session ended its turn between the two reads: its status is read again.
+  if (waiting === undefined || AT_REST.has(waiting.kind)) return undefined;
+  return SOMETHING_ELSE;
 };
+
+// What the inbox has of a session that neither plans nor works.
+const AT_REST: ReadonlySet<AttentionItem['kind']> = new Set(['plan', 'done', 'failed', 'paused']);
 
 export interface Found {
   code: number;
