@@ -106,7 +106,7 @@ export const lineOf = ({ raw_input }: ToolCall, cwd: string): string | undefined
 const isUsual = (name: string, value: unknown, cwd: string): boolean => {
   if (isNothing(value)) return true;
   if (PLACE.test(name)) return typeof value === 'string' && resolve(cwd, value) === resolve(cwd);
-  return !SURROUNDINGS.test(name);
+  return HARMLESS.test(name);
 };
 
 const isNothing = (value: unknown): boolean =>
@@ -114,9 +114,11 @@ const isNothing = (value: unknown): boolean =>
     ? Object.keys(value).length === 0
     : value === undefined || value === null || value === '' || value === false;
 
-// As agents call them: `cwd`, `workdir`, `working_directory`, `dir_path`; `env`, `environment_variables`, `stdin`, `input`.
+// As agents call them: `cwd`, `workdir`, `working_directory`, `dir_path`.
 const PLACE = /cwd|dir|path|folder|root/i;
-const SURROUNDINGS = /env|input|stdin|shell|user|host|remote|container/i;
+// What says nothing of how the command runs. Any other field may: an environment, a user, a request to leave a sandbox.
+const HARMLESS =
+  /^(?:command|cmd|args|parsed_cmd|description|reason|justification|explanation|title|timeout(?:_?ms)?|(?:is_|run_in_)?background|(?:\w+_)?id)$/i;
 
 const scriptOf = (words: readonly string[]): string | undefined => {
   const [shell = '', flag = '', script] = words;

@@ -313,6 +313,9 @@ describe('lineOf', () => {
       { command: 'npm test', input: 'y' },
       { command: 'npm test', user: 'root' },
       { command: 'npm test', shell: '/tmp/sh' },
+      { command: 'npm test', dangerouslyDisableSandbox: true },
+      { command: 'npm test', with_escalated_permissions: true },
+      { command: 'npm test', something_new: 1 },
       {},
     ])
       assert.equal(line(raw), undefined, JSON.stringify(raw));
