@@ -59,9 +59,13 @@ type Body = ApprovalOffered['body'] | { approval_sha256: string; ask?: string[] 
 const named = ({ values: { hash, ask } }: Verb, session: Session): Body | undefined => {
   if (hash === undefined) return undefined;
   const sha256 = hash.toLowerCase();
-  return sha256 === (session.approved_sha256 ?? session.plan_sha256)
-    ? { plan_sha256: sha256 }
-    : { approval_sha256: sha256, ...(ask && { ask }) };
+  if (sha256 !== (session.approved_sha256 ?? session.plan_sha256))
+    return { approval_sha256: sha256, ...(ask && { ask }) };
+  if (ask !== undefined)
+    throw new UsageError(
+      `--hash ${hash.slice(0, 8)}… is of the text alone, and --ask changes nothing of it. Take the hash that dossier plan --ask shows`,
+    );
+  return { plan_sha256: sha256 };
 };
 
 // As it is typed, once the plan was read.

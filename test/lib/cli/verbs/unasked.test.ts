@@ -35,6 +35,9 @@ describe('the commands of a plan that run without asking', () => {
     assert.ok(unheard.stderr.includes(`--ask 'npm publish' --hash ${hash}`), unheard.stderr);
     // The hash is of the list without it.
     assert.equal((await said('approve', '--hash', hash)).code, 1);
+    const ofText = await said('approve', ...ask, '--hash', plan_sha256 ?? '');
+    assert.equal(ofText.code, 2);
+    assert.match(ofText.stderr, /is of the text alone/);
     assert.equal((await session()).status, 'plan_ready');
     assert.equal((await said('approve', ...ask, '--hash', hash)).code, 0);
     assert.deepEqual((await session()).unasked, json.unasked);
