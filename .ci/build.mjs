@@ -83,7 +83,7 @@ const ENTRIES = {
   'chunks/watch-worker': 'store/watch/watch-worker.ts',
   'chunks/doors-child': 'lib/sandbox/egress/doors-child.ts',
   'chunks/export-worker': 'store/archive/export-worker.ts',
-  'chunks/sending-worker': 'lib/out/webhooks/sending-worker.ts',
+  'chunks/sending-worker': 'lib/events/webhooks/sending-worker.ts',
 };
 
 for (const made of ['dist/chunks', 'dist/compiled']) rmSync(made, { recursive: true, force: true });

@@ -96,7 +96,7 @@ export const load = async (contents) => {
 const BY_PLACE = /new URL\(\s*['"](\.[^'"]+?)\.(m?)js['"]/g;
 // Started by places that are put together.
 const OTHERS = [
-  ...['store/daemon-lock', 'store/layout', 'test/helpers/inside-as'],
+  ...['store/workspace/daemon-lock', 'store/layout', 'test/helpers/inside-as'],
   ...['lib/tools/process/spawn', 'lib/tools/process/runs'],
   ...['store/journal/journal', 'store/journal/mark'],
   ...['test/bench/lsp-bridge', 'test/bench/lsp-echo'],

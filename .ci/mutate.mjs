@@ -9,7 +9,7 @@ import { compile, compilePrograms } from './compile.mjs';
 const RULES = {
   'lib/work/sessions/rules/rules': 'lib/work/sessions/rules/rules',
   'lib/work/cases/moves': 'lib/work/cases/moves',
-  'store/item/proof-gate': 'store/item/proof-gate',
+  'store/reconcile/proof-gate': 'store/reconcile/proof-gate',
   'lib/work/planning/gate': 'routes/planning',
   'lib/host/links/merge': 'lib/host/links/merge',
 };

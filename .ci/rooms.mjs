@@ -1,57 +1,62 @@
-// The house: which room imports what. Everything that .ci/rooms.json does not allow is refused, types too, and so are a
-// folder that it does not list, a line of it that nobody needs, a room that stands above one that it imports, and files
-// that import each other.
+// Who may import whom. .ci/rooms.json has the layers of the house from the top down, with the rooms (folders or files) of each. A room may
+// import the layers below its own, in `only` a part of them, and nothing beside or above it. `doors` lists each package and
+// each module of Node that reaches out of the process, with the rooms that may import it. Types count, circles of files are refused, and so are entries
+// that nothing needs.
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** @typedef {{ may?: string[], node?: string[], npm?: string[] }} Room */
+/** @typedef {{ layers: string[][], only: Record<string, string[]>, everywhere: string[], doors: Record<string, string[]> }} House */
 
 const IMPORT =
   /^\s*(?:import|export)\s[^'"`;]*?from\s+['"]([^'"]+)['"]|^\s*import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]|\bnew URL\(\s*['"](\.[^'"]+)['"]\s*,\s*import\.meta\.url/gm;
 
-/** What a file imports, as it stands there. */
+/** The import specifiers of a file. */
 export const importsOf = (text) =>
-  [...text.matchAll(IMPORT)].map(([, from, bare, later, url]) => from ?? bare ?? later ?? url);
+  [...text.matchAll(IMPORT)].map(([, from, bare, dynamic, url]) => from ?? bare ?? dynamic ?? url);
 
-/** The nearest folder above a file that is listed, or the file itself where it is. */
-export const roomOf = (rooms, path) => {
-  if (Object.hasOwn(rooms, path)) return path;
-  for (let folder = posix.dirname(path); folder !== '.'; folder = posix.dirname(folder))
-    if (Object.hasOwn(rooms, folder)) return folder;
-  return undefined;
-};
+const isIn = (path, folder) => path === folder || path.startsWith(`${folder}/`);
 
-/** What of a file's imports its room does not allow: a sentence for each. `seen` is told what was allowed. */
-export const refused = (rooms, path, text, seen = () => {}) => {
-  const room = roomOf(rooms, path);
+/** The room of a path: the longest entry of the layers that contains it. */
+export const roomOf = ({ layers }, path) =>
+  layers
+    .flat()
+    .filter((room) => isIn(path, room))
+    .toSorted((a, b) => b.length - a.length)[0];
+
+const layerOf = ({ layers }, room) => layers.findIndex((rooms) => rooms.includes(room));
+
+/** One sentence for each import of a file that the house does not allow. `used` collects what was allowed. */
+export const refused = (house, path, text, used = new Set()) => {
+  const room = roomOf(house, path);
   if (room === undefined) return [`${path} is in no room of .ci/rooms.json`];
-  const { may = [], node = [], npm = [] } = rooms[room];
-  return importsOf(text).flatMap((wanted) => {
-    const [kind, name, allowed] = sortOut(rooms, path, wanted, { may, node, npm });
-    if (name === room) return [];
-    if (allowed.includes(name)) return seen(room, kind, name) ?? [];
-    return [`${path}: ${room} may not import ${name ?? wanted}`];
-  });
+  return importsOf(text)
+    .filter((wanted) => !isAllowed(house, { path, room, wanted, used }))
+    .map((wanted) => `${path}: ${room} may not import ${wanted}`);
 };
 
-const sortOut = (rooms, path, wanted, { may, node, npm }) => {
-  if (wanted.startsWith('node:')) return ['node', wanted.slice('node:'.length), node];
-  if (!wanted.startsWith('.')) return ['npm', /^(@[^/]+\/)?[^/]+/.exec(wanted)[0], npm];
-  return ['may', roomOf(rooms, posix.join(posix.dirname(path), wanted)), may];
+const isAllowed = (house, { path, room, wanted, used }) => {
+  if (!wanted.startsWith('.')) return isDoor(house, { room, wanted, used });
+  const target = posix.join(posix.dirname(path), wanted);
+  // Its own version, from where the bundle is.
+  if (posix.basename(target) === 'package.json') return true;
+  const other = roomOf(house, target);
+  if (other === room) return true;
+  if (layerOf(house, other) <= layerOf(house, room)) return false;
+  const allowed = house.only[room]?.find((folder) => isIn(target, folder));
+  if (allowed !== undefined) used.add(`only ${room} ${allowed}`);
+  return house.only[room] === undefined || allowed !== undefined;
 };
 
-/** What is wrong with the table itself: a room that is listed before one that it imports. */
-export const outOfLine = (rooms) => {
-  const names = Object.keys(rooms);
-  return names.flatMap((name, at) =>
-    (rooms[name].may ?? [])
-      .filter((other) => !names.slice(0, at).includes(other))
-      .map((other) => `.ci/rooms.json: ${name} stands before ${other}, which it may import`),
-  );
+const isDoor = ({ doors, everywhere }, { room, wanted, used }) => {
+  if (everywhere.includes(wanted)) return true;
+  const name = wanted.startsWith('node:') ? wanted : /^(@[^/]+\/)?[^/]+/.exec(wanted)[0];
+  const door = doors[name]?.find((folder) => isIn(room, folder));
+  if (door !== undefined) used.add(`doors ${name} ${door}`);
+  return door !== undefined;
 };
 
-/** Files that import each other, types included, however many are in between: each circle once. */
+/** Files that import each other, types included, at any distance: each circle once. */
 export const circles = (files) => {
   const done = new Set();
   const walk = (path, above) => {
@@ -67,35 +72,31 @@ export const circles = (files) => {
   return Object.keys(files).flatMap((path) => walk(path, []));
 };
 
-const needless = (rooms, used) =>
-  Object.entries(rooms).flatMap(([room, lists]) =>
-    Object.entries(lists).flatMap(([kind, names]) =>
-      names
-        .filter((name) => !used.has(`${room} ${kind} ${name}`))
-        .map((name) => `.ci/rooms.json: ${room} does not need ${name}`),
+const unused = (house, used, files) => [
+  ...['only', 'doors'].flatMap((part) =>
+    Object.entries(house[part]).flatMap(([name, folders]) =>
+      folders
+        .filter((folder) => !used.has(`${part} ${name} ${folder}`))
+        .map((folder) => `.ci/rooms.json: ${part}: ${name} does not need ${folder}`),
     ),
-  );
+  ),
+  ...house.layers
+    .flat()
+    .filter((room) => !Object.keys(files).some((path) => roomOf(house, path) === room))
+    .map((room) => `.ci/rooms.json: ${room} has no files`),
+];
 
-/** All that is wrong with these files, by their paths. */
-export const check = (rooms, files) => {
+/** Everything that is wrong with these files, by their paths. */
+export const check = (house, files) => {
   const used = new Set();
-  const seen = (...what) => void used.add(what.join(' '));
-  const found = Object.entries(files).flatMap(([path, text]) => refused(rooms, path, text, seen));
-  return [...found, ...outOfLine(rooms), ...needless(rooms, used), ...circles(files)];
+  const found = Object.entries(files).flatMap(([path, text]) => refused(house, path, text, used));
+  return [...found, ...unused(house, used, files), ...circles(files)];
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { execFileSync } = await import('node:child_process');
-  const listed = execFileSync('git', [
-    'ls-files',
-    '-co',
-    '--exclude-standard',
-    'base',
-    'lib',
-    'store',
-    'routes',
-  ]);
-  const paths = listed
+  const tracked = ['ls-files', '-co', '--exclude-standard', 'lib', 'store', 'routes'];
+  const paths = execFileSync('git', tracked)
     .toString()
     .split('\n')
     .filter((path) => /\.m?tsx?$/.test(path));

@@ -1,5 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
-import { visible } from '../base/visible.ts';
+import { visible } from '../store/base/visible.ts';
 import { UsageError } from './config.ts';
 
 /** The part of a pino logger that is used. */

@@ -1,9 +1,9 @@
-import { visible } from '../base/visible.ts';
-import { hasCode } from '../store/disk/durable.ts';
+import { visible } from '../store/base/visible.ts';
+import { hasCode } from '../store/fs/durable.ts';
 import { layoutOf } from '../store/layout.ts';
+import { readLine } from './cli/args/read.ts';
+import { NoDaemon } from './cli/args/refusal.ts';
 import { COMMANDS } from './cli/commands.ts';
-import { readLine } from './cli/line/read.ts';
-import { NoDaemon } from './cli/line/refusal.ts';
 import { type Config, UsageError } from './config.ts';
 
 const main = async (): Promise<number> => {
@@ -14,7 +14,7 @@ const main = async (): Promise<number> => {
     config = call.config;
     // What reads records takes longer to load than a whole call of the daemon.
     if (command.usesFiles === true)
-      (await import('../store/format.ts')).refuseNewer(layoutOf(config.workspace));
+      (await import('../store/workspace/format.ts')).refuseNewer(layoutOf(config.workspace));
     const run = await command.open();
     return await run(call);
   } catch (error) {

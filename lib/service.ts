@@ -1,27 +1,27 @@
-import type { FirstAnswers } from '../store/first-answers.ts';
 import type { VersionInfo } from '../store/records/version.ts';
 import type { WithStore } from '../store/store.ts';
+import type { FirstAnswers } from '../store/workspace/idempotency.ts';
 import type { WithProviders } from './agents/providers.ts';
 import type { WithLanguageServers } from './code/language-server/running.ts';
 import type { WithLeaving } from './code/worktrees/leaving.ts';
 import type { WithSetups } from './code/worktrees/setup/setups.ts';
 import type { WithCodeHost } from './codehost/code-host.ts';
 import type { WithConfig } from './config.ts';
+import type { Feed } from './events/feed/feed.ts';
+import type { Attention } from './events/inbox/attention.ts';
+import type { WithDispatcher } from './events/webhooks/dispatcher.ts';
+import type { WithAddress } from './events/webhooks/own-address.ts';
 import type { WithConsoleSessions } from './guard/api-keys/console-sessions.ts';
 import type { WithKeyring } from './guard/api-keys/keyring.ts';
 import type { WithLinks } from './host/links/work.ts';
 import type { WithLog } from './log.ts';
-import type { Attention } from './out/attention/attention.ts';
-import type { Exporter } from './out/export/exporter.ts';
-import type { Feed } from './out/feed/feed.ts';
-import type { WithDispatcher } from './out/webhooks/dispatcher.ts';
-import type { WithAddress } from './out/webhooks/own-address.ts';
 import type { WithDoors } from './sandbox/egress/doors.ts';
 import type { WithNetwork } from './sandbox/egress/networks.ts';
 import type { WithSandbox } from './sandbox/sandbox.ts';
 import type { WithGit } from './tools/git/run/git.ts';
 import type { Callers } from './tools/process/caller.ts';
 import type { WithRuns } from './tools/process/runs.ts';
+import type { Exporter } from './transfer/export/exporter.ts';
 import type { WithEngine } from './work/sessions/live/engine.ts';
 
 /** What every handler and every rule is given: all that rooms ask for, and what the doors alone do. */

@@ -1,8 +1,5 @@
 import { Type } from 'typebox';
-import { created, tagged } from '../lib/http/answer.ts';
-import { PageQuery, page, pageOf } from '../lib/http/page.ts';
-import { route } from '../lib/http/route.ts';
-import { listDeliveries, redeliver } from '../lib/out/webhooks/deliveries.ts';
+import { listDeliveries, redeliver } from '../lib/events/webhooks/deliveries.ts';
 import {
   listWebhooks,
   readWebhook,
@@ -10,7 +7,10 @@ import {
   removeWebhook,
   secretAgain,
   served,
-} from '../lib/out/webhooks/registrations.ts';
+} from '../lib/events/webhooks/registrations.ts';
+import { created, tagged } from '../lib/http/answer.ts';
+import { PageQuery, page, pageOf } from '../lib/http/page.ts';
+import { route } from '../lib/http/route.ts';
 import { Delivery } from '../store/records/delivery.ts';
 import { CaseWebhookBody, NewWebhook, Webhook, WebhookBody } from '../store/records/webhook.ts';
 

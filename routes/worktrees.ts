@@ -4,20 +4,20 @@ import {
   readWorktreeConfig,
   type ServedConfig,
 } from '../lib/code/worktrees/config.ts';
-import { cleanUp } from '../lib/code/worktrees/keep/cleanup.ts';
-import { forgetRecovery } from '../lib/code/worktrees/keep/forget-recovery.ts';
-import { listRecoveries } from '../lib/code/worktrees/keep/recoveries.ts';
-import { removeWorktree } from '../lib/code/worktrees/keep/remove.ts';
-import { restoreWorktree } from '../lib/code/worktrees/keep/restore.ts';
-import { verifyIsolation } from '../lib/code/worktrees/look/isolation.ts';
-import { knownWorktrees } from '../lib/code/worktrees/look/known.ts';
-import { staleWorktrees } from '../lib/code/worktrees/look/stale.ts';
-import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/look/status.ts';
-import { attachWorktree } from '../lib/code/worktrees/make/attach.ts';
-import { baseOf } from '../lib/code/worktrees/make/base.ts';
-import { branchNameFor } from '../lib/code/worktrees/make/branch-name.ts';
-import { createWorktree } from '../lib/code/worktrees/make/create.ts';
+import { attachWorktree } from '../lib/code/worktrees/create/attach.ts';
+import { baseOf } from '../lib/code/worktrees/create/base.ts';
+import { branchNameFor } from '../lib/code/worktrees/create/branch-name.ts';
+import { createWorktree } from '../lib/code/worktrees/create/create.ts';
+import { verifyIsolation } from '../lib/code/worktrees/inspect/isolation.ts';
+import { knownWorktrees } from '../lib/code/worktrees/inspect/known.ts';
+import { staleWorktrees } from '../lib/code/worktrees/inspect/stale.ts';
+import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/inspect/status.ts';
 import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';
+import { cleanUp } from '../lib/code/worktrees/recovery/cleanup.ts';
+import { forgetRecovery } from '../lib/code/worktrees/recovery/forget-recovery.ts';
+import { listRecoveries } from '../lib/code/worktrees/recovery/recoveries.ts';
+import { removeWorktree } from '../lib/code/worktrees/recovery/remove.ts';
+import { restoreWorktree } from '../lib/code/worktrees/recovery/restore.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
 import { created, tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';

@@ -1,37 +1,37 @@
-import { lockOn } from '../base/locks.ts';
-import { sharedRead } from '../base/shared-read.ts';
-import { createTurns } from '../base/turns.ts';
-import { lookCloser } from './beside/look-closer.ts';
-import { sweepTranscripts } from './beside/sweep-transcripts.ts';
-import { lookAtWorktrees } from './claimed-worktrees.ts';
+import { lockOn } from './base/locks.ts';
+import { createLocks } from './base/mutex.ts';
+import { sharedRead } from './base/shared-read.ts';
+import { pruneUndo } from './cases/undo.ts';
+import { noteNewLink } from './codehost/link-index.ts';
 import { needStateDir } from './consent/state-dir.ts';
 import { journalMarkFile } from './consent/workspace-id.ts';
-import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
-import { clearLeftovers, makeDirectories } from './disk/directories.ts';
-import { gitIsDone } from './disk/git-work.ts';
-import { makeSyncedDirectory } from './disk/make-directory.ts';
-import { followPlace } from './disk/whereabouts.ts';
-import { refuseNewer, type Step, upgrade } from './format.ts';
-import { gateOf } from './gate/gate-files.ts';
-import type { Item } from './item/item.ts';
-import { notice } from './items/items.ts';
-import { reviveAbsent } from './items/revive.ts';
-import { itemsOf, KNOWN } from './items/state.ts';
-import { sweepWorkspace } from './items/sweep.ts';
-import { JOURNAL, tellProblems } from './items/tell-problems.ts';
+import { createProblems } from './front-matter/problems.ts';
+import type { MatterChanges } from './front-matter/splice.ts';
+import { clearLeftovers, makeDirectories } from './fs/directories.ts';
+import { gitIsDone } from './fs/git-work.ts';
+import { makeSyncedDirectory } from './fs/make-directory.ts';
+import { followPlace } from './fs/whereabouts.ts';
+import { gateOf } from './held/held-file.ts';
 import { problemsOfJournal } from './journal/damage.ts';
 import { openJournal } from './journal/journal.ts';
 import { type JournalMark, openMark } from './journal/mark.ts';
 import { type Layout, layoutOf } from './layout.ts';
-import { noteNewLink } from './links/link-index.ts';
+import { lookAtWaiting } from './pending/pending.ts';
+import { lookCloser } from './problems/look-closer.ts';
+import { sweepTranscripts } from './problems/sweep-transcripts.ts';
+import type { Item } from './reconcile/item.ts';
+import { notice } from './reconcile/items.ts';
+import { reviveAbsent } from './reconcile/revive.ts';
+import { itemsOf, KNOWN } from './reconcile/state.ts';
+import { sweepWorkspace } from './reconcile/sweep.ts';
+import { JOURNAL, tellProblems } from './reconcile/tell-problems.ts';
 import { closeBook } from './settings/globals.ts';
+import { openTrustLog } from './settings/trust/open-log.ts';
 import { machineOf, readyToWrite, type Store } from './store.ts';
-import { createProblems } from './text/problems.ts';
-import type { MatterChanges } from './text/splice.ts';
-import { openTrustLog } from './trust/open-log.ts';
-import { pruneUndo } from './undo.ts';
-import { lookAtWaiting } from './waiting/waiting.ts';
-import { type Pace, payAttention, type WatchAttention } from './watch/attention.ts';
+import { type Pace, payAttention, type WatchAttention } from './watch/change-scheduler.ts';
+import { type DaemonLock, lockWorkspace } from './workspace/daemon-lock.ts';
+import { refuseNewer, type Step, upgrade } from './workspace/format.ts';
+import { lookAtWorktrees } from './worktrees/claimed-worktrees.ts';
 
 export interface OpenOptions {
   clock: () => Date;
@@ -123,9 +123,9 @@ const readyLayout = (root: string, { state, steps }: OpenOptions): Layout => {
   return layout;
 };
 
-const quiet = async ({ turns }: Store, attention: WatchAttention | undefined): Promise<void> => {
+const quiet = async ({ locks }: Store, attention: WatchAttention | undefined): Promise<void> => {
   await attention?.close();
-  await turns.take(lockOn.problems(), async () => undefined);
+  await locks.take(lockOn.problems(), async () => undefined);
 };
 
 const endStore = async ({ journal, layout }: Store, isHeld: boolean): Promise<void> => {
@@ -158,7 +158,7 @@ const readAll = async (
   const store: Store = {
     ...{ layout, machine, consent, journal, clock, trust, report },
     problems: createProblems(),
-    turns: createTurns(({ kind, of }) => kind === 'item' && notice(store, of)),
+    locks: createLocks(({ kind, of }) => kind === 'item' && notice(store, of)),
     get readOnly() {
       return whyReadOnly();
     },

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Turns } from '../base/turns.ts';
+import { StoreError } from './base/errors.ts';
+import type { Locks } from './base/mutex.ts';
 import type { ConsentLog } from './consent/log.ts';
-import { remakeDirectories } from './disk/directories.ts';
-import { createFile, removeFile } from './disk/durable.ts';
-import { StoreError } from './errors.ts';
+import type { Problems } from './front-matter/problems.ts';
+import { readRegularFile } from './front-matter/record-file.ts';
+import { remakeDirectories } from './fs/directories.ts';
+import { createFile, removeFile } from './fs/durable.ts';
 import type { Journal } from './journal/journal.ts';
 import type { Layout } from './layout.ts';
-import type { Problems } from './text/problems.ts';
-import { readRegularFile } from './text/record-file.ts';
 
 /**
  * The workspace, opened by this process alone: what everybody may know of it. What a room of the store remembers of it is
@@ -16,7 +16,7 @@ import { readRegularFile } from './text/record-file.ts';
 export interface Store {
   readonly layout: Layout;
   readonly journal: Journal;
-  readonly turns: Turns;
+  readonly locks: Locks;
   readonly problems: Problems;
   /** The name of this machine's `.dossier/`; sessions carry it. */
   readonly machine: string;

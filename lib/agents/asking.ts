@@ -1,5 +1,5 @@
-import { orElse } from '../../base/or-else.ts';
-import { record } from '../../base/wire.ts';
+import { orElse } from '../../store/base/or-else.ts';
+import { record } from '../text/unknown-json.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import type { PermissionPolicy } from './permissions.ts';
 import type { AskSwitches, Preset } from './presets.ts';

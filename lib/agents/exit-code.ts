@@ -1,4 +1,4 @@
-import { number, type Wire } from '../../base/wire.ts';
+import { number, type Wire } from '../text/unknown-json.ts';
 
 /** The exit code in what an agent reports as data: each spells it in its own way. */
 export const exitCodeIn = (told: Wire): { exit_code?: number } => {

@@ -1,4 +1,4 @@
-import { visible } from '../../base/visible.ts';
+import { visible } from '../../store/base/visible.ts';
 import type { Settings } from '../../store/records/settings.ts';
 import type { Isolation, PermissionOption, Phase } from './provider.ts';
 

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
-import { type Capped, createCappedOutput } from '../../base/cap-text.ts';
-import { messageOf } from '../../base/message-of.ts';
+import { messageOf } from '../../store/base/message-of.ts';
+import { type Capped, createCappedOutput } from '../text/cap-text.ts';
 import type { Exit, Program } from '../tools/process/spawn.ts';
 import { type Launch, type Launchable, type LaunchDeps, launch, TOLD_OUTPUT } from './launch.ts';
 import type { LiveOutput } from './live-output.ts';

@@ -1,8 +1,8 @@
-import { counted } from '../../base/counted.ts';
-import { jsonText } from '../../base/json.ts';
+import { jsonText } from '../../store/base/json.ts';
 import type { Checked } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
 import { positionText } from '../daemon/system/problem-log.ts';
+import { counted } from '../text/counted.ts';
 
 /** Something that was mended, and how. */
 export interface Mended {

@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { StoreError } from '../../store/base/errors.ts';
 import { type Checked, checkWorkspace } from '../../store/check/check.ts';
 import { errors, type Finding } from '../../store/check/finding.ts';
-import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
-import { StoreError } from '../../store/errors.ts';
-import { holdWorkspace } from '../../store/hold.ts';
-import { isThere } from '../../store/inspect.ts';
+import { GRACE_MS } from '../../store/front-matter/entry.ts';
 import { layoutOf } from '../../store/layout.ts';
-import { GRACE_MS } from '../../store/text/entry.ts';
-import { whyNoWorkspace } from '../../store/workspace-files.ts';
+import { WorkspaceHeldError } from '../../store/workspace/daemon-lock.ts';
+import { holdWorkspace } from '../../store/workspace/hold.ts';
+import { isThere } from '../../store/workspace/inspect.ts';
+import { whyNoWorkspace } from '../../store/workspace/workspace-files.ts';
 import { UsageError } from '../config.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';
 import { trackedPrivateFiles } from '../daemon/system/tracked.ts';
+import type { Call } from './args/command.ts';
+import { Refusal } from './args/refusal.ts';
 import { committedIn } from './check-git.ts';
 import { findingCounts, type Mended, reportJson, reportLines } from './check-words.ts';
-import type { Call } from './line/command.ts';
-import { Refusal } from './line/refusal.ts';
-import { type Say, toStandardOutput } from './show/terminal.ts';
+import { type Say, toStandardOutput } from './output/terminal.ts';
 
 /**
  * Reads every record of the workspace and says what is wrong, line by line. Writes nothing and works beside a daemon;

@@ -1,6 +1,6 @@
+import type { Command } from './args/command.ts';
+import { AS_JSON, SESSION } from './args/options.ts';
 import { NEW_ITEM } from './commands-work.ts';
-import type { Command } from './line/command.ts';
-import { AS_JSON, SESSION } from './line/options.ts';
 
 /** How a session begins. */
 const NEW_SESSION = {

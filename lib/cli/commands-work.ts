@@ -1,5 +1,5 @@
-import type { Command } from './line/command.ts';
-import { AS_JSON, SESSION } from './line/options.ts';
+import type { Command } from './args/command.ts';
+import { AS_JSON, SESSION } from './args/options.ts';
 
 /** What `ask` means. */
 const ASK = 'A command of that list that is asked for all the same; as often as needed';

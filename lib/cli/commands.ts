@@ -1,7 +1,7 @@
+import type { Command } from './args/command.ts';
+import { AS_JSON } from './args/options.ts';
 import { SESSIONS } from './commands-sessions.ts';
 import { WORK } from './commands-work.ts';
-import type { Command } from './line/command.ts';
-import { AS_JSON } from './line/options.ts';
 
 const STATE_DIR =
   'Where what you trust and approve is kept (DOSSIER_STATE_DIR; default: $XDG_STATE_HOME/dossier, or ~/.local/state/dossier)';

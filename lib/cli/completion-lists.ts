@@ -1,7 +1,7 @@
-import type { Command } from './line/command.ts';
-import type { OptionName } from './line/options.ts';
-import { EVERYWHERE } from './line/read.ts';
-import { type Offered, offeredFor } from './line/values.ts';
+import type { Command } from './args/command.ts';
+import type { OptionName } from './args/options.ts';
+import { EVERYWHERE } from './args/read.ts';
+import { type Offered, offeredFor } from './args/values.ts';
 
 /** Whether the daemon lists it. */
 export const isKind = (offered: Offered): offered is 'providers' | 'projects' =>

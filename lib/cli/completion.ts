@@ -1,4 +1,8 @@
 import { UsageError } from '../config.ts';
+import type { Call, Command } from './args/command.ts';
+import { OPTIONS, type Option, type OptionName } from './args/options.ts';
+import { EVERYWHERE } from './args/read.ts';
+import { offeredFor } from './args/values.ts';
 import {
   caseLines,
   choicesOf,
@@ -11,10 +15,6 @@ import {
   takingValues,
   valueLines,
 } from './completion-lists.ts';
-import type { Call, Command } from './line/command.ts';
-import { OPTIONS, type Option, type OptionName } from './line/options.ts';
-import { EVERYWHERE } from './line/read.ts';
-import { offeredFor } from './line/values.ts';
 import { isOffer, offers } from './verbs/offers.ts';
 
 /**

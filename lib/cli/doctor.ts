@@ -1,19 +1,19 @@
+import type { ReadEntry } from '../../store/front-matter/entry.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import { sandboxSettings } from '../../store/records/applied.ts';
 import type { Settings } from '../../store/records/settings.ts';
 import { readInForce, readSettings } from '../../store/settings/globals.ts';
-import type { ReadEntry } from '../../store/text/entry.ts';
-import { whyNoWorkspace } from '../../store/workspace-files.ts';
+import { whyNoWorkspace } from '../../store/workspace/workspace-files.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
+import type { Call } from './args/command.ts';
 import { codeHost } from './doctor-code-host.ts';
 import { machine } from './doctor-machine.ts';
 import { providers } from './doctor-providers.ts';
 import { workspace } from './doctor-workspace.ts';
 import type { DoctorFinding, Patient } from './finding.ts';
-import type { Call } from './line/command.ts';
-import { type Say, sayJson, toStandardOutput } from './show/terminal.ts';
+import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 
 /**
  * Says what is there, what is missing and what to install. Takes no lock and leaves nothing behind, so it works beside

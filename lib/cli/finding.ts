@@ -1,6 +1,6 @@
+import type { ReadEntry } from '../../store/front-matter/entry.ts';
 import type { Layout } from '../../store/layout.ts';
 import type { Settings } from '../../store/records/settings.ts';
-import type { ReadEntry } from '../../store/text/entry.ts';
 import type { Config } from '../config.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Git } from '../tools/git/run/git.ts';

@@ -1,4 +1,4 @@
-import { fileRefusal } from '../../store/workspace-files.ts';
+import { fileRefusal } from '../../store/workspace/workspace-files.ts';
 import type { Config } from '../config.ts';
 
 const SENTENCES = [

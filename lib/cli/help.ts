@@ -2,8 +2,8 @@ import type { Guide } from '../../store/records/guide.ts';
 import { UsageError } from '../config.ts';
 import { guideFor, readGuides } from '../daemon/guides.ts';
 import { showByPager } from '../tools/process/pager.ts';
-import { type Call, type Command, GROUPS } from './line/command.ts';
-import { type OptionName, writtenAs } from './line/options.ts';
+import { type Call, type Command, GROUPS } from './args/command.ts';
+import { type OptionName, writtenAs } from './args/options.ts';
 
 const COMMON: Readonly<Partial<Record<OptionName, string>>> = {
   workspace: 'Where the Work items are kept (DOSSIER_WORKSPACE; default: ~/dossier)',

@@ -1,6 +1,6 @@
-import type { BroughtIn, ImportOptions } from '../out/import/bring-in.ts';
-import type { TaskImport } from '../out/import/import-tasks.ts';
-import type { TaskSource } from '../out/import/task-source.ts';
+import type { BroughtIn, ImportOptions } from '../transfer/import/bring-in.ts';
+import type { TaskImport } from '../transfer/import/import-tasks.ts';
+import type { TaskSource } from '../transfer/import/task-source.ts';
 
 /** What an import did, or would do, for programs. `done`: false where nothing was written. */
 export const broughtIn = (

@@ -1,9 +1,9 @@
-import { counted } from '../../base/counted.ts';
 import { STATES } from '../../store/records/case.ts';
-import type { BroughtIn, ImportOptions } from '../out/import/bring-in.ts';
-import type { TaskImport } from '../out/import/import-tasks.ts';
-import type { ImportConflict } from '../out/import/plan.ts';
-import type { TaskSource } from '../out/import/task-source.ts';
+import { counted } from '../text/counted.ts';
+import type { BroughtIn, ImportOptions } from '../transfer/import/bring-in.ts';
+import type { TaskImport } from '../transfer/import/import-tasks.ts';
+import type { ImportConflict } from '../transfer/import/plan.ts';
+import type { TaskSource } from '../transfer/import/task-source.ts';
 
 const SHOWN = 20;
 

@@ -1,7 +1,7 @@
 import { layoutOf } from '../../store/layout.ts';
 import { SETTINGS_TEXT } from '../../store/settings/settings-text.ts';
-import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
-import { whatIsAt } from '../../store/worktrees.ts';
+import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
+import { whatIsAt } from '../../store/worktrees/worktrees.ts';
 import type { Config } from '../config.ts';
 import { headCommit } from '../tools/git/read/repository.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
@@ -9,9 +9,9 @@ import type { Git } from '../tools/git/run/git.ts';
 import { hasIdentity, homeOf, uncommitted } from '../tools/git/write/commit.ts';
 import { commitOnly } from '../tools/git/write/commit-only.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
-import type { Call } from './line/command.ts';
+import type { Call } from './args/command.ts';
+import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 import { needWorkspace } from './places.ts';
-import { type Say, sayJson, toStandardOutput } from './show/terminal.ts';
 
 const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 

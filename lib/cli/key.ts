@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { sha256 } from '../../base/sha256.ts';
-import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/api-keys.ts';
+import { sha256 } from '../../store/base/sha256.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { ApiKey } from '../../store/records/api-key.ts';
-import { whatIsAt } from '../../store/worktrees.ts';
+import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/workspace/api-keys.ts';
+import { whatIsAt } from '../../store/worktrees/worktrees.ts';
 import { UsageError } from '../config.ts';
-import type { Call } from './line/command.ts';
-import { Refusal } from './line/refusal.ts';
-import { type Say, sayJson, toStandardOutput } from './show/terminal.ts';
+import type { Call } from './args/command.ts';
+import { Refusal } from './args/refusal.ts';
+import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 
 /** Makes an API key and shows it once, or lists or revokes them, whether a daemon runs or not. */
 export const key = async (

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { orElse } from '../../base/or-else.ts';
+import { orElse } from '../../store/base/or-else.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { UsageError } from '../config.ts';
-import type { Call } from './line/command.ts';
-import { Refusal } from './line/refusal.ts';
-import { logLines } from './reach/log-lines.ts';
-import { outTo, type Style, type Words } from './show/out.ts';
+import type { Call } from './args/command.ts';
+import { Refusal } from './args/refusal.ts';
+import { logLines } from './connection/log-lines.ts';
+import { outTo, type Style, type Words } from './output/out.ts';
 
 const LINES = '100';
 

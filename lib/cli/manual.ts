@@ -1,5 +1,5 @@
-import { type Command, GROUPS } from './line/command.ts';
-import { type OptionName, writtenAs } from './line/options.ts';
+import { type Command, GROUPS } from './args/command.ts';
+import { type OptionName, writtenAs } from './args/options.ts';
 
 /** The page of the manual, for `man`: what the help says of each command. */
 export const manual = (commands: readonly Command[], version: string): string =>

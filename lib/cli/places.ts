@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { hasCode } from '../../store/disk/durable.ts';
-import { makeWorkspace } from '../../store/workspace-files.ts';
+import { hasCode } from '../../store/fs/durable.ts';
+import { makeWorkspace } from '../../store/workspace/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
-import { Refusal } from './line/refusal.ts';
+import { Refusal } from './args/refusal.ts';
 
 /** Makes the workspace's directory if need be. Throws a Refusal when it cannot be one. */
 export const needWorkspace = ({ workspace }: Config): void => {

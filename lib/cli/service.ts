@@ -9,16 +9,16 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, sep } from 'node:path';
-import { orElse } from '../../base/or-else.ts';
+import { orElse } from '../../store/base/or-else.ts';
 import { type Config, UsageError } from '../config.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
 import { type Execution, execute } from '../tools/process/execute.ts';
-import type { Call } from './line/command.ts';
-import type { OptionName } from './line/options.ts';
-import { Refusal } from './line/refusal.ts';
-import { daemonOf } from './reach/daemon.ts';
+import type { Call } from './args/command.ts';
+import type { OptionName } from './args/options.ts';
+import { Refusal } from './args/refusal.ts';
+import { daemonOf } from './connection/daemon.ts';
+import { toStandardOutput as say, sayJson } from './output/terminal.ts';
 import { commandOf, launchdList, MADE_HERE, systemdUnit, type Unit } from './service-unit.ts';
-import { toStandardOutput as say, sayJson } from './show/terminal.ts';
 
 /** `dossier service install|status|uninstall`: the daemon as a service of this user, begun with the machine. */
 export const service = async (call: Call): Promise<number> => {

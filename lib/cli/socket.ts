@@ -11,8 +11,8 @@ import {
 import type { Server as HttpServer } from 'node:http';
 import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { isAtOrBelow } from '../../base/at-or-below.ts';
-import { messageOf } from '../../base/message-of.ts';
+import { isAtOrBelow } from '../../store/base/at-or-below.ts';
+import { messageOf } from '../../store/base/message-of.ts';
 import {
   isPrivateDirectory,
   LONGEST_SOCKET_PATH,
@@ -21,7 +21,7 @@ import {
 } from '../client/node/socket-path.ts';
 import type { Config } from '../config.ts';
 import { cameByPath } from '../tools/process/caller.ts';
-import { Refusal } from './line/refusal.ts';
+import { Refusal } from './args/refusal.ts';
 
 // Of these every sandbox has its own, or none: what is made there later is not seen by a run that has begun, either.
 const HIDDEN_FROM_RUNS = ['/run', '/tmp'];

@@ -1,9 +1,9 @@
-import { counted } from '../../base/counted.ts';
-import { trustCommandFor } from '../../store/trust/told.ts';
+import { trustCommandFor } from '../../store/settings/trust/told.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { listWaiting, trust } from '../guard/trust/trust.ts';
 import type { Service } from '../service.ts';
-import { askYesNo, isTerminal, toStandardOutput as say } from './show/terminal.ts';
+import { counted } from '../text/counted.ts';
+import { askYesNo, isTerminal, toStandardOutput as say } from './output/terminal.ts';
 
 /** Asks the operator, who started the daemon at a terminal, about what waits. The daemon serves meanwhile. */
 export const askAboutTrust = async (service: Service, signal: AbortSignal): Promise<void> => {

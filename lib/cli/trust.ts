@@ -1,23 +1,23 @@
-import { counted } from '../../base/counted.ts';
-import { isThere } from '../../store/inspect.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
-import type { Trusted, TrustedValue, WaitingValue } from '../../store/records/trust.ts';
-import { plain, trustCommandFor } from '../../store/trust/told.ts';
 import {
   revokeOnDisk,
   trustedOnDisk,
   trustOnDisk,
   waitingOnDisk,
-} from '../../store/waiting-on-disk.ts';
+} from '../../store/pending/pending-on-disk.ts';
+import type { Trusted, TrustedValue, WaitingValue } from '../../store/records/trust.ts';
+import { plain, trustCommandFor } from '../../store/settings/trust/told.ts';
+import { isThere } from '../../store/workspace/inspect.ts';
 import type { Dossier } from '../client/client.ts';
 import { type Config, UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { isForAll } from '../guard/trust/trust.ts';
-import type { Call } from './line/command.ts';
-import { Refusal } from './line/refusal.ts';
-import { daemonOf } from './reach/daemon.ts';
-import { asRefused } from './reach/refused.ts';
-import { askYesNo, isTerminal, type Say, sayJson, toStandardOutput } from './show/terminal.ts';
+import { counted } from '../text/counted.ts';
+import type { Call } from './args/command.ts';
+import { Refusal } from './args/refusal.ts';
+import { daemonOf } from './connection/daemon.ts';
+import { asRefused } from './connection/refused.ts';
+import { askYesNo, isTerminal, type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 
 /**
  * Shows what stands in the workspace's files and does not hold on this machine, and makes it hold if the operator says

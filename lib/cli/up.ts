@@ -1,13 +1,13 @@
 import type { Config } from '../config.ts';
+import type { Call } from './args/command.ts';
+import type { OptionName, Values } from './args/options.ts';
+import { Refusal } from './args/refusal.ts';
+import { browserOpener, openWith } from './connection/browser.ts';
+import { type ProjectHere, projectHere } from './connection/project.ts';
+import { asRefused } from './connection/refused.ts';
+import { type Begun, daemonOrStart } from './connection/start.ts';
 import { beginHistory } from './init.ts';
-import type { Call } from './line/command.ts';
-import type { OptionName, Values } from './line/options.ts';
-import { Refusal } from './line/refusal.ts';
-import { browserOpener, openWith } from './reach/browser.ts';
-import { type ProjectHere, projectHere } from './reach/project.ts';
-import { asRefused } from './reach/refused.ts';
-import { type Begun, daemonOrStart } from './reach/start.ts';
-import { isTerminal, toStandardOutput as say, sayJson } from './show/terminal.ts';
+import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
 
 /**
  * Finds the daemon of the workspace or begins one in the background, makes the repository of this directory a project of

@@ -1,6 +1,6 @@
 import { versionInfo } from '../daemon/version.ts';
-import type { Call } from './line/command.ts';
-import { toStandardOutput as say, sayJson } from './show/terminal.ts';
+import type { Call } from './args/command.ts';
+import { toStandardOutput as say, sayJson } from './output/terminal.ts';
 
 /** `dossier version`: of the program, not of a daemon that runs. */
 export const version = async ({ values }: Call): Promise<number> => {

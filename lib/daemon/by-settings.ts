@@ -1,7 +1,7 @@
-import { pathContains } from '../../base/path-contains.ts';
+import { pathContains } from '../../store/base/path-contains.ts';
+import { putAside } from '../../store/cases/undo.ts';
 import { sandboxSettings } from '../../store/records/applied.ts';
 import type { settingsOf } from '../../store/settings/globals.ts';
-import { putAside } from '../../store/undo.ts';
 import { createProviders, type Providers } from '../agents/providers.ts';
 import { socketDirs } from '../client/node/socket-path.ts';
 import type { CodeHost } from '../codehost/code-host.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { orElse } from '../../base/or-else.ts';
+import { orElse } from '../../store/base/or-else.ts';
 import type { Guide } from '../../store/records/guide.ts';
 import { ServiceError } from '../errors.ts';
 
@@ -11,11 +11,11 @@ const ROOT =
     .map((up) => join(import.meta.dirname, up))
     .find((root) => existsSync(join(root, 'package.json'))) ?? import.meta.dirname;
 
-/** The guides for operators: each README.md below lib/, routes/ and store/, and SECURITY.md. By topic; none where they are not there. */
+/** The guides for operators: each GUIDE.md below lib/, routes/ and store/, and SECURITY.md. By topic; none where they are not there. */
 export const readGuides = (root = ROOT): Guide[] =>
   ['.github', 'lib', 'routes', 'store']
     .flatMap((folder) => filesIn(join(root, folder)))
-    .filter((path) => /(?:README|SECURITY)\.md$/.test(path))
+    .filter((path) => /(?:GUIDE|SECURITY)\.md$/.test(path))
     .map((path) => guideOf(relative(root, path), readFileSync(path, 'utf8')))
     .toSorted((a, b) => (a.topic < b.topic ? -1 : 1));
 

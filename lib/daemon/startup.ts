@@ -1,19 +1,22 @@
-import { followLocks } from '../../base/turns.ts';
-import { createFirstAnswers } from '../../store/first-answers.ts';
+import { followLocks } from '../../store/base/mutex.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
 import type { VersionInfo } from '../../store/records/version.ts';
 import { settingsOf } from '../../store/settings/globals.ts';
+import { createFirstAnswers } from '../../store/workspace/idempotency.ts';
 import {
   closeLanguageServers,
   createLanguageServers,
   endServersIn,
   sweepLanguageServers,
 } from '../code/language-server/servers.ts';
-import { finishChanges } from '../code/worktrees/keep/changes.ts';
-import { followMove } from '../code/worktrees/look/moved.ts';
+import { followMove } from '../code/worktrees/inspect/moved.ts';
+import { finishChanges } from '../code/worktrees/recovery/changes.ts';
 import { endInterruptedSetups } from '../code/worktrees/setup/setup.ts';
 import { createSetups } from '../code/worktrees/setup/setups.ts';
 import type { Config } from '../config.ts';
+import { createFeed } from '../events/feed/feed.ts';
+import { createAttention } from '../events/inbox/attention.ts';
+import { createDispatcher } from '../events/webhooks/dispatcher.ts';
 import { createConsoleSessions } from '../guard/api-keys/console-sessions.ts';
 import { createKeyring } from '../guard/api-keys/keyring.ts';
 import { endFormerRuns, followRuns, formerRuns, gateAtRest } from '../guard/gate/file-gate.ts';
@@ -23,11 +26,6 @@ import { createLinkWork } from '../host/links/work.ts';
 import { FEEDBACK, reviewWords } from '../host/reviews/feedback-session.ts';
 import type { Log } from '../log.ts';
 import { serveRun } from '../mcp/serve.ts';
-import { createAttention } from '../out/attention/attention.ts';
-import { createExporter } from '../out/export/exporter.ts';
-import { createFeed } from '../out/feed/feed.ts';
-import { createAutocommit } from '../out/history/autocommit.ts';
-import { createDispatcher } from '../out/webhooks/dispatcher.ts';
 import { sweepSocketDirs } from '../sandbox/egress/socket-dir.ts';
 import type { Service } from '../service.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
@@ -36,6 +34,8 @@ import { cleanEnvironment, loginEnvironment } from '../tools/process/environment
 import { announceRuns } from '../tools/process/keepers.ts';
 import { RUN_VARIABLE } from '../tools/process/processes.ts';
 import { createRuns, type Runs } from '../tools/process/runs.ts';
+import { createExporter } from '../transfer/export/exporter.ts';
+import { createAutocommit } from '../transfer/history/autocommit.ts';
 import { recoverChecks } from '../work/checks/recover.ts';
 import { recoverConflicts } from '../work/conflicts/current.ts';
 import { recoverPlanning } from '../work/generate/turn.ts';

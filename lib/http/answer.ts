@@ -1,5 +1,5 @@
-import { jsonText } from '../../base/json.ts';
-import { visible } from '../../base/visible.ts';
+import { jsonText } from '../../store/base/json.ts';
+import { visible } from '../../store/base/visible.ts';
 import { disposition } from './download.ts';
 import { Answer } from './route.ts';
 

@@ -1,5 +1,5 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { followWrites } from '../../base/write-stage.ts';
+import { followWrites } from '../../store/base/write-stage.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bodyBytes } from './answer.ts';

@@ -1,6 +1,6 @@
-import { sha256 } from '../../base/sha256.ts';
-import type { OnceCall } from '../../store/first-answers.ts';
-import { withIdsOf } from '../../store/new-id.ts';
+import { sha256 } from '../../store/base/sha256.ts';
+import { withIdsOf } from '../../store/reconcile/new-id.ts';
+import type { OnceCall } from '../../store/workspace/idempotency.ts';
 import { badField, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bodyBytes } from './answer.ts';

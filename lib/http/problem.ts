@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
-import { jsonText } from '../../base/json.ts';
-import type { WriteStage } from '../../base/write-stage.ts';
+import { jsonText } from '../../store/base/json.ts';
+import type { WriteStage } from '../../store/base/write-stage.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 

@@ -7,7 +7,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/sdk/types.js';
 import { Check, Errors } from 'typebox/value';
-import { StoreError } from '../../store/errors.ts';
+import { StoreError } from '../../store/base/errors.ts';
 import { ServiceError } from '../errors.ts';
 import { OPERATOR_TOOLS } from './operator-tools.ts';
 import { SESSION_TOOLS } from './session-tools.ts';

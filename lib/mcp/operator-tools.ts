@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox';
-import { visible } from '../../base/visible.ts';
-import { readCase } from '../../store/cases.ts';
+import { visible } from '../../store/base/visible.ts';
+import { readCase } from '../../store/cases/cases.ts';
 import { STATES } from '../../store/records/case.ts';
 import { Id } from '../../store/records/id.ts';
 import { orNotFound } from '../errors.ts';

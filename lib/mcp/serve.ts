@@ -1,5 +1,5 @@
 import { Check } from 'typebox/value';
-import { sha256 } from '../../base/sha256.ts';
+import { sha256 } from '../../store/base/sha256.ts';
 import { isTokenOf } from '../agents/token.ts';
 import { ServiceError } from '../errors.ts';
 import { validKey } from '../guard/api-keys/keys.ts';

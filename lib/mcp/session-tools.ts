@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox';
-import { visible, visibleOutput } from '../../base/visible.ts';
-import { readCase } from '../../store/cases.ts';
+import { visible, visibleOutput } from '../../store/base/visible.ts';
+import { readCase } from '../../store/cases/cases.ts';
 import { orNotFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { getMemory, listMemory, putMemory } from '../work/memory/case-memory.ts';

@@ -1,11 +1,11 @@
-import { sha256 } from '../../base/sha256.ts';
+import { sha256 } from '../../store/base/sha256.ts';
 import {
   changePlanning,
   grantPlanning,
   isPlanningGranted,
   type Planning,
   type PlanningChange,
-} from '../../store/planning.ts';
+} from '../../store/sessions/planning.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 

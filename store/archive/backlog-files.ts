@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { sha256 } from '../../base/sha256.ts';
-import { hasCode } from '../disk/durable.ts';
-import { isDirectoryItself, statsAt } from '../disk/plain-path.ts';
-import { parseFrontMatter, splitFrontMatter, textOfBody } from '../text/front-matter.ts';
-import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
-import { decodeText } from '../text/text.ts';
+import { sha256 } from '../base/sha256.ts';
+import { parseFrontMatter, splitFrontMatter, textOfBody } from '../front-matter/front-matter.ts';
+import { type FileProblem, fileProblem, Problem } from '../front-matter/problem.ts';
+import { decodeText } from '../front-matter/text.ts';
+import { hasCode } from '../fs/durable.ts';
+import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 
 /** Where a project of the tool Backlog.md keeps its tasks, and its settings. */
 export interface BacklogPlace {

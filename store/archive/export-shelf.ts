@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { sha256 } from '../../base/sha256.ts';
+import { sha256 } from '../base/sha256.ts';
 
 /** The bytes of a file as they were read, and where they stand until they are written into the archive. */
 export interface Shelved {

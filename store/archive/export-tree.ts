@@ -1,11 +1,11 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from '../disk/durable.ts';
-import { isPlainDirectory, statsAt } from '../disk/plain-path.ts';
-import { repeat } from '../disk/until-done.ts';
+import { hasCode } from '../fs/durable.ts';
+import { isPlainDirectory, statsAt } from '../fs/plain-path.ts';
+import { repeat } from '../fs/until-done.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { SkippedFile } from '../records/manifest.ts';
-import { markOf } from '../watch/surroundings.ts';
+import { markOf } from '../watch/directory-identity.ts';
 import { isLeftOut, whyUnfit } from './archive-files.ts';
 import type { Shelf } from './export-shelf.ts';
 import { IS_LINK, NO_PERMISSION, readSteady, type SteadyFile } from './steady-read.ts';

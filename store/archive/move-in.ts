@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../disk/durable.ts';
-import { StoreError } from '../errors.ts';
-import type { HeldWorkspace } from '../hold.ts';
+import { StoreError } from '../base/errors.ts';
+import { replaceFile } from '../fs/durable.ts';
+import type { HeldWorkspace } from '../workspace/hold.ts';
 import { moveDirectoryIn, moveFileIn, type Staging, syncPlaces } from './staging.ts';
 import { defaultAt } from './standing.ts';
 

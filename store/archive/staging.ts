@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeDirectory } from '../disk/durable.ts';
-import { putNew } from '../disk/placing.ts';
-import { assertNoLinks, statsAt } from '../disk/plain-path.ts';
-import { syncDirectory, withHandle } from '../disk/synced.ts';
-import { StoreError } from '../errors.ts';
+import { StoreError } from '../base/errors.ts';
+import { makeDirectory } from '../fs/durable.ts';
+import { putNew } from '../fs/placing.ts';
+import { assertNoLinks, statsAt } from '../fs/plain-path.ts';
+import { syncDirectory, withHandle } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { inParallel } from './in-parallel.ts';
 

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sha256 } from '../../base/sha256.ts';
-import { statsAt } from '../disk/plain-path.ts';
-import { walk } from '../item/walk.ts';
+import { sha256 } from '../base/sha256.ts';
+import { parseFrontMatter } from '../front-matter/front-matter.ts';
+import { ifReadable } from '../front-matter/problem.ts';
+import { decodeText } from '../front-matter/text.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import { caseFile, type Layout } from '../layout.ts';
+import { walk } from '../reconcile/walk.ts';
 import { SETTINGS_TEXT } from '../settings/settings-text.ts';
-import { parseFrontMatter } from '../text/front-matter.ts';
-import { ifReadable } from '../text/problem.ts';
-import { decodeText } from '../text/text.ts';
-import { GITATTRIBUTES, GITIGNORE } from '../workspace-files.ts';
+import { GITATTRIBUTES, GITIGNORE } from '../workspace/workspace-files.ts';
 import { ancestorsOf } from './archive-files.ts';
 
 /** What stands in a workspace already, as far as something that comes in has to know. */

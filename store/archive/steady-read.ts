@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
-import { hasCode } from '../disk/durable.ts';
-import { statsAt } from '../disk/plain-path.ts';
-import { repeat } from '../disk/until-done.ts';
-import { RACY_MS, signatureOf } from '../text/entry.ts';
+import { RACY_MS, signatureOf } from '../front-matter/entry.ts';
+import { hasCode } from '../fs/durable.ts';
+import { statsAt } from '../fs/plain-path.ts';
+import { repeat } from '../fs/until-done.ts';
 import type { Shelf, Shelved } from './export-shelf.ts';
 
 /** A file as it was at one moment. */

@@ -1,7 +1,7 @@
 import { constants, lstatSync, readdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../disk/durable.ts';
+import { hasCode } from '../fs/durable.ts';
 import { MANIFEST_NAME } from '../records/manifest.ts';
 import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
 import { checkCount } from './archive-limits.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { ItemFiles } from '../item/item-files.ts';
+import type { ReadEntry } from '../front-matter/entry.ts';
+import { editKnown } from '../front-matter/record-file.ts';
+import type { MatterChanges } from '../front-matter/splice.ts';
 import type { Layout } from '../layout.ts';
-import type { ReadEntry } from '../text/entry.ts';
-import { editKnown } from '../text/record-file.ts';
-import type { MatterChanges } from '../text/splice.ts';
+import type { ItemFiles } from '../reconcile/item-files.ts';
 import { type Finding, type Mend, warning } from './finding.ts';
 
 /** Records made by hand that have all but what the daemon adds. */

@@ -1,14 +1,19 @@
-import { holderOf } from '../daemon-lock.ts';
-import { statsAt } from '../disk/plain-path.ts';
+import type { ReadEntry } from '../front-matter/entry.ts';
+import {
+  type FileProblem,
+  fileProblem,
+  LINKED_FOLDER,
+  NO_FOLDER,
+} from '../front-matter/problem.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import { lookAtJournal } from '../journal/journal-file.ts';
 import { seenIn } from '../journal/journal-state.ts';
 import type { Layout } from '../layout.ts';
+import { waitingOnDisk } from '../pending/pending-on-disk.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
-import type { ReadEntry } from '../text/entry.ts';
-import { type FileProblem, fileProblem, LINKED_FOLDER, NO_FOLDER } from '../text/problem.ts';
-import { waitsForTrust } from '../trust/told.ts';
-import { waitingOnDisk } from '../waiting-on-disk.ts';
+import { waitsForTrust } from '../settings/trust/told.ts';
+import { holderOf } from '../workspace/daemon-lock.ts';
 import { error, type Finding, warning } from './finding.ts';
 import { checkGitignore } from './git-ignore.ts';
 import { checkGlobals } from './globals.ts';

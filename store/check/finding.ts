@@ -1,5 +1,5 @@
-import type { ReadEntry } from '../text/entry.ts';
-import { type FileProblem, fileProblems, type Problem } from '../text/problem.ts';
+import type { ReadEntry } from '../front-matter/entry.ts';
+import { type FileProblem, fileProblems, type Problem } from '../front-matter/problem.ts';
 
 /**
  * Mends what was found, and loses nothing by it. Answers what was done, in words that follow the file; undefined when

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { createFile } from '../disk/durable.ts';
-import { findGitDir } from '../disk/git-dir.ts';
-import { statsAt } from '../disk/plain-path.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { putFile } from '../front-matter/text-file.ts';
+import { createFile } from '../fs/durable.ts';
+import { findGitDir } from '../fs/git-dir.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
-import { readRegularFile } from '../text/record-file.ts';
-import { putFile } from '../text/text-file.ts';
 import { type Finding, type Mend, warning } from './finding.ts';
 
 // What would put this machine's own, or a lock that a checkout could forge, into git.

@@ -1,28 +1,28 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { checkKeyFile, keyFiles } from '../api-keys.ts';
+import { StoreError } from '../base/errors.ts';
 import { journalMarkFile } from '../consent/workspace-id.ts';
-import { statsAt } from '../disk/plain-path.ts';
-import { linkedInUndo, unlinkKept } from '../disk/undo-links.ts';
-import { StoreError } from '../errors.ts';
-import { problemOfRollback } from '../journal/damage.ts';
-import type { JournalLook } from '../journal/journal-file.ts';
-import { endOf } from '../journal/journal-state.ts';
-import { isOlder, readMark } from '../journal/mark.ts';
-import type { Layout } from '../layout.ts';
-import { INCOMING } from '../secrets.ts';
-import type { WebhookFile } from '../settings/read-webhooks.ts';
-import type { ReadEntry } from '../text/entry.ts';
-import { listDirectory } from '../text/folder.ts';
+import type { ReadEntry } from '../front-matter/entry.ts';
+import { listDirectory } from '../front-matter/folder.ts';
 import {
   asProblem,
   type FileProblem,
   fileProblem,
   LINKED_FOLDER,
   NO_FOLDER,
-} from '../text/problem.ts';
-import { readAnyWorktree, whatIsAt } from '../worktrees.ts';
+} from '../front-matter/problem.ts';
+import { statsAt } from '../fs/plain-path.ts';
+import { linkedInUndo, unlinkKept } from '../fs/undo-links.ts';
+import { problemOfRollback } from '../journal/damage.ts';
+import type { JournalLook } from '../journal/journal-file.ts';
+import { endOf } from '../journal/journal-state.ts';
+import { isOlder, readMark } from '../journal/mark.ts';
+import type { Layout } from '../layout.ts';
+import type { WebhookFile } from '../settings/read-webhooks.ts';
+import { checkKeyFile, keyFiles } from '../workspace/api-keys.ts';
+import { INCOMING } from '../workspace/secrets.ts';
+import { readAnyWorktree, whatIsAt } from '../worktrees/worktrees.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 
 export interface Machine {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { sha256 } from '../../base/sha256.ts';
-import { statsAt } from '../disk/plain-path.ts';
+import { sha256 } from '../base/sha256.ts';
+import { listDirectory } from '../front-matter/folder.ts';
+import { isAllNul } from '../front-matter/text.ts';
+import { putFile } from '../front-matter/text-file.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
-import { listDirectory } from '../text/folder.ts';
-import { isAllNul } from '../text/text.ts';
-import { putFile } from '../text/text-file.ts';
 import type { Mend } from './finding.ts';
 
 /** Finds a file as it once was, by the hash of its bytes. Undefined where nobody has kept it. */

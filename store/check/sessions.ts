@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sha256 } from '../../base/sha256.ts';
-import { removeFile } from '../disk/durable.ts';
-import { statsAt } from '../disk/plain-path.ts';
+import { sha256 } from '../base/sha256.ts';
+import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
+import { duplicateId } from '../front-matter/entry-problems.ts';
+import { listFolder } from '../front-matter/folder.ts';
+import { parserOf } from '../front-matter/parse.ts';
+import { asProblem, fileProblem, LINKED_FOLDER } from '../front-matter/problem.ts';
+import { removeFile } from '../fs/durable.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/approved.ts';
-import { type ReadEntry, readEntry } from '../text/entry.ts';
-import { duplicateId } from '../text/entry-problems.ts';
-import { listFolder } from '../text/folder.ts';
-import { parserOf } from '../text/parse.ts';
-import { asProblem, fileProblem, LINKED_FOLDER } from '../text/problem.ts';
 import { entryErrors, error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 import { checkPlain, checkText } from './texts.ts';
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { statsAt } from '../disk/plain-path.ts';
-import { isMarkdownName } from '../names.ts';
-import { refuseOther } from '../text/entry.ts';
-import { listFolder } from '../text/folder.ts';
-import { asProblem, Problem } from '../text/problem.ts';
-import { decodeText } from '../text/text.ts';
+import { isMarkdownName } from '../base/names.ts';
+import { refuseOther } from '../front-matter/entry.ts';
+import { listFolder } from '../front-matter/folder.ts';
+import { asProblem, Problem } from '../front-matter/problem.ts';
+import { decodeText } from '../front-matter/text.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import { errorAt, type Finding } from './finding.ts';
 
 const MAX_BYTES = 2_097_152;

@@ -1,4 +1,4 @@
-import { sha256 } from '../../base/sha256.ts';
+import { sha256 } from '../base/sha256.ts';
 
 /** A value as JSON that is the same however its keys were ordered. What is not there is null. */
 export const canonical = (value: unknown): string => JSON.stringify(sorted(value ?? null));

@@ -1,8 +1,8 @@
 import { linkSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { orElse } from '../../base/or-else.ts';
-import { readLinesFrom } from '../disk/lines.ts';
-import { statsAt } from '../disk/plain-path.ts';
+import { orElse } from '../base/or-else.ts';
+import { readLinesFrom } from '../fs/lines.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import {
   appendDecisions,
   type Consent,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { orElse } from '../../base/or-else.ts';
-import { readLinesFrom } from '../disk/lines.ts';
-import { statsAt } from '../disk/plain-path.ts';
+import { orElse } from '../base/or-else.ts';
+import { readLinesFrom } from '../fs/lines.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { canonical, trustHash } from './canonical.ts';
 import { compactLog, finishCompaction } from './compact.ts';

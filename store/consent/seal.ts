@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { relative } from 'node:path';
-import { orElse } from '../../base/or-else.ts';
+import { orElse } from '../base/or-else.ts';
+import { readJson } from '../front-matter/json-file.ts';
+import { Problem } from '../front-matter/problem.ts';
 import type { Layout } from '../layout.ts';
-import { readJson } from '../text/json-file.ts';
-import { Problem } from '../text/problem.ts';
 import { canonical } from './canonical.ts';
 import { readStateKey } from './state-dir.ts';
 import { knownWorkspaceId } from './workspace-id.ts';

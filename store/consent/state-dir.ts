@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathContains } from '../../base/path-contains.ts';
-import { makeSyncedDirectory } from '../disk/make-directory.ts';
-import { statsAt } from '../disk/plain-path.ts';
-import { readRegularFile } from '../text/record-file.ts';
+import { pathContains } from '../base/path-contains.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { makeSyncedDirectory } from '../fs/make-directory.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import { writePrivate } from './private-file.ts';
 
 /** The state directory cannot be used: a sentence for the operator that says what to do. */

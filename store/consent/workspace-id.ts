@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDiskFault, orElseUnlessFault } from '../../base/disk-fault.ts';
-import { sha256 } from '../../base/sha256.ts';
-import { hasCode } from '../disk/durable.ts';
-import { statsAt } from '../disk/plain-path.ts';
+import { isDiskFault, orElseUnlessFault } from '../base/disk-fault.ts';
+import { sha256 } from '../base/sha256.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { hasCode } from '../fs/durable.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import { type Layout, layoutOf } from '../layout.ts';
-import { readRegularFile } from '../text/record-file.ts';
 import { writePrivate } from './private-file.ts';
 
 /** What the state directory notes of a workspace. */

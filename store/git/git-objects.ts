@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { CommitObject } from 'isomorphic-git';
-import { findGitDir, gitFileLines } from '../disk/git-dir.ts';
+import { findGitDir, gitFileLines } from '../fs/git-dir.ts';
 
 export interface GitTreeEntry {
   name: string;

@@ -1,7 +1,7 @@
 import { fstatSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { statsAt } from '../disk/plain-path.ts';
-import { listDirectory } from '../text/folder.ts';
+import { listDirectory } from '../front-matter/folder.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import { isInPlace, isJournalName, type OpenSegment } from './journal-segment.ts';
 
 /**

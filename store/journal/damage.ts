@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
+import { type FileProblem, fileProblem, Problem } from '../front-matter/problem.ts';
 import type { Layout } from '../layout.ts';
-import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
 import type { Journal, RolledBack } from './journal.ts';
 
 /** What of the journal could not be read when the workspace was opened, one problem for all of it; and what it lacks. */

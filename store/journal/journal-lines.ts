@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { hasCode } from '../disk/durable.ts';
+import { hasCode } from '../fs/durable.ts';
 
 /** A line that is not what its checksum says. */
 export interface Damage {

@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { hasCode } from '../disk/durable.ts';
-import { statsAt } from '../disk/plain-path.ts';
-import { syncDirectory } from '../disk/synced.ts';
+import { hasCode } from '../fs/durable.ts';
+import { statsAt } from '../fs/plain-path.ts';
+import { syncDirectory } from '../fs/synced.ts';
 import { lineIn } from './journal-lines.ts';
 
 /**

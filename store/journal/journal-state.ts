@@ -6,7 +6,7 @@ import type { JournalEnd } from './mark.ts';
 /**
  * The form of what is compared of a Work item. Each state has its own, so that one of another release, also of an older one
  * that was at work in between, is compared in its own form: what that did not have is no news. Whoever compares other
- * values raises it, says in `store/item/compare.ts` what the form before had not, and keeps a journal of it as a test.
+ * values raises it, says in `store/reconcile/compare.ts` what the form before had not, and keeps a journal of it as a test.
  */
 export const FORM = 1;
 

@@ -1,4 +1,4 @@
-import { StoreError } from '../errors.ts';
+import { StoreError } from '../base/errors.ts';
 
 /** Longer than a busy turn of the event loop, and far less than after what another daemon may take the workspace over. */
 const GAP_MS = 3000;

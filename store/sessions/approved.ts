@@ -1,11 +1,11 @@
-import { sha256 } from '../../base/sha256.ts';
-import { warningsIn } from '../../base/visible.ts';
+import { sha256 } from '../base/sha256.ts';
+import { warningsIn } from '../base/visible.ts';
+import { ifReadable, Problem } from '../front-matter/problem.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { editText, readText, type TextFile } from '../front-matter/text-file.ts';
 import { approvedFile, planFile } from '../layout.ts';
 import type { Session, SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
-import { ifReadable, Problem } from '../text/problem.ts';
-import { readRegularFile } from '../text/record-file.ts';
-import { editText, readText, type TextFile } from '../text/text-file.ts';
 import { wasSentBack } from './sent-back.ts';
 import { lookAtPlan, type PlanNow } from './session-texts.ts';
 

@@ -1,14 +1,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOurs, sealedText } from '../consent/seal.ts';
-import { createFile } from '../disk/durable.ts';
-import { syncDirectory } from '../disk/synced.ts';
+import { listDirectory } from '../front-matter/folder.ts';
+import { checkedBy } from '../front-matter/json-file.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { putFile } from '../front-matter/text-file.ts';
+import { createFile } from '../fs/durable.ts';
+import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { Baseline } from '../records/baseline.ts';
-import { listDirectory } from '../text/folder.ts';
-import { checkedBy } from '../text/json-file.ts';
-import { readRegularFile } from '../text/record-file.ts';
-import { putFile } from '../text/text-file.ts';
 
 /**
  * What a Work item's Plan turn began with, when it is not compared yet. There is one at most: a turn that finds one ends

@@ -1,9 +1,9 @@
-import { asSent } from '../../base/comments.ts';
-import { changedSince } from '../errors.ts';
-import { etagOf } from '../names.ts';
+import { asSent } from '../base/comments.ts';
+import { changedSince } from '../base/errors.ts';
+import { etagOf } from '../base/names.ts';
+import { editText, readText, type TextFile, textOf } from '../front-matter/text-file.ts';
 import type { Store } from '../store.ts';
-import { editText, readText, type TextFile, textOf } from '../text/text-file.ts';
-import { heldText, intendText, noteText } from '../waiting/session-gate.ts';
+import { heldText, intendText, noteText } from './held-session.ts';
 import { checkThere } from './session-texts.ts';
 
 const COMMENTS = 'comments.md';

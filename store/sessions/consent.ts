@@ -1,4 +1,4 @@
-import { sha256 } from '../../base/sha256.ts';
+import { sha256 } from '../base/sha256.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 

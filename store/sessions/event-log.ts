@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, fsyncSync, lstatSync } from 'node:fs';
-import { addLines, openLines } from '../disk/lines.ts';
+import { addLines, openLines } from '../fs/lines.ts';
 import { parseEvent } from './transcript-event.ts';
 
 /** events.ndjson, as it is written. `path` is where it is this moment. */

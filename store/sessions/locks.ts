@@ -1,19 +1,19 @@
 import { rmSync } from 'node:fs';
-import { isDiskFault } from '../../base/disk-fault.ts';
-import { lockOn } from '../../base/locks.ts';
-import { holding, refuseAgainstOrder } from '../../base/turns.ts';
-import { createFile, hasCode, makeDirectory } from '../disk/durable.ts';
-import { inFolderTurn } from '../disk/folder-guard.ts';
-import { assertNoLinks } from '../disk/plain-path.ts';
-import { syncDirectory } from '../disk/synced.ts';
-import { pathOfItem } from '../items/items.ts';
-import { itemsOf } from '../items/state.ts';
+import { isDiskFault } from '../base/disk-fault.ts';
+import { lockOn } from '../base/locks.ts';
+import { holding, refuseAgainstOrder } from '../base/mutex.ts';
+import { checkerOf } from '../front-matter/parse.ts';
+import { readable, readRegularFile } from '../front-matter/record-file.ts';
+import { renderFrontMatter } from '../front-matter/splice.ts';
+import { createFile, hasCode, makeDirectory } from '../fs/durable.ts';
+import { inFolderTurn } from '../fs/folder-guard.ts';
+import { assertNoLinks } from '../fs/plain-path.ts';
+import { syncDirectory } from '../fs/synced.ts';
 import { sessionLockFile, sessionsDir } from '../layout.ts';
+import { pathOfItem } from '../reconcile/items.ts';
+import { itemsOf } from '../reconcile/state.ts';
 import { type Lock, LockMatter } from '../records/lock.ts';
 import type { Store } from '../store.ts';
-import { checkerOf } from '../text/parse.ts';
-import { readable, readRegularFile } from '../text/record-file.ts';
-import { renderFrontMatter } from '../text/splice.ts';
 
 /** Who holds the session lock of a Work item. Undefined when there is no such Work item. The file says it, whoever wrote it. */
 export const readLock = (store: Store, caseId: string): Lock | undefined => {
@@ -82,7 +82,7 @@ export const acquireLock = (store: Store, caseId: string, matter: LockMatter): P
 
 /** Runs work during which no session, and nobody else by way of this daemon, takes a session lock. */
 export const whileNoLockIsTaken = <T>(store: Store, work: () => Promise<T>): Promise<T> =>
-  store.turns.take(lockOn.sessionLocks(), work);
+  store.locks.take(lockOn.sessionLocks(), work);
 
 const NOTE =
   '\nWhile this file is here, no other session of this Work item runs. Deleting it frees the lock.\n';

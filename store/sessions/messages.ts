@@ -1,10 +1,10 @@
-import { sha256 } from '../../base/sha256.ts';
-import { visible } from '../../base/visible.ts';
+import { sha256 } from '../base/sha256.ts';
+import { visible } from '../base/visible.ts';
+import { ifReadable } from '../front-matter/problem.ts';
+import { readText } from '../front-matter/text-file.ts';
 import type { MessageMatter, SessionMessage } from '../records/message.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
-import { ifReadable } from '../text/problem.ts';
-import { readText } from '../text/text-file.ts';
 import { isMessageGranted } from './consent.ts';
 import { keepSessionFile } from './session-texts.ts';
 import { type StoredSession, whereIs } from './sessions.ts';

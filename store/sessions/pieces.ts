@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { readLinesFrom, seekLines } from '../disk/lines.ts';
+import { readLinesFrom, seekLines } from '../fs/lines.ts';
 import { gapEvent, parseEvent, type TranscriptEvent } from './transcript-event.ts';
 
 export interface Piece {

@@ -1,6 +1,6 @@
+import { listDirectory } from '../front-matter/folder.ts';
+import { readText, type TextFile } from '../front-matter/text-file.ts';
 import type { Store } from '../store.ts';
-import { listDirectory } from '../text/folder.ts';
-import { readText, type TextFile } from '../text/text-file.ts';
 import { keepSessionFile, lookAtPlan } from './session-texts.ts';
 
 const NAME = /^sent-back(?:-(\d+))?\.md$/;

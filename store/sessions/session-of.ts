@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
-import { visible, visibleWithin } from '../../base/visible.ts';
-import { isGateShut } from '../gate/gate.ts';
-import { gateOf } from '../gate/gate-files.ts';
-import { shortId } from '../names.ts';
+import { shortId } from '../base/names.ts';
+import { visible, visibleWithin } from '../base/visible.ts';
+import { isGateShut } from '../held/held.ts';
+import { gateOf } from '../held/held-file.ts';
 import { type Commands, type CommandsMatter, failureSentence } from '../records/commands.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import {
@@ -11,9 +11,9 @@ import {
   type WorkCommit,
 } from '../records/work-commit.ts';
 import type { Store } from '../store.ts';
-import { sessionKey } from '../waiting/kept.ts';
 import { planSeen } from './approved.ts';
 import { unconfirmedIn } from './consent.ts';
+import { sessionKey } from './held-sessions.ts';
 
 /** A session as session.md says it, and its directory. */
 export interface SessionRecord {

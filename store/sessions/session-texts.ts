@@ -1,14 +1,14 @@
 import { lstatSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createFile } from '../disk/durable.ts';
-import { StoreError } from '../errors.ts';
+import { StoreError } from '../base/errors.ts';
+import { etagOf } from '../base/names.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { putFile, readText, type TextFile, textOf, writeText } from '../front-matter/text-file.ts';
+import { createFile } from '../fs/durable.ts';
 import { diffFile, sinceApprovalFile } from '../layout.ts';
-import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
-import { readRegularFile } from '../text/record-file.ts';
-import { putFile, readText, type TextFile, textOf, writeText } from '../text/text-file.ts';
-import { heldText, intendText, noteText } from '../waiting/session-gate.ts';
+import { heldText, intendText, noteText } from './held-session.ts';
 
 const PLAN = 'plan.md';
 

@@ -1,30 +1,30 @@
 import { basename, join, relative } from 'node:path';
-import { lockOn } from '../../base/locks.ts';
-import { orElse } from '../../base/or-else.ts';
-import { createDirectory } from '../disk/durable.ts';
-import { isDirectoryItself } from '../disk/plain-path.ts';
-import { removeDirectory } from '../disk/remove-directory.ts';
-import { isGateShut } from '../gate/gate.ts';
-import { gateOf } from '../gate/gate-files.ts';
-import { pathOfItem } from '../items/items.ts';
-import { runStateOf } from '../journal/milestones.ts';
-import { sessionFile, sessionsDir } from '../layout.ts';
-import { sessionDirName, shortId } from '../names.ts';
-import { byAge, isEnded, type Session, SessionMatter } from '../records/session.ts';
-import { readyToWrite, type Store } from '../store.ts';
-import { listDirectory } from '../text/folder.ts';
-import { type FrontMatter, textOfBody } from '../text/front-matter.ts';
-import { checkerOf } from '../text/parse.ts';
-import { ifReadable } from '../text/problem.ts';
+import { lockOn } from '../base/locks.ts';
+import { sessionDirName, shortId } from '../base/names.ts';
+import { orElse } from '../base/or-else.ts';
+import { listDirectory } from '../front-matter/folder.ts';
+import { type FrontMatter, textOfBody } from '../front-matter/front-matter.ts';
+import { checkerOf } from '../front-matter/parse.ts';
+import { ifReadable } from '../front-matter/problem.ts';
 import {
   editRecord,
   explained,
   readable,
   readRecord,
   readRegularFile,
-} from '../text/record-file.ts';
-import { renderFrontMatter } from '../text/splice.ts';
-import { heldMatter, intendMatter, noteMatter } from '../waiting/session-gate.ts';
+} from '../front-matter/record-file.ts';
+import { renderFrontMatter } from '../front-matter/splice.ts';
+import { createDirectory } from '../fs/durable.ts';
+import { isDirectoryItself } from '../fs/plain-path.ts';
+import { removeDirectory } from '../fs/remove-directory.ts';
+import { isGateShut } from '../held/held.ts';
+import { gateOf } from '../held/held-file.ts';
+import { runStateOf } from '../journal/milestones.ts';
+import { sessionFile, sessionsDir } from '../layout.ts';
+import { pathOfItem } from '../reconcile/items.ts';
+import { byAge, isEnded, type Session, SessionMatter } from '../records/session.ts';
+import { readyToWrite, type Store } from '../store.ts';
+import { heldMatter, intendMatter, noteMatter } from './held-session.ts';
 import { type SessionRecord, sessionOf } from './session-of.ts';
 
 /** A session with what only the daemon needs, and its directory. */
@@ -98,7 +98,7 @@ export const insertSession = (
   caseId: string,
   matter: SessionMatter,
 ): Promise<StoredSession | undefined> =>
-  store.turns.take(lockOn.item(caseId), async () => {
+  store.locks.take(lockOn.item(caseId), async () => {
     const folder = folderOf(store, caseId);
     if (folder === undefined) return undefined;
     await readyToWrite(store);
@@ -151,7 +151,7 @@ export const updateSession = (
   id: string,
   rule: SessionRule,
 ): Promise<StoredSession | undefined> =>
-  store.turns.take(lockOn.item(caseId), async () => {
+  store.locks.take(lockOn.item(caseId), async () => {
     const dir = findIn(store, caseId, id)?.dir;
     if (dir === undefined) return undefined;
     await readyToWrite(store);

@@ -1,5 +1,5 @@
-import { lockOn } from '../../base/locks.ts';
-import { orLate } from '../items/late.ts';
+import { lockOn } from '../base/locks.ts';
+import { orLate } from '../reconcile/late.ts';
 import type { EventBody } from '../records/event.ts';
 import type { Store } from '../store.ts';
 import { readCommentsFile } from './comments.ts';
@@ -17,7 +17,7 @@ export const tellComments = (store: Store, case_id: string, silent = false): Pro
   });
 
 const tellNow = (store: Store, case_id: string, silent: boolean): Promise<void> =>
-  store.turns.take(lockOn.item(case_id), async () => {
+  store.locks.take(lockOn.item(case_id), async () => {
     if (store.readOnly) return;
     const id = NAME + case_id;
     const before = (store.journal.told.get(id) ?? {}) as Readonly<Record<string, string>>;

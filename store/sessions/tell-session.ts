@@ -1,6 +1,6 @@
-import { lockOn } from '../../base/locks.ts';
-import { orLate } from '../items/late.ts';
+import { lockOn } from '../base/locks.ts';
 import { milestoneEvents, runStateOf } from '../journal/milestones.ts';
+import { orLate } from '../reconcile/late.ts';
 import type { Session } from '../records/session.ts';
 import { remembered, type Store } from '../store.ts';
 
@@ -29,7 +29,7 @@ export const tellSession = (store: Store, session: Session): Promise<void> => {
 };
 
 const tellSteps = (store: Store, case_id: string, id: string): Promise<void> =>
-  store.turns.take(lockOn.item(case_id), async () => {
+  store.locks.take(lockOn.item(case_id), async () => {
     const steps = stepsOf(store).get(id) ?? [];
     const last = steps.at(-1);
     const before = store.journal.runs.get(id)?.status;

@@ -1,15 +1,15 @@
 import { join, relative } from 'node:path';
 import { trustHash } from '../consent/canonical.ts';
-import { statsAt } from '../disk/plain-path.ts';
-import { allItems, itemOf } from '../items/items.ts';
+import { listDirectory } from '../front-matter/folder.ts';
+import { ifReadable } from '../front-matter/problem.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { approvedFile, planFile, sessionFile, sessionsDir } from '../layout.ts';
+import { allItems, itemOf } from '../reconcile/items.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import { remembered, type Store } from '../store.ts';
-import { listDirectory } from '../text/folder.ts';
-import { ifReadable } from '../text/problem.ts';
-import { readRegularFile } from '../text/record-file.ts';
 import { grantApproval, grantFeedback, grantStart } from './consent.ts';
 import { claimSession, readIn, readSession, type StoredSession } from './sessions.ts';
 

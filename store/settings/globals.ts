@@ -1,24 +1,36 @@
 import { join } from 'node:path';
 import { FORMER, readConsentLog } from '../consent/log.ts';
-import { isDirectoryItself } from '../disk/plain-path.ts';
+import {
+  isNewDoubt,
+  isSound,
+  type ReadEntry,
+  readEntry,
+  sameEntries,
+} from '../front-matter/entry.ts';
+import { entryProblem, problemsOfFolder } from '../front-matter/entry-problems.ts';
+import { readFolder } from '../front-matter/folder.ts';
+import { type FrontMatter, parseFrontMatter } from '../front-matter/front-matter.ts';
+import { checkerOf } from '../front-matter/parse.ts';
+import {
+  type FileProblem,
+  fileProblem,
+  ifReadable,
+  notAdopted,
+  Problem,
+} from '../front-matter/problem.ts';
+import { editKnown } from '../front-matter/record-file.ts';
+import { isDirectoryItself } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import type { LocalSettings } from '../records/local-settings.ts';
 import { Settings } from '../records/settings.ts';
 import { attentionOf, remembered, type Store } from '../store.ts';
-import { isNewDoubt, isSound, type ReadEntry, readEntry, sameEntries } from '../text/entry.ts';
-import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
-import { readFolder } from '../text/folder.ts';
-import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
-import { checkerOf } from '../text/parse.ts';
-import { type FileProblem, fileProblem, ifReadable, notAdopted, Problem } from '../text/problem.ts';
-import { editKnown } from '../text/record-file.ts';
-import { type Book, createBook, noteVerdicts } from '../trust/book.ts';
-import { effectiveOf, type WaitingPart } from '../trust/effective.ts';
-import { placesOf } from '../trust/place.ts';
-import { waitsForTrust } from '../trust/told.ts';
-import { revokeTrusted } from '../trust/trusted.ts';
 import { createMerge, LOCAL, readLocal, remotesIn, withPaths } from './local.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
+import { effectiveOf, type WaitingPart } from './trust/effective.ts';
+import { placesOf } from './trust/place.ts';
+import { waitsForTrust } from './trust/told.ts';
+import { type Book, createBook, noteVerdicts } from './trust/trust-log.ts';
+import { revokeTrusted } from './trust/trusted.ts';
 
 /** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
 interface Globals {

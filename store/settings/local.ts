@@ -1,9 +1,9 @@
+import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
+import { parseFrontMatter } from '../front-matter/front-matter.ts';
+import { checkerOf } from '../front-matter/parse.ts';
 import type { Layout } from '../layout.ts';
 import { LocalSettings } from '../records/local-settings.ts';
 import type { Settings } from '../records/settings.ts';
-import { type ReadEntry, readEntry } from '../text/entry.ts';
-import { parseFrontMatter } from '../text/front-matter.ts';
-import { checkerOf } from '../text/parse.ts';
 
 const check = checkerOf(LocalSettings);
 

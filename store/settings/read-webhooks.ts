@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { parseFrontMatter } from '../front-matter/front-matter.ts';
+import { checkerOf } from '../front-matter/parse.ts';
+import type { MatterChanges } from '../front-matter/splice.ts';
 import { WebhookMatter } from '../records/webhook.ts';
-import { parseFrontMatter } from '../text/front-matter.ts';
-import { checkerOf } from '../text/parse.ts';
-import type { MatterChanges } from '../text/splice.ts';
 
 /** A registration, read. One made by hand needs only its url. */
 export interface WebhookFile {

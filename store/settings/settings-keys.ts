@@ -1,7 +1,7 @@
-import { meantBy } from '../../base/meant-by.ts';
-import { placeOfPath } from '../text/complaints.ts';
-import type { FrontMatter } from '../text/front-matter.ts';
-import { Problem } from '../text/problem.ts';
+import { meantBy } from '../base/suggest.ts';
+import { placeOfPath } from '../front-matter/complaints.ts';
+import type { FrontMatter } from '../front-matter/front-matter.ts';
+import { Problem } from '../front-matter/problem.ts';
 
 /** The part of a JSON schema that names keys. */
 interface Keys {

@@ -1,21 +1,21 @@
-import { lockOn } from '../../base/locks.ts';
-import { sha256 } from '../../base/sha256.ts';
-import { createFile } from '../disk/durable.ts';
-import { StoreError } from '../errors.ts';
-import { etagOf } from '../names.ts';
-import type { Settings } from '../records/settings.ts';
-import { readyToWrite, type Store } from '../store.ts';
-import { parseFrontMatter, splitFrontMatter } from '../text/front-matter.ts';
-import { editRecord, unreadable } from '../text/record-file.ts';
+import { StoreError } from '../base/errors.ts';
+import { lockOn } from '../base/locks.ts';
+import { etagOf } from '../base/names.ts';
+import { sha256 } from '../base/sha256.ts';
+import { parseFrontMatter, splitFrontMatter } from '../front-matter/front-matter.ts';
+import { editRecord, unreadable } from '../front-matter/record-file.ts';
 import {
   type MatterChanges,
   renderFrontMatter,
   spliceFrontMatter,
   spliceWithin,
-} from '../text/splice.ts';
-import { patternOf } from '../trust/keys.ts';
+} from '../front-matter/splice.ts';
+import { createFile } from '../fs/durable.ts';
+import type { Settings } from '../records/settings.ts';
+import { readyToWrite, type Store } from '../store.ts';
 import { localEntry, refreshGlobals, settingsEntry, settingsOf, trustValues } from './globals.ts';
 import { LOCAL } from './local.ts';
+import { patternOf } from './trust/keys.ts';
 
 const FILE = 'workspace.md';
 
@@ -57,7 +57,7 @@ export const changeSettings = (
   store: Store,
   { key, changes, beside = {}, paths = {}, ifMatch }: Change,
 ): Promise<StoredSettings> =>
-  store.turns.take(lockOn.settings(), async () => {
+  store.locks.take(lockOn.settings(), async () => {
     await readyToWrite(store);
     await refreshGlobals(store);
     refuseUnreadable(store);

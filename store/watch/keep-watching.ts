@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { watchPlansFromNow } from '../beside/waiting-plans.ts';
-import { hasCode } from '../disk/durable.ts';
-import { allItems } from '../items/items.ts';
+import { hasCode } from '../fs/durable.ts';
+import { watchPlansFromNow } from '../problems/waiting-plans.ts';
+import { allItems } from '../reconcile/items.ts';
 import { attentionOf, type Store } from '../store.ts';
-import { markOf } from './surroundings.ts';
+import { markOf } from './directory-identity.ts';
 import { ENDED, type Watcher, watchWorkspace } from './watch.ts';
 import {
   howToRaise,

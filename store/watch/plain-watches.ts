@@ -1,8 +1,8 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode } from '../disk/durable.ts';
-import { statsAt } from '../disk/plain-path.ts';
-import { markOf } from './surroundings.ts';
+import { hasCode } from '../fs/durable.ts';
+import { statsAt } from '../fs/plain-path.ts';
+import { markOf } from './directory-identity.ts';
 
 export interface Ears {
   /** Something happened at this path. */

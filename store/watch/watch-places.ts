@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
-import { headDirOf } from '../disk/git-work.ts';
-import { statsAt } from '../disk/plain-path.ts';
+import { headDirOf } from '../fs/git-work.ts';
+import { statsAt } from '../fs/plain-path.ts';
+import { markOf } from './directory-identity.ts';
 import { type Ears, plainWatches } from './plain-watches.ts';
-import { markOf } from './surroundings.ts';
 import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 
 /**

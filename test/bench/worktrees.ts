@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { worktreeDiff } from '../../lib/code/worktrees/look/diff.ts';
+import { worktreeDiff } from '../../lib/code/worktrees/inspect/diff.ts';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';

@@ -5,68 +5,66 @@ import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-interface Room {
-  may?: string[];
-  node?: string[];
-  npm?: string[];
+interface House {
+  layers: string[][];
+  only: Record<string, string[]>;
+  everywhere: string[];
+  doors: Record<string, string[]>;
 }
 
-type Rooms = Record<string, Room>;
-
 interface Checks {
-  refused(rooms: Rooms, path: string, text: string): string[];
-  outOfLine(rooms: Rooms): string[];
-  check(rooms: Rooms, files: Record<string, string>): string[];
+  roomOf(house: House, path: string): string | undefined;
+  refused(house: House, path: string, text: string): string[];
+  check(house: House, files: Record<string, string>): string[];
   circles(files: Record<string, string>): string[];
 }
 
-const { refused, outOfLine, check, circles } = (await import(
+const { refused, check, circles } = (await import(
   pathToFileURL(resolve('.ci/rooms.mjs')).href
 )) as Checks;
-const rooms: Rooms = JSON.parse(readFileSync('.ci/rooms.json', 'utf8'));
-const names = Object.keys(rooms).filter((name) => !name.startsWith('..'));
+const house: House = JSON.parse(readFileSync('.ci/rooms.json', 'utf8'));
 const fileIn = (room: string): string => (/\.m?ts$/.test(room) ? room : `${room}/planted.ts`);
+const rooms = house.layers.flatMap((names, layer) =>
+  names.map((room) => ({ room, layer, path: fileIn(room) })),
+);
+type Room = (typeof rooms)[number];
 const up = (path: string): string => '../'.repeat(path.split('/').length - 1);
+const isIn = (room: string, folders: string[] = ['']): boolean =>
+  folders.some((folder) => room === folder || folder === '' || room.startsWith(`${folder}/`));
+const formsOf = (from: string): string[] => [
+  `import { x } from '${from}';`,
+  `import type { X } from '${from}';`,
+  `import {\n  type X,\n} from '${from}';`,
+  `export * from '${from}';`,
+  `import '${from}';`,
+  `const late = await import('${from}');`,
+];
+
+const assertImport = ({ path }: Room, name: string, isAllowed: boolean): void =>
+  assert.equal(refused(house, path, `import x from '${name}';`).length, isAllowed ? 0 : 1, name);
+
+const assertRoom = ({ room, path, layer }: Room, other: Room): void => {
+  const isAllowed = other.layer > layer && isIn(other.room, house.only[room]);
+  for (const text of formsOf(`${up(path)}${other.path}`))
+    assert.equal(refused(house, path, text).length, isAllowed ? 0 : 1, text);
+};
 
 describe('the rooms of the house', () => {
   it('are what the tree has', () => {
     execFileSync(process.execPath, ['.ci/rooms.mjs'], { stdio: 'pipe' });
   });
 
-  it('stand in a line: none imports one above it', () => {
-    assert.deepEqual(outOfLine(rooms), []);
-    assert.equal(outOfLine({ high: { may: ['low'] }, low: {} }).length, 1);
-  });
-
-  for (const room of names) {
-    const path = fileIn(room);
-    const { may = [], node = [] } = rooms[room] ?? {};
-
-    it(`refuse in ${room} what is planted there`, () => {
-      const forbidden = names.filter((other) => other !== room && !may.includes(other));
-      assert.ok(forbidden.length > 0);
-      for (const other of forbidden) {
-        const from = `${up(path)}${fileIn(other)}`;
-        const forms = [
-          `import { x } from '${from}';`,
-          `import type { X } from '${from}';`,
-          `import {\n  type X,\n} from '${from}';`,
-          `export * from '${from}';`,
-          `import '${from}';`,
-          `const late = await import('${from}');`,
-        ];
-        for (const text of forms) assert.equal(refused(rooms, path, text).length, 1, text);
-      }
-      const doors = ['fs', 'fs/promises', 'child_process', 'net', 'http', 'vm', 'worker_threads'];
-      const shut = doors.filter((door) => !node.includes(door));
-      for (const door of shut)
-        assert.equal(refused(rooms, path, `import { x } from 'node:${door}';`).length, 1, door);
-      assert.equal(refused(rooms, path, `import x from 'left-pad';`).length, 1);
-      assert.equal(refused(rooms, path, `import x from '@left/pad/sub';`).length, 1);
+  for (const planted of rooms)
+    it(`refuse in ${planted.room} what is planted there`, () => {
+      for (const other of rooms.filter(({ room }) => room !== planted.room))
+        assertRoom(planted, other);
+      for (const [name, allowed] of Object.entries(house.doors))
+        assertImport(planted, name, isIn(planted.room, allowed));
+      for (const name of ['left-pad', '@left/pad/sub', 'node:cluster'])
+        assertImport(planted, name, false);
     });
-  }
 
-  it('hold no circle of files, types included', () => {
+  it('have no circle of files, types included', () => {
     const files = {
       'a/one.ts': `import { two } from './two.ts';`,
       'a/two.ts': `import type { Three } from '../b/three.ts';`,
@@ -75,13 +73,22 @@ describe('the rooms of the house', () => {
     };
     assert.deepEqual(circles(files), ['a/one.ts -> a/two.ts -> b/three.ts -> a/one.ts: a circle']);
     assert.deepEqual(circles({ ...files, 'b/three.ts': '' }), []);
-    const told = check({ a: { may: ['b'] }, b: { may: ['a'] } }, files);
-    assert.ok(told.some((line) => line.endsWith('a circle')));
+    const found = check({ layers: [['a'], ['b']], only: {}, everywhere: [], doors: {} }, files);
+    assert.ok(found.some((line) => line.endsWith('a circle')));
   });
 
-  it('refuse a folder that is not listed, and a line that nobody needs', () => {
-    assert.match(refused(rooms, 'attic/box.ts', '')[0] ?? '', /no room/);
-    const told = check({ a: { npm: ['x'] } }, { 'a/b.ts': '' });
-    assert.deepEqual(told, ['.ci/rooms.json: a does not need x']);
+  it('refuse a folder that is not listed, and an entry that nothing needs', () => {
+    assert.match(refused(house, 'attic/box.ts', '')[0] ?? '', /no room/);
+    const small = {
+      layers: [['a'], ['b']],
+      only: { a: ['b'] },
+      everywhere: [],
+      doors: { x: ['a'] },
+    };
+    assert.deepEqual(check(small, { 'a/b.ts': '' }), [
+      '.ci/rooms.json: only: a does not need b',
+      '.ci/rooms.json: doors: x does not need a',
+      '.ci/rooms.json: b has no files',
+    ]);
   });
 });

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { Settings } from '../../store/records/settings.ts';
 import { settingsOf } from '../../store/settings/globals.ts';

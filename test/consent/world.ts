@@ -5,12 +5,12 @@ import { lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { orElse } from '../../base/or-else.ts';
-import { sha256 } from '../../base/sha256.ts';
-import { saveKeyIn } from '../../store/api-keys.ts';
+import { orElse } from '../../store/base/or-else.ts';
+import { sha256 } from '../../store/base/sha256.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
+import { saveKeyIn } from '../../store/workspace/api-keys.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { openReceiver, type TestReceiver } from '../helpers/receiver.ts';
 import { type TestRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';

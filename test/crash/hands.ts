@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import { writeFiles } from '../helpers/repository.ts';
 import type { Running } from '../helpers/service.ts';
 import { diceOf } from './dice.ts';

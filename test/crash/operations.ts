@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';
 import type { Running } from '../helpers/service.ts';

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { sha256 } from '../../base/sha256.ts';
+import { sha256 } from '../../store/base/sha256.ts';
 
 export type Node =
   | { kind: 'file'; mode: number; bytes: Buffer }

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { idOfText } from '../../store/names.ts';
+import { idOfText } from '../../store/base/names.ts';
 import { killAtEnd } from '../helpers/at-end.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';

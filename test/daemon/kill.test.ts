@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseFrontMatter } from '../../store/text/front-matter.ts';
+import { parseFrontMatter } from '../../store/front-matter/front-matter.ts';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { openReceiver, type TestReceiver } from '../helpers/receiver.ts';

@@ -108,7 +108,7 @@ describe('README.md and the guides', () => {
   });
 
   it('name every flag, every variable and every setting that does something', () => {
-    const text = GUIDES.find(({ path }) => path === 'lib/daemon/README.md')?.text ?? '';
+    const text = GUIDES.find(({ path }) => path === 'lib/daemon/GUIDE.md')?.text ?? '';
     const { worktrees, permissions, webhooks, limits, ...plain } = Settings.properties;
     const settings = [
       ...Object.keys(plain),
@@ -173,7 +173,9 @@ describe('dossier help TOPIC', () => {
     const names: string[] = made.files.map(({ path }: { path: string }) => path);
     for (const { path } of GUIDES) assert.ok(names.includes(path), path);
     assert.deepEqual(
-      names.filter((name) => /^(lib|store|test)\//.test(name) && !name.endsWith('/README.md')),
+      names.filter(
+        (name) => /^(lib|store|test)\//.test(name) && !/\/(?:GUIDE|README)\.md$/.test(name),
+      ),
       [],
     );
     execFileSync('tar', ['-xzf', join(place, made.filename), '-C', place]);

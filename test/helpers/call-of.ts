@@ -1,6 +1,6 @@
+import type { Call } from '../../lib/cli/args/command.ts';
+import { readLine } from '../../lib/cli/args/read.ts';
 import { COMMANDS } from '../../lib/cli/commands.ts';
-import type { Call } from '../../lib/cli/line/command.ts';
-import { readLine } from '../../lib/cli/line/read.ts';
 
 /** What a command is given by these words. Throws UsageError. */
 export const callOf = (words: readonly string[], env: NodeJS.ProcessEnv): Call =>

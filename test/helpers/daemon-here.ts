@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { TestContext } from 'node:test';
+import { readLine } from '../../lib/cli/args/read.ts';
 import { COMMANDS } from '../../lib/cli/commands.ts';
-import { readLine } from '../../lib/cli/line/read.ts';
 import { EVENTS } from '../../lib/daemon/events.ts';
 import { createServer } from '../../lib/daemon/server.ts';
 import { startService } from '../../lib/daemon/startup.ts';
@@ -9,7 +9,7 @@ import type { Log } from '../../lib/log.ts';
 import { keyCheck } from '../../lib/mcp/key-check.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
-import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
+import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
 import { atEnd } from './at-end.ts';
 import { VERSION } from './version.ts';
 

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
-import type { LOCK_PACE } from '../../store/daemon-lock.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
-import type { Owner } from '../../store/owner.ts';
+import type { LOCK_PACE } from '../../store/workspace/daemon-lock.ts';
+import type { Owner } from '../../store/workspace/owner.ts';
 import { atEnd } from './at-end.ts';
 import { temporaryDirectory } from './repository.ts';
 
@@ -28,7 +28,7 @@ export interface Other {
   go(): void;
 }
 
-export const MODULES = ['daemon-lock.js', 'layout.js'].map(
+export const MODULES = ['workspace/daemon-lock.js', 'layout.js'].map(
   (name) => new URL(`../../store/${name}`, import.meta.url).href,
 );
 const SCRIPT = `

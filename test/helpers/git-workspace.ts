@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { lockOn } from '../../base/locks.ts';
-import { allItems, itemOf } from '../../store/items/items.ts';
-import { reconcile } from '../../store/items/reconcile.ts';
-import { itemsOf } from '../../store/items/state.ts';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
+import { lockOn } from '../../store/base/locks.ts';
 import { layoutOf } from '../../store/layout.ts';
-import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
+import { allItems, itemOf } from '../../store/reconcile/items.ts';
+import { reconcile } from '../../store/reconcile/reconcile.ts';
+import { itemsOf } from '../../store/reconcile/state.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
+import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
 import { eventually } from './eventually.ts';
 import { temporaryDirectory } from './repository.ts';
 import { type Running, startForTest } from './service.ts';
@@ -123,7 +123,7 @@ export const settled = async ({ service: { store } }: Running): Promise<void> =>
   await sweepWorkspace(store);
   await Promise.all(allItems(store).map(({ id }) => reconcile(store, id)));
   await eventually(() => assert.equal(itemsOf(store).missing.size, 0));
-  await Promise.all(allItems(store).map(({ id }) => store.turns.idle(lockOn.item(id))));
+  await Promise.all(allItems(store).map(({ id }) => store.locks.whenFree(lockOn.item(id))));
 };
 
 /**

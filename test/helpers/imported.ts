@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { importInto } from '../../lib/cli/import.ts';
-import { parseFrontMatter } from '../../store/text/front-matter.ts';
+import { parseFrontMatter } from '../../store/front-matter/front-matter.ts';
 import { callOf } from './call-of.ts';
 import { filesOf } from './workspace.ts';
 

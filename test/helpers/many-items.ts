@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { lockOn } from '../../base/locks.ts';
-import { allItems, itemOf } from '../../store/items/items.ts';
-import { reconcile } from '../../store/items/reconcile.ts';
-import { itemsOf } from '../../store/items/state.ts';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
-import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
+import { lockOn } from '../../store/base/locks.ts';
+import { allItems, itemOf } from '../../store/reconcile/items.ts';
+import { reconcile } from '../../store/reconcile/reconcile.ts';
+import { itemsOf } from '../../store/reconcile/state.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
+import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
 import { eventually } from './eventually.ts';
 import { gitIn, type TestRepository } from './repository.ts';
 import { type Running, startForTest } from './service.ts';
@@ -51,7 +51,7 @@ export const settled = async ({ service: { store } }: Running): Promise<void> =>
   await sweepWorkspace(store);
   await Promise.all(allItems(store).map(({ id }) => reconcile(store, id)));
   await eventually(() => assert.equal(itemsOf(store).missing.size, 0));
-  await Promise.all(allItems(store).map(({ id }) => store.turns.idle(lockOn.item(id))));
+  await Promise.all(allItems(store).map(({ id }) => store.locks.whenFree(lockOn.item(id))));
 };
 
 /** The workspace as a git repository of the operator, with what is there committed on `main`. */

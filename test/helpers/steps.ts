@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { sha256 } from '../../base/sha256.ts';
+import { sha256 } from '../../store/base/sha256.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';

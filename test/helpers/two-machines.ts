@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { layoutOf } from '../../store/layout.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
-import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
+import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
 import { eventually } from './eventually.ts';
 import { type AsyncGit, asyncGit, settled } from './git-workspace.ts';
 import { temporaryDirectory, writeFiles } from './repository.ts';

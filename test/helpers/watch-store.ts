@@ -4,7 +4,7 @@
  */
 
 import { openStore } from '../../store/open.ts';
-import { WATCH_PACE } from '../../store/watch/attention.ts';
+import { WATCH_PACE } from '../../store/watch/change-scheduler.ts';
 import { STATE_DIR } from './state-dir.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

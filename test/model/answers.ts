@@ -1,4 +1,4 @@
-import { itemOf } from '../../store/items/items.ts';
+import { itemOf } from '../../store/reconcile/items.ts';
 /** Holds every answer of the API against what was on disk while it was made. */
 import type { Case } from '../../store/records/case.ts';
 import { type ActiveCall, nameOf } from './calls.ts';

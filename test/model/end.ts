@@ -1,8 +1,8 @@
 /** When all has settled: memory, journal and answers say what the files say, and nothing is left lying about. */
-import { readCase } from '../../store/cases.ts';
-import { type Item, proofsOf as proofsIn } from '../../store/item/item.ts';
-import { allItems, itemIn, itemOf } from '../../store/items/items.ts';
-import { memoryFilesOf } from '../../store/memory.ts';
+import { readCase } from '../../store/cases/cases.ts';
+import { memoryFilesOf } from '../../store/cases/memory.ts';
+import { type Item, proofsOf as proofsIn } from '../../store/reconcile/item.ts';
+import { allItems, itemIn, itemOf } from '../../store/reconcile/items.ts';
 import { isSeen } from './answers.ts';
 import { type Life, leftovers } from './daemon.ts';
 import { caseIn, proofIn, sha256 } from './texts.ts';

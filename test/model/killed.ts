@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import { deliveryId } from '../../lib/out/webhooks/attempt.ts';
+import { deliveryId } from '../../lib/events/webhooks/attempt.ts';
 import { type EventRecord, isStarred } from '../../store/records/event.ts';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';

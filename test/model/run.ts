@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allItems } from '../../store/items/items.ts';
+import { allItems } from '../../store/reconcile/items.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { checkDone, checkRefused } from './answers.ts';
 import type { ActiveCall, Call, Tag } from './calls.ts';

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { PullRequest, PullTransition } from '../../store/records/pull-request.ts';
-import { setIncomingSecret } from '../../store/secrets.ts';
+import { setIncomingSecret } from '../../store/workspace/secrets.ts';
 import {
   deliveryOf,
   type Example,

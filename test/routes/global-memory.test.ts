@@ -300,7 +300,7 @@ describe('POST /api/global-memory/write', () => {
     await kept.write({ content: 'start' });
     const { store } = kept.service;
     // Saved by an editor whenever the daemon has read it.
-    const { editText } = await import('../../store/text/text-file.ts');
+    const { editText } = await import('../../store/front-matter/text-file.ts');
     let saves = 0;
     const path = { dir: store.layout.memory, filename: 'global.md' };
     const busy = editText(store.layout, path, () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { linkedTo } from '../../store/links/link-index.ts';
+import { linkedTo } from '../../store/codehost/link-index.ts';
 import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { withHost } from '../helpers/linked.ts';

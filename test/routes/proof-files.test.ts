@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { checkWorkspace } from '../../store/check/check.ts';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { layoutOf } from '../../store/layout.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Gate, Proof } from '../../store/records/proof.ts';
 import { eventually } from '../helpers/eventually.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { readComments } from '../../base/comments.ts';
+import { readComments } from '../../store/base/comments.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type Problem, withAgent, withCase } from '../helpers/sessions.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { sha256 } from '../../base/sha256.ts';
+import { sha256 } from '../../store/base/sha256.ts';
 import type { SessionMessage } from '../../store/records/message.ts';
 import { isMessageGranted } from '../../store/sessions/consent.ts';
 import { eventually } from '../helpers/eventually.ts';

@@ -6,14 +6,14 @@ import { describe, it, type TestContext } from 'node:test';
 import { createServer } from '../../lib/daemon/server.ts';
 import type { Service } from '../../lib/service.ts';
 import { webhookRoutes } from '../../routes/webhooks.ts';
-import { insertCase, updateCase } from '../../store/cases.ts';
-import { itemOf } from '../../store/items/items.ts';
+import { insertCase, updateCase } from '../../store/cases/cases.ts';
+import { itemOf } from '../../store/reconcile/items.ts';
 import type { Delivery } from '../../store/records/delivery.ts';
 import type { Webhook } from '../../store/records/webhook.ts';
 import { until } from '../helpers/eventually.ts';
 import { openReceiver } from '../helpers/receiver.ts';
 import { filesOf } from '../helpers/workspace.ts';
-import { type Life, live } from '../lib/out/webhooks/life.ts';
+import { type Life, live } from '../lib/events/webhooks/life.ts';
 
 const OWN = 'http://127.0.0.1:4321';
 

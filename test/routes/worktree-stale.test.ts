@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { GitWorktree } from '../../lib/tools/git/run/git.ts';
 import { createCase, setState } from '../../lib/work/cases/change.ts';
-import { deleteCase } from '../../store/cases.ts';
+import { deleteCase } from '../../store/cases/cases.ts';
 import type { StaleWorktree } from '../../store/records/worktree-upkeep.ts';
 import { releaseLock } from '../../store/sessions/locks.ts';
 import { NOBODY } from '../helpers/nobody.ts';

@@ -14,7 +14,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGit } from '../../lib/tools/git/run/create-git.ts';
 import { createCase } from '../../lib/work/cases/change.ts';
-import { deleteCase } from '../../store/cases.ts';
+import { deleteCase } from '../../store/cases/cases.ts';
 import { sealedText } from '../../store/consent/seal.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { NOBODY } from '../helpers/nobody.ts';

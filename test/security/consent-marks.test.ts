@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import { gateOf, saveGate } from '../../store/gate/gate-files.ts';
+import { gateOf, saveGate } from '../../store/held/held-file.ts';
 import { isRunMarker, newRunMarker } from '../../store/sessions/run-marker.ts';
 import { readSession } from '../../store/sessions/sessions.ts';
 import { atEnd } from '../helpers/at-end.ts';

@@ -5,11 +5,11 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createKey } from '../../lib/guard/api-keys/keys.ts';
-import { removeKeyIn } from '../../store/api-keys.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
+import { removeKeyIn } from '../../store/workspace/api-keys.ts';
 import { until } from '../helpers/eventually.ts';
 import { forge, planned, rewrite } from '../helpers/forged.ts';
 import { newestSession } from '../helpers/service.ts';

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
+import { acceptWaiting, waitingChanges } from '../../store/pending/pending.ts';
+import { unsandboxedRuns } from '../../store/pending/unsandboxed.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Gate, Proof } from '../../store/records/proof.ts';
 import { settingsOf } from '../../store/settings/globals.ts';
-import { unsandboxedRuns } from '../../store/waiting/unsandboxed.ts';
-import { acceptWaiting, waitingChanges } from '../../store/waiting/waiting.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { told, type WithCase, withCase } from '../helpers/work-item.ts';
 

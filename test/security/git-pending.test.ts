@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
 import { openTurn } from '../../lib/code/worktrees/turn/open.ts';
 import type { TurnTold } from '../../lib/code/worktrees/turn/told.ts';
-import { turnPlaces } from '../../store/turns.ts';
+import { turnPlaces } from '../../store/worktrees/turn-records.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitScene, type Scene } from '../helpers/git-scene.ts';
 import { NOBODY } from '../helpers/nobody.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { sha256 } from '../../base/sha256.ts';
+import { sha256 } from '../../store/base/sha256.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { missing } from '../helpers/inside.ts';
 import { linkTo } from '../helpers/linked-issue.ts';

@@ -57,7 +57,7 @@ describe('the tables of attacks in the guides', () => {
 
   it('are in the guides that SECURITY.md links to, which can be read in five minutes', () => {
     const security = GUIDES.find(({ path }) => path === '.github/SECURITY.md')?.text ?? '';
-    const linked = [...security.matchAll(/\]\(\.\.\/([\w/-]+\/README\.md)#attacks\)/g)];
+    const linked = [...security.matchAll(/\]\(\.\.\/([\w/-]+\/GUIDE\.md)#attacks\)/g)];
     assert.deepEqual(
       linked.map(([, path]) => path).toSorted(),
       tables.map(({ path }) => path),

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { sha256 } from '../../base/sha256.ts';
+import { sha256 } from '../../store/base/sha256.ts';
 import { agentHome, AGENT_CWD as CWD } from '../helpers/agent-home.ts';
 import { writeFiles } from '../helpers/repository.ts';
 

@@ -1,10 +1,10 @@
 /** Nothing in a text is hidden from whoever reads it: what is seen is what there is. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jsonText } from '../../base/json.ts';
-import { visible, visibleOutput, visibleWithin, warningsIn } from '../../base/visible.ts';
 import { hiddenBlock } from '../../lib/agents/runbook/hidden-blocks.ts';
 import { logTo } from '../../lib/log.ts';
+import { jsonText } from '../../store/base/json.ts';
+import { visible, visibleOutput, visibleWithin, warningsIn } from '../../store/base/visible.ts';
 
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Bidi_C}\p{Zl}\p{Zp}]/u;
 

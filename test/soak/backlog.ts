@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createDispatcher, type Dispatcher } from '../../lib/out/webhooks/dispatcher.ts';
+import { createDispatcher, type Dispatcher } from '../../lib/events/webhooks/dispatcher.ts';
 import type { ToldState } from '../../store/journal/journal-state.ts';
 import type { Store } from '../../store/store.ts';
-import { createRegistration } from '../../store/webhooks.ts';
+import { createRegistration } from '../../store/webhooks/webhooks.ts';
 import { makeRoot, openRoot } from '../helpers/workspace.ts';
 
 /** What events cost that receivers do not take: `backlog.js [events] [receivers]`, with node --expose-gc. */

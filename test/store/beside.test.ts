@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { allItems } from '../../store/items/items.ts';
+import { allItems } from '../../store/reconcile/items.ts';
 import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { reconcile } from '../../store/items/reconcile.ts';
+import { reconcile } from '../../store/reconcile/reconcile.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';

@@ -14,10 +14,10 @@ import {
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { addLines, openLines } from '../../store/disk/lines.ts';
-import { allItems, itemOf } from '../../store/items/items.ts';
-import { itemsOf } from '../../store/items/state.ts';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
+import { addLines, openLines } from '../../store/fs/lines.ts';
+import { allItems, itemOf } from '../../store/reconcile/items.ts';
+import { itemsOf } from '../../store/reconcile/state.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { allItems, itemOf } from '../../store/items/items.ts';
-import { itemsOf } from '../../store/items/state.ts';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
+import { allItems, itemOf } from '../../store/reconcile/items.ts';
+import { itemsOf } from '../../store/reconcile/state.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {

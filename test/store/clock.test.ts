@@ -15,10 +15,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { readEntry } from '../../store/front-matter/entry.ts';
+import { readFolder } from '../../store/front-matter/folder.ts';
 import type { LockMatter } from '../../store/records/lock.ts';
 import { acquireLock, readLock, releaseLock } from '../../store/sessions/locks.ts';
-import { readEntry } from '../../store/text/entry.ts';
-import { readFolder } from '../../store/text/folder.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { until } from '../helpers/eventually.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { headDirOf } from '../../store/disk/git-work.ts';
-import { allItems, itemOf } from '../../store/items/items.ts';
+import type { FileProblem } from '../../store/front-matter/problem.ts';
+import { headDirOf } from '../../store/fs/git-work.ts';
 import { openStore } from '../../store/open.ts';
+import { allItems, itemOf } from '../../store/reconcile/items.ts';
 import type { EventBody } from '../../store/records/event.ts';
-import type { FileProblem } from '../../store/text/problem.ts';
-import { WATCH_PACE } from '../../store/watch/attention.ts';
+import { WATCH_PACE } from '../../store/watch/change-scheduler.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {
   assertTold,

@@ -17,14 +17,14 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { allItems } from '../../store/items/items.ts';
-import { reconcile } from '../../store/items/reconcile.ts';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
+import { allItems } from '../../store/reconcile/items.ts';
+import { reconcile } from '../../store/reconcile/reconcile.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import { readLock } from '../../store/sessions/locks.ts';
-import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
+import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { openReceiver } from '../helpers/receiver.ts';

@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { replaceFile } from '../../store/disk/durable.ts';
-import { allItems, itemIn } from '../../store/items/items.ts';
-import { sweepWorkspace } from '../../store/items/sweep.ts';
+import { replaceFile } from '../../store/fs/durable.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
+import { allItems, itemIn } from '../../store/reconcile/items.ts';
+import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import { ENDED, watchWorkspace } from '../../store/watch/watch.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';

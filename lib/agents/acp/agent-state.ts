@@ -1,5 +1,5 @@
-import { capText } from '../../../base/cap-text.ts';
-import { list, number, record, text, type Wire } from '../../../base/wire.ts';
+import { capText } from '../../text/cap-text.ts';
+import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
 import type { RunEvent } from '../provider.ts';
 
 type AgentState = Extract<RunEvent, { type: 'agent_state' }>['data'];

@@ -1,5 +1,5 @@
-import { list, record } from '../../../base/wire.ts';
 import type { Offers } from '../../../store/records/provider.ts';
+import { list, record } from '../../text/unknown-json.ts';
 import { type ModelChoice, type NotOffered, notOffered } from '../choice.ts';
 import type { AgentConnection } from './connection.ts';
 import { type Select, selectIn } from './offers.ts';

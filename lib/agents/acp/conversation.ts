@@ -1,5 +1,5 @@
-import { record, text } from '../../../base/wire.ts';
-import { settlesWithin } from '../../../base/within.ts';
+import { settlesWithin } from '../../../store/base/within.ts';
+import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import type { Outage } from '../outage.ts';
 import { renderMessages } from '../prompt.ts';

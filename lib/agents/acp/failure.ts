@@ -1,6 +1,6 @@
 import { RequestError } from '@agentclientprotocol/sdk';
-import { record, text } from '../../../base/wire.ts';
-import { settlesWithin } from '../../../base/within.ts';
+import { settlesWithin } from '../../../store/base/within.ts';
+import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { describeExit } from '../run-end.ts';
 import { ChoiceError } from './choose.ts';

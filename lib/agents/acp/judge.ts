@@ -1,4 +1,4 @@
-import { capText } from '../../../base/cap-text.ts';
+import { capText } from '../../text/cap-text.ts';
 import { LONGEST_PLAN, PLAN_TOO_LONG } from '../last-message.ts';
 import type { Phase, RunResult } from '../provider.ts';
 

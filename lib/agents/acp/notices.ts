@@ -1,4 +1,4 @@
-import { list, number, record, text, type Wire } from '../../../base/wire.ts';
+import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
 import { momentOf, type Outage } from '../outage.ts';
 import type { Trouble } from '../waiting.ts';
 import { LOG_IN } from './failure.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { capText } from '../../../base/cap-text.ts';
-import { list, record, text } from '../../../base/wire.ts';
 import { badField } from '../../errors.ts';
+import { capText } from '../../text/cap-text.ts';
+import { list, record, text } from '../../text/unknown-json.ts';
 import { TOLD_OUTPUT } from '../launch.ts';
 import {
   allowedPrefix,

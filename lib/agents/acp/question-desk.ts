@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { visible, visibleWithin } from '../../../base/visible.ts';
-import { record, text } from '../../../base/wire.ts';
+import { visible, visibleWithin } from '../../../store/base/visible.ts';
 import type {
   AnswerContent,
   QuestionAnswer,
   QuestionEvent,
 } from '../../../store/records/question.ts';
 import { ServiceError } from '../../errors.ts';
+import { record, text } from '../../text/unknown-json.ts';
 import { misfitsOf } from '../question-answer.ts';
 import { type Question, questionOf } from './question.ts';
 

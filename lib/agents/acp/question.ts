@@ -1,5 +1,4 @@
-import { visible, visibleWithin } from '../../../base/visible.ts';
-import { list, number, record, text, type Wire } from '../../../base/wire.ts';
+import { visible, visibleWithin } from '../../../store/base/visible.ts';
 import {
   FIELD_FORMATS,
   FIELD_TYPES,
@@ -7,6 +6,7 @@ import {
   type QuestionField,
   type QuestionOption,
 } from '../../../store/records/question.ts';
+import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
 import { misfitsOf } from '../question-answer.ts';
 
 export type Question = Omit<

@@ -1,7 +1,7 @@
-import { capRaw, capText } from '../../../base/cap-text.ts';
-import { messageOf } from '../../../base/message-of.ts';
-import { record } from '../../../base/wire.ts';
+import { messageOf } from '../../../store/base/message-of.ts';
 import { onceEach } from '../../sandbox/egress/once-each.ts';
+import { capRaw, capText } from '../../text/cap-text.ts';
+import { record } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { askingEnv } from '../asking.ts';
 import { coalesce } from '../coalesce.ts';

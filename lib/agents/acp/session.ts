@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
-import { messageOf } from '../../../base/message-of.ts';
-import { list, number, record, text, type Wire } from '../../../base/wire.ts';
+import { messageOf } from '../../../store/base/message-of.ts';
+import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
 import type { ModelChoice } from '../choice.ts';
 import type { RunSpec } from '../provider.ts';
 import type { AgentConnection } from './connection.ts';

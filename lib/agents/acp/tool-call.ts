@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { capText } from '../../../base/cap-text.ts';
-import { list, record, text, type Wire } from '../../../base/wire.ts';
+import { capText } from '../../text/cap-text.ts';
+import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { exitCodeIn, exitCodeSaid } from '../exit-code.ts';
 import type { RunEvent } from '../provider.ts';
 

@@ -1,5 +1,5 @@
-import { capRaw } from '../../../base/cap-text.ts';
-import { list, record, text, type Wire } from '../../../base/wire.ts';
+import { capRaw } from '../../text/cap-text.ts';
+import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { createLastMessage, type LastMessage } from '../last-message.ts';
 import { outputGap } from '../live-output.ts';
 import type { RunEvent } from '../provider.ts';
@@ -22,7 +22,7 @@ interface State {
   said: Record<string, string>;
 }
 
-/** Turns what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */
+/** Locks what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */
 export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: number) => {
   const state: State = {
     tell,

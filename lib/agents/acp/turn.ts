@@ -1,8 +1,8 @@
 import { RequestError } from '@agentclientprotocol/sdk';
-import { capRaw } from '../../../base/cap-text.ts';
-import { messageOf } from '../../../base/message-of.ts';
-import { record, text } from '../../../base/wire.ts';
-import { settlesWithin } from '../../../base/within.ts';
+import { messageOf } from '../../../store/base/message-of.ts';
+import { settlesWithin } from '../../../store/base/within.ts';
+import { capRaw } from '../../text/cap-text.ts';
+import { record, text } from '../../text/unknown-json.ts';
 import { joinedMeta } from '../asking.ts';
 import type { ModelChoice } from '../choice.ts';
 import { outageIn } from '../outage.ts';

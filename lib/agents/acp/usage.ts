@@ -1,4 +1,4 @@
-import { number, record } from '../../../base/wire.ts';
+import { number, record } from '../../text/unknown-json.ts';
 import type { Usage } from '../provider.ts';
 import { dollars } from '../usage.ts';
 

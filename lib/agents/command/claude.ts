@@ -1,4 +1,4 @@
-import { list, record, text, type Wire } from '../../../base/wire.ts';
+import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { exitCodeSaid } from '../exit-code.ts';
 import { begunCall, type Lines, type OutputReading } from './output-reading.ts';
 

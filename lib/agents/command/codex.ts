@@ -1,4 +1,4 @@
-import { list, record, text, type Wire } from '../../../base/wire.ts';
+import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { exitCodeIn } from '../exit-code.ts';
 import type { Lines, OutputReading } from './output-reading.ts';
 

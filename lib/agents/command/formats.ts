@@ -1,6 +1,6 @@
-import { orElse } from '../../../base/or-else.ts';
-import { record, text, type Wire } from '../../../base/wire.ts';
+import { orElse } from '../../../store/base/or-else.ts';
 import type { FORMATS } from '../../../store/records/settings.ts';
+import { record, text, type Wire } from '../../text/unknown-json.ts';
 import { claudeLines } from './claude.ts';
 import { codexLines } from './codex.ts';
 import { begunCall, type Lines, type OutputReading, toolKind } from './output-reading.ts';

@@ -1,5 +1,5 @@
-import { capRaw, capText } from '../../../base/cap-text.ts';
-import { number, text, type Wire } from '../../../base/wire.ts';
+import { capRaw, capText } from '../../text/cap-text.ts';
+import { number, text, type Wire } from '../../text/unknown-json.ts';
 import { createLastMessage } from '../last-message.ts';
 import { TOLD_OUTPUT } from '../launch.ts';
 import type { RunEvent, RunResult, Usage } from '../provider.ts';

@@ -1,5 +1,5 @@
-import { DEEPEST, readLeaves } from '../../../base/markdown/leaves.ts';
-import { visible, warningsIn } from '../../../base/visible.ts';
+import { visible, warningsIn } from '../../../store/base/visible.ts';
+import { DEEPEST, readLeaves } from '../../text/markdown/leaves.ts';
 import { firstLine, type ShellBlock, shellBlocks } from './shell-blocks.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { readFences } from '../../../base/markdown/fences.ts';
+import { readFences } from '../../text/markdown/fences.ts';
 
 export interface ShellBlock {
   /** What reads it: a block marked `bash` needs bash, one marked `sh` or `shell` must not depend on it. */

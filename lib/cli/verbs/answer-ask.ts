@@ -1,8 +1,8 @@
 import type { AttentionItem, QuestionField } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import type { Values } from '../line/options.ts';
-import type { Out } from '../show/out.ts';
-import { ask } from '../show/terminal.ts';
+import type { Values } from '../args/options.ts';
+import type { Out } from '../output/out.ts';
+import { ask } from '../output/terminal.ts';
 
 type Value = string | number | boolean | string[];
 

@@ -1,9 +1,9 @@
 import { type AttentionItem, type Dossier, Problem, type Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { Refusal } from '../line/refusal.ts';
-import { itemOf } from '../reach/item.ts';
-import { dropTyped } from '../show/keys.ts';
-import { isTerminal } from '../show/terminal.ts';
+import { Refusal } from '../args/refusal.ts';
+import { itemOf } from '../connection/item.ts';
+import { dropTyped } from '../output/keys.ts';
+import { isTerminal } from '../output/terminal.ts';
 import { askFields, askOption, type Body, fieldsGiven } from './answer-ask.ts';
 import { type Verb, verb } from './verb.ts';
 

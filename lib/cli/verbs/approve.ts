@@ -1,11 +1,11 @@
-import { shellQuoted } from '../../../base/shell-quoted.ts';
+import { shellQuoted } from '../../../store/base/shell-quoted.ts';
 import type { Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import type { Values } from '../line/options.ts';
-import { Refusal } from '../line/refusal.ts';
-import { itemOf } from '../reach/item.ts';
-import { sessionOf } from '../reach/session.ts';
-import { ask, isTerminal } from '../show/terminal.ts';
+import type { Values } from '../args/options.ts';
+import { Refusal } from '../args/refusal.ts';
+import { itemOf } from '../connection/item.ts';
+import { sessionOf } from '../connection/session.ts';
+import { ask, isTerminal } from '../output/terminal.ts';
 import { followWork } from './follow.ts';
 import { planLines } from './plan-lines.ts';
 import { readPlan } from './read-plan.ts';

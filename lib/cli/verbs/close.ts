@@ -1,5 +1,5 @@
-import { itemOf } from '../reach/item.ts';
-import { ask, isTerminal } from '../show/terminal.ts';
+import { itemOf } from '../connection/item.ts';
+import { ask, isTerminal } from '../output/terminal.ts';
 import { verb } from './verb.ts';
 
 /** `dossier close ITEM`: it needs no work any more. RESOLVED is what its proof gate says, and nobody else. */

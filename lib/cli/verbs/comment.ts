@@ -1,11 +1,11 @@
-import { withComment } from '../../../base/comments.ts';
+import { withComment } from '../../../store/base/comments.ts';
 import { type Dossier, Problem, type Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { Refusal } from '../line/refusal.ts';
-import { itemOf } from '../reach/item.ts';
-import { sessionOf } from '../reach/session.ts';
-import { edited } from '../show/editor.ts';
-import { isTerminal } from '../show/terminal.ts';
+import { Refusal } from '../args/refusal.ts';
+import { itemOf } from '../connection/item.ts';
+import { sessionOf } from '../connection/session.ts';
+import { edited } from '../output/editor.ts';
+import { isTerminal } from '../output/terminal.ts';
 import { readPlan } from './read-plan.ts';
 import { type Verb, verb } from './verb.ts';
 

@@ -1,7 +1,7 @@
 import { Problem, type Session } from '../../client/client.ts';
-import { LEAVES, openKeys } from '../show/keys.ts';
-import { showByPages } from '../show/pages.ts';
-import { ask } from '../show/terminal.ts';
+import { LEAVES, openKeys } from '../output/keys.ts';
+import { showByPages } from '../output/pages.ts';
+import { ask } from '../output/terminal.ts';
 import { planLines } from './plan-lines.ts';
 import { type PlanRead, readPlan } from './read-plan.ts';
 import type { ApprovalOffered } from './unasked.ts';

@@ -1,9 +1,9 @@
-import { oneLine } from '../../../base/one-line.ts';
-import { visible } from '../../../base/visible.ts';
+import { visible } from '../../../store/base/visible.ts';
 import type { Session, SessionDiffFile } from '../../client/client.ts';
-import { itemOf } from '../reach/item.ts';
-import { sessionOf } from '../reach/session.ts';
-import type { Style } from '../show/out.ts';
+import { oneLine } from '../../text/one-line.ts';
+import { itemOf } from '../connection/item.ts';
+import { sessionOf } from '../connection/session.ts';
+import type { Style } from '../output/out.ts';
 import { orRefuse, type Verb, verb } from './verb.ts';
 
 /** `dossier diff ITEM`: what its session changed. */

@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { basename, join } from 'node:path';
 import { UsageError } from '../../config.ts';
-import { Refusal } from '../line/refusal.ts';
-import { itemOf } from '../reach/item.ts';
-import { sessionOf } from '../reach/session.ts';
+import { Refusal } from '../args/refusal.ts';
+import { itemOf } from '../connection/item.ts';
+import { sessionOf } from '../connection/session.ts';
 import {
   readWorkspaceFile,
   saveWorkspaceFile,
   type WorkspaceFile,
-} from '../reach/workspace-file.ts';
-import { edited } from '../show/editor.ts';
+} from '../connection/workspace-file.ts';
+import { edited } from '../output/editor.ts';
 import { type Verb, verb } from './verb.ts';
 
 const CASE_FILE = 'case.md';

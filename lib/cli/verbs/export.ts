@@ -2,8 +2,8 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSy
 import { resolve } from 'node:path';
 import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { Refusal } from '../line/refusal.ts';
-import { itemOf } from '../reach/item.ts';
+import { Refusal } from '../args/refusal.ts';
+import { itemOf } from '../connection/item.ts';
 import { verb } from './verb.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { SessionCommands } from '../../client/client.ts';
-import type { Words } from '../show/out.ts';
+import type { Words } from '../output/out.ts';
 
 /** The commands of a session that failed, in a sentence, and the end of what each wrote; nothing where none did. */
 export const failuresIn = (commands: SessionCommands | undefined): readonly Words[] => {

@@ -1,5 +1,5 @@
 import type { Session, SessionEvent } from '../../client/client.ts';
-import { isTerminal } from '../show/terminal.ts';
+import { isTerminal } from '../output/terminal.ts';
 import { answerHere } from './answer.ts';
 import { showDiff } from './diff.ts';
 import { tellerOf } from './tail-lines.ts';

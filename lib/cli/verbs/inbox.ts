@@ -1,5 +1,5 @@
 import type { AttentionItem } from '../../client/client.ts';
-import { daemonOrStart } from '../reach/start.ts';
+import { daemonOrStart } from '../connection/start.ts';
 import { commandIn, verb } from './verb.ts';
 
 /** `dossier inbox`: what waits for the operator, oldest first, each with the command that answers it. */

@@ -1,5 +1,5 @@
 import type { Case } from '../../client/client.ts';
-import { daemonOrStart } from '../reach/start.ts';
+import { daemonOrStart } from '../connection/start.ts';
 import { standing } from './standing.ts';
 import { verb } from './verb.ts';
 

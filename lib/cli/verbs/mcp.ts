@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
-import { messageOf } from '../../../base/message-of.ts';
-import { needDaemon } from '../reach/daemon.ts';
+import { messageOf } from '../../../store/base/message-of.ts';
+import { needDaemon } from '../connection/daemon.ts';
 import { type Verb, verb } from './verb.ts';
 
 interface Message {

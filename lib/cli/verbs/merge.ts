@@ -1,9 +1,9 @@
-import { counted } from '../../../base/counted.ts';
 import type { Worktree } from '../../client/client.ts';
-import { Refusal } from '../line/refusal.ts';
-import { itemOf } from '../reach/item.ts';
-import { type OwnGit, ownGit } from '../show/git.ts';
-import { askYesNo, isTerminal } from '../show/terminal.ts';
+import { counted } from '../../text/counted.ts';
+import { Refusal } from '../args/refusal.ts';
+import { itemOf } from '../connection/item.ts';
+import { type OwnGit, ownGit } from '../output/git.ts';
+import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { noWorktree, orRefuse, type Verb, verb } from './verb.ts';
 
 /**

@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import type { Case, Dossier } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { Refusal } from '../line/refusal.ts';
-import { projectHere } from '../reach/project.ts';
-import { daemonOrStart } from '../reach/start.ts';
-import { edited } from '../show/editor.ts';
-import { isTerminal, warn } from '../show/terminal.ts';
+import { Refusal } from '../args/refusal.ts';
+import { projectHere } from '../connection/project.ts';
+import { daemonOrStart } from '../connection/start.ts';
+import { edited } from '../output/editor.ts';
+import { isTerminal, warn } from '../output/terminal.ts';
 import { type Verb, verb } from './verb.ts';
 
 const TEMPLATE = `

@@ -1,5 +1,5 @@
 import type { Dossier } from '../../client/client.ts';
-import { itemOf } from '../reach/item.ts';
+import { itemOf } from '../connection/item.ts';
 import { verb } from './verb.ts';
 
 const MOST = 100;

@@ -1,5 +1,5 @@
-import { browserOpener, openWith } from '../reach/browser.ts';
-import { itemOf } from '../reach/item.ts';
+import { browserOpener, openWith } from '../connection/browser.ts';
+import { itemOf } from '../connection/item.ts';
 import { verb } from './verb.ts';
 
 /** `dossier open [ITEM]`: its page in a browser, where there is a display; else its address is told. */

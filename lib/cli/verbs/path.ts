@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { Refusal } from '../line/refusal.ts';
-import { itemOf } from '../reach/item.ts';
+import { Refusal } from '../args/refusal.ts';
+import { itemOf } from '../connection/item.ts';
 import { noWorktree, orRefuse, verb } from './verb.ts';
 
 /** `dossier path ITEM`: where its worktree is, and nothing else. */

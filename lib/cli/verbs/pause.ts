@@ -1,5 +1,5 @@
-import { itemOf } from '../reach/item.ts';
-import { sessionOf } from '../reach/session.ts';
+import { itemOf } from '../connection/item.ts';
+import { sessionOf } from '../connection/session.ts';
 import { type Verb, verb } from './verb.ts';
 
 type Control =

@@ -1,5 +1,5 @@
-import { readFences } from '../../../base/markdown/fences.ts';
-import { readLeaves } from '../../../base/markdown/leaves.ts';
+import { readFences } from '../../text/markdown/fences.ts';
+import { readLeaves } from '../../text/markdown/leaves.ts';
 
 const SHELL = /^(?:sh|shell|bash)$/i;
 const MOST = 20;

@@ -1,6 +1,6 @@
-import { itemOf } from '../reach/item.ts';
-import { sessionOf } from '../reach/session.ts';
-import { warn as tell } from '../show/terminal.ts';
+import { itemOf } from '../connection/item.ts';
+import { sessionOf } from '../connection/session.ts';
+import { warn as tell } from '../output/terminal.ts';
 import { readPlan } from './read-plan.ts';
 import { offeredBy, readBoundary, unaskedLines } from './unasked.ts';
 import { verb } from './verb.ts';

@@ -1,5 +1,5 @@
 import { UsageError } from '../../config.ts';
-import { itemOf } from '../reach/item.ts';
+import { itemOf } from '../connection/item.ts';
 import { noWorktree, orRefuse, type Verb, verb } from './verb.ts';
 
 /** `dossier pr ITEM`: how its pull request stands; `--create` makes it. */

@@ -1,5 +1,5 @@
 import type { Session } from '../../client/client.ts';
-import { Refusal } from '../line/refusal.ts';
+import { Refusal } from '../args/refusal.ts';
 import { orRefuse, type Verb } from './verb.ts';
 
 /** A plan as it can be read, with nothing hidden in it. */

@@ -1,5 +1,5 @@
-import { itemOf } from '../reach/item.ts';
-import { sessionOf } from '../reach/session.ts';
+import { itemOf } from '../connection/item.ts';
+import { sessionOf } from '../connection/session.ts';
 import { verb } from './verb.ts';
 
 /** `dossier revise ITEM [COMMENT...]`: without a comment, what comments.md says that was not sent yet. */

@@ -1,6 +1,6 @@
 import type { AttentionItem, Case, Session } from '../../client/client.ts';
-import { daemonOrStart } from '../reach/start.ts';
-import { isTerminal, warn } from '../show/terminal.ts';
+import { daemonOrStart } from '../connection/start.ts';
+import { isTerminal, warn } from '../output/terminal.ts';
 import { decide } from './decide.ts';
 import { follow, followWork, onLeave, sayHowToGoOn } from './follow.ts';
 import { commandFor } from './inbox.ts';

@@ -1,6 +1,6 @@
 import { UsageError } from '../../config.ts';
-import { itemOf } from '../reach/item.ts';
-import { sessionOf } from '../reach/session.ts';
+import { itemOf } from '../connection/item.ts';
+import { sessionOf } from '../connection/session.ts';
 import { verb } from './verb.ts';
 
 /** `dossier say ITEM TEXT...`: a message to its session; to one that has ended it begins another. */

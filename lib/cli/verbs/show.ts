@@ -1,4 +1,4 @@
-import { itemOf } from '../reach/item.ts';
+import { itemOf } from '../connection/item.ts';
 import { baseLine } from './base-line.ts';
 import { failuresIn } from './failures.ts';
 import { standing } from './standing.ts';

@@ -1,7 +1,7 @@
 import { type Dossier, Problem, type Session } from '../../client/client.ts';
-import { Refusal } from '../line/refusal.ts';
-import { itemOf } from '../reach/item.ts';
-import { daemonOrStart } from '../reach/start.ts';
+import { Refusal } from '../args/refusal.ts';
+import { itemOf } from '../connection/item.ts';
+import { daemonOrStart } from '../connection/start.ts';
 import { baseLine } from './base-line.ts';
 import { type Verb, verb } from './verb.ts';
 

@@ -1,4 +1,4 @@
-import { endDaemon } from '../reach/stop.ts';
+import { endDaemon } from '../connection/stop.ts';
 import { verb } from './verb.ts';
 
 /** `dossier stop`: the daemon of this workspace ends, and has ended once this has. */

@@ -1,6 +1,6 @@
-import { counted } from '../../../base/counted.ts';
 import type { SessionEvent } from '../../client/client.ts';
-import type { Out, Words } from '../show/out.ts';
+import { counted } from '../../text/counted.ts';
+import type { Out, Words } from '../output/out.ts';
 import { failuresIn } from './failures.ts';
 
 type Data = { [E in SessionEvent as E['event']]: E['data'] };

@@ -1,7 +1,7 @@
 import type { SessionEvent } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { itemOf } from '../reach/item.ts';
-import { sessionOf } from '../reach/session.ts';
+import { itemOf } from '../connection/item.ts';
+import { sessionOf } from '../connection/session.ts';
 import { tellerOf } from './tail-lines.ts';
 import { verb } from './verb.ts';
 

@@ -1,5 +1,5 @@
 import { type Boundary, type Dossier, Problem, type Session } from '../../client/client.ts';
-import { Refusal } from '../line/refusal.ts';
+import { Refusal } from '../args/refusal.ts';
 
 /** What the operator approves with a plan, as the call takes it, and the one hash of all of it. */
 export interface ApprovalOffered {

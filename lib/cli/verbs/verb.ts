@@ -1,11 +1,11 @@
-import { shellQuoted } from '../../../base/shell-quoted.ts';
+import { shellQuoted } from '../../../store/base/shell-quoted.ts';
 import { Problem } from '../../client/client.ts';
 import type { Config } from '../../config.ts';
-import type { Call, Run } from '../line/command.ts';
-import { Refusal } from '../line/refusal.ts';
-import { needDaemon, type Reached } from '../reach/daemon.ts';
-import { asRefused } from '../reach/refused.ts';
-import { type Out, outTo } from '../show/out.ts';
+import type { Call, Run } from '../args/command.ts';
+import { Refusal } from '../args/refusal.ts';
+import { needDaemon, type Reached } from '../connection/daemon.ts';
+import { asRefused } from '../connection/refused.ts';
+import { type Out, outTo } from '../output/out.ts';
 
 /** What a verb has: the daemon of the workspace, and where it says what that answered. */
 export interface Verb extends Call, Reached {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AttentionItem, Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { itemOf } from '../reach/item.ts';
-import { sessionOf } from '../reach/session.ts';
+import { itemOf } from '../connection/item.ts';
+import { sessionOf } from '../connection/session.ts';
 import { commandFor } from './inbox.ts';
 import { commandIn, type Verb, verb } from './verb.ts';
 

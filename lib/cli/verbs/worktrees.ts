@@ -1,7 +1,7 @@
 import type { Case, Data } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { itemOf } from '../reach/item.ts';
-import { askYesNo, isTerminal } from '../show/terminal.ts';
+import { itemOf } from '../connection/item.ts';
+import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { commandIn, noWorktree, orRefuse, type Verb, verb } from './verb.ts';
 
 const ACTIONS: Readonly<Record<string, (given: Verb) => Promise<number | undefined>>> = {

@@ -1,9 +1,9 @@
-import { sha256 } from '../../../base/sha256.ts';
-import { etagOf } from '../../../store/names.ts';
+import { etagOf } from '../../../store/base/names.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
+import { pathNames } from '../../../store/fs/worktree/path.ts';
+import { LARGEST_FILE, tooLarge } from '../../../store/fs/worktree/read.ts';
 import type { EditorFile } from '../../../store/records/editor.ts';
 import type { WithStore } from '../../../store/store.ts';
-import { pathNames } from '../../../store/tree/path.ts';
-import { LARGEST_FILE, tooLarge } from '../../../store/tree/read.ts';
 import { notFound } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { readEditorFile } from './content.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { LARGEST_FILE, type TreeFile } from '../../../store/fs/worktree/read.ts';
 import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
-import { LARGEST_FILE, type TreeFile } from '../../../store/tree/read.ts';
 import { badField, ServiceError } from '../../errors.ts';
 
 /** What a file is to hold, as it was sent. */

@@ -1,18 +1,18 @@
-import { etagOf } from '../../../store/names.ts';
-import { isMadeAgain } from '../../../store/new-id.ts';
-import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
-import { listTreeFolder } from '../../../store/tree/list.ts';
-import { readTreeFile } from '../../../store/tree/read.ts';
+import { etagOf } from '../../../store/base/names.ts';
+import { listTreeFolder } from '../../../store/fs/worktree/list.ts';
+import { readTreeFile } from '../../../store/fs/worktree/read.ts';
 import {
   createTreeFile,
   makeTreeFolder,
   removeFromTree,
   replaceTreeFile,
-} from '../../../store/tree/write.ts';
+} from '../../../store/fs/worktree/write.ts';
+import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
+import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
-import { moveNoted } from '../worktrees/keep/changes.ts';
 import type { WithLive } from '../worktrees/live.ts';
+import { moveNoted } from '../worktrees/recovery/changes.ts';
 import type { WithSetups } from '../worktrees/setup/setups.ts';
 import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
 import { changingWorktree, openWorktree, treeOf } from './place.ts';

@@ -1,7 +1,7 @@
+import { listTreeFolder, type TreeEntry } from '../../../store/fs/worktree/list.ts';
 import type { EditorEntry } from '../../../store/records/editor.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
-import { listTreeFolder, type TreeEntry } from '../../../store/tree/list.ts';
 import { notFound } from '../../errors.ts';
 import { ignoredPaths } from '../../tools/git/read/ignored.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';

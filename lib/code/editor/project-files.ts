@@ -1,10 +1,10 @@
-import { etagOf } from '../../../store/names.ts';
+import { etagOf } from '../../../store/base/names.ts';
+import type { Tree } from '../../../store/fs/worktree/folder.ts';
+import { readTreeFile, type TreeFile } from '../../../store/fs/worktree/read.ts';
+import { createTreeFile } from '../../../store/fs/worktree/write.ts';
 import type { EditorFile } from '../../../store/records/editor.ts';
 import type { Store } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
-import type { Tree } from '../../../store/tree/folder.ts';
-import { readTreeFile, type TreeFile } from '../../../store/tree/read.ts';
-import { createTreeFile } from '../../../store/tree/write.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { needProject } from '../../guard/trust/need.ts';
 import type { ProjectNeeds } from '../projects/needs.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { list, record, text, type Wire } from '../../../base/wire.ts';
+import type { Tree } from '../../../store/fs/worktree/folder.ts';
+import { pathNames } from '../../../store/fs/worktree/path.ts';
+import { readTreeFile } from '../../../store/fs/worktree/read.ts';
 import type { Language } from '../../../store/records/settings.ts';
-import type { Tree } from '../../../store/tree/folder.ts';
-import { pathNames } from '../../../store/tree/path.ts';
-import { readTreeFile } from '../../../store/tree/read.ts';
 import { notFound, ServiceError } from '../../errors.ts';
+import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { type Conversation, converse } from './converse.ts';
 import { DID_OPEN } from './documents.ts';
 import { uriOf } from './initialize.ts';

@@ -1,6 +1,6 @@
-import { record, type Wire } from '../../../base/wire.ts';
-import { settlesWithin } from '../../../base/within.ts';
+import { settlesWithin } from '../../../store/base/within.ts';
 import { ServiceError } from '../../errors.ts';
+import { record, type Wire } from '../../text/unknown-json.ts';
 import { type EditorClient, messageBytes } from './client.ts';
 import type { LanguageServers } from './running.ts';
 import type { LanguageServer } from './server.ts';

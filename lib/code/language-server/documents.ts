@@ -1,4 +1,4 @@
-import { list, number, record, text, type Wire } from '../../../base/wire.ts';
+import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
 
 /** A change or a text of a client's, as the protocol's parameters say it. */
 type Params = unknown;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { number, record, text } from '../../../base/wire.ts';
+import { number, record, text } from '../../text/unknown-json.ts';
 import { ASKED, type EditorClient, messageBytes, type Seat } from './client.ts';
 import type { ClientMessages } from './client-messages.ts';
 import { createDocuments, DID_CHANGE, DID_CLOSE, DID_OPEN, type Telling } from './documents.ts';

@@ -1,6 +1,6 @@
-import { record, type Wire } from '../../../base/wire.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { badField, type ServiceError } from '../../errors.ts';
+import { record, type Wire } from '../../text/unknown-json.ts';
 import { converse } from './converse.ts';
 import type { LanguageServerNeeds } from './needs.ts';
 import { type FilesScope, treeIn } from './root.ts';

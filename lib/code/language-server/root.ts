@@ -1,5 +1,5 @@
+import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import type { WithStore } from '../../../store/store.ts';
-import type { Tree } from '../../../store/tree/folder.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';

@@ -1,4 +1,4 @@
-import { list, record } from '../../../base/wire.ts';
+import { list, record } from '../../text/unknown-json.ts';
 import { type EditorClient, messageBytes } from './client.ts';
 import { type Envelope, messageId } from './envelope.ts';
 

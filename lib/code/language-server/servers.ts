@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { isAtOrBelow } from '../../../base/at-or-below.ts';
-import { forgetServer, noteServer, serverMarkers } from '../../../store/language-servers.ts';
+import { isAtOrBelow } from '../../../store/base/at-or-below.ts';
+import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import type { WithStore } from '../../../store/store.ts';
-import type { Tree } from '../../../store/tree/folder.ts';
+import {
+  forgetServer,
+  noteServer,
+  serverMarkers,
+} from '../../../store/worktrees/language-servers.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';

@@ -1,4 +1,4 @@
-import { readCase } from '../../../store/cases.ts';
+import { readCase } from '../../../store/cases/cases.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Store } from '../../../store/store.ts';
 import { orNotFound } from '../../errors.ts';

@@ -1,18 +1,18 @@
-import { lockOn } from '../../../base/locks.ts';
-import { sha256 } from '../../../base/sha256.ts';
-import { etagOf } from '../../../store/names.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { etagOf } from '../../../store/base/names.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
 import type {
   CodeHostConfig,
   CodeHostConfigChange,
 } from '../../../store/records/codehost-settings.ts';
 import type { Settings } from '../../../store/records/settings.ts';
-import { incomingSecrets, setIncomingSecret } from '../../../store/secrets.ts';
 import {
   changeSettings,
   currentSettings,
   settingsChanged,
 } from '../../../store/settings/settings.ts';
 import type { Store } from '../../../store/store.ts';
+import { incomingSecrets, setIncomingSecret } from '../../../store/workspace/secrets.ts';
 import { GITHUB, wrongApi } from '../../codehost/github/address.ts';
 import { TIMEOUT_S } from '../../codehost/github/client.ts';
 import { ServiceError } from '../../errors.ts';
@@ -54,7 +54,7 @@ export const changeCodeHostSettings = (
   ifMatch: string | undefined,
 ): Promise<ServedSettings> => {
   refuseWrong(change);
-  return store.turns.take(lockOn.codehostSettings(), async () => {
+  return store.locks.take(lockOn.codehostSettings(), async () => {
     const { served, file } = await current(store);
     if (ifMatch !== undefined && ifMatch !== served.etag) throw settingsChanged();
     const changes = Object.fromEntries(

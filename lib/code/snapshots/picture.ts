@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sha256 } from '../../../base/sha256.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
 import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
 import {
   noteTree,

@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { orElse } from '../../../base/or-else.ts';
-import { sha256 } from '../../../base/sha256.ts';
+import { orElse } from '../../../store/base/or-else.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
 import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';

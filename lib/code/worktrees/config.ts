@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { pathContains } from '../../../base/path-contains.ts';
+import { pathContains } from '../../../store/base/path-contains.ts';
 import { worktreeConfigOf } from '../../../store/records/applied.ts';
 import type {
   WorktreeConfig,
@@ -13,7 +13,7 @@ import {
 } from '../../../store/settings/settings.ts';
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import { wrongTemplate } from './make/branch-template.ts';
+import { wrongTemplate } from './create/branch-template.ts';
 import { wrongGlob } from './setup/glob.ts';
 
 /** How worktrees are made now: the settings as last read, with the defaults. */

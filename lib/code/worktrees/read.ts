@@ -1,11 +1,11 @@
-import { orElse } from '../../../base/or-else.ts';
-import { claimedWorktree, lookAtWorktrees } from '../../../store/claimed-worktrees.ts';
-import { allItems, itemOf } from '../../../store/items/items.ts';
-import { isMadeAgain } from '../../../store/new-id.ts';
+import { orElse } from '../../../store/base/or-else.ts';
+import { allItems, itemOf } from '../../../store/reconcile/items.ts';
+import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
 import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { readWorktree, saveWorktree } from '../../../store/worktrees.ts';
+import { claimedWorktree, lookAtWorktrees } from '../../../store/worktrees/claimed-worktrees.ts';
+import { readWorktree, saveWorktree } from '../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Traces } from '../../tools/process/process-tree.ts';
 import type { Setups, WithSetups } from './setup/setups.ts';

@@ -1,4 +1,3 @@
-import { text } from '../../../base/wire.ts';
 import type {
   AuthRefresh,
   AuthStatus,
@@ -7,6 +6,7 @@ import type {
   RateLimit,
 } from '../../../store/records/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
+import { text } from '../../text/unknown-json.ts';
 import type { HostSettings } from './client.ts';
 import type { Headers } from './failure.ts';
 import { howToLogIn, tokenMissing } from './refusals.ts';

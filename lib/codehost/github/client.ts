@@ -1,7 +1,7 @@
 import type { Octokit } from '@octokit/core';
 import type { paginateGraphQLInterface } from '@octokit/plugin-paginate-graphql';
 import type { PaginateInterface, PaginatingEndpoints } from '@octokit/plugin-paginate-rest';
-import { createTurns, type Turns } from '../../../base/turns.ts';
+import { createLocks, type Locks } from '../../../store/base/mutex.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
 import { createGh, type Gh } from '../../tools/process/gh.ts';
@@ -52,7 +52,7 @@ export interface HostSettings {
   gh: Gh;
   tokens: Tokens;
   /** One write at a time for a host. */
-  turns: Turns;
+  locks: Locks;
   client(host: string): Promise<HostClient>;
   /** Where the pages of a host are asked. */
   web(host: string): string;
@@ -67,7 +67,7 @@ export const TIMEOUT_S = 30;
 export const createDesk = ({ env, settings, version }: Surroundings): HostSettings => {
   const gh = createGh(env);
   const tokens = createTokens(env, gh);
-  const turns = createTurns();
+  const locks = createLocks();
   const network = createNetwork(env);
   const seconds = (): number => settings().timeout_seconds ?? TIMEOUT_S;
   const fetch = createFetch(network, seconds);
@@ -75,14 +75,14 @@ export const createDesk = ({ env, settings, version }: Surroundings): HostSettin
   return {
     gh,
     tokens,
-    turns,
+    locks,
     seconds,
     fetch: network,
     web: (host) => webOf(host, apiOf(host, { env, settings: settings() })),
     client: async (host) => {
       const base = apiOf(host, { env, settings: settings() });
       const key = `${host} ${base}`;
-      const client = known.get(key) ?? open({ host, base, tokens, turns }, { fetch, version });
+      const client = known.get(key) ?? open({ host, base, tokens, locks }, { fetch, version });
       known.set(key, client);
       return client;
     },

@@ -1,4 +1,4 @@
-import { lockOn } from '../../../base/locks.ts';
+import { lockOn } from '../../../store/base/locks.ts';
 import type { IssueComment } from '../../../store/records/code-host.ts';
 import { me } from './account.ts';
 import { apiPath, fullNameOf, hostClient, type RemoteRepositoryAccess } from './client.ts';
@@ -21,7 +21,7 @@ export const comment = (
   number: number,
   { marker, body }: { marker: string; body: string },
 ): Promise<Written> =>
-  place.desk.turns.take(
+  place.desk.locks.take(
     lockOn.comment(`${place.name.host}/${fullNameOf(place.name)}#${number}`),
     async () => {
       // Two dashes would end it.

@@ -1,4 +1,4 @@
-import { LARGEST_IMAGE } from '../../../store/links/images.ts';
+import { LARGEST_IMAGE } from '../../../store/codehost/images.ts';
 import { ServiceError } from '../../errors.ts';
 import type { HostSettings } from './client.ts';
 import { type Fetch, follow, redirectOf } from './fetch.ts';

@@ -1,4 +1,4 @@
-import { visibleOutput } from '../../../base/visible.ts';
+import { visibleOutput } from '../../../store/base/visible.ts';
 
 /** When a step ran, by the clock of its runner, in whole seconds. */
 export interface StepTimes {

@@ -1,5 +1,5 @@
-import { list, record, text } from '../../../base/wire.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
+import { list, record, text } from '../../text/unknown-json.ts';
 import type { Failure, HostAnswer, RequestContext } from './failure.ts';
 import {
   absent,

@@ -1,5 +1,5 @@
-import { text } from '../../../base/wire.ts';
 import { ServiceError } from '../../errors.ts';
+import { text } from '../../text/unknown-json.ts';
 import type { TokenSource } from '../code-host.ts';
 import { isSameServer } from './address.ts';
 import type { Headers, HostAnswer, RequestContext } from './failure.ts';

@@ -1,9 +1,9 @@
 import type { Octokit } from '@octokit/core';
-import { lockOn } from '../../../base/locks.ts';
-import type { Turns } from '../../../base/turns.ts';
-import { record } from '../../../base/wire.ts';
-import { notePlaced } from '../../../base/write-stage.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import type { Locks } from '../../../store/base/mutex.ts';
+import { notePlaced } from '../../../store/base/write-stage.ts';
 import type { ServiceError } from '../../errors.ts';
+import { record } from '../../text/unknown-json.ts';
 import { type Effect, effectOf, graphqlUrl, type HostRequest } from './allowed.ts';
 import type { Failure, Headers, RequestContext } from './failure.ts';
 import { isWanted, TimedOut } from './fetch.ts';
@@ -17,7 +17,7 @@ export interface Door {
   /** Of its API. */
   base: string;
   tokens: Tokens;
-  turns: Turns;
+  locks: Locks;
 }
 
 type Answer = Awaited<ReturnType<Octokit['request']>>;
@@ -39,7 +39,7 @@ export const guarded =
     const work = (): Promise<Answer> => withToken(door, { asked, effect }, attempt);
     if (effect !== 'write') return work();
     notePlaced(door.base);
-    return door.turns.take(lockOn.host(door.host), work);
+    return door.locks.take(lockOn.host(door.host), work);
   };
 
 interface Request {

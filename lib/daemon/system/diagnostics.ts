@@ -1,7 +1,7 @@
-import { lookCloser } from '../../../store/beside/look-closer.ts';
-import { importProblems } from '../../../store/links/imports.ts';
-import { readSnapshots } from '../../../store/snapshots.ts';
-import type { FileProblem } from '../../../store/text/problem.ts';
+import { importProblems } from '../../../store/codehost/imports.ts';
+import type { FileProblem } from '../../../store/front-matter/problem.ts';
+import { lookCloser } from '../../../store/problems/look-closer.ts';
+import { readSnapshots } from '../../../store/worktrees/snapshots.ts';
 import type { Service } from '../../service.ts';
 import { tellAdvice } from './settings-advice.ts';
 

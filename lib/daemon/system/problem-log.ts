@@ -1,5 +1,5 @@
+import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import type { Store } from '../../../store/store.ts';
-import type { FileProblem } from '../../../store/text/problem.ts';
 import type { Log } from '../../log.ts';
 
 /** Logs each file that cannot be used, once, with its place and what to do; and once that it is mended. */

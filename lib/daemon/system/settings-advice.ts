@@ -1,9 +1,11 @@
 import { join, relative, resolve } from 'node:path';
-import { isAtOrBelow } from '../../../base/at-or-below.ts';
-import { meantBy } from '../../../base/meant-by.ts';
-import { realPlace } from '../../../base/path-contains.ts';
-import { findGitDir, type GitDir } from '../../../store/disk/git-dir.ts';
-import { isDirectoryItself } from '../../../store/disk/plain-path.ts';
+import { isAtOrBelow } from '../../../store/base/at-or-below.ts';
+import { realPlace } from '../../../store/base/path-contains.ts';
+import { meantBy } from '../../../store/base/suggest.ts';
+import { placeOfPath } from '../../../store/front-matter/complaints.ts';
+import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
+import { findGitDir, type GitDir } from '../../../store/fs/git-dir.ts';
+import { isDirectoryItself } from '../../../store/fs/plain-path.ts';
 import type { Layout } from '../../../store/layout.ts';
 import { Settings } from '../../../store/records/settings.ts';
 import {
@@ -13,8 +15,6 @@ import {
 } from '../../../store/settings/globals.ts';
 import { isRemote, readLocal } from '../../../store/settings/local.ts';
 import { unknownKeys } from '../../../store/settings/settings-keys.ts';
-import { placeOfPath } from '../../../store/text/complaints.ts';
-import { type FileProblem, fileProblem, Problem } from '../../../store/text/problem.ts';
 import { PRESETS } from '../../agents/presets.ts';
 import type { Config } from '../../config.ts';
 import type { Service } from '../../service.ts';

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { sharedRead } from '../../../base/shared-read.ts';
-import { shellQuoted } from '../../../base/shell-quoted.ts';
+import { sharedRead } from '../../../store/base/shared-read.ts';
+import { shellQuoted } from '../../../store/base/shell-quoted.ts';
+import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import type { Layout } from '../../../store/layout.ts';
 import { refreshTrust } from '../../../store/settings/globals.ts';
+import { plain } from '../../../store/settings/trust/told.ts';
 import type { WithStore } from '../../../store/store.ts';
-import type { FileProblem } from '../../../store/text/problem.ts';
-import { plain } from '../../../store/trust/told.ts';
 import type { WithLog } from '../../log.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { sha256 } from '../../../base/sha256.ts';
-import { keyWithHash } from '../../../store/api-keys.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
 import type { ApiKey } from '../../../store/records/api-key.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import { keyWithHash } from '../../../store/workspace/api-keys.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithKeyring } from './keyring.ts';

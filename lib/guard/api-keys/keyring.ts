@@ -1,6 +1,6 @@
-import { apiKeys, isKeyGranted } from '../../../store/api-keys.ts';
 import type { ApiKey } from '../../../store/records/api-key.ts';
 import type { Store } from '../../../store/store.ts';
+import { apiKeys, isKeyGranted } from '../../../store/workspace/api-keys.ts';
 import type { Runs } from '../../tools/process/runs.ts';
 
 /**

@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { sha256 } from '../../../base/sha256.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
+import type { ApiKey } from '../../../store/records/api-key.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import {
   apiKeyOf,
   apiKeys,
@@ -7,9 +9,7 @@ import {
   removeKey,
   saveKey,
   touchKey,
-} from '../../../store/api-keys.ts';
-import type { ApiKey } from '../../../store/records/api-key.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+} from '../../../store/workspace/api-keys.ts';
 import { badField, invalidState, notFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithKeyring } from './keyring.ts';

@@ -1,12 +1,12 @@
-import { lockOn } from '../../../base/locks.ts';
-import { apart } from '../../../base/turns.ts';
-import type { UnsandboxedRun } from '../../../store/gate/gate.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { apart } from '../../../store/base/mutex.ts';
+import type { UnsandboxedRun } from '../../../store/held/held.ts';
 import {
   unsandboxedEnded,
   unsandboxedRuns,
   unsandboxedStarts,
-} from '../../../store/waiting/unsandboxed.ts';
+} from '../../../store/pending/unsandboxed.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithLog } from '../../log.ts';
 import { killRun } from '../../tools/process/process-tree.ts';
 import type { Runs } from '../../tools/process/runs.ts';
@@ -51,4 +51,5 @@ export const endFormerRuns = async (
 };
 
 /** Resolves when what ended was looked at. */
-export const gateAtRest = (store: Store): Promise<void> => store.turns.idle(lockOn.unsandboxed());
+export const gateAtRest = (store: Store): Promise<void> =>
+  store.locks.whenFree(lockOn.unsandboxed());

@@ -1,10 +1,10 @@
-import type { WaitingValue } from '../../../store/records/trust.ts';
-import type { WithStore } from '../../../store/store.ts';
 import {
   acceptWaiting,
   type WaitingChange,
   waitingChanges,
-} from '../../../store/waiting/waiting.ts';
+} from '../../../store/pending/pending.ts';
+import type { WaitingValue } from '../../../store/records/trust.ts';
+import type { WithStore } from '../../../store/store.ts';
 
 /** Changes by file that wait since a program ran that no sandbox held, as what waits for the operator's word. */
 export const heldSource = {

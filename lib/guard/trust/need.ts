@@ -1,8 +1,8 @@
 import { onlyProject } from '../../../store/records/applied.ts';
 import { projectRemotes, settingsOf, waitingSettings } from '../../../store/settings/globals.ts';
+import { placesOf } from '../../../store/settings/trust/place.ts';
+import { trustCommandFor } from '../../../store/settings/trust/told.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { placesOf } from '../../../store/trust/place.ts';
-import { trustCommandFor } from '../../../store/trust/told.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 

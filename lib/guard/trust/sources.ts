@@ -1,6 +1,4 @@
-import { waitingKeys } from '../../../store/api-keys.ts';
-import { confirmWorktrees, lookAtWorktrees } from '../../../store/claimed-worktrees.ts';
-import { announce } from '../../../store/items/items.ts';
+import { announce } from '../../../store/reconcile/items.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { confirmSessions, unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
 import {
@@ -10,9 +8,11 @@ import {
   trustValues,
   waitingSettings,
 } from '../../../store/settings/globals.ts';
+import { waitingSettingValues } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { waitingSettingValues } from '../../../store/trust/waiting.ts';
-import { waitingRegistrations } from '../../../store/webhooks.ts';
+import { waitingRegistrations } from '../../../store/webhooks/webhooks.ts';
+import { waitingKeys } from '../../../store/workspace/api-keys.ts';
+import { confirmWorktrees, lookAtWorktrees } from '../../../store/worktrees/claimed-worktrees.ts';
 import { heldSource } from '../gate/held-source.ts';
 
 /** Who sends to receivers of events, and looks at them again when it is told that they changed. */

@@ -1,6 +1,6 @@
 import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
+import { plain, trustCommandFor } from '../../../store/settings/trust/told.ts';
 import type { WithStore } from '../../../store/store.ts';
-import { plain, trustCommandFor } from '../../../store/trust/told.ts';
 import type { WithLog } from '../../log.ts';
 
 /** Logs at the start which sessions and plans wait. Settings, receivers and worktrees are reported as problems of files. */

@@ -1,6 +1,6 @@
-import { lockOn } from '../../../base/locks.ts';
-import { apart } from '../../../base/turns.ts';
-import { notePlaced } from '../../../base/write-stage.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { apart } from '../../../store/base/mutex.ts';
+import { notePlaced } from '../../../store/base/write-stage.ts';
 import type {
   Trusted,
   TrustedValue,
@@ -8,9 +8,9 @@ import type {
   WaitingValue,
 } from '../../../store/records/trust.ts';
 import { refreshGlobals, revokeTrust, wasTrusted } from '../../../store/settings/globals.ts';
+import { trustedValues } from '../../../store/settings/trust/trusted.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
-import { trustedValues } from '../../../store/trust/trusted.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import { announceScope, SOURCES, type WithReceivers } from './sources.ts';
 
@@ -37,7 +37,7 @@ export const trust = (
   service: WithReceivers & WithStore & WithTrusted,
   wish: TrustWish,
 ): Promise<Trusted> =>
-  service.store.turns.take(lockOn.trust(), async () => {
+  service.store.locks.take(lockOn.trust(), async () => {
     await readyToWrite(service.store);
     const waiting = await listWaiting(service);
     const chosen =
@@ -77,7 +77,7 @@ export const listTrusted = ({ store }: WithStore): TrustedValue[] => trustedValu
 
 /** Takes the trust in a key back, at once: what is in the files waits again. 404 where it is not trusted. */
 export const revoke = (service: WithReceivers & WithStore, key: string): Promise<void> =>
-  service.store.turns.take(lockOn.trust(), async () => {
+  service.store.locks.take(lockOn.trust(), async () => {
     const { store, dispatcher } = service;
     await readyToWrite(store);
     const isTrusted = await noted(store, async () => revokeTrust(store, key), {

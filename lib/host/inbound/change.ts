@@ -1,6 +1,6 @@
-import { record, text, type Wire } from '../../../base/wire.ts';
 import type { PullTransition } from '../../../store/records/pull-request.ts';
 import type { PullState } from '../../codehost/code-host.ts';
+import { record, text, type Wire } from '../../text/unknown-json.ts';
 import { payloadLogin, timeOf } from './payload.ts';
 
 /** What happened to a pull request, as the timeline keeps it, but for what was before. */

@@ -1,5 +1,5 @@
-import { list, record, text, type Wire } from '../../../base/wire.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
+import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { type Change, changeOf } from './change.ts';
 import {
   formerName,

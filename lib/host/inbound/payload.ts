@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { orElse } from '../../../base/or-else.ts';
-import { number, record, text, type Wire } from '../../../base/wire.ts';
+import { orElse } from '../../../store/base/or-else.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import { ServiceError } from '../../errors.ts';
+import { number, record, text, type Wire } from '../../text/unknown-json.ts';
 
 /** The payload of a delivery. Throws `bad_request` for what is no JSON object. */
 export const payloadOf = (bytes: Buffer): Wire => {

@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { lockOn } from '../../../base/locks.ts';
-import { sha256 } from '../../../base/sha256.ts';
-import { hasArrived, noteArrival } from '../../../store/arrivals.ts';
-import { incomingSecrets } from '../../../store/secrets.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
+import { hasArrived, noteArrival } from '../../../store/codehost/arrivals.ts';
 import type { Store } from '../../../store/store.ts';
+import { incomingSecrets } from '../../../store/workspace/secrets.ts';
 import { ServiceError } from '../../errors.ts';
 import { tellItems } from './apply.ts';
 import { readNews } from './host-news.ts';
@@ -39,7 +39,7 @@ export const takeDelivery = (store: Store, { headers, bytes }: Delivery): Promis
   const payload = payloadOf(bytes);
   const arrival = { id, event, sha256: sha256(bytes) };
   // One after the other: of the same one sent twice at once, the second finds the first noted.
-  return store.turns.take(lockOn.arrivals(), async () => {
+  return store.locks.take(lockOn.arrivals(), async () => {
     if (hasArrived(store, arrival)) return { ...done(event, [], AGAIN), duplicate: true };
     const told = readNews(event, payload);
     const { case_ids, note } = await tellItems(store, told);

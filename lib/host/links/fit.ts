@@ -1,9 +1,9 @@
-import { shorten } from '../../../base/shorten.ts';
-import { visible } from '../../../base/visible.ts';
-import type { IssueCopy } from '../../../store/links/issue-copy.ts';
+import { visible } from '../../../store/base/visible.ts';
+import type { IssueCopy } from '../../../store/codehost/issue-copy.ts';
+import { storable } from '../../../store/front-matter/storable.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
-import { storable } from '../../../store/text/storable.ts';
 import { ServiceError } from '../../errors.ts';
+import { shorten } from '../../text/shorten.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 
 const MAX_TITLE = 200;

@@ -1,11 +1,11 @@
 import { basename } from 'node:path';
-import { lockOn } from '../../../base/locks.ts';
-import { itemOf } from '../../../store/items/items.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { issueText } from '../../../store/codehost/issue-copy.ts';
+import { type IssueName, issueKey, linkedTo } from '../../../store/codehost/link-index.ts';
+import { createLink, linkText, readLink } from '../../../store/codehost/links.ts';
 import { issueFile, linkFile } from '../../../store/layout.ts';
-import { issueText } from '../../../store/links/issue-copy.ts';
-import { type IssueName, issueKey, linkedTo } from '../../../store/links/link-index.ts';
-import { createLink, linkText, readLink } from '../../../store/links/links.ts';
-import { isMadeAgain } from '../../../store/new-id.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
+import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -154,7 +154,7 @@ const linkFrom = (place: IssueName, { node_id, url }: Issue, at: string) => ({
 });
 
 const atOnce = <T>(store: Store, place: IssueName, work: () => Promise<T>): Promise<T> =>
-  store.turns.take(lockOn.issue(issueKey(place)), async () => {
+  store.locks.take(lockOn.issue(issueKey(place)), async () => {
     await refuseImported(store, place);
     return work();
   });

@@ -5,8 +5,8 @@ import {
   listImports,
   readImport,
   type StoredImport,
-} from '../../../store/links/imports.ts';
-import { newId } from '../../../store/new-id.ts';
+} from '../../../store/codehost/imports.ts';
+import { newId } from '../../../store/reconcile/new-id.ts';
 import type {
   ImportFilter,
   ImportJob,

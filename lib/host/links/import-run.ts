@@ -3,8 +3,8 @@ import {
   listImports,
   readImport,
   type StoredImport,
-} from '../../../store/links/imports.ts';
-import { readLink } from '../../../store/links/links.ts';
+} from '../../../store/codehost/imports.ts';
+import { readLink } from '../../../store/codehost/links.ts';
 import {
   type ImportFilter,
   type ImportResult,

@@ -1,14 +1,14 @@
-import { sha256 } from '../../../base/sha256.ts';
-import { itemOf } from '../../../store/items/items.ts';
-import { DEFAULT_HOST, lastLink } from '../../../store/links/link-index.ts';
-import { listSyncs } from '../../../store/links/syncs.ts';
-import { etagOf } from '../../../store/names.ts';
-import { readPull } from '../../../store/pulls/pulls.ts';
+import { etagOf } from '../../../store/base/names.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
+import { DEFAULT_HOST, lastLink } from '../../../store/codehost/link-index.ts';
+import { readPull } from '../../../store/codehost/pulls.ts';
+import { listSyncs } from '../../../store/codehost/syncs.ts';
+import type { FileProblem } from '../../../store/front-matter/problem.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
 import type { IssueLink, IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Sync } from '../../../store/records/sync.ts';
 import type { Store } from '../../../store/store.ts';
-import type { FileProblem } from '../../../store/text/problem.ts';
 import { notFound, orNotFound } from '../../errors.ts';
 
 interface LinkRecord {

@@ -1,5 +1,5 @@
-import { StoreError } from '../../../store/errors.ts';
-import { allLinks, DEFAULT_HOST } from '../../../store/links/link-index.ts';
+import { StoreError } from '../../../store/base/errors.ts';
+import { allLinks, DEFAULT_HOST } from '../../../store/codehost/link-index.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { SyncedAll } from '../../../store/records/sync.ts';

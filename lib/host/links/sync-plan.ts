@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { CaseChange } from '../../../store/cases.ts';
-import type { IssueCopy } from '../../../store/links/issue-copy.ts';
-import { issueKey } from '../../../store/links/link-index.ts';
-import type { LinkChange } from '../../../store/links/links.ts';
+import type { CaseChange } from '../../../store/cases/cases.ts';
+import type { SyncPlan, SyncState } from '../../../store/cases/sync-issue.ts';
+import type { IssueCopy } from '../../../store/codehost/issue-copy.ts';
+import { issueKey } from '../../../store/codehost/link-index.ts';
+import type { LinkChange } from '../../../store/codehost/links.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { FieldName, FieldSync, SyncMatter } from '../../../store/records/sync.ts';
-import type { SyncPlan, SyncState } from '../../../store/syncing.ts';
 import type { MissingIssue } from '../../codehost/code-host.ts';
 import { type Fields, fieldsOf, fittedCopy, placeOfIssue } from './fit.ts';
 import { mergedFields, mergeFields, type Preference } from './merge.ts';

@@ -1,11 +1,11 @@
-import { itemOf } from '../../../store/items/items.ts';
-import { DEFAULT_HOST, issueKey } from '../../../store/links/link-index.ts';
-import { readLink } from '../../../store/links/links.ts';
+import { type Synced, syncLink } from '../../../store/cases/sync-issue.ts';
+import { DEFAULT_HOST, issueKey } from '../../../store/codehost/link-index.ts';
+import { readLink } from '../../../store/codehost/links.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { SyncResult } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { type Synced, syncLink } from '../../../store/syncing.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import {
   type MissingIssue,

@@ -1,13 +1,13 @@
-import { sha256 } from '../../../base/sha256.ts';
-import { withTexts } from '../../../store/disk/scratch.ts';
-import { newId } from '../../../store/new-id.ts';
-import type { StoredPull } from '../../../store/pulls/pulls.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
+import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import {
   createUpdate,
   listUpdates,
   notePublished,
   type StoredUpdate,
-} from '../../../store/pulls/updates.ts';
+} from '../../../store/codehost/updates.ts';
+import { withTexts } from '../../../store/fs/scratch.ts';
+import { newId } from '../../../store/reconcile/new-id.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';

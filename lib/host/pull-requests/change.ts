@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { changePull, pullChanged, type StoredPull } from '../../../store/pulls/pulls.ts';
+import { changePull, pullChanged, type StoredPull } from '../../../store/codehost/pulls.ts';
 import type { PullPatch } from '../../../store/records/pull-call.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { checkTexts } from '../../work/cases/text.ts';

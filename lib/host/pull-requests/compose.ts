@@ -1,8 +1,12 @@
-import { lockOn } from '../../../base/locks.ts';
-import { sha256 } from '../../../base/sha256.ts';
-import { readLink } from '../../../store/links/links.ts';
-import { readProofs } from '../../../store/proofs.ts';
-import { readPullDraft, type StoredPullDraft, savePullDraft } from '../../../store/pulls/drafts.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
+import { readProofs } from '../../../store/cases/proofs.ts';
+import {
+  readPullDraft,
+  type StoredPullDraft,
+  savePullDraft,
+} from '../../../store/codehost/drafts.ts';
+import { readLink } from '../../../store/codehost/links.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
 import { sessionSummary, sessionsOf } from '../../../store/sessions/sessions.ts';
@@ -89,7 +93,7 @@ export const composePullBody = (
   { title, labels, overwrite = false }: Wanted,
 ): Promise<ServedDraft> => {
   checkTexts({ title });
-  return store.turns.take(lockOn.draft(caseId), async () => {
+  return store.locks.take(lockOn.draft(caseId), async () => {
     checkCase(store, caseId);
     const before = readPullDraft(store, caseId);
     if (before !== undefined && isEdited(before) && !overwrite) throw edited();

@@ -1,5 +1,5 @@
-import { isMadeAgain } from '../../../store/new-id.ts';
-import { readPull, type StoredPull } from '../../../store/pulls/pulls.ts';
+import { readPull, type StoredPull } from '../../../store/codehost/pulls.ts';
+import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
 import type { CreatedPull, WantedPull } from '../../../store/records/pull-call.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';

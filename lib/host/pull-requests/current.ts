@@ -1,5 +1,5 @@
-import { lockOn } from '../../../base/locks.ts';
-import { readPull, type StoredPull } from '../../../store/pulls/pulls.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { readPull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
@@ -63,10 +63,10 @@ export const servedPull = ({ case_id, matter, body }: StoredPull): PullRequest =
  * Taken outside of the worktree's turn and of the Work item's own, never within them.
  */
 export const inPullTurn = <T>(
-  { turns }: Store,
+  { locks }: Store,
   caseId: string,
   work: () => Promise<T>,
-): Promise<T> => turns.take(lockOn.pull(caseId), work);
+): Promise<T> => locks.take(lockOn.pull(caseId), work);
 
 /** What most of this room's work is given. */
 export type PullNeeds = WithCodeHost & WithStore;

@@ -1,5 +1,5 @@
-import { codeSpans } from '../../../base/markdown/code-spans.ts';
-import { type Leaf, readLeaves } from '../../../base/markdown/leaves.ts';
+import { codeSpans } from '../../text/markdown/code-spans.ts';
+import { type Leaf, readLeaves } from '../../text/markdown/leaves.ts';
 
 /**
  * Markdown that somebody else wrote, as it may stand in what is published: it notifies nobody (`@name`), closes no issue

@@ -1,5 +1,5 @@
-import type { StoredPull } from '../../../store/pulls/pulls.ts';
-import type { NewTransition } from '../../../store/pulls/timeline.ts';
+import type { StoredPull } from '../../../store/codehost/pulls.ts';
+import type { NewTransition } from '../../../store/codehost/timeline.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { MarkedReady } from '../../../store/records/pull-call.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';

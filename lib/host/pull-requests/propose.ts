@@ -1,5 +1,5 @@
-import { sha256 } from '../../../base/sha256.ts';
-import type { StoredPull } from '../../../store/pulls/pulls.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
+import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-import { changePull, type StoredPull } from '../../../store/pulls/pulls.ts';
+import { changePull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';

@@ -1,12 +1,12 @@
+import { readPull } from '../../../store/codehost/pulls.ts';
+import type { PushedRebase } from '../../../store/records/conflict.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import {
   changeConflict,
   isOpenHere,
   listConflicts,
   type StoredConflict,
-} from '../../../store/conflicts.ts';
-import { readPull } from '../../../store/pulls/pulls.ts';
-import type { PushedRebase } from '../../../store/records/conflict.ts';
-import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+} from '../../../store/sessions/conflicts.ts';
 import type { Store } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted.ts';

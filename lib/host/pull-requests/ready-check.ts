@@ -1,13 +1,13 @@
-import { counted } from '../../../base/counted.ts';
-import type { StoredPull } from '../../../store/pulls/pulls.ts';
-import { listReviews } from '../../../store/pulls/reviews.ts';
+import type { StoredPull } from '../../../store/codehost/pulls.ts';
+import { listReviews } from '../../../store/codehost/reviews.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
 import type { Store } from '../../../store/store.ts';
-import { checkState } from '../../code/worktrees/look/state.ts';
+import { checkState } from '../../code/worktrees/inspect/state.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import type { HostReview, Pull, ReviewThread } from '../../codehost/code-host.ts';
+import { counted } from '../../text/counted.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import { getGate } from '../../work/proof/checklist.ts';

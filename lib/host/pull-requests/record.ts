@@ -1,4 +1,4 @@
-import { type StoredPull, savePull } from '../../../store/pulls/pulls.ts';
+import { type StoredPull, savePull } from '../../../store/codehost/pulls.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
 import type { HostedRepository, Pull, RepositoryName } from '../../codehost/code-host.ts';

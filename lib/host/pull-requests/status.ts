@@ -1,4 +1,4 @@
-import type { StoredPull } from '../../../store/pulls/pulls.ts';
+import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import type { SyncedPull } from '../../../store/records/pull-call.ts';
 import type { PullStatus } from '../../../store/records/pull-status.ts';
 import type { WithStore } from '../../../store/store.ts';
@@ -6,7 +6,7 @@ import { withLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { getItem } from '../../code/projects/item.ts';
 import { repositoryFor } from '../../code/projects/repository.ts';
-import { stateOf } from '../../code/worktrees/look/state.ts';
+import { stateOf } from '../../code/worktrees/inspect/state.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import type { Pull } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';

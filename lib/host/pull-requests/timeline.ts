@@ -1,4 +1,8 @@
-import { appendTimeline, type NewTransition, readTimeline } from '../../../store/pulls/timeline.ts';
+import {
+  appendTimeline,
+  type NewTransition,
+  readTimeline,
+} from '../../../store/codehost/timeline.ts';
 import type { PullTransition } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
 import { checkCase } from '../../code/worktrees/read.ts';

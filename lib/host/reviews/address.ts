@@ -1,6 +1,6 @@
-import { lockOn } from '../../../base/locks.ts';
-import { newId } from '../../../store/new-id.ts';
-import { changeReview } from '../../../store/pulls/reviews.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { changeReview } from '../../../store/codehost/reviews.ts';
+import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
@@ -32,7 +32,7 @@ export const addressFeedback = (
 ): Promise<Session> => {
   checkTexts({ comment: wanted.comment });
   const id = newId();
-  return service.store.turns.take(lockOn.feedback(caseId), async () => {
+  return service.store.locks.take(lockOn.feedback(caseId), async () => {
     const known = readSession(service.store, caseId, id);
     if (known !== undefined) return known.session;
     refuseSecond(service.store, caseId);

@@ -1,11 +1,11 @@
-import { capText } from '../../../base/cap-text.ts';
-import { fenceOff } from '../../../base/fence-off.ts';
-import { oneLine } from '../../../base/one-line.ts';
-import { readPull } from '../../../store/pulls/pulls.ts';
-import { listReviews } from '../../../store/pulls/reviews.ts';
+import { fenceOff } from '../../../store/base/fence-off.ts';
+import { readPull } from '../../../store/codehost/pulls.ts';
+import { listReviews } from '../../../store/codehost/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
 import type { StoredSession } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
+import { capText } from '../../text/cap-text.ts';
+import { oneLine } from '../../text/one-line.ts';
 import { servedReviews } from './served.ts';
 
 /** The type of a session that addresses reviews. */

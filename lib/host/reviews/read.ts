@@ -1,10 +1,10 @@
-import type { StoredPull } from '../../../store/pulls/pulls.ts';
+import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import {
   listReviews,
   type StoredReview,
   saveReviews,
   type ToldReview,
-} from '../../../store/pulls/reviews.ts';
+} from '../../../store/codehost/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
 import type { Store } from '../../../store/store.ts';
 import type { FailingCheck, HostedRepository, JobLog, Pull } from '../../codehost/code-host.ts';

@@ -1,4 +1,4 @@
-import { changeReview } from '../../../store/pulls/reviews.ts';
+import { changeReview } from '../../../store/codehost/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
 import type { HostedRepository } from '../../codehost/code-host.ts';
 import { getPull, hostedFor, inPullTurn, type PullNeeds } from '../pull-requests/current.ts';

@@ -1,5 +1,5 @@
-import type { StoredPull } from '../../../store/pulls/pulls.ts';
-import type { StoredReview } from '../../../store/pulls/reviews.ts';
+import type { StoredPull } from '../../../store/codehost/pulls.ts';
+import type { StoredReview } from '../../../store/codehost/reviews.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Review, ReviewMatter } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';

@@ -1,8 +1,8 @@
-import { capText } from '../../../base/cap-text.ts';
-import { visible } from '../../../base/visible.ts';
-import type { ToldReview } from '../../../store/pulls/reviews.ts';
-import { storable } from '../../../store/text/storable.ts';
+import { visible } from '../../../store/base/visible.ts';
+import type { ToldReview } from '../../../store/codehost/reviews.ts';
+import { storable } from '../../../store/front-matter/storable.ts';
 import type { FailingCheck, HostReview, JobLog, ReviewThread } from '../../codehost/code-host.ts';
+import { capText } from '../../text/cap-text.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 
 /** What the host tells of a pull request's reviews and threads, in the form of their records. */

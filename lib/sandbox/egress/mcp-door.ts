@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sha256 } from '../../../base/sha256.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
 import { type McpLimits, MOST_MESSAGE_BYTES } from './limits.ts';
 import { readMessage } from './message.ts';
 

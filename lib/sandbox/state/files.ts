@@ -1,10 +1,10 @@
 import { constants, lstatSync, renameSync, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { beside } from '../../../store/disk/durable.ts';
-import { keepOwner, putNew } from '../../../store/disk/placing.ts';
-import { statsAt } from '../../../store/disk/plain-path.ts';
-import { syncDirectory, withHandle, writeSynced } from '../../../store/disk/synced.ts';
+import { beside } from '../../../store/fs/durable.ts';
+import { keepOwner, putNew } from '../../../store/fs/placing.ts';
+import { statsAt } from '../../../store/fs/plain-path.ts';
+import { syncDirectory, withHandle, writeSynced } from '../../../store/fs/synced.ts';
 
 /** Of one file, copied or returned. */
 export const LARGEST_BYTES = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { sha256 } from '../../../base/sha256.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
 
 /** Where an agent keeps its own, and what of it goes which way. Patterns are relative to it; `*` is within a name. */
 export interface StatePlace {

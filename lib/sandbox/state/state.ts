@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { isAtOrBelow } from '../../../base/at-or-below.ts';
-import { messageOf } from '../../../base/message-of.ts';
-import { orElse } from '../../../base/or-else.ts';
-import { writeSynced } from '../../../store/disk/synced.ts';
+import { isAtOrBelow } from '../../../store/base/at-or-below.ts';
+import { messageOf } from '../../../store/base/message-of.ts';
+import { orElse } from '../../../store/base/or-else.ts';
+import { writeSynced } from '../../../store/fs/synced.ts';
 import type { Bind } from '../sandbox.ts';
 import { copyIn, type RefusedFiles } from './copy.ts';
 import { bytesOf, replaceAt, stampAt } from './files.ts';

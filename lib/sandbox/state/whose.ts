@@ -1,7 +1,7 @@
 import { normalize } from 'node:path';
-import { isAtOrBelow } from '../../../base/at-or-below.ts';
-import { orElse } from '../../../base/or-else.ts';
-import { sha256 } from '../../../base/sha256.ts';
+import { isAtOrBelow } from '../../../store/base/at-or-below.ts';
+import { orElse } from '../../../store/base/or-else.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
 import type { Conversation, JsonObject } from './place.ts';
 
 interface Looked {

@@ -4,14 +4,14 @@ import {
   insertCase as keepCase,
   readMade,
   updateCase,
-} from '../../../store/cases.ts';
-import { newId } from '../../../store/new-id.ts';
+} from '../../../store/cases/cases.ts';
+import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Case, StateName } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { checkProject, theOnlyProject } from '../../code/projects/project.ts';
-import { removeForDeletedCase } from '../../code/worktrees/keep/remove.ts';
 import type { WorktreeNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
+import { removeForDeletedCase } from '../../code/worktrees/recovery/remove.ts';
 import type { WithConfig } from '../../config.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { moveTo } from './moves.ts';

@@ -1,5 +1,5 @@
-import type { CaseChange } from '../../../store/cases.ts';
-import { plainState } from '../../../store/item/item.ts';
+import type { CaseChange } from '../../../store/cases/cases.ts';
+import { plainState } from '../../../store/reconcile/item.ts';
 import type { Case, CaseMatter, State, StateName } from '../../../store/records/case.ts';
 
 /** What a rule about states looks at. */

@@ -1,8 +1,14 @@
-import { jsonText } from '../../../base/json.ts';
-import { casesMatching as keptCases, serveCase } from '../../../store/cases.ts';
+import { jsonText } from '../../../store/base/json.ts';
+import { casesMatching as keptCases, serveCase } from '../../../store/cases/cases.ts';
 import { readHistory } from '../../../store/git/history.ts';
-import { answerOf, caseOf, type Item, plainState, recordOf } from '../../../store/item/item.ts';
-import { type Filter, itemOf } from '../../../store/items/items.ts';
+import {
+  answerOf,
+  caseOf,
+  type Item,
+  plainState,
+  recordOf,
+} from '../../../store/reconcile/item.ts';
+import { type Filter, itemOf } from '../../../store/reconcile/items.ts';
 import { Case, type StateName } from '../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../store/records/history.ts';
 import type { Store } from '../../../store/store.ts';
@@ -111,7 +117,7 @@ const fieldsIn = (text: string): Field[] => {
 };
 
 /** Grows with every change of any Work item: an answer made at the same version is still right. */
-export { versionOf } from '../../../store/items/items.ts';
+export { versionOf } from '../../../store/reconcile/items.ts';
 
 /**
  * The commits of the workspace's own repository that changed a Work item, newest first; none without a repository.

@@ -1,6 +1,6 @@
-import { visible } from '../../../base/visible.ts';
-import { Problem } from '../../../store/text/problem.ts';
-import { decodeText } from '../../../store/text/text.ts';
+import { visible } from '../../../store/base/visible.ts';
+import { Problem } from '../../../store/front-matter/problem.ts';
+import { decodeText } from '../../../store/front-matter/text.ts';
 import { type FieldError, ServiceError } from '../../errors.ts';
 
 /** Throws `bad_request` for a title or a text that could not be read back from the file it is to be kept in. */

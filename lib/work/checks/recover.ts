@@ -1,5 +1,5 @@
-import { proofsOf } from '../../../store/item/item.ts';
-import { itemOf } from '../../../store/items/items.ts';
+import { proofsOf } from '../../../store/reconcile/item.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
 import type { CheckRun } from '../../../store/records/proof.ts';
 import { heldLocks } from '../../../store/sessions/locks.ts';
 import type { WithStore } from '../../../store/store.ts';

@@ -1,8 +1,8 @@
-import { lockOn } from '../../../base/locks.ts';
-import { apart } from '../../../base/turns.ts';
-import { visible } from '../../../base/visible.ts';
-import { isMadeAgain, newId } from '../../../store/new-id.ts';
-import { updateProof } from '../../../store/proofs.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { apart } from '../../../store/base/mutex.ts';
+import { visible } from '../../../store/base/visible.ts';
+import { updateProof } from '../../../store/cases/proofs.ts';
+import { isMadeAgain, newId } from '../../../store/reconcile/new-id.ts';
 import { runLimits } from '../../../store/records/applied.ts';
 import type { LockMatter } from '../../../store/records/lock.ts';
 import type { CheckRun, Proof, ProofMatter } from '../../../store/records/proof.ts';
@@ -14,12 +14,12 @@ import type { LaunchDeps } from '../../agents/launch.ts';
 import { liveOutput } from '../../agents/live-output.ts';
 import { plainRun } from '../../agents/run-end.ts';
 import { type Ran, runScript } from '../../agents/script.ts';
-import { refuseSession } from '../../code/rebase/under-way.ts';
-import { worktreeDiff } from '../../code/worktrees/look/diff.ts';
-import { checkState } from '../../code/worktrees/look/state.ts';
-import { viewOf } from '../../code/worktrees/look/view.ts';
-import { workOf } from '../../code/worktrees/look/work.ts';
+import { worktreeDiff } from '../../code/worktrees/inspect/diff.ts';
+import { checkState } from '../../code/worktrees/inspect/state.ts';
+import { viewOf } from '../../code/worktrees/inspect/view.ts';
+import { workOf } from '../../code/worktrees/inspect/work.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
+import { refuseSession } from '../../code/worktrees/rebase/under-way.ts';
 import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { checkTexts } from '../cases/text.ts';
@@ -84,7 +84,7 @@ interface Live {
 }
 
 const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live> =>
-  service.store.turns.take(lockOn.start(), async () => {
+  service.store.locks.take(lockOn.start(), async () => {
     const { store, engine } = service;
     if (engine.closing)
       throw new ServiceError('unavailable', 'The daemon is stopping. Start it, then try again.');

@@ -1,12 +1,16 @@
-import { counted } from '../../../base/counted.ts';
-import { messageOf } from '../../../base/message-of.ts';
-import { changeConflict, openConflict, type StoredConflict } from '../../../store/conflicts.ts';
+import { messageOf } from '../../../store/base/message-of.ts';
 import type { AbortedRebase } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import {
+  changeConflict,
+  openConflict,
+  type StoredConflict,
+} from '../../../store/sessions/conflicts.ts';
 import { type Restored, restore } from '../../code/snapshots/restore.ts';
 import { dropSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import type { WithLog } from '../../log.ts';
+import { counted } from '../../text/counted.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { putGitFiles } from '../../tools/git/write/git-files.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';

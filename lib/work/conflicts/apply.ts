@@ -1,14 +1,14 @@
-import { messageOf } from '../../../base/message-of.ts';
-import { changeConflict, type StoredConflict } from '../../../store/conflicts.ts';
+import { messageOf } from '../../../store/base/message-of.ts';
 import type { CleanRebase, RebaseStep, ResolvedFiles } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { toFile } from '../../code/rebase/conflict-words.ts';
+import { changeConflict, type StoredConflict } from '../../../store/sessions/conflicts.ts';
+import { toFile } from '../../code/worktrees/rebase/conflict-words.ts';
 import {
   stageConflictFiles,
   type Unmerged,
   unmergedFiles,
   unmergedIn,
-} from '../../code/rebase/unmerged.ts';
+} from '../../code/worktrees/rebase/unmerged.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { Git } from '../../tools/git/run/git.ts';

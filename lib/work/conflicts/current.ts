@@ -1,22 +1,26 @@
-import { changeConflict, openConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { ConflictPreview } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import {
+  changeConflict,
+  openConflict,
+  type StoredConflict,
+} from '../../../store/sessions/conflicts.ts';
 import { heldLocks } from '../../../store/sessions/locks.ts';
 import type { Store } from '../../../store/store.ts';
-import { inWorktreeTurn } from '../../../store/worktrees.ts';
-import { toFile } from '../../code/rebase/conflict-words.ts';
+import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
+import { compareSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
+import { checkState, stateOf } from '../../code/worktrees/inspect/state.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { findWorktree, getWorktree } from '../../code/worktrees/read.ts';
+import { toFile } from '../../code/worktrees/rebase/conflict-words.ts';
 import {
   foreignRebase,
   isOf,
   isThisRebase,
   noRebase,
   rebaseUnderWay,
-} from '../../code/rebase/under-way.ts';
-import { conflictDiff, unmergedFiles } from '../../code/rebase/unmerged.ts';
-import { compareSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
-import { checkState, stateOf } from '../../code/worktrees/look/state.ts';
-import type { GitNeeds } from '../../code/worktrees/needs.ts';
-import { findWorktree, getWorktree } from '../../code/worktrees/read.ts';
+} from '../../code/worktrees/rebase/under-way.ts';
+import { conflictDiff, unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';

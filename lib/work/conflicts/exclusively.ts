@@ -1,8 +1,8 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { releaseLock } from '../../../store/sessions/locks.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../store/store.ts';
-import { inWorktreeTurn } from '../../../store/worktrees.ts';
-import { checkState } from '../../code/worktrees/look/state.ts';
+import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
+import { checkState } from '../../code/worktrees/inspect/state.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
 import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
 import { reclaimWithin } from '../../code/worktrees/turn/reclaim.ts';

@@ -1,10 +1,14 @@
-import { allConflicts, listConflicts, type StoredConflict } from '../../../store/conflicts.ts';
 import {
   type Conflict,
   type ConflictFigures,
   type ConflictMetrics,
   OUTCOMES,
 } from '../../../store/records/conflict.ts';
+import {
+  allConflicts,
+  listConflicts,
+  type StoredConflict,
+} from '../../../store/sessions/conflicts.ts';
 import type { Store } from '../../../store/store.ts';
 import { orNotFound } from '../../errors.ts';
 

@@ -1,11 +1,11 @@
-import { messageOf } from '../../../base/message-of.ts';
-import { listConflicts } from '../../../store/conflicts.ts';
+import { messageOf } from '../../../store/base/message-of.ts';
 import type { ConflictMatter, RebaseWish } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { listConflicts } from '../../../store/sessions/conflicts.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted.ts';
-import { foreignRebase } from '../../code/rebase/under-way.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { foreignRebase } from '../../code/worktrees/rebase/under-way.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { isAncestor, mergeBase } from '../../tools/git/read/ancestry.ts';
 import { type Base, localOrUpstream, upstreamOf } from '../../tools/git/read/base.ts';

@@ -1,5 +1,3 @@
-import { counted } from '../../../base/counted.ts';
-import { changeConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type {
   CleanRebase,
   ConflictFile,
@@ -7,15 +5,17 @@ import type {
   StoppedRebase,
 } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { changeConflict, type StoredConflict } from '../../../store/sessions/conflicts.ts';
 import type { Store } from '../../../store/store.ts';
-import { moveBase } from '../../../store/worktrees.ts';
-import { toFile } from '../../code/rebase/conflict-words.ts';
-import { CONFLICT } from '../../code/rebase/under-way.ts';
-import { type Unmerged, unmergedFiles } from '../../code/rebase/unmerged.ts';
+import { moveBase } from '../../../store/worktrees/worktrees.ts';
 import { bringBack } from '../../code/snapshots/set-aside.ts';
 import { dropSnapshot, readWorktreeSnapshot, snapshot } from '../../code/snapshots/snapshot.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { toFile } from '../../code/worktrees/rebase/conflict-words.ts';
+import { CONFLICT } from '../../code/worktrees/rebase/under-way.ts';
+import { type Unmerged, unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
+import { counted } from '../../text/counted.ts';
 import { commitOf, headCommit } from '../../tools/git/read/repository.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { putMessage } from '../../tools/git/write/git-files.ts';

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { changeConflict, createConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { ConflictMatter, RebaseStep, RebaseWish } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import {
+  changeConflict,
+  createConflict,
+  type StoredConflict,
+} from '../../../store/sessions/conflicts.ts';
 import type { Store } from '../../../store/store.ts';
 import { getItem } from '../../code/projects/item.ts';
 import { setAside } from '../../code/snapshots/set-aside.ts';

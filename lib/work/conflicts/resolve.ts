@@ -1,13 +1,13 @@
-import { newId } from '../../../store/new-id.ts';
+import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import { inWorktreeTurn } from '../../../store/worktrees.ts';
+import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
 import type { ModelChoice } from '../../agents/choice.ts';
-import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/rebase/under-way.ts';
-import { unmergedFiles } from '../../code/rebase/unmerged.ts';
-import { checkState } from '../../code/worktrees/look/state.ts';
+import { checkState } from '../../code/worktrees/inspect/state.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
+import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/worktrees/rebase/under-way.ts';
+import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { createSession, type NewSession } from '../sessions/lifecycle/create.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';

@@ -1,17 +1,21 @@
-import { capText } from '../../../base/cap-text.ts';
-import { fenceOff } from '../../../base/fence-off.ts';
-import { sha256 } from '../../../base/sha256.ts';
-import { readCase } from '../../../store/cases.ts';
-import { changePlanning, type Planning, type PlanningChange } from '../../../store/planning.ts';
+import { fenceOff } from '../../../store/base/fence-off.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
+import { readCase } from '../../../store/cases/cases.ts';
 import {
   PLANNING_FILES,
   type PlanningFile,
   type PlanningStage,
 } from '../../../store/records/planning.ts';
+import {
+  changePlanning,
+  type Planning,
+  type PlanningChange,
+} from '../../../store/sessions/planning.ts';
 import { printable } from '../../agents/prompt.ts';
 import type { Provider } from '../../agents/provider.ts';
 import type { Providers } from '../../agents/providers.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { capText } from '../../text/cap-text.ts';
 import { planningFor } from '../planning/gate.ts';
 import { needTrustOf } from '../sessions/guards/trust.ts';
 import { checkProvider } from '../sessions/lifecycle/create.ts';

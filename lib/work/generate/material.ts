@@ -1,9 +1,9 @@
-import { type IssueCopy, readIssueCopy } from '../../../store/links/issue-copy.ts';
-import { readLink } from '../../../store/links/links.ts';
-import type { Planning } from '../../../store/planning.ts';
+import { type IssueCopy, readIssueCopy } from '../../../store/codehost/issue-copy.ts';
+import { readLink } from '../../../store/codehost/links.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PlanningFile } from '../../../store/records/planning.ts';
+import type { Planning } from '../../../store/sessions/planning.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { extractIssue } from '../issue-text/extract.ts';

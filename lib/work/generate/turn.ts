@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { lockOn } from '../../../base/locks.ts';
-import { visible } from '../../../base/visible.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { visible } from '../../../store/base/visible.ts';
 import type { LockMatter } from '../../../store/records/lock.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { baselineOwners, readBaseline } from '../../../store/sessions/baselines.ts';
@@ -8,11 +8,11 @@ import { releaseLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { answering } from '../../agents/prompt.ts';
 import type { Provider, RunResult, RunSpec } from '../../agents/provider.ts';
-import { refuseSession } from '../../code/rebase/under-way.ts';
-import { viewOf } from '../../code/worktrees/look/view.ts';
-import { ensureWorktree } from '../../code/worktrees/make/create.ts';
+import { ensureWorktree } from '../../code/worktrees/create/create.ts';
+import { viewOf } from '../../code/worktrees/inspect/view.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { refuseHeld, tracesOf } from '../../code/worktrees/read.ts';
+import { refuseSession } from '../../code/worktrees/rebase/under-way.ts';
 import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log, WithLog } from '../../log.ts';
@@ -73,7 +73,7 @@ interface Begun {
 }
 
 const begin = (service: WithEngine & WithSetups & WithStore, caseId: string): Promise<Begun> =>
-  service.store.turns.take(lockOn.start(), async () => {
+  service.store.locks.take(lockOn.start(), async () => {
     const { store, engine } = service;
     if (engine.closing) throw new ServiceError('unavailable', STOPPED);
     refuseSession(store, caseId, PLANNING);

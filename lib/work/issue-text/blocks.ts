@@ -1,6 +1,6 @@
-import { fenceOff } from '../../../base/fence-off.ts';
-import type { Container } from '../../../base/markdown/containers.ts';
-import { type Leaf, readLeaves } from '../../../base/markdown/leaves.ts';
+import { fenceOff } from '../../../store/base/fence-off.ts';
+import type { Container } from '../../text/markdown/containers.ts';
+import { type Leaf, readLeaves } from '../../text/markdown/leaves.ts';
 
 interface Item {
   text: string;

@@ -1,12 +1,12 @@
+import { isMarkdownName } from '../../../store/base/names.ts';
 import {
   memoryFilesOf as keptFiles,
   memoryRootOf,
   readMemory,
   writeMemory,
-} from '../../../store/memory.ts';
-import { isMarkdownName } from '../../../store/names.ts';
+} from '../../../store/cases/memory.ts';
+import type { TextFile } from '../../../store/front-matter/text-file.ts';
 import type { Store } from '../../../store/store.ts';
-import type { TextFile } from '../../../store/text/text-file.ts';
 import { badField, orNotFound } from '../../errors.ts';
 
 export interface MemoryFile {

@@ -2,18 +2,18 @@ import {
   editGlobalMemory,
   listGlobalMemory,
   readGlobalMemory,
-} from '../../../store/global-memory.ts';
-import { newId } from '../../../store/new-id.ts';
+} from '../../../store/cases/global-memory.ts';
+import type { TextFile } from '../../../store/front-matter/text-file.ts';
+import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Snapshot, SnapshotEntry } from '../../../store/records/snapshot.ts';
 import { type HeldLock, heldLocks } from '../../../store/sessions/locks.ts';
+import type { Store } from '../../../store/store.ts';
 import {
   createSnapshot,
   readSnapshots as keptSnapshots,
   readSnapshot,
   type TaggedSnapshot,
-} from '../../../store/snapshots.ts';
-import type { Store } from '../../../store/store.ts';
-import type { TextFile } from '../../../store/text/text-file.ts';
+} from '../../../store/worktrees/snapshots.ts';
 import { isTokenOf } from '../../agents/token.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import { badField, orNotFound, ServiceError } from '../../errors.ts';

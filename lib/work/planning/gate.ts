@@ -1,18 +1,18 @@
-import {
-  changePlanning,
-  grantPlanning,
-  isPlanningGranted,
-  type Planning,
-  readPlanning,
-} from '../../../store/planning.ts';
+import type { TextFile } from '../../../store/front-matter/text-file.ts';
 import {
   PLANNING_FILES,
   type PlanningArtifact,
   type PlanningFile,
   type PlanningGate,
 } from '../../../store/records/planning.ts';
+import {
+  changePlanning,
+  grantPlanning,
+  isPlanningGranted,
+  type Planning,
+  readPlanning,
+} from '../../../store/sessions/planning.ts';
 import type { Store } from '../../../store/store.ts';
-import type { TextFile } from '../../../store/text/text-file.ts';
 import { badField, invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { getMemory, putMemory } from '../memory/case-memory.ts';
 

@@ -1,18 +1,18 @@
-import type { Item } from '../../../store/item/item.ts';
-import { itemOf } from '../../../store/items/items.ts';
-import { newId } from '../../../store/new-id.ts';
 import {
   createProof,
   itemWithProofs,
   readProof,
   readProofs,
   type TaggedProof,
-} from '../../../store/proofs.ts';
+} from '../../../store/cases/proofs.ts';
+import type { Item } from '../../../store/reconcile/item.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
+import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import { workOf } from '../../code/worktrees/look/work.ts';
+import { workOf } from '../../code/worktrees/inspect/work.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';

@@ -5,7 +5,7 @@ import {
   type ProofRule,
   type TaggedProof,
   updateProof,
-} from '../../../store/proofs.ts';
+} from '../../../store/cases/proofs.ts';
 import type { ProofMatter } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
 import { invalidState, notFound, orNotFound } from '../../errors.ts';

@@ -1,12 +1,14 @@
-import { jsonText } from '../../../base/json.ts';
-import { sha256 } from '../../../base/sha256.ts';
+import { changedSince } from '../../../store/base/errors.ts';
+import { jsonText } from '../../../store/base/json.ts';
+import { etagOf } from '../../../store/base/names.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
 import {
   dropFromChecklist,
   appendToChecklist as keepEntry,
   tickTask,
   waiveInChecklist,
-} from '../../../store/checklist.ts';
-import { changedSince } from '../../../store/errors.ts';
+} from '../../../store/cases/checklist.ts';
+import type { MatterChanges } from '../../../store/front-matter/splice.ts';
 import {
   caseOf,
   caseStateOf,
@@ -15,14 +17,12 @@ import {
   type Item,
   proofGateOf,
   proofsOf,
-} from '../../../store/item/item.ts';
-import { isSatisfied } from '../../../store/item/proof-gate.ts';
-import { etagOf } from '../../../store/names.ts';
-import { newId } from '../../../store/new-id.ts';
+} from '../../../store/reconcile/item.ts';
+import { newId } from '../../../store/reconcile/new-id.ts';
+import { isSatisfied } from '../../../store/reconcile/proof-gate.ts';
 import type { ChecklistEntry, ChecklistItem, Gate, Waiver } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
-import type { MatterChanges } from '../../../store/text/splice.ts';
-import { workOf } from '../../code/worktrees/look/work.ts';
+import { workOf } from '../../code/worktrees/inspect/work.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { invalidState, notFound, orNotFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';

@@ -1,6 +1,6 @@
-import { shortId } from '../../../store/names.ts';
-import { readMedia, withUpload } from '../../../store/proof-uploads.ts';
-import type { TaggedProof } from '../../../store/proofs.ts';
+import { shortId } from '../../../store/base/names.ts';
+import { readMedia, withUpload } from '../../../store/cases/proof-uploads.ts';
+import type { TaggedProof } from '../../../store/cases/proofs.ts';
 import type { Store } from '../../../store/store.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { notFound } from '../../errors.ts';

@@ -1,5 +1,5 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { visible } from '../../../base/visible.ts';
+import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
 import { toldOf } from '../common/send-form.ts';
 import { InFrame, InReach } from '../parts/do.tsx';

@@ -1,4 +1,4 @@
-import { visible } from '../../../base/visible.ts';
+import { visible } from '../../../store/base/visible.ts';
 
 /**
  * What a language server says of a file, as text: it is made of the file's own words, which anybody wrote. Of the HTML that

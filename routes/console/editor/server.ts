@@ -10,7 +10,7 @@ import {
 } from '@codemirror/lsp-client';
 import type { Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
-import { visible } from '../../../base/visible.ts';
+import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
 import { toldOf } from '../common/send-form.ts';
 import { asText } from './server-text.ts';

@@ -13,7 +13,7 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import { UNSEEN_ONE } from '../../../base/visible.ts';
+import { UNSEEN_ONE } from '../../../store/base/visible.ts';
 import { looks } from './look.ts';
 
 interface Begin {

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import { useRef } from 'preact/hooks';
-import { visible } from '../../../base/visible.ts';
 import type { Case, Data, Session } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { orTold } from '../common/or-told.ts';
 import { type Api, page, type Told } from '../common/page.ts';
 import type { OnDisk } from '../editor/disk.ts';

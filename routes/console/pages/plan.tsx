@@ -1,5 +1,5 @@
-import { visible } from '../../../base/visible.ts';
 import type { Case, Session } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
 import { PlanBody, usePlanParts } from '../parts/plan/body.tsx';
 import { Leave } from '../parts/plan/boundary.tsx';

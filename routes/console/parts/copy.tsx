@@ -1,5 +1,5 @@
 import { useContext, useState } from 'preact/hooks';
-import { visible } from '../../../base/visible.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { InReach } from './do.tsx';
 
 interface CopyProps {

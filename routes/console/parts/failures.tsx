@@ -1,5 +1,5 @@
-import { visible } from '../../../base/visible.ts';
 import type { SessionCommands } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 
 /** The commands of a session that failed, above all else that is said of it. */
 export const Failures = ({ of }: { of: SessionCommands | undefined }) => {

@@ -1,5 +1,5 @@
 import { useContext } from 'preact/hooks';
-import { visible } from '../../../base/visible.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { InFrame } from './do.tsx';
 
 /** What is wrong with the files that this page is about, and where. */

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { visible } from '../../../base/visible.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { type Block, blocksOf } from './markdown/blocks.ts';
 import { elementOf, type OursOf } from './markdown/token.tsx';
 import { endOfShown, Source, shownOf } from './markdown/whole.tsx';

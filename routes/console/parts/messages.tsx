@@ -1,5 +1,5 @@
-import { visible } from '../../../base/visible.ts';
 import type { SessionMessage } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 
 /** What the operator said to a session. */
 export const Messages = ({ all }: { all: readonly SessionMessage[] }) => {

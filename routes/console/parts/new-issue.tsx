@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { visible } from '../../../base/visible.ts';
 import type { DetectedRepository } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
 import { Do } from './do.tsx';
 

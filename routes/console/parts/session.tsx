@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { visible } from '../../../base/visible.ts';
 import type { Case, Session } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { Failures } from './failures.tsx';
 import { Faults } from './faults.tsx';
 import { Since } from './since.tsx';

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { visible } from '../../../base/visible.ts';
+import { visible } from '../../../store/base/visible.ts';
 import type { Frame, Missing, Page, Told } from '../common/page.ts';
 import { saidOf } from '../common/send-form.ts';
 import { InFrame } from './do.tsx';

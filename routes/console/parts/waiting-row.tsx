@@ -1,5 +1,5 @@
-import { visible } from '../../../base/visible.ts';
 import type { AttentionItem, WaitingValue } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
 import { Answers } from './answers.tsx';
 import { KINDS } from './kinds.ts';

@@ -1,5 +1,5 @@
-import { visible } from '../../../base/visible.ts';
 import type { WaitingValue } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 
 /** A value that waits to be trusted, beside the one that holds. */
 export const Waiting = ({ value, trusted_value, file, line }: WaitingValue) => (

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { pathContains } from '../../../base/path-contains.ts';
 import {
   decidePermission,
   onceOptions,
@@ -11,6 +10,7 @@ import {
   policyWithin,
 } from '../../../lib/agents/permissions.ts';
 import type { Isolation, PermissionOption, Phase } from '../../../lib/agents/provider.ts';
+import { pathContains } from '../../../store/base/path-contains.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
 const OPTIONS: PermissionOption[] = [

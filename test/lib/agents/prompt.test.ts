@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readFences } from '../../../base/markdown/fences.ts';
 import { renderPrompt } from '../../../lib/agents/prompt.ts';
 import type { PromptParts } from '../../../lib/agents/provider.ts';
+import { readFences } from '../../../lib/text/markdown/fences.ts';
 
 const PARTS: PromptParts = {
   title: 'Fix the sum',

@@ -19,7 +19,7 @@ import { check } from '../../../lib/cli/check.ts';
 import { UsageError } from '../../../lib/config.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { NewWebhook } from '../../../store/records/webhook.ts';
-import { makeWorkspaceFiles } from '../../../store/workspace-files.ts';
+import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts';
 import { callOf } from '../../helpers/call-of.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { fingerprint, type WithCase, withCase } from '../../helpers/work-item.ts';

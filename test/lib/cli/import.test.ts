@@ -14,10 +14,10 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { importInto } from '../../../lib/cli/import.ts';
-import { allItems } from '../../../store/items/items.ts';
-import { itemsOf } from '../../../store/items/state.ts';
 import { layoutOf } from '../../../store/layout.ts';
-import { makeWorkspaceFiles } from '../../../store/workspace-files.ts';
+import { allItems } from '../../../store/reconcile/items.ts';
+import { itemsOf } from '../../../store/reconcile/state.ts';
+import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { callOf } from '../../helpers/call-of.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';

@@ -5,7 +5,7 @@ import { failedWrite, problemAnswer } from '../../../lib/http/problem.ts';
 import { route } from '../../../lib/http/route.ts';
 import { whereToRead } from '../../../lib/http/where-to-read.ts';
 import { sections } from '../../../routes/index.ts';
-import { StoreError } from '../../../store/errors.ts';
+import { StoreError } from '../../../store/base/errors.ts';
 import { json, type Logged, serverOf } from './serve.ts';
 
 const told = (thrown: unknown) => {

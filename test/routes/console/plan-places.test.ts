@@ -1,9 +1,9 @@
 /** Where a comment stands on the next version. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readComments, withComment } from '../../../base/comments.ts';
 import { blocksOf } from '../../../routes/console/parts/markdown/blocks.ts';
 import { type Place, placedIn, quoteOf } from '../../../routes/console/parts/plan/places.ts';
+import { readComments, withComment } from '../../../store/base/comments.ts';
 
 const blocksIn = (text: string): Place[] => blocksOf(text) ?? [];
 const linesIn = (text: string): Place[] =>

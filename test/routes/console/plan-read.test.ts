@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
-import { sha256 } from '../../../base/sha256.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
 import { planText } from '../../helpers/plan-text.ts';
 import { withPlan } from '../../helpers/with-plan.ts';

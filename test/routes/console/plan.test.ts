@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { readComments } from '../../../base/comments.ts';
+import { readComments } from '../../../store/base/comments.ts';
 import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { type DaemonHere, startHere } from '../../helpers/daemon-here.ts';
 import { eventually } from '../../helpers/eventually.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { sweepWorkspace } from '../../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../../store/reconcile/sweep.ts';
 import { ATTENTION_KINDS, type AttentionItem } from '../../../store/records/attention.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';

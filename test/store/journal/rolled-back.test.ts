@@ -3,9 +3,9 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { checkWorkspace } from '../../../store/check/check.ts';
+import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';
-import type { FileProblem } from '../../../store/text/problem.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { openReceiver } from '../../helpers/receiver.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';

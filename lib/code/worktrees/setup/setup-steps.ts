@@ -1,4 +1,4 @@
-import { readCase } from '../../../../store/cases.ts';
+import { readCase } from '../../../../store/cases/cases.ts';
 import { runLimits } from '../../../../store/records/applied.ts';
 import type { Reached, Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
@@ -12,7 +12,7 @@ import { type BroughtFiles, bringFiles } from '../../../tools/git/write/bring-fi
 import type { ProjectNeeds } from '../../projects/needs.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
-import { viewOf } from '../look/view.ts';
+import { viewOf } from '../inspect/view.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { type OpenTurn, openTurn } from '../turn/open.ts';
 import type { TurnTold } from '../turn/told.ts';

@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../../../../base/message-of.ts';
+import { messageOf } from '../../../../store/base/message-of.ts';
 import type { Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import { inWorktreeTurn, replaceWorktree, worktreeRecords } from '../../../../store/worktrees.ts';
+import {
+  inWorktreeTurn,
+  replaceWorktree,
+  worktreeRecords,
+} from '../../../../store/worktrees/worktrees.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
 import type { WithLog } from '../../../log.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { worktreeConfig } from '../config.ts';
-import { checkState } from '../look/state.ts';
+import { checkState } from '../inspect/state.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import { copyFiles, runCommands, type TellStep } from './setup-steps.ts';

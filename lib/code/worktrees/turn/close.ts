@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
-import { messageOf } from '../../../../base/message-of.ts';
-import { someOf } from '../../../../base/some-of.ts';
-import { readCase } from '../../../../store/cases.ts';
+import { messageOf } from '../../../../store/base/message-of.ts';
+import { readCase } from '../../../../store/cases/cases.ts';
 import type { TurnRecord } from '../../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
@@ -12,14 +11,15 @@ import {
   readTurnRefs,
   removeTurn,
   turnPlaces,
-} from '../../../../store/turns.ts';
+} from '../../../../store/worktrees/turn-records.ts';
 import {
   inWorktreeTurn,
   recoveredDir,
   replaceWorktree,
   whatIsAt,
-} from '../../../../store/worktrees.ts';
+} from '../../../../store/worktrees/worktrees.ts';
 import type { WithLog } from '../../../log.ts';
+import { someOf } from '../../../text/some-of.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import { unpin } from '../../turn-repository/pins.ts';

@@ -1,5 +1,5 @@
 import type { WithStore } from '../../../../store/store.ts';
-import { readTurn, turnPlaces } from '../../../../store/turns.ts';
+import { readTurn, turnPlaces } from '../../../../store/worktrees/turn-records.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';

@@ -1,5 +1,5 @@
 import type { WithStore } from '../../../../store/store.ts';
-import { dropHalfTurns, readTurn, turnOwners } from '../../../../store/turns.ts';
+import { dropHalfTurns, readTurn, turnOwners } from '../../../../store/worktrees/turn-records.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';

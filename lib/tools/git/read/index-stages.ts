@@ -1,7 +1,7 @@
 import { constants, readdirSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sha256 } from '../../../../base/sha256.ts';
+import { sha256 } from '../../../../store/base/sha256.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 

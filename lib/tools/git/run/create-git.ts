@@ -1,5 +1,5 @@
-import { lockOn } from '../../../../base/locks.ts';
-import { createTurns } from '../../../../base/turns.ts';
+import { lockOn } from '../../../../store/base/locks.ts';
+import { createLocks } from '../../../../store/base/mutex.ts';
 import type { Environment } from '../../process/environment.ts';
 import { findProgram } from '../../process/find-program.ts';
 import { runGitCommand } from './command.ts';
@@ -9,7 +9,7 @@ import { gitAt } from './git-at.ts';
 /** The one door to git. The program is looked up once, so that no PATH can change later what runs. */
 export const createGit = ({ env, login = {} }: { env: Environment; login?: Environment }): Git => {
   const program = findProgram('git', env);
-  const turns = createTurns();
+  const locks = createLocks();
   const now: RunGit = (place, args, options = {}) =>
     runGitCommand({
       program,
@@ -20,12 +20,12 @@ export const createGit = ({ env, login = {} }: { env: Environment; login?: Envir
     });
   const inTurn: RunGit = async (place, args, options = {}) => {
     if (options.read === true || options.remote === true) return now(place, args, options);
-    return turns.take(lockOn.git(await commonDirOf(now, place)), () => now(place, args, options));
+    return locks.take(lockOn.git(await commonDirOf(now, place)), () => now(place, args, options));
   };
   return {
     program,
     at: (place) => gitAt(inTurn, place),
-    turn: (place, work) => turns.take(lockOn.git(place.common_dir), () => work(gitAt(now, place))),
+    turn: (place, work) => locks.take(lockOn.git(place.common_dir), () => work(gitAt(now, place))),
   };
 };
 

@@ -8,8 +8,8 @@ import {
   readFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { orElseUnlessFault } from '../../../../base/disk-fault.ts';
-import { orElse } from '../../../../base/or-else.ts';
+import { orElseUnlessFault } from '../../../../store/base/disk-fault.ts';
+import { orElse } from '../../../../store/base/or-else.ts';
 
 /**
  * The bytes of a regular file, a character each; undefined for what is not there, is no such file, or is larger than

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { unlessFault } from '../../../../base/disk-fault.ts';
-import { orElse } from '../../../../base/or-else.ts';
+import { unlessFault } from '../../../../store/base/disk-fault.ts';
+import { orElse } from '../../../../store/base/or-else.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';

@@ -1,4 +1,4 @@
-import { StoreError } from '../../../../store/errors.ts';
+import { StoreError } from '../../../../store/base/errors.ts';
 import { readApproved } from '../../../../store/sessions/approved.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';

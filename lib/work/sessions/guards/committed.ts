@@ -1,8 +1,8 @@
 import type { Session } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store } from '../../../../store/store.ts';
-import { CONFLICT } from '../../../code/rebase/under-way.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
 
 /** Whether what a session changes is committed once it completes: never in a directory of the operator, nor in a conflict. */
 export const isCommitted = (

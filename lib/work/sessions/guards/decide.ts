@@ -1,6 +1,6 @@
-import { lockOn } from '../../../../base/locks.ts';
-import { messageOf } from '../../../../base/message-of.ts';
-import { doLater } from '../../../../store/items/late.ts';
+import { lockOn } from '../../../../store/base/locks.ts';
+import { messageOf } from '../../../../store/base/message-of.ts';
+import { doLater } from '../../../../store/reconcile/late.ts';
 import {
   type SessionRule,
   type StoredSession,
@@ -29,7 +29,7 @@ export const decideWith = (
   id: string,
   make: () => Promise<SessionRule>,
 ): Promise<StoredSession | undefined> =>
-  service.store.turns.take(lockOn.decision(caseId), async () => {
+  service.store.locks.take(lockOn.decision(caseId), async () => {
     const kept = await updateSession(service.store, caseId, id, ofOurs(await make()));
     if (kept === undefined) return undefined;
     await finalize(service, kept).catch((error: unknown) => holdBack(service, kept, error));
@@ -80,5 +80,5 @@ export const pauseLater = (
 };
 
 /** Resolves when no decision about the Work item's sessions is half done. */
-export const decided = ({ turns }: Store, caseId: string): Promise<void> =>
-  turns.idle(lockOn.decision(caseId));
+export const decided = ({ locks }: Store, caseId: string): Promise<void> =>
+  locks.whenFree(lockOn.decision(caseId));

@@ -1,11 +1,11 @@
-import { readCase } from '../../../../store/cases.ts';
+import { readCase } from '../../../../store/cases/cases.ts';
 import type { Case, State } from '../../../../store/records/case.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
 import { revokeSession } from '../../../../store/sessions/consent.ts';
 import { releaseLock } from '../../../../store/sessions/locks.ts';
 import { isUntold, type StoredSession } from '../../../../store/sessions/sessions.ts';
 import { tellSession } from '../../../../store/sessions/tell-session.ts';
-import { CONFLICT } from '../../../code/rebase/under-way.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
 import { forgetState } from '../../../sandbox/state/open.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';

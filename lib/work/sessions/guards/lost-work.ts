@@ -1,6 +1,6 @@
 import type { Session } from '../../../../store/records/session.ts';
 import type { Store } from '../../../../store/store.ts';
-import { isWorktreeLost } from '../../../code/worktrees/make/create.ts';
+import { isWorktreeLost } from '../../../code/worktrees/create/create.ts';
 import { ServiceError } from '../../../errors.ts';
 
 /** What is lost, as a sentence, of Work mode whose worktree is gone with its record; undefined when it can go on. */

@@ -1,4 +1,4 @@
-import { readCase } from '../../../../store/cases.ts';
+import { readCase } from '../../../../store/cases/cases.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';

@@ -1,5 +1,5 @@
-import { readComments } from '../../../../base/comments.ts';
-import { sha256 } from '../../../../base/sha256.ts';
+import { readComments } from '../../../../store/base/comments.ts';
+import { sha256 } from '../../../../store/base/sha256.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { keepApproved } from '../../../../store/sessions/approved.ts';
 import { readCommentsFile } from '../../../../store/sessions/comments.ts';
@@ -12,8 +12,8 @@ import {
   type SessionRule,
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
+import { trustCommandFor } from '../../../../store/settings/trust/told.ts';
 import type { Store } from '../../../../store/store.ts';
-import { trustCommandFor } from '../../../../store/trust/told.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/said-by.ts';
 import { refuseClosedGate } from '../../planning/gate.ts';

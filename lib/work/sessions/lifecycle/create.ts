@@ -1,6 +1,6 @@
-import { lockOn } from '../../../../base/locks.ts';
-import { visible } from '../../../../base/visible.ts';
-import { newId } from '../../../../store/new-id.ts';
+import { lockOn } from '../../../../store/base/locks.ts';
+import { visible } from '../../../../store/base/visible.ts';
+import { newId } from '../../../../store/reconcile/new-id.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
@@ -13,9 +13,9 @@ import type { WithProviders } from '../../../agents/providers.ts';
 import { getItem } from '../../../code/projects/item.ts';
 import { noRepository, projectRepository } from '../../../code/projects/project.ts';
 import { repositoryFor } from '../../../code/projects/repository.ts';
-import { refuseSession } from '../../../code/rebase/under-way.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
+import { refuseSession } from '../../../code/worktrees/rebase/under-way.ts';
 import type { WithConfig } from '../../../config.ts';
 import { badField, invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import { needChosen, needProvider } from '../../../guard/trust/need.ts';
@@ -53,7 +53,7 @@ export const createSession = (
   wanted: NewSession,
 ): Promise<Session> =>
   // Each looks at git first, which takes as long as it takes: the queue is in the order of the calls.
-  service.store.turns.take(lockOn.queue(), () => make(service, caseId, wanted));
+  service.store.locks.take(lockOn.queue(), () => make(service, caseId, wanted));
 
 const make = async (
   service: SessionNeeds,

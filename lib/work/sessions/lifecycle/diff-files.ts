@@ -1,7 +1,7 @@
-import { filesOf } from '../../../../base/patch.ts';
 import type { DiffFile } from '../../../../store/records/diff-file.ts';
-import { runsLater } from '../../../code/worktrees/look/runs.ts';
+import { runsLater } from '../../../code/worktrees/inspect/runs.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
+import { filesOf } from '../../../text/patch.ts';
 import type { TurnNeeds } from '../live/needs.ts';
 import { getDiff, keptSession } from './read.ts';
 

@@ -1,4 +1,4 @@
-import { notice } from '../../../../store/items/items.ts';
+import { notice } from '../../../../store/reconcile/items.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { type SessionRule, updateSession } from '../../../../store/sessions/sessions.ts';
 import { invalidState, orNotFound } from '../../../errors.ts';

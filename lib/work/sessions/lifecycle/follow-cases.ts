@@ -1,5 +1,5 @@
-import { lockOn } from '../../../../base/locks.ts';
-import { whenChanged } from '../../../../store/items/items.ts';
+import { lockOn } from '../../../../store/base/locks.ts';
+import { whenChanged } from '../../../../store/reconcile/items.ts';
 import { readSession, untoldSession } from '../../../../store/sessions/sessions.ts';
 import { forgetRun } from '../../../../store/sessions/tell-session.ts';
 import { finalize } from '../guards/finalize.ts';
@@ -56,7 +56,7 @@ const leave = async ({ store, engine }: EngineNeeds, ids: string[]): Promise<voi
 
 const goOn = async (service: SessionNeeds, caseId: string, ids: string[]): Promise<void> => {
   const { store, engine } = service;
-  await store.turns.take(lockOn.decision(caseId), async () => {
+  await store.locks.take(lockOn.decision(caseId), async () => {
     for (const id of ids) {
       const kept = engine.live.has(id) ? undefined : untoldSession(store, caseId, id);
       if (kept !== undefined && !engine.closing) await finalize(service, kept);

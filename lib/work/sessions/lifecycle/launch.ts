@@ -1,8 +1,8 @@
-import { lockOn } from '../../../../base/locks.ts';
-import { messageOf } from '../../../../base/message-of.ts';
-import { apart } from '../../../../base/turns.ts';
-import { readCase } from '../../../../store/cases.ts';
-import { notice } from '../../../../store/items/items.ts';
+import { lockOn } from '../../../../store/base/locks.ts';
+import { messageOf } from '../../../../store/base/message-of.ts';
+import { apart } from '../../../../store/base/mutex.ts';
+import { readCase } from '../../../../store/cases/cases.ts';
+import { notice } from '../../../../store/reconcile/items.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
 import { isEnded } from '../../../../store/records/session.ts';
@@ -15,8 +15,8 @@ import {
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import { maySessionStart, rebaseUnderWay } from '../../../code/rebase/under-way.ts';
 import { tracesOf } from '../../../code/worktrees/read.ts';
+import { maySessionStart, rebaseUnderWay } from '../../../code/worktrees/rebase/under-way.ts';
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
@@ -57,7 +57,7 @@ const wake = async (service: SessionNeeds, caseId: string, id: string): Promise<
 
 /** Takes the lock and starts Plan mode, if the lock is free and it is this session's turn. True when it has started. */
 export const begin = (service: SessionNeeds, caseId: string, id: string): Promise<boolean> =>
-  service.store.turns.take(lockOn.start(), async () => {
+  service.store.locks.take(lockOn.start(), async () => {
     const { engine } = service;
     if (engine.closing || noPlaceLeft(service) || !isNext(service, caseId, id)) return false;
     const kept = readSession(service.store, caseId, id);

@@ -1,7 +1,8 @@
-import { orElse } from '../../../../base/or-else.ts';
-import { visible } from '../../../../base/visible.ts';
-import { readCase } from '../../../../store/cases.ts';
-import { notice } from '../../../../store/items/items.ts';
+import { orElse } from '../../../../store/base/or-else.ts';
+import { visible } from '../../../../store/base/visible.ts';
+import { readCase } from '../../../../store/cases/cases.ts';
+import type { TextFile } from '../../../../store/front-matter/text-file.ts';
+import { notice } from '../../../../store/reconcile/items.ts';
 import { isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
 import { readApproved } from '../../../../store/sessions/approved.ts';
 import { editComments, readCommentsFile } from '../../../../store/sessions/comments.ts';
@@ -20,7 +21,6 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import { tellComments } from '../../../../store/sessions/tell-comments.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import type { TextFile } from '../../../../store/text/text-file.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { invalidState, notFound, orNotFound, type ServiceError } from '../../../errors.ts';
 import { decided } from '../guards/decide.ts';

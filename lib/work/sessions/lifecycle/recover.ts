@@ -1,5 +1,5 @@
-import { messageOf } from '../../../../base/message-of.ts';
-import { itemOf } from '../../../../store/items/items.ts';
+import { messageOf } from '../../../../store/base/message-of.ts';
+import { itemOf } from '../../../../store/reconcile/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';
 import { isRunMarker } from '../../../../store/sessions/run-marker.ts';
@@ -13,9 +13,9 @@ import {
 import { forgetRun } from '../../../../store/sessions/tell-session.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { atLeast } from '../../../agents/usage.ts';
-import { CONFLICT } from '../../../code/rebase/under-way.ts';
-import { unstage } from '../../../code/rebase/unstage.ts';
 import { findWorktree, tracesOf } from '../../../code/worktrees/read.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
+import { unstage } from '../../../code/worktrees/rebase/unstage.ts';
 import type { WithLog } from '../../../log.ts';
 import { sweepStates } from '../../../sandbox/state/open.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';

@@ -1,7 +1,7 @@
-import { sha256 } from '../../../../base/sha256.ts';
-import { visible } from '../../../../base/visible.ts';
-import { notice } from '../../../../store/items/items.ts';
-import { newId } from '../../../../store/new-id.ts';
+import { sha256 } from '../../../../store/base/sha256.ts';
+import { visible } from '../../../../store/base/visible.ts';
+import { notice } from '../../../../store/reconcile/items.ts';
+import { newId } from '../../../../store/reconcile/new-id.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
 import { grantMessage } from '../../../../store/sessions/consent.ts';
@@ -9,7 +9,7 @@ import { keepMessageText, messagesOf } from '../../../../store/sessions/messages
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import { keepSentBack } from '../../../../store/sessions/sent-back.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
-import { CONFLICT } from '../../../code/rebase/under-way.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
 import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/said-by.ts';
 import { checkTexts } from '../../cases/text.ts';

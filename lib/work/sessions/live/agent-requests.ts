@@ -1,4 +1,4 @@
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import type { EventBody } from '../../../../store/records/event.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { RunEvent } from '../../../agents/provider.ts';

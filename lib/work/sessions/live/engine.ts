@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { lockOn } from '../../../../base/locks.ts';
-import { sha256 } from '../../../../base/sha256.ts';
+import { lockOn } from '../../../../store/base/locks.ts';
+import { sha256 } from '../../../../store/base/sha256.ts';
 import { transcriptFile } from '../../../../store/layout.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
@@ -129,7 +129,7 @@ export const createEngine = (store: Store): Engine => {
     },
     close: async () => {
       engine.closing = true;
-      await store.turns.idle(lockOn.start());
+      await store.locks.whenFree(lockOn.start());
       await Promise.all([...live.values()].map(stopLive));
       for (const transcript of transcripts.values()) transcript.sync();
     },

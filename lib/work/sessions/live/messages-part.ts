@@ -1,6 +1,6 @@
-import { fenceOff } from '../../../../base/fence-off.ts';
-import { shorten } from '../../../../base/shorten.ts';
+import { fenceOff } from '../../../../store/base/fence-off.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
+import { shorten } from '../../../text/shorten.ts';
 
 const MOST_SHOWN = 100;
 const LONGEST = 4000;

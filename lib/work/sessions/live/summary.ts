@@ -1,12 +1,12 @@
-import { counted } from '../../../../base/counted.ts';
-import { fenceOff } from '../../../../base/fence-off.ts';
-import { oneLine } from '../../../../base/one-line.ts';
-import { shorten } from '../../../../base/shorten.ts';
+import { fenceOff } from '../../../../store/base/fence-off.ts';
 import { failureSentence } from '../../../../store/records/commands.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
-import type { RunsLater } from '../../../code/worktrees/look/runs.ts';
+import type { RunsLater } from '../../../code/worktrees/inspect/runs.ts';
+import { counted } from '../../../text/counted.ts';
+import { oneLine } from '../../../text/one-line.ts';
+import { shorten } from '../../../text/shorten.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { commandsOf } from '../rules/commands.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';

@@ -1,8 +1,8 @@
-import { list, record } from '../../../../base/wire.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { TranscriptEvent } from '../../../../store/sessions/transcript-event.ts';
 import { isTurnTold } from '../../../code/worktrees/turn/told.ts';
+import { list, record } from '../../../text/unknown-json.ts';
 import { isRunning } from '../rules/rules.ts';
 import type { Engine } from './engine.ts';
 import { type LeftRef, leftRefs } from './left-refs.ts';

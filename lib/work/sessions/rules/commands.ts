@@ -1,5 +1,5 @@
-import { oneLine } from '../../../../base/one-line.ts';
 import type { CommandsMatter } from '../../../../store/records/commands.ts';
+import { oneLine } from '../../../text/one-line.ts';
 
 /** A tool call, as far as it tells whether a command failed. */
 interface Called {

@@ -1,4 +1,4 @@
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import type { State } from '../../../../store/records/case.ts';
 import type { CommandsMatter } from '../../../../store/records/commands.ts';
 import {

@@ -1,4 +1,4 @@
-import { sha256 } from '../../../../base/sha256.ts';
+import { sha256 } from '../../../../store/base/sha256.ts';
 import type { SessionMatter } from '../../../../store/records/session.ts';
 import { commandLines } from '../../../agents/runbook/shell-lines.ts';
 import { badField, ServiceError } from '../../../errors.ts';

@@ -1,7 +1,11 @@
-import { itemOf } from '../../../../store/items/items.ts';
+import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import {
+  allowAlways,
+  alwaysAllowed,
+  type CommandPlace,
+} from '../../../../store/settings/trust/allowed.ts';
 import type { Store } from '../../../../store/store.ts';
-import { allowAlways, alwaysAllowed, type CommandPlace } from '../../../../store/trust/allowed.ts';
 import type { AllowedInProject, Provider } from '../../../agents/provider.ts';
 
 /** What the operator always allows in the project of a worktree, and how more is allowed. */

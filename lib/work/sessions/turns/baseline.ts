@@ -6,7 +6,7 @@ import {
   saveBaseline,
 } from '../../../../store/sessions/baselines.ts';
 import type { Store } from '../../../../store/store.ts';
-import { inFileTurn } from '../../../../store/worktrees.ts';
+import { inFileTurn } from '../../../../store/worktrees/worktrees.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { type RestoreFindings, restore } from '../../../code/snapshots/restore.ts';

@@ -1,9 +1,9 @@
-import { readCase } from '../../../../store/cases.ts';
+import { readCase } from '../../../../store/cases/cases.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readSinceApproval } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
-import { commitWorktree } from '../../../code/worktrees/keep/commit.ts';
+import { commitWorktree } from '../../../code/worktrees/recovery/commit.ts';
 import { asOneLine } from '../../cases/text.ts';
 import { isCommitted } from '../guards/committed.ts';
 import type { TurnNeeds } from '../live/needs.ts';

@@ -1,4 +1,4 @@
-import { notice } from '../../../../store/items/items.ts';
+import { notice } from '../../../../store/reconcile/items.ts';
 import { waitingMessages } from '../../../../store/sessions/messages.ts';
 import { readSession, updateSession } from '../../../../store/sessions/sessions.ts';
 import type { WithLog } from '../../../log.ts';

@@ -1,4 +1,4 @@
-import { lockOn } from '../../../../base/locks.ts';
+import { lockOn } from '../../../../store/base/locks.ts';
 import { deliveredMessages, waitingMessages } from '../../../../store/sessions/messages.ts';
 import {
   readSession,
@@ -21,7 +21,7 @@ export const hasToGoOn = (
   { outcome }: RunResult,
 ): Promise<boolean> =>
   // No message comes between.
-  store.turns.take(lockOn.decision(case_id), async () => {
+  store.locks.take(lockOn.decision(case_id), async () => {
     const live = engine.live.get(id);
     if (live === undefined || hasToStop(engine, live) || outcome === 'failed') return false;
     const kept = readSession(store, case_id, id);

@@ -1,7 +1,7 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Isolation, Phase, RunResult } from '../../../agents/provider.ts';
-import { CONFLICT } from '../../../code/rebase/under-way.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
 import { type OpenTurn, openTurn } from '../../../code/worktrees/turn/open.ts';
 import { recoverTurns } from '../../../code/worktrees/turn/recover.ts';
 import type { TurnTold } from '../../../code/worktrees/turn/told.ts';

@@ -1,4 +1,4 @@
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { planGivenTo } from '../../../../store/sessions/consent.ts';
 import { waitingMessages } from '../../../../store/sessions/messages.ts';

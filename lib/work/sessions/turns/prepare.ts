@@ -1,7 +1,7 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import { plainRun } from '../../../agents/run-end.ts';
-import { ensureWorktree } from '../../../code/worktrees/make/create.ts';
+import { ensureWorktree } from '../../../code/worktrees/create/create.ts';
 import { setUp, wantsSetup } from '../../../code/worktrees/setup/setup.ts';
 import { hasToStop, type LiveRun } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { capText } from '../../../../base/cap-text.ts';
-import { counted } from '../../../../base/counted.ts';
-import { shareOf } from '../../../../base/share.ts';
-import { readCase } from '../../../../store/cases.ts';
-import { isPlain } from '../../../../store/disk/plain-path.ts';
-import { listGlobalMemory } from '../../../../store/global-memory.ts';
-import { memoryFilesOf, memoryRootOf } from '../../../../store/memory.ts';
+import { readCase } from '../../../../store/cases/cases.ts';
+import { listGlobalMemory } from '../../../../store/cases/global-memory.ts';
+import { memoryFilesOf, memoryRootOf } from '../../../../store/cases/memory.ts';
+import type { TextFile } from '../../../../store/front-matter/text-file.ts';
+import { isPlain } from '../../../../store/fs/plain-path.ts';
 import type { Store } from '../../../../store/store.ts';
-import type { TextFile } from '../../../../store/text/text-file.ts';
 import type { PromptParts, ToldFile } from '../../../agents/provider.ts';
+import { capText } from '../../../text/cap-text.ts';
+import { counted } from '../../../text/counted.ts';
+import { shareOf } from '../../../text/share.ts';
 
 /**
  * What an agent is told of a Work item; `turn` is what belongs to this turn: in Work mode the approved plan, word for word.

@@ -1,4 +1,4 @@
-import { notice } from '../../../../store/items/items.ts';
+import { notice } from '../../../../store/reconcile/items.ts';
 import { runLimits } from '../../../../store/records/applied.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
@@ -15,7 +15,7 @@ import type {
 } from '../../../agents/provider.ts';
 import type { Providers } from '../../../agents/providers.ts';
 import { openRunDoor, type RunDoor } from '../../../agents/run-door.ts';
-import { viewOf } from '../../../code/worktrees/look/view.ts';
+import { viewOf } from '../../../code/worktrees/inspect/view.ts';
 import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';

@@ -1,8 +1,7 @@
-import { messageOf } from '../../../../base/message-of.ts';
-import { someOf } from '../../../../base/some-of.ts';
-import { visible, visibleWithin } from '../../../../base/visible.ts';
-import { readCase } from '../../../../store/cases.ts';
-import { imageName } from '../../../../store/links/images.ts';
+import { messageOf } from '../../../../store/base/message-of.ts';
+import { visible, visibleWithin } from '../../../../store/base/visible.ts';
+import { readCase } from '../../../../store/cases/cases.ts';
+import { imageName } from '../../../../store/codehost/images.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import { messagesOf } from '../../../../store/sessions/messages.ts';
 import {
@@ -13,12 +12,13 @@ import {
 import { readSession, type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
-import { syncWork } from '../../../code/worktrees/keep/sync-work.ts';
-import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/look/diff.ts';
-import { runsLater } from '../../../code/worktrees/look/runs.ts';
-import { checkState } from '../../../code/worktrees/look/state.ts';
+import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/inspect/diff.ts';
+import { runsLater } from '../../../code/worktrees/inspect/runs.ts';
+import { checkState } from '../../../code/worktrees/inspect/state.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
+import { syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
+import { someOf } from '../../../text/some-of.ts';
 import { openUnreadable } from '../../../tools/git/read/unreadable.ts';
 import { imagesIn } from '../../issue-text/images.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useState } from 'preact/hooks';
-import { visible, visibleOutput } from '../../../../base/visible.ts';
+import { visible, visibleOutput } from '../../../../store/base/visible.ts';
 import { InReach } from '../do.tsx';
 import { Markdown } from '../markdown.tsx';
 import {

@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { AttentionItem, Session } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Answers } from '../answers.tsx';
 import { Path } from '../copy.tsx';
 import { Since } from '../since.tsx';

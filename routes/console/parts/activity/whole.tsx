@@ -1,6 +1,6 @@
 import { useContext, useState } from 'preact/hooks';
-import { visibleOutput } from '../../../../base/visible.ts';
 import type { SessionEvent } from '../../../../lib/client/client.ts';
+import { visibleOutput } from '../../../../store/base/visible.ts';
 import type { Api } from '../../common/page.ts';
 import { InReach } from '../do.tsx';
 import type { Entry } from './entry.ts';

@@ -1,4 +1,4 @@
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { KINDS } from '../kinds.ts';
 import { StatusTag } from '../session.tsx';
 import { Since } from '../since.tsx';

@@ -1,4 +1,4 @@
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { STATES } from '../item.tsx';
 import { Since } from '../since.tsx';
 import { type CardProps, Tags, TitleLink } from './card.tsx';

@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { Case, CaseUsage } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Do } from '../do.tsx';
 import { Since } from '../since.tsx';
 import { Used } from './kept.tsx';

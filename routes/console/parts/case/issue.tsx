@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { IssueLink } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Do } from '../do.tsx';
 import { HostLink } from '../pull/link.tsx';
 import { Since } from '../since.tsx';

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import { visible } from '../../../../base/visible.ts';
 import {
   type CaseUsage,
   connect,
   type HistoryEntry,
   type MemoryFile,
 } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Markdown } from '../markdown.tsx';
 import { Since } from '../since.tsx';
 

@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { Data } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Copy, OpenInEditor } from '../copy.tsx';
 
 export type WorktreeStatus = Data<'GET /api/worktrees/{case_id}/status'>;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { visible } from '../../../../base/visible.ts';
 import type { ConflictFile } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Do } from '../do.tsx';
 import { type Hunk, hunksOf } from './marks.ts';
 

@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { ConflictFile } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { PullDiff } from '../pull/diff.tsx';
 
 interface FilesProps {

@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { Conflict, Data } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Since } from '../since.tsx';
 
 interface HistoryProps {

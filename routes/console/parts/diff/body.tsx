@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { FilePatch } from '../../../../base/patch.ts';
+import type { FilePatch } from '../../../../lib/text/patch.ts';
 import { type Range, spoken, stretch } from './range.ts';
 import { DiffRow, type Place } from './row.tsx';
 import { type Layout, type Row, rowsOf } from './rows.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Copy } from '../copy.tsx';
 import { Do } from '../do.tsx';
 import { type Comment, feedbackOf } from './kept.ts';

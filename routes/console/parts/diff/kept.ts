@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type FilePatch, filesOf } from '../../../../base/patch.ts';
+import { type FilePatch, filesOf } from '../../../../lib/text/patch.ts';
 import type { Layout } from './rows.ts';
 
 /** What the operator says of some lines of a file. */

@@ -1,4 +1,4 @@
-import { type FilePatch, filesOf } from '../../../../base/patch.ts';
+import { type FilePatch, filesOf } from '../../../../lib/text/patch.ts';
 import { isNamed } from './named.ts';
 import type { ListedFile } from './tree.ts';
 

@@ -1,5 +1,5 @@
-import type { FilePatch } from '../../../../base/patch.ts';
-import { visible } from '../../../../base/visible.ts';
+import type { FilePatch } from '../../../../lib/text/patch.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import type { Comment } from './kept.ts';
 import { linesIn, oneLine, type Row } from './rows.ts';
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { FilePatch } from '../../../../base/patch.ts';
-import { visible } from '../../../../base/visible.ts';
+import type { FilePatch } from '../../../../lib/text/patch.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Copy, OpenInEditor } from '../copy.tsx';
 import type { Pieces } from './highlight.ts';
 import { type Line, oneLine, type Row, type RowOfLines } from './rows.ts';

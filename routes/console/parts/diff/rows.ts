@@ -1,6 +1,6 @@
 import { parse } from 'diff2html/lib/diff-parser.js';
-import type { FilePatch } from '../../../../base/patch.ts';
-import { visible } from '../../../../base/visible.ts';
+import type { FilePatch } from '../../../../lib/text/patch.ts';
+import { visible } from '../../../../store/base/visible.ts';
 
 /** A line of a file, on its old or its new side, or on both. */
 export interface Line {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { FilePatch } from '../../../../base/patch.ts';
-import { visible } from '../../../../base/visible.ts';
+import type { FilePatch } from '../../../../lib/text/patch.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import type { Pieces, startHighlighter } from './highlight.ts';
 import { linesIn, type Row } from './rows.ts';
 

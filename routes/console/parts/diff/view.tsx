@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { InReach } from '../do.tsx';
 import { useLoaded } from '../loaded.ts';
 import { Aside } from './aside.tsx';

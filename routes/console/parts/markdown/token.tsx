@@ -1,6 +1,6 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Drawn, endOfShown, Said, Source, shownOf } from './whole.tsx';
 
 /** Where a link of a text of our own leads in the console. */

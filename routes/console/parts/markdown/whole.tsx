@@ -1,5 +1,5 @@
 import { type ComponentChildren, isValidElement } from 'preact';
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 
 interface SaidProps {
   /** A piece of the source. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
-import { type PlanComment, readComments } from '../../../../base/comments.ts';
-import { visible } from '../../../../base/visible.ts';
+import { type PlanComment, readComments } from '../../../../store/base/comments.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { blocksOf, sizeOf } from '../markdown/blocks.ts';
 import { Source } from '../markdown/whole.tsx';
 import { MarkdownBlock } from '../markdown.tsx';

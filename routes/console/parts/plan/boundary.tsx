@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { Boundary } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 
 /** What shuts in what would run, in the words of the head: sandbox and network. */
 export const boundaryFacts = (boundary: Boundary): readonly (readonly [string, string])[] => {

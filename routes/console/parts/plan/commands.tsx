@@ -1,5 +1,5 @@
-import { readFences } from '../../../../base/markdown/fences.ts';
-import { visible } from '../../../../base/visible.ts';
+import { readFences } from '../../../../lib/text/markdown/fences.ts';
+import { visible } from '../../../../store/base/visible.ts';
 
 const SHELL = /^(?:sh|shell|bash)$/i;
 

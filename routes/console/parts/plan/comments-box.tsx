@@ -5,8 +5,8 @@ import {
   readComments,
   withComment,
   withOther,
-} from '../../../../base/comments.ts';
-import { visible } from '../../../../base/visible.ts';
+} from '../../../../store/base/comments.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { InFrame } from '../do.tsx';
 import { Markdown } from '../markdown.tsx';
 import { type CommentsNow, draftsOf, keepDraft } from './comments-state.ts';

@@ -1,6 +1,6 @@
 import { useContext } from 'preact/hooks';
-import { readComments } from '../../../../base/comments.ts';
 import type { Session } from '../../../../lib/client/client.ts';
+import { readComments } from '../../../../store/base/comments.ts';
 import { Do } from '../do.tsx';
 import { Approve } from './approve.tsx';
 import { InComments } from './comments-box.tsx';

@@ -1,4 +1,4 @@
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 
 type Line = readonly [sign: ' ' | '+' | '-', text: string];
 

@@ -1,6 +1,6 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { visible } from '../../../../base/visible.ts';
 import type { Session } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Do, InFrame } from '../do.tsx';
 import { keepAs, keptAs } from '../kept.ts';
 import { PlanDiff } from './diff.tsx';

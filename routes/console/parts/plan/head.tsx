@@ -1,6 +1,6 @@
-import { basedOn } from '../../../../base/based-on.ts';
-import { visible } from '../../../../base/visible.ts';
 import type { Boundary, Session, WorktreeBase } from '../../../../lib/client/client.ts';
+import { basedOn } from '../../../../lib/text/based-on.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Copy } from '../copy.tsx';
 import { boundaryFacts, Unshut } from './boundary.tsx';
 

@@ -1,5 +1,5 @@
-import type { PlanComment } from '../../../../base/comments.ts';
-import { visible } from '../../../../base/visible.ts';
+import type { PlanComment } from '../../../../store/base/comments.ts';
+import { visible } from '../../../../store/base/visible.ts';
 
 /** A part of a plan that can be commented on: a block, or a line of its source. */
 export interface Place {

@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { Boundary } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import type { PlanRead } from './read.ts';
 
 interface UnaskedProps extends NonNullable<Boundary['unasked']>, Pick<PlanRead, 'ask'> {

@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { Case, ProofGate } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 
 interface GateProps {
   gate: ProofGate;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { visible } from '../../../../base/visible.ts';
 import type { Proof } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Do } from '../do.tsx';
 import { Markdown } from '../markdown.tsx';
 import { Since } from '../since.tsx';

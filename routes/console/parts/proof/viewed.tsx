@@ -1,6 +1,6 @@
 import { useContext } from 'preact/hooks';
-import { counted } from '../../../../base/counted.ts';
 import type { Case, Session } from '../../../../lib/client/client.ts';
+import { counted } from '../../../../lib/text/counted.ts';
 import type { Api } from '../../common/page.ts';
 import { countKept } from '../diff/kept.ts';
 import { InReach } from '../do.tsx';

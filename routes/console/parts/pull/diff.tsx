@@ -1,4 +1,4 @@
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 
 /** Of longer differences no more is shown. */
 const MOST = 600;

@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { PullRequest } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import type { Told } from '../../common/page.ts';
 import { Since } from '../since.tsx';
 import { HostLink } from './link.tsx';

@@ -1,5 +1,5 @@
-import { visible } from '../../../../base/visible.ts';
 import type { PullTransition } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { Since } from '../since.tsx';
 
 /** What became of the pull request, newest first. */

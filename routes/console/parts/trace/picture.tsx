@@ -1,4 +1,4 @@
-import { visible } from '../../../../base/visible.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import { COLUMNS, type TraceCard, type TraceLine } from './columns.ts';
 
 /** As trace.css has it: a column is a hundred wide, of which a card takes most; heights are sixteenths of a rem. */

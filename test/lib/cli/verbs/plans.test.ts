@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
-import { sha256 } from '../../../../base/sha256.ts';
+import { sha256 } from '../../../../store/base/sha256.ts';
 import { assertSentence, dossier } from '../../../helpers/command.ts';
 import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 import { withPlan } from '../../../helpers/with-plan.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { outTo } from '../../../../lib/cli/show/out.ts';
+import { outTo } from '../../../../lib/cli/output/out.ts';
 import { tellerOf } from '../../../../lib/cli/verbs/tail-lines.ts';
 import type { SessionEvent } from '../../../../lib/client/client.ts';
 

@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { finishChanges, noteChange } from '../../../../lib/code/worktrees/keep/changes.ts';
-import { noteWorktreeChange } from '../../../../store/worktree-changes.ts';
-import { readWorktree, worktreeFile } from '../../../../store/worktrees.ts';
+import { finishChanges, noteChange } from '../../../../lib/code/worktrees/recovery/changes.ts';
+import { noteWorktreeChange } from '../../../../store/worktrees/worktree-changes.ts';
+import { readWorktree, worktreeFile } from '../../../../store/worktrees/worktrees.ts';
 import { gitIn } from '../../../helpers/repository.ts';
 import { create, type Fixture, start } from './fixture.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { restore } from '../../../../lib/code/snapshots/restore.ts';
 import { snapshot } from '../../../../lib/code/snapshots/snapshot.ts';
-import { worktreeDiff } from '../../../../lib/code/worktrees/look/diff.ts';
+import { worktreeDiff } from '../../../../lib/code/worktrees/inspect/diff.ts';
 import { getWorktree } from '../../../../lib/code/worktrees/read.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Recovery } from '../../../../store/records/recovery.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Wire } from '../../../../base/wire.ts';
 import { type HostNews, isOlder, readNews } from '../../../../lib/host/inbound/host-news.ts';
+import type { Wire } from '../../../../lib/text/unknown-json.ts';
 
 const EXAMPLES = createRequire(import.meta.url)('@octokit/webhooks-examples') as {
   name: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { changeCase, setState } from '../../../../lib/work/cases/change.ts';
 import { getCase } from '../../../../lib/work/cases/read.ts';
-import { itemOf } from '../../../../store/items/items.ts';
+import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import { startForTest } from '../../../helpers/service.ts';
 

@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { Service } from '../../../../lib/service.ts';
 import { getHistory } from '../../../../lib/work/cases/read.ts';
-import { insertCase } from '../../../../store/cases.ts';
+import { insertCase } from '../../../../store/cases/cases.ts';
 import { type OpenStore, openStore } from '../../../../store/open.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../../store/records/history.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { openConflict } from '../../../../store/conflicts.ts';
+import { openConflict } from '../../../../store/sessions/conflicts.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
 import { type Daemon, startDaemon } from '../../../helpers/daemon.ts';
 import { eventually } from '../../../helpers/eventually.ts';

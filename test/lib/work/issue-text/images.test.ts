@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { imagesIn } from '../../../../lib/work/issue-text/images.ts';
-import { imageType } from '../../../../store/links/images.ts';
+import { imageType } from '../../../../store/codehost/images.ts';
 
 describe('imagesIn', () => {
   it('finds images of Markdown and of HTML over https, each once, in their order', () => {

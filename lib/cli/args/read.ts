@@ -1,0 +1,94 @@
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../../store/base/message-of.ts';
+import { meantBy } from '../../../store/base/suggest.ts';
+import { type Config, configOf, UsageError } from '../../config.ts';
+import type { Call, Command } from './command.ts';
+import { OPTIONS, type OptionName, type Values } from './options.ts';
+
+/** Options that each command takes. */
+export const EVERYWHERE: readonly OptionName[] = ['workspace', 'help', 'version'];
+
+/**
+ * Which command is meant, and what it is given; `bare` where none is named. `--help` behind a command is the command
+ * `help` with its name. Throws UsageError with what is wrong.
+ */
+export const readLine = (
+  commands: readonly Command[],
+  argv: readonly string[],
+  { env, bare }: { env: Config['env']; bare: string },
+): { command: Command; call: Call } => {
+  const { values, positionals } = parse(argv);
+  const [name = bare, ...words] = positionals;
+  const named = (wanted: string): Command => {
+    const found = commands.find((each) => each.name === wanted);
+    if (found !== undefined) return found;
+    throw new UsageError(unknownCommand(wanted, commands));
+  };
+  const config = configOf(values, env);
+  if (values.help === true)
+    return {
+      command: named('help'),
+      call: { config, commands, values: { help: true }, words: positionals.slice(0, 1) },
+    };
+  const command = named(values.version === true ? 'version' : name);
+  if (values.version !== true) checkWords(command, words);
+  checkOptions(commands, command, values);
+  return { command, call: { config, commands, values, words } };
+};
+
+const unknownCommand = (wanted: string, commands: readonly Command[]): string => {
+  const names = commands.map(({ name }) => name);
+  const meant = meantBy(wanted, names);
+  const hint = meant === undefined ? 'Run dossier help to list commands' : `Did you mean ${meant}?`;
+  return `There is no command ${wanted}. ${hint}`;
+};
+
+// Node's own sentence has an example with quotes that a shell would take for its own.
+const unknownOption = (sentence: string): string | undefined => {
+  const [, written] = /^Unknown option '(.+?)'/.exec(sentence) ?? [];
+  if (written === undefined) return undefined;
+  const meant = meantBy(written.replace(/^-+/, ''), Object.keys(OPTIONS));
+  return `Unknown option: ${written}${meant === undefined ? '' : `. Did you mean --${meant}?`}`;
+};
+
+const parse = (argv: readonly string[]): { values: Values; positionals: string[] } => {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    // Node's own text has three lines of it.
+    const [first = ''] = messageOf(error).split('\n');
+    throw new UsageError(
+      unknownOption(first) ??
+        first.replace(
+          /^Option '(.+)' argument is ambiguous.*/,
+          '$1 needs its value, which begins with no dash',
+        ),
+    );
+  }
+};
+
+const checkOptions = (
+  commands: readonly Command[],
+  { name, options }: Command,
+  values: Values,
+): void => {
+  for (const option of Object.keys(values) as OptionName[]) {
+    if (option in options || EVERYWHERE.includes(option)) continue;
+    const owners = commands.filter((each) => option in each.options);
+    throw new UsageError(
+      `${name} takes no --${option}: that belongs to ${owners.map((each) => each.name).join(', ')}`,
+    );
+  }
+};
+
+// `ITEM [FILE]`: one or two; `[WORD...]`: any number.
+const checkWords = ({ name, words: synopsis }: Command, given: readonly string[]): void => {
+  const wanted = synopsis === '' ? [] : synopsis.split(' ');
+  const needed = wanted.filter((word) => !word.startsWith('['));
+  const missing = needed[given.length];
+  if (missing !== undefined)
+    throw new UsageError(`${name} needs ${missing}: dossier ${name} ${synopsis}`);
+  if (given.length <= wanted.length || /\.\.\.\]?$/.test(synopsis)) return;
+  const tail = synopsis === '' ? 'no further words' : synopsis;
+  throw new UsageError(`${name} takes ${tail}, and was given ${given.join(' ')}`);
+};

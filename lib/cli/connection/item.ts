@@ -1,0 +1,50 @@
+import type { Case, Dossier } from '../../client/client.ts';
+import { UsageError } from '../../config.ts';
+import { Refusal } from '../args/refusal.ts';
+
+type Named = Pick<Case, 'id' | 'title'>;
+
+const SHOWN = 10;
+
+/**
+ * The id of the Work item that a word means: its id or the beginning of that, or words of its title. Throws a Refusal
+ * where it means none, or several, which are named then; a UsageError for an empty one.
+ */
+export const itemOf = async (dossier: Dossier, word: string): Promise<string> => {
+  if (word.trim() === '')
+    throw new UsageError('Nothing is named: an item is named by its id, or words of its title');
+  const found = await candidates(dossier, word.trim());
+  const [only] = found;
+  if (only === undefined)
+    throw new Refusal(
+      `No Work item has an id that begins with ${word}, or a title with it. dossier ls lists them`,
+    );
+  const exact = exactOf(found, word.trim()) ?? (found.length === 1 ? only : undefined);
+  if (exact !== undefined) return exact.id;
+  const lines = found.slice(0, SHOWN).map(({ id, title }) => `  ${id.slice(0, 8)}  ${title}`);
+  const more = found.length > SHOWN ? ['  …'] : [];
+  throw new Refusal(
+    [`${word} matches ${found.length} Work items; use an id:`, ...lines, ...more].join('\n'),
+  );
+};
+
+// A whole id, then a whole title.
+const exactOf = (found: readonly Named[], word: string): Named | undefined => {
+  const wanted = word.toLowerCase();
+  const byId = found.find(({ id }) => id === wanted);
+  const titled = found.filter(({ title }) => title.toLowerCase() === wanted);
+  return byId ?? (titled.length === 1 ? titled[0] : undefined);
+};
+
+const candidates = async (dossier: Dossier, word: string): Promise<Named[]> => {
+  const list = async (query: { id_prefix: string } | { search: string }): Promise<Named[]> =>
+    (await dossier.call('GET /cases', {
+      query: { ...query, fields: 'title', limit: 100, order: 'newest' },
+    })) as Named[];
+  const byId = /^[0-9a-f-]{1,36}$/i.test(word) ? await list({ id_prefix: word }) : [];
+  const wanted = word.toLowerCase().split(/\s+/);
+  const byTitle = (await list({ search: word })).filter(({ title }) =>
+    wanted.every((part) => title.toLowerCase().includes(part)),
+  );
+  return [...new Map([...byId, ...byTitle].map((item) => [item.id, item])).values()];
+};

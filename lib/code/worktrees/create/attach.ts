@@ -1,0 +1,146 @@
+import { isAbsolute } from 'node:path';
+import { isAtOrBelow, overlap } from '../../../../store/base/at-or-below.ts';
+import { lockOn } from '../../../../store/base/locks.ts';
+import type { Case } from '../../../../store/records/case.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { settingsOf } from '../../../../store/settings/globals.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import { readyToWrite } from '../../../../store/store.ts';
+import {
+  inWorktreeTurn,
+  realDirectory,
+  worktreeRecords,
+} from '../../../../store/worktrees/worktrees.ts';
+import { badField, ServiceError } from '../../../errors.ts';
+import { chooseBase } from '../../../tools/git/read/base.ts';
+import {
+  currentBranch,
+  findRepository,
+  type Repository,
+} from '../../../tools/git/read/repository.ts';
+import type { Git, WithGit } from '../../../tools/git/run/git.ts';
+import { listWorktrees } from '../../../tools/git/write/worktree.ts';
+import { getItem } from '../../projects/item.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
+import { findProjectRepository } from '../../projects/repository.ts';
+import { worktreeConfig } from '../config.ts';
+import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
+import type { WithSetups } from '../setup/setups.ts';
+import { startOf } from './create.ts';
+import { caseOfReason } from './name.ts';
+
+interface Attachment {
+  path: string;
+  base?: string;
+}
+
+/**
+ * Takes a directory of the operator as the worktree of a Work item: a git work tree on a branch, that no other Work item
+ * has, and not the checkout that a project names. Nothing in it is changed; it is never deleted, only let go.
+ */
+export const attachWorktree = async (
+  service: ProjectNeeds & WithSetups,
+  caseId: string,
+  wanted: Attachment,
+): Promise<WorktreeRecord> => {
+  const item = await getItem(service.store, caseId);
+  if (!isAbsolute(wanted.path)) throw badPath('has to be absolute');
+  // One attachment at a time: of two Work items that want the same directory one has it.
+  return service.store.locks.take(lockOn.attach(), () =>
+    inWorktreeTurn(service.store, caseId, () => attach(service, item, wanted)),
+  );
+};
+
+const badPath = (message: string): ServiceError =>
+  badField('/path', message, `The path ${message}.`);
+
+const attach = async (
+  service: ProjectNeeds & WithSetups,
+  item: Case,
+  { path, base }: Attachment,
+): Promise<WorktreeRecord> => {
+  const { store, git } = service;
+  const made = madeBefore(store, item.id);
+  if (made?.attached === true && made.path === (await workTreeAt(git, path)).root) return made;
+  refuseSecond(store, item.id);
+  refuseHeld(service, item.id);
+  await readyToWrite(store);
+  const repository = await workTreeAt(git, path);
+  const { root, git_dir, common_dir } = repository;
+  await refuseOthers(service, repository);
+  await refuseCheckouts(service, repository);
+  const branch = await currentBranch(git.at(repository));
+  if (branch === undefined)
+    throw refused(`${root} is on no branch. Check one out there, then try again`);
+  const { base_branch } = worktreeConfig(store);
+  const project = await findProjectRepository(service, item.project);
+  // A linked worktree begins where the project's own do; a clone knows only its own branches.
+  const from = project?.common_dir === common_dir ? project : repository;
+  const start = await chooseBase(git.at(from), base ?? base_branch ?? undefined);
+  const record: WorktreeRecord = {
+    case_id: item.id,
+    path: root,
+    branch,
+    base: start.name,
+    base_commit: await startOf(git.at({ path: root, git_dir, common_dir }), start.commit),
+    attached: true,
+    created_at: store.clock().toISOString(),
+    repository: root,
+    git_dir,
+    common_dir,
+  };
+  await keepWorktree(store, record);
+  return record;
+};
+
+const refused = (why: string): ServiceError => new ServiceError('not_a_worktree', `${why}.`);
+
+const workTreeAt = async (git: Git, path: string): Promise<Repository> => {
+  const real = realDirectory(path);
+  if (real === undefined) throw refused(`${path} is no directory`);
+  const found = await findRepository(git, real);
+  if (found === undefined) throw refused(`${real} is in no git repository`);
+  if (found.bare) throw refused(`${real} is a repository without a work tree`);
+  if (found.root !== real)
+    throw refused(`${real} lies in the work tree ${found.root}: attach that, or another`);
+  return found;
+};
+
+// Two sessions in one directory would undo each other's work; in the workspace, records would be work.
+const refuseOthers = async (
+  { store, git }: WithGit & WithStore,
+  { root, ...place }: Repository,
+): Promise<void> => {
+  const workspace = store.layout.root;
+  for (const { case_id, record } of worktreeRecords(store)) {
+    if (record !== undefined && overlap(root, record.path))
+      throw refused(`${root} is, lies in or holds the worktree of the Work item ${case_id}`);
+  }
+  if (isAtOrBelow(root, workspace)) throw refused(`${root} is in the workspace`);
+  if (isAtOrBelow(workspace, root)) throw refused(`The workspace is in ${root}`);
+  const listed = await listWorktrees(git.at(place));
+  const reason = listed.find((entry) => entry.path === root)?.locked ?? '';
+  const owner = caseOfReason(reason);
+  if (owner !== undefined)
+    throw refused(
+      `${root} was made for the Work item ${owner}: POST /api/worktrees takes it up again for that one`,
+    );
+};
+
+/** Isolation: what an agent does must not show in a checkout that the operator works in. */
+const refuseCheckouts = async (service: ProjectNeeds, repository: Repository): Promise<void> => {
+  const { root, git_dir, common_dir } = repository;
+  const { projects = {} } = settingsOf(service.store);
+  for (const name of new Set(['default', ...Object.keys(projects)])) {
+    const main = await findProjectRepository(service, name);
+    if (main === undefined) continue;
+    const isMain = git_dir === common_dir && common_dir === main.common_dir;
+    if (isMain || main.root === root) {
+      throw refused(
+        `${root} is the checkout of the project ${name}, which no session may change. Make a worktree of it: git worktree add`,
+      );
+    }
+    if (isAtOrBelow(main.root, root))
+      throw refused(`${main.root}, of the project ${name}, lies in ${root}`);
+  }
+};

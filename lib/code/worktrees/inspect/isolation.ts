@@ -1,0 +1,135 @@
+import { isAtOrBelow, overlap } from '../../../../store/base/at-or-below.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WorktreeIsolation } from '../../../../store/records/worktree-status.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import { worktreeRecords } from '../../../../store/worktrees/worktrees.ts';
+import { currentBranch, type Repository } from '../../../tools/git/read/repository.ts';
+import type { Git, WithGit } from '../../../tools/git/run/git.ts';
+import { listWorktrees } from '../../../tools/git/write/worktree.ts';
+import { getItem } from '../../projects/item.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
+import { findProjectRepository } from '../../projects/repository.ts';
+import { worktreeConfig } from '../config.ts';
+import { reasonFor } from '../create/name.ts';
+import { getWorktree } from '../read.ts';
+import { adviceFor, stateOf } from './state.ts';
+
+type Check = WorktreeIsolation['checks'][number];
+type Listed = Awaited<ReturnType<typeof listWorktrees>>;
+
+/** Whether what is done in the worktree stays in it: out of the main branch, the main checkout and other Work items. */
+export const verifyIsolation = async (
+  service: ProjectNeeds,
+  caseId: string,
+): Promise<WorktreeIsolation> => {
+  const record = getWorktree(service.store, caseId);
+  const state = await stateOf(record);
+  const asMade = {
+    name: 'as_made',
+    ok: state === 'ok',
+    detail: state === 'ok' ? `${record.path} is as it was made.` : adviceFor(record, state),
+  };
+  // git would look elsewhere: nothing more can be said of it.
+  const checks = state === 'ok' ? [asMade, ...(await insideChecks(service, record))] : [asMade];
+  return { isolated: checks.every(({ ok }) => ok), checks };
+};
+
+const insideChecks = async (service: ProjectNeeds, record: WorktreeRecord): Promise<Check[]> => {
+  const { project } = await getItem(service.store, record.case_id);
+  const main = await findProjectRepository(service, project);
+  const listed = await listWorktrees(service.git.at(record));
+  return [
+    ownDirectory(record, main),
+    ownIndex(record, main),
+    await ownBranch(service, record, listed),
+    await ownWorkTree(service.git, record),
+    notShared(service.store, record),
+    keptByGit(record, listed),
+  ];
+};
+
+const check = (name: string, ok: boolean, detail: string): Check => ({ name, ok, detail });
+
+const ownDirectory = ({ case_id, path }: WorktreeRecord, main?: Repository): Check => {
+  const name = 'own_directory';
+  if (main === undefined)
+    return check(name, true, 'The project names no checkout to be apart from.');
+  if (!isAtOrBelow(main.root, path))
+    return check(name, true, `It is not ${main.root}, where you work.`);
+  const advice = `Let go of it: DELETE /api/cases/${case_id}/worktree.`;
+  return check(name, false, `${main.root}, where you work, is in it. ${advice}`);
+};
+
+const ownIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
+  check('own_index', git_dir !== main?.git_dir, `Its HEAD and index are in ${git_dir}.`);
+
+const ownBranch = async (
+  { git, store }: WithGit & WithStore,
+  record: WorktreeRecord,
+  listed: Listed,
+): Promise<Check> => {
+  const name = 'own_branch';
+  const { path, branch } = record;
+  const now = await currentBranch(git.at(record));
+  if (now === undefined)
+    return check(name, true, `It is on no branch. To go back, run there: git switch ${branch}`);
+  const other = listed.find((entry) => entry.branch === now && entry.path !== path);
+  if (other !== undefined)
+    return check(name, false, `${now} is checked out at ${other.path}, too.`);
+  if (!mainBranches(store, record).has(now))
+    return check(
+      name,
+      true,
+      `It is on ${now}${now === branch ? '' : `; it was made on ${branch}`}.`,
+    );
+  const way = branch === now ? '--create a-branch-of-its-own' : branch;
+  return check(name, false, `It is on ${now}, where work begins. Run there: git switch ${way}`);
+};
+
+// `origin/main` stands for main as well.
+const mainBranches = (store: Store, { base }: WorktreeRecord): Set<string> => {
+  const { base_branch } = worktreeConfig(store);
+  const named = [base, ...(base_branch === null ? [] : [base_branch])];
+  return new Set(named.flatMap((each) => [each, each.replace(/^[^/]+\/(?=.)/, '')]));
+};
+
+// A setting of the repository that sends git's own commands into another directory.
+const ownWorkTree = async (git: Git, record: WorktreeRecord): Promise<Check> => {
+  const args = ['config', '--get', 'core.worktree'];
+  const elsewhere = await git.at(record).find(args, { ok: [0, 1] });
+  if (elsewhere === undefined)
+    return check('own_work_tree', true, 'git commands in it work on its own files.');
+  return check(
+    'own_work_tree',
+    false,
+    `core.worktree is ${elsewhere}: git commands in it change files there. Run there: git config --unset core.worktree`,
+  );
+};
+
+const notShared = (store: Store, { case_id, path }: WorktreeRecord): Check => {
+  const other = worktreeRecords(store).find(
+    ({ record }) =>
+      record !== undefined && record.case_id !== case_id && overlap(record.path, path),
+  );
+  return check(
+    'not_shared',
+    other === undefined,
+    other === undefined
+      ? 'No other Work item has it.'
+      : `The Work item ${other.case_id} has it, or a part of it, too.`,
+  );
+};
+
+const keptByGit = (record: WorktreeRecord, listed: Listed): Check => {
+  const { path, attached, case_id } = record;
+  if (attached) return check('kept_by_git', true, 'It is yours: the daemon never deletes it.');
+  const entry = listed.find((each) => each.path === path);
+  const ok = entry?.locked === reasonFor(case_id);
+  return check(
+    'kept_by_git',
+    ok,
+    ok
+      ? 'git keeps it for this Work item.'
+      : `git no longer keeps it for this Work item. Run: git worktree lock --reason '${reasonFor(case_id)}' ${path}`,
+  );
+};

@@ -1,0 +1,146 @@
+import { messageOf } from '../../../../store/base/message-of.ts';
+import { itemOf, matchesFilter } from '../../../../store/reconcile/items.ts';
+import { isEnded } from '../../../../store/records/session.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { Cleanup, StaleWorktree } from '../../../../store/records/worktree-upkeep.ts';
+import { heldLocks } from '../../../../store/sessions/locks.ts';
+import { sessionsOf } from '../../../../store/sessions/sessions.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import { inWorktreeTurn, worktreeRecords } from '../../../../store/worktrees/worktrees.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
+import { lastTouched } from '../../../tools/git/write/worktree.ts';
+import { worktreeConfig } from '../config.ts';
+import type { WithLeaving } from '../leaving.ts';
+import { findWorktree } from '../read.ts';
+import { checkRemovable } from '../recovery/remove.ts';
+import type { WithSetups } from '../setup/setups.ts';
+import { stateOf } from './state.ts';
+
+interface StaleList {
+  stale: StaleWorktree[];
+  /** The Work items whose worktree's record cannot be read. */
+  unreadable: Cleanup['skipped'];
+}
+
+interface Wanted {
+  /** Of which Work items, where not of all. */
+  isWanted?: (caseId: string) => boolean;
+  /** Those of closed Work items too, however lately used. */
+  closed?: boolean;
+}
+
+/**
+ * The worktrees that nobody has used for longer than `ttl_hours`, longest first, and whether each could be removed: the
+ * one list that is shown, tried out (a dry run) and cleaned up by. A session that has not ended keeps a worktree.
+ */
+export const staleWorktrees = async (
+  service: WithGit & WithLeaving & WithSetups & WithStore,
+  { isWanted = () => true, closed = false }: Wanted = {},
+): Promise<StaleList> => {
+  const list: StaleList = { stale: [], unreadable: [] };
+  for (const { case_id, record, problem = '' } of worktreeRecords(service.store)) {
+    if (!isWanted(case_id)) continue;
+    if (record === undefined)
+      list.unreadable.push({ case_id, code: 'unreadable_record', reason: problem });
+    else list.stale.push(...(await ifStale(service, record, closed)));
+  }
+  list.stale.sort((a, b) => b.idle_hours - a.idle_hours);
+  return list;
+};
+
+const HOUR_MS = 3_600_000;
+
+// One that is removed meanwhile looks as if somebody had tampered with it: what is so is known once that is done.
+const ifStale = async (
+  service: WithGit & WithLeaving & WithSetups & WithStore,
+  record: WorktreeRecord,
+  closed: boolean,
+): Promise<StaleWorktree[]> => {
+  const { store } = service;
+  const found = await lookAt(service, record, closed);
+  if (found.every(({ code }) => code === undefined || SURE.has(code))) return found;
+  return inWorktreeTurn(store, record.case_id, async () => {
+    const now = findWorktree(store, record.case_id);
+    return now === undefined ? [] : lookAt(service, now, closed);
+  });
+};
+
+const SURE: ReadonlySet<string> = new Set(['attached', 'work_would_be_lost', 'worktree_busy']);
+
+const lookAt = async (
+  service: WithGit & WithLeaving & WithSetups & WithStore,
+  record: WorktreeRecord,
+  closed: boolean,
+): Promise<StaleWorktree[]> => {
+  if (!isStale(service, record, closed)) return [];
+  const { case_id, path, branch, attached, created_at } = record;
+  const last = lastUse(service.store, record);
+  return [
+    {
+      ...{ case_id, path, branch, attached, created_at },
+      status: await stateOf(record),
+      last_used_at: new Date(last).toISOString(),
+      idle_hours: Math.round((idleMs(service.store, last) / HOUR_MS) * 10) / 10,
+      ...(await removability(service, record)),
+    },
+  ];
+};
+
+/**
+ * Whether nobody is at work in a worktree, and nobody has been for longer than `ttl_hours`, or, with `closed`, its Work item is
+ * closed.
+ */
+export const isStale = (
+  service: WithSetups & WithStore,
+  record: WorktreeRecord,
+  closed: boolean,
+): boolean => {
+  if (isInUse(service, record.case_id)) return false;
+  if (closed && isOfClosed(service.store, record.case_id)) return true;
+  const idle = idleMs(service.store, lastUse(service.store, record));
+  return idle > worktreeConfig(service.store).ttl_hours * HOUR_MS;
+};
+
+const isOfClosed = (store: Store, caseId: string): boolean => {
+  const item = itemOf(store, caseId);
+  return item !== undefined && CLOSED.some((state) => matchesFilter(item, { state }));
+};
+
+const CLOSED = ['RESOLVED', 'NON_ISSUE'] as const;
+
+const idleMs = (store: Store, last: number): number => Math.max(0, store.clock().getTime() - last);
+
+const isInUse = ({ store, setups }: WithSetups & WithStore, caseId: string): boolean =>
+  setups.running.has(caseId) ||
+  heldLocks(store, caseId).length > 0 ||
+  (sessionsOf(store, caseId) ?? []).some(
+    ({ session: { status, elsewhere } }) => !isEnded(status) && elsewhere !== true,
+  );
+
+const lastUse = (store: Store, record: WorktreeRecord): number => {
+  const ends = (sessionsOf(store, record.case_id) ?? []).map(
+    ({ session: { ended_at, created_at } }) => Date.parse(ended_at ?? created_at),
+  );
+  return Math.max(Date.parse(record.created_at), ...ends, lastTouched(record));
+};
+
+const removability = async (
+  service: WithGit & WithLeaving & WithSetups & WithStore,
+  record: WorktreeRecord,
+): Promise<Pick<StaleWorktree, 'removable' | 'code' | 'reason'>> => {
+  if (record.attached) return { removable: false, code: 'attached', reason: ATTACHED };
+  try {
+    await checkRemovable(service, record, false);
+    return { removable: true };
+  } catch (error) {
+    return { removable: false, ...whyItStays(error) };
+  }
+};
+
+const ATTACHED = 'It is a directory of yours: only DELETE /api/cases/…/worktree lets go of it.';
+
+/** Why a worktree stays, for the operator and for programs. */
+export const whyItStays = (error: unknown): { code: string; reason: string } => ({
+  code: error instanceof Error && 'code' in error ? String(error.code) : 'internal',
+  reason: messageOf(error),
+});

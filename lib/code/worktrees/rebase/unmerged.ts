@@ -1,0 +1,144 @@
+import { existsSync } from 'node:fs';
+import { blobOf } from '../../../tools/git/read/working-files.ts';
+import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
+import { nulls, onDisk, onIndexFile } from '../../../tools/git/run/index-file.ts';
+import type { WorktreeSnapshot } from '../../snapshots/snapshot.ts';
+
+/** One version of a file in conflict. */
+interface Stage {
+  mode: string;
+  oid: string;
+}
+
+/** A file in conflict. In a rebase `base` is what the branch is put onto, and `branch` the commit that is applied. */
+export interface Unmerged {
+  /** Read as latin1, byte for byte. */
+  path: string;
+  kind:
+    | 'both_modified'
+    | 'both_added'
+    | 'deleted_in_base'
+    | 'deleted_in_branch'
+    | 'renamed'
+    | 'binary'
+    | 'mode'
+    | 'submodule';
+  ancestor: Stage | undefined;
+  base: Stage | undefined;
+  branch: Stage | undefined;
+}
+
+/** The files in conflict, in the order of the index. Changes nothing. */
+export const unmergedFiles = async (git: GitAt<GitWorktree>): Promise<Unmerged[]> => {
+  const files = stagesIn(await git.names(LIST));
+  if (files.length === 0) return [];
+  const binary = await binaryFiles(git);
+  return files.map((file) => ({ ...file, kind: kindOf(file, binary.has(file.path)) }));
+};
+
+/** The files that were in conflict when this snapshot was made, whatever was staged since. */
+export const unmergedIn = async (
+  git: GitAt<GitWorktree>,
+  { commit }: Pick<WorktreeSnapshot, 'commit'>,
+): Promise<Unmerged[]> => {
+  const index = await blobOf(git, `${commit}:index`);
+  const lines = await onIndexFile(git, index, (copy) => copy.names(LIST));
+  return stagesIn(lines).map((file) => ({ ...file, kind: kindOf(file, false) }));
+};
+
+const LIST = ['ls-files', '--unmerged', '-z'];
+
+const stagesIn = (lines: readonly string[]): Omit<Unmerged, 'kind'>[] => {
+  const files = new Map<string, Partial<Record<string, Stage>>>();
+  for (const line of lines) {
+    const [, mode = '', oid = '', stage = '', path = ''] =
+      /^(\d+) (\S+) (\d)\t(.*)$/s.exec(line) ?? [];
+    files.set(path, { ...files.get(path), [stage]: { mode, oid } });
+  }
+  return [...files].map(([path, { 1: ancestor, 2: base, 3: branch }]) => ({
+    ...{ path, ancestor, base, branch },
+  }));
+};
+
+const SUBMODULE = '160000';
+
+type Stages = Pick<Unmerged, 'ancestor' | 'base' | 'branch'>;
+
+const kindOf = ({ ancestor, base, branch }: Stages, isBinary: boolean): Unmerged['kind'] => {
+  if ([ancestor, base, branch].some((stage) => stage?.mode === SUBMODULE)) return 'submodule';
+  if (base === undefined || branch === undefined) return oneSidedKind({ ancestor, base, branch });
+  if (base.oid === branch.oid) return 'mode';
+  if (isBinary) return 'binary';
+  return ancestor ? 'both_modified' : 'both_added';
+};
+
+const oneSidedKind = ({ ancestor, base, branch }: Stages): Unmerged['kind'] => {
+  if (ancestor === undefined || base === branch) return 'renamed';
+  return base === undefined ? 'deleted_in_base' : 'deleted_in_branch';
+};
+
+// git's own judgement, attributes and all: such a file has dashes for its numbers of lines.
+const binaryFiles = async (git: GitAt<GitWorktree>): Promise<Set<string>> => {
+  const found = new Set<string>();
+  for (const side of ['--ours', '--theirs']) {
+    const plain = ['--no-renames', '--no-ext-diff', '--no-textconv'];
+    for (const line of await git.names(['diff', '--numstat', '-z', ...plain, side]))
+      if (line.startsWith('-\t-\t')) found.add(line.slice(4));
+  }
+  return found;
+};
+
+/**
+ * The conflicts as git shows them: the combined diff, and of a file that only one side still has what that side made of
+ * it, for git itself says no more than that it is unmerged.
+ */
+export const conflictDiff = async (
+  git: GitAt<GitWorktree>,
+  files: readonly Unmerged[],
+): Promise<Buffer> => {
+  const parts = [await git.read(['diff', ...RAW, '--', ...namesOf(files)])];
+  for (const file of files) parts.push(...(await oneSided(git, file)));
+  return Buffer.concat(parts);
+};
+
+// An argument is text, and there is room for so many: else what else was changed is shown, too.
+const namesOf = (files: readonly Unmerged[]): string[] => {
+  const names = files.map(({ path }) => Buffer.from(path, 'latin1').toString('utf8'));
+  const whole = names.every((name, at) => Buffer.from(name).toString('latin1') === files[at]?.path);
+  return whole && names.length <= MOST_NAMES ? names : [];
+};
+
+const MOST_NAMES = 500;
+
+const RAW = ['--no-color', '--no-ext-diff', '--no-textconv', '--full-index', '--no-relative'];
+
+const oneSided = async (git: GitAt<GitWorktree>, file: Unmerged): Promise<Buffer[]> => {
+  const { path, kind, ancestor, base, branch } = file;
+  const left = base ?? branch;
+  if (kind === 'submodule' || left === undefined || (base && branch)) return [];
+  const gone = base === undefined ? 'the base' : 'the branch';
+  const here = base === undefined ? 'the branch' : 'the base';
+  const words = ancestor ? `deleted in ${gone}, changed in ${here}` : `only in ${here}`;
+  const head = Buffer.concat([
+    Buffer.from('\n* '),
+    Buffer.from(path, 'latin1'),
+    Buffer.from(`: ${words}\n`),
+  ]);
+  if (ancestor?.oid === left.oid) return [head];
+  const empty = () => git.text(['hash-object', '-w', '--stdin'], { input: '' });
+  const from = ancestor?.oid ?? (await empty());
+  return [head, await git.read(['diff', ...RAW, from, left.oid])];
+};
+
+/** Stages these files as they are on disk, one that is gone as deleted, and nothing else. */
+export const stageConflictFiles = async (
+  git: GitAt<GitWorktree>,
+  files: readonly Unmerged[],
+): Promise<void> => {
+  const input = nulls(files.map(({ path }) => path));
+  await git.run(['update-index', '--add', '--remove', '-z', '--stdin'], { input });
+};
+
+/** Whether a submodule has a commit checked out that could be staged. */
+export const isCheckedOut = (worktree: GitWorktree, { path }: Unmerged): boolean =>
+  existsSync(onDisk(worktree, `${path}/.git`));

@@ -1,0 +1,82 @@
+import { messageOf } from '../../../../store/base/message-of.ts';
+import { shellQuoted } from '../../../../store/base/shell-quoted.ts';
+import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { whyLeftOut } from '../../../tools/git/read/left-out.ts';
+import { parseStatus, STATUS } from '../../../tools/git/read/status.ts';
+import type { Git, GitAt } from '../../../tools/git/run/git.ts';
+import { pathText } from '../../../tools/git/run/path-text.ts';
+import { inTheMiddle } from '../../../tools/git/write/commit.ts';
+import { commitFiles } from '../../../tools/git/write/commit-files.ts';
+import { changedSinceStart } from '../../snapshots/work-start.ts';
+
+interface Wanted {
+  message: string;
+  /** Only what changed since work began, which was noted then. */
+  isSince: boolean;
+}
+
+/**
+ * Commits what a worktree holds on its branch, but for untracked files that are left out by name or size. Undefined where
+ * there is nothing. Never rejects: why nothing was committed is in the answer, with the command that commits.
+ */
+export const commitWorktree = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  { message, isSince }: Wanted,
+): Promise<WorkCommit | undefined> => {
+  try {
+    return await git.turn(worktree, async (now) => {
+      const { paths, left_out, branch } = await wantedOf(now, isSince);
+      if (paths.length === 0 && left_out.length === 0) return undefined;
+      const done = { files: paths.length, left_out: left_out.slice(0, MOST_NAMED) };
+      if (paths.length === 0) return { id: null, ...done };
+      const reason = inTheMiddle(worktree) ?? elsewhere(branch, worktree);
+      if (reason !== undefined) return { id: null, ...done, reason };
+      return await committed(now, { paths, message, done });
+    });
+  } catch (error) {
+    return { id: null, files: 0, left_out: [], reason: messageOf(error) };
+  }
+};
+
+const MOST_NAMED = 100;
+
+interface ToCommit {
+  paths: readonly string[];
+  message: string;
+  done: Pick<WorkCommit, 'files' | 'left_out'>;
+}
+
+const committed = async (
+  now: GitAt<WorktreeRecord>,
+  { paths, message, done }: ToCommit,
+): Promise<WorkCommit> => {
+  try {
+    return { id: await commitFiles(now, { paths, message }), ...done };
+  } catch (error) {
+    const command = `git -C ${shellQuoted(now.place.path)} commit --all`;
+    return { id: null, ...done, reason: messageOf(error), command };
+  }
+};
+
+const elsewhere = (at: string | undefined, { branch }: WorktreeRecord): string | undefined =>
+  at === branch ? undefined : `HEAD is at ${at ?? 'no branch'}, and not on ${branch}`;
+
+interface WantedFiles {
+  branch: string | undefined;
+  paths: string[];
+  left_out: LeftOut[];
+}
+
+const wantedOf = async (now: GitAt<WorktreeRecord>, isSince: boolean): Promise<WantedFiles> => {
+  const { headers, files } = parseStatus(await now.read([...STATUS, '--no-renames']), 'latin1');
+  const since = isSince && files.length > 0 ? await changedSinceStart(now) : undefined;
+  const found: WantedFiles = { branch: headers.get('branch.head'), paths: [], left_out: [] };
+  for (const file of files.filter(({ path }) => since?.has(path) ?? true)) {
+    const why = whyLeftOut(now.place, file);
+    if (why === undefined) found.paths.push(file.path);
+    else found.left_out.push({ path: pathText(file.path), why });
+  }
+  return found;
+};

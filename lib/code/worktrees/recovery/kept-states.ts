@@ -1,0 +1,96 @@
+import { Compile, type Validator } from 'typebox/compile';
+import { Pictured } from '../../../../store/records/baseline.ts';
+import type { Case } from '../../../../store/records/case.ts';
+import type { Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
+import { readBaseline } from '../../../../store/sessions/baselines.ts';
+import { openConflict } from '../../../../store/sessions/conflicts.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import { invalidState } from '../../../errors.ts';
+import { mergeBase } from '../../../tools/git/read/ancestry.ts';
+import { chooseBase } from '../../../tools/git/read/base.ts';
+import type { Repository } from '../../../tools/git/read/repository.ts';
+import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
+import { type KeptState, listStates } from '../../snapshots/kept-states.ts';
+import { readPicture } from '../../snapshots/snapshot.ts';
+import { worktreeConfig } from '../config.ts';
+import { branchFor } from '../create/branch-name.ts';
+import { beginOf } from './recover.ts';
+
+interface FoundState {
+  recovery: Recovery;
+  state: KeptState;
+  place: Checkout;
+}
+
+/**
+ * What was kept of a Work item's worktree while it was there: before a rebase, by an abort, by the end of a Plan turn. Not
+ * what a rebase or a Plan turn that goes on still needs.
+ */
+export const keptStates = async (
+  { git, store }: WithGit & WithStore,
+  { id }: Case,
+  place: Checkout,
+): Promise<FoundState[]> => {
+  const states = await listStates(git.at(place), beginOf(id));
+  const needed = neededRefs(store, id);
+  return states
+    .filter(({ ref }) => !needed.has(ref))
+    .map((state) => ({ recovery: recoveryOf(id, state), state, place }));
+};
+
+/** What a rebase or a Plan turn that goes on will go back to. */
+export const neededRefs = (store: Store, caseId: string): Set<string | undefined> => {
+  const open = openConflict(store, caseId)?.matter;
+  const turn = readBaseline(store.layout, caseId);
+  return new Set([open?.snapshot?.ref, open?.set_aside?.ref, turn?.before.ref]);
+};
+
+const recoveryOf = (case_id: string, state: KeptState): Recovery => {
+  const { kind, name, ref, head, made_at } = state;
+  const detail = byHand(state);
+  return {
+    ...{ id: `${kind}-${name}`, case_id, kind, created_at: made_at.toISOString() },
+    ...{ branch: null, base_commit: null, head, ref, patch: null },
+    restorable: detail === undefined,
+    ...(detail !== undefined && { detail }),
+  };
+};
+
+const byHand = ({ kind, ref, head }: KeptState): string | undefined => {
+  if (kind === 'refs')
+    return `What branches, tags or stashes pointed to: git for-each-ref ${ref} shows it, and git branch NAME REF brings one back.`;
+  if (kind === 'set_aside')
+    return `Changes that did not fit after a rebase. In the worktree: git cherry-pick -n -m 1 ${ref}.`;
+  return head === null ? `By hand: git restore --source ${ref}:files.` : undefined;
+};
+
+let validator: Validator | undefined;
+
+/** What it takes to make a worktree of such a state: the base is the one that a new worktree would have. */
+export const noteOfState = async (
+  service: WithGit & WithStore,
+  item: Case,
+  { state, repository }: { state: KeptState; repository: Repository },
+): Promise<RecoveryNote> => {
+  const { git } = service;
+  const picture = await readPicture(git.at(repository), state.commit).catch(() => undefined);
+  validator ??= Compile(Pictured);
+  // Whoever writes in the repository can make such a ref: it is checked as what comes from outside.
+  if (picture === undefined || !validator.Check(picture) || picture.head === null)
+    throw invalidState(
+      `${state.ref} is not as the daemon made it. By hand: git restore --source ${state.ref}:files.`,
+    );
+  const base = await chooseBase(
+    git.at(repository),
+    worktreeConfig(service.store).base_branch ?? undefined,
+  );
+  const start = await mergeBase(git.at(repository), picture.head, base.commit);
+  return {
+    case_id: item.id,
+    branch: await branchFor(service, item),
+    base: base.name,
+    base_commit: start ?? base.commit,
+    created_at: state.made_at.toISOString(),
+    picture,
+  };
+};

@@ -1,0 +1,112 @@
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { ServiceError } from '../../../errors.ts';
+import { counted } from '../../../text/counted.ts';
+import { headCommit } from '../../../tools/git/read/repository.ts';
+import { status } from '../../../tools/git/read/status.ts';
+import { type SubmoduleWork, submoduleWork } from '../../../tools/git/read/submodules.ts';
+import type { GitAt } from '../../../tools/git/run/git.ts';
+
+/** What would go, or be hard to find again, with a worktree. */
+export interface Loss {
+  /** The commit it stands on; null where nothing was committed. */
+  head: string | null;
+  files: string[];
+  /** Commits that neither a remote branch nor another local branch has, newest first, 1000 at most. */
+  commits: string[];
+  /** A rebase under way, checked out submodules. */
+  others: string[];
+  /** Repositories inside the worktree: no patch and no ref of ours can hold what is in them. */
+  repositories: Inner[];
+}
+
+/** A repository that git does not know as a part of the worktree, or a submodule that holds work. */
+interface Inner {
+  path: string;
+  /** What it holds, in words, where that is known. */
+  holds?: string;
+}
+
+/** Looks into a worktree that is as it was made. */
+export const lossOf = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
+  const record = git.place;
+  const { head, branch, files, rebase_in_progress, has_submodules } = await status(git);
+  const inside = files.filter(({ repository, code }) => repository && code === '??');
+  return {
+    head,
+    files: files.map(({ path }) => path),
+    commits: await onlyHere(git, record, { head, current: branch }),
+    others: [
+      ...(rebase_in_progress ? ['a rebase in progress'] : []),
+      ...(has_submodules ? ['submodules'] : []),
+    ],
+    repositories: [
+      ...inside.map(({ path }) => ({ path })),
+      ...(await submoduleWork(git, record.base_commit)).map(withWork),
+    ],
+  };
+};
+
+/** Of one whose directory is gone, only the commits are left to look at. */
+export const lossOfMissing = async ({ at, place }: GitAt<WorktreeRecord>): Promise<Loss> => {
+  const { git_dir, common_dir, base_commit } = place;
+  const git = at({ git_dir, common_dir });
+  const head = (await headCommit(git)) ?? null;
+  const commits = await onlyHere(git, place, { head, current: null });
+  const repositories = (await submoduleWork(git, base_commit)).map(withWork);
+  return { head, commits, files: [], others: [], repositories };
+};
+
+const withWork = ({ path, files, commits, readable }: SubmoduleWork): Inner => {
+  const work = [...ifAny(files, 'uncommitted file'), ...ifAny(commits, 'unpushed commit')];
+  return { path, holds: readable ? work.join(', ') : 'git cannot read it' };
+};
+
+interface Tips {
+  head: string | null;
+  current: string | null;
+}
+
+// The worktree's own branch outlives it, but a commit that only that one has was neither pushed nor merged.
+const onlyHere = async (
+  git: GitAt,
+  { branch, base_commit }: WorktreeRecord,
+  { head, current }: Tips,
+): Promise<string[]> => {
+  const own = [...new Set([branch, ...(current === null ? [] : [current])])];
+  const tips = [...(head === null ? [] : [head]), ...own.map((name) => `refs/heads/${name}`)];
+  const elsewhere = ['--remotes', ...own.map((name) => `--exclude=${name}`), '--branches'];
+  const args = ['rev-list', '--max-count=1000', '--ignore-missing', ...tips];
+  return git.lines([...args, '--not', ...elsewhere, base_commit, '--']);
+};
+
+export const isNothing = ({ files, commits, others }: Loss): boolean =>
+  files.length + commits.length + others.length === 0;
+
+/** Throws 409 `work_would_be_lost`: without `force` for any loss, with it only for what cannot be kept. */
+export const refuseLoss = (loss: Loss, force: boolean): void => {
+  const { files, commits, repositories } = loss;
+  if (repositories.length > 0) {
+    const named = repositories.map(({ path, holds }) => (holds ? `${path} (${holds})` : path));
+    throw new ServiceError(
+      'work_would_be_lost',
+      `The worktree holds repositories of their own: ${named.join(', ')}. What is in them cannot be kept, not even with force: commit and push it in a submodule, move another one out, then try again.`,
+      { members: { files: repositories.map(({ path }) => path) } },
+    );
+  }
+  if (force || isNothing(loss)) return;
+  throw new ServiceError(
+    'work_would_be_lost',
+    `The worktree has ${wording(loss)}. Commit and push or merge it; or send ?force=true, which first keeps files and commits under a ref in refs/dossier/recovered/.`,
+    { members: { files: files.slice(0, 100), commits: commits.slice(0, 100) } },
+  );
+};
+
+const wording = ({ files, commits, others }: Loss): string =>
+  [
+    ...ifAny(files.length, 'uncommitted file'),
+    ...ifAny(commits.length, 'unpushed commit'),
+    ...others,
+  ].join(', ');
+
+const ifAny = (count: number, what: string): string[] =>
+  count === 0 ? [] : [counted(count, what)];

@@ -1,0 +1,98 @@
+import { timeName } from '../../../../store/base/names.ts';
+import { itemOf } from '../../../../store/reconcile/items.ts';
+import type { RecoveryNote } from '../../../../store/records/recovery.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import { keepRecovered } from '../../../../store/worktrees/worktrees.ts';
+import { ServiceError } from '../../../errors.ts';
+import type { WithLog } from '../../../log.ts';
+import { diffInto } from '../../../tools/git/read/diff.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
+import { refOwner } from '../../snapshots/owner.ts';
+import { keepWork } from '../../snapshots/recovered.ts';
+import { dropSnapshot, snapshot, type WorktreeSnapshot } from '../../snapshots/snapshot.ts';
+
+/** How the refs of a Work item's recoveries begin. */
+export const beginOf = (case_id: string): string => refOwner({ case_id });
+
+/**
+ * Keeps all of a worktree under a ref: a commit on top of its HEAD, which holds the files as they are (`files/`,
+ * untracked ones too), the index, and what it takes to have the worktree again. Ignored files are not in it.
+ */
+export const keepState = async (
+  service: WithGit & WithLog & WithStore,
+  record: WorktreeRecord,
+): Promise<string> => {
+  const { git } = service;
+  const state = await snapshot(git, record);
+  const ref = await keepNoted(service, record, { head: state.head, state });
+  await dropSnapshot(git.at(record), state);
+  return ref;
+};
+
+/** Keeps the commits of a worktree whose directory is gone. */
+export const keepCommits = (
+  service: WithGit & WithLog & WithStore,
+  record: WorktreeRecord,
+  head: string,
+): Promise<string> => keepNoted(service, record, { head });
+
+const keepNoted = async (
+  { git, log, store }: WithGit & WithLog & WithStore,
+  record: WorktreeRecord,
+  { head, state }: { head: string | null; state?: WorktreeSnapshot },
+): Promise<string> => {
+  const { case_id, repository, branch, base, base_commit } = record;
+  const now = store.clock();
+  const note: RecoveryNote = {
+    ...{ case_id, branch, base, base_commit },
+    created_at: now.toISOString(),
+    picture: state === undefined ? null : pictureOf(state),
+  };
+  const name = `${beginOf(case_id)}${timeName(now)}`;
+  const kept = { name, head, note, ...(state !== undefined && { state }) };
+  const ref = await keepWork(git, record, kept);
+  log.info({ case_id, repository, ref }, 'the work of a removed worktree is kept');
+  return ref;
+};
+
+const pictureOf = ({ ref: _ref, commit: _commit, ...picture }: WorktreeSnapshot) => picture;
+
+/** Writes what the worktree holds against its base beside the Work item's records, as a patch that explains itself. */
+export const keepPatch = async (
+  service: WithGit & WithStore,
+  record: WorktreeRecord,
+  ref: string,
+): Promise<void> => {
+  const { store, git } = service;
+  const dir = itemOf(store, record.case_id)?.dir;
+  if (dir === undefined) return;
+  const name = `${recoveryId(record.case_id, ref)}.patch`;
+  const head = explained(record, ref);
+  const write = (into: number) => diffInto(git.at(record), record.base_commit, into);
+  if (await keepRecovered(store, dir, { name, head, write })) return;
+  throw new ServiceError(
+    'file_busy',
+    `${dir}/recovered/${name} is there already. Nothing was removed: try again.`,
+  );
+};
+
+/** What a recovery is called: the time at which its worktree was removed. */
+export const recoveryId = (caseId: string, name: string): string =>
+  name.slice(name.lastIndexOf('/') + 1 + beginOf(caseId).length);
+
+// git apply passes over all that comes before the first `diff`.
+const explained = (
+  { case_id, branch, base_commit, repository }: WorktreeRecord,
+  ref: string,
+): string =>
+  `What the worktree held when it was removed with force, ${recoveryId(case_id, ref)}.
+Branch: ${branch}
+Base: ${base_commit}
+All of it, commits included, is under ${ref}
+in ${repository}: the commits are ${ref}^, and
+  git diff ${base_commit} ${ref}:files
+shows this patch once more. On the base commit, git apply takes this file as it is.
+POST /api/worktrees/${case_id}/recoveries/${recoveryId(case_id, ref)}/restore makes the worktree again.
+
+`;

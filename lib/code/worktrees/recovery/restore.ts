@@ -1,0 +1,126 @@
+import type { RecoveryNote } from '../../../../store/records/recovery.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import { readyToWrite } from '../../../../store/store.ts';
+import { inWorktreeTurn, whatIsAt } from '../../../../store/worktrees/worktrees.ts';
+import { invalidState, ServiceError } from '../../../errors.ts';
+import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
+import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
+import { putGitFiles } from '../../../tools/git/write/git-files.ts';
+import { listWorktrees } from '../../../tools/git/write/worktree.ts';
+import { getItem } from '../../projects/item.ts';
+import type { ProjectNeeds } from '../../projects/needs.ts';
+import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
+import { putInto } from '../../snapshots/restore.ts';
+import { addNoted, placeFor } from '../create/create.ts';
+import { reasonFor } from '../create/name.ts';
+import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
+import type { WithSetups } from '../setup/setups.ts';
+import { finishChange, forgetChange } from './changes.ts';
+import { noteOfState } from './kept-states.ts';
+import { type FoundRecovery, findRecovery } from './recoveries.ts';
+import { syncAll } from './sync-work.ts';
+
+/**
+ * Makes the worktree of a Work item again as it was when it was removed, or at another moment that was kept: commits, index and files, byte for byte. Its
+ * branch is taken up where it still stands there; where it does not, a new one is made beside it. What was kept stays kept.
+ */
+export const restoreWorktree = (
+  service: ProjectNeeds & WithSetups,
+  caseId: string,
+  id: string,
+): Promise<WorktreeRecord> =>
+  inWorktreeTurn(service.store, caseId, async () => {
+    const found = await findRecovery(service, caseId, id);
+    const { recovery, repository } = found;
+    await finishChange(service, caseId);
+    const made = madeBefore(service.store, caseId);
+    if (made?.attached === false) return made;
+    refuseSecond(service.store, caseId);
+    refuseHeld(service, caseId);
+    const { head } = recovery;
+    const note = recovery.restorable ? await noteFor(service, found) : undefined;
+    if (note === undefined || head === null) throw invalidState(recovery.detail ?? '');
+    await readyToWrite(service.store);
+    if (note.picture !== null)
+      await refuseUnsafeTree(service.git.at(repository), note.picture.files);
+    return make(service, { note, head, repository });
+  });
+
+const noteFor = async (
+  service: WithGit & WithStore,
+  { recovery, note, state, repository }: FoundRecovery,
+): Promise<RecoveryNote | undefined> => {
+  if (state === undefined) return note;
+  return noteOfState(service, await getItem(service.store, recovery.case_id), {
+    state,
+    repository,
+  });
+};
+
+interface Kept {
+  note: RecoveryNote;
+  head: string;
+  repository: Repository;
+}
+
+const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> => {
+  const { note, head, repository } = kept;
+  const { git, store } = service;
+  const { case_id, base, base_commit } = note;
+  const path = placeFor(store, await getItem(store, case_id));
+  if (whatIsAt(path) !== 'nothing') {
+    throw new ServiceError(
+      'already_exists',
+      `${path} is there already. Look at what it holds, move it away, then try again.`,
+    );
+  }
+  const branch = await branchFor(git, kept);
+  const planned = { repository, path, branch, base: head, reason: reasonFor(case_id) };
+  const worktree = await addNoted(service, case_id, planned);
+  const record: WorktreeRecord = {
+    ...{ case_id, path, branch, base, base_commit },
+    attached: false,
+    created_at: store.clock().toISOString(),
+    repository: repository.root,
+    git_dir: worktree.git_dir,
+    common_dir: worktree.common_dir,
+  };
+  // Known from now on: if what follows fails, the worktree is there to be looked at, and what was kept is kept.
+  await keepWorktree(store, record);
+  await forgetChange(store, case_id);
+  if (note.picture !== null) await fill(git, worktree, { ...note.picture, branch });
+  if (note.picture !== null) await syncAll(service, worktree);
+  return record;
+};
+
+const fill = async (
+  git: Git,
+  worktree: GitWorktree,
+  picture: NonNullable<RecoveryNote['picture']> & { branch: string },
+): Promise<void> => {
+  const before = { ...picture, branch: `refs/heads/${picture.branch}` };
+  const left = await putInto(git, worktree, before);
+  if (picture.git_files !== undefined) await putGitFiles(git.at(worktree), picture.git_files);
+  const differing = left.files.map(({ path }) => path);
+  if (differing.length === 0) return;
+  throw new ServiceError(
+    'git_failed',
+    `The worktree is there again, but these files are not as they were: ${differing.slice(0, 10).join(', ')}. What was kept is still kept.`,
+  );
+};
+
+// The branch may have been merged, moved, deleted or checked out elsewhere since: no commit of it is left behind.
+const branchFor = async (git: Git, { note, head, repository }: Kept): Promise<string> => {
+  const former = note.picture?.branch?.replace(/^refs\/heads\//, '') ?? note.branch;
+  const taken = new Set((await listWorktrees(git.at(repository))).map(({ branch }) => branch));
+  const fits = async (name: string): Promise<boolean> => {
+    if (taken.has(name)) return false;
+    const at = await commitOf(git.at(repository), `refs/heads/${name}`);
+    return at === undefined || at === head;
+  };
+  for (let number = 0; ; number += 1) {
+    const suffix = number === 0 ? '' : `-recovered${number === 1 ? '' : `-${number}`}`;
+    if (await fits(`${former}${suffix}`)) return `${former}${suffix}`;
+  }
+};

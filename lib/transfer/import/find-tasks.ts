@@ -1,0 +1,101 @@
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { findBacklog } from '../../../store/archive/backlog-files.ts';
+import { isDirectoryItself, statsAt } from '../../../store/fs/plain-path.ts';
+import { beginningOf } from './source-file.ts';
+import type { TaskSource } from './task-source.ts';
+
+/** Tasks of another tool that were found, and not read yet. */
+export interface FoundTasks {
+  tool: string;
+  /** What names them alone. */
+  path: string;
+  read: (env: NodeJS.ProcessEnv) => Promise<TaskSource>;
+}
+
+interface Tool {
+  tool: string;
+  /** Where in a path its tasks are; undefined where there are none. */
+  find: (path: string) => string | undefined;
+  /** Loads what reads them. */
+  open: () => Promise<{
+    readTasks: (path: string, env: NodeJS.ProcessEnv) => TaskSource | Promise<TaskSource>;
+  }>;
+}
+
+/** The tasks of all tools that a file or a directory holds. */
+export const findTasks = (path: string): FoundTasks[] =>
+  TOOLS.flatMap(({ tool, find, open }) => {
+    const at = find(path);
+    if (at === undefined) return [];
+    return [{ tool, path: at, read: async (env) => (await open()).readTasks(at, env) }];
+  });
+
+const below = (path: string, name: string, ...inside: string[]): string | undefined => {
+  if (basename(path) === name && inside.some((each) => isThere(join(path, each)))) return path;
+  const dir = join(path, name);
+  return inside.some((each) => isThere(join(dir, each))) ? dir : undefined;
+};
+
+const isThere = (path: string): boolean => statsAt(path) !== undefined;
+const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
+
+const firstFile = (path: string, names: readonly string[]): string | undefined =>
+  names.map((name) => join(path, name)).find(isFile);
+
+// By its own folder, where that is enough to find it again.
+const findProject = (path: string): string | undefined => {
+  const place = findBacklog(path);
+  if (place === undefined) return undefined;
+  const isWhole = dirname(place.config) === place.dir && isThere(join(place.dir, 'tasks'));
+  return isWhole ? place.dir : path;
+};
+
+const findBeads = (path: string): string | undefined => {
+  if (isFile(path)) return path.endsWith('.jsonl') ? path : undefined;
+  const dir = basename(path) === '.beads' ? path : join(path, '.beads');
+  if (!isDirectoryItself(dir)) return undefined;
+  return firstFile(dir, BEADS) ?? onlyFile(dir);
+};
+
+const BEADS = ['issues.jsonl', 'beads.jsonl'];
+// What beads keeps beside the issues.
+const NO_ISSUES =
+  /^(?:deletions|interactions|routes|molecules|events)|\.(?:base|left|right|orig)\./;
+
+// Its name can be set (`export.path`).
+const onlyFile = (dir: string): string | undefined => {
+  const names = readdirSync(dir).filter(
+    (name) => name.endsWith('.jsonl') && !NO_ISSUES.test(name) && isFile(join(dir, name)),
+  );
+  return names.length === 1 ? join(dir, names[0] ?? '') : undefined;
+};
+
+const BOARD = 'board.json';
+
+const findBoards = (path: string): string | undefined => {
+  if (basename(path) === BOARD && isFile(path)) return dirname(path);
+  if (isFile(join(path, BOARD))) return path;
+  return below(path, 'workspaces', 'index.json');
+};
+
+const findDatabase = (path: string): string | undefined => {
+  const file = isFile(path) ? path : firstFile(path, ['db.v2.sqlite', 'db.sqlite']);
+  return file !== undefined && beginningOf(file, 16) === 'SQLite format 3\0' ? file : undefined;
+};
+
+const TOOLS: readonly Tool[] = [
+  {
+    tool: 'Backlog.md',
+    find: findProject,
+    open: () => import('./from-backlog.ts'),
+  },
+  { tool: 'beads', find: findBeads, open: () => import('./from-beads.ts') },
+  {
+    tool: 'veritas-kanban',
+    find: (path) => below(path, 'tasks', 'active', 'backlog'),
+    open: () => import('./from-veritas.ts'),
+  },
+  { tool: 'Cline Kanban', find: findBoards, open: () => import('./from-cline.ts') },
+  { tool: 'vibe-kanban', find: findDatabase, open: () => import('./from-vibe.ts') },
+];

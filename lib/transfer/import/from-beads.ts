@@ -1,0 +1,102 @@
+import { basename, dirname, resolve } from 'node:path';
+import { sha256 } from '../../../store/base/sha256.ts';
+import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
+import { objectIn, sourceBytes } from './source-file.ts';
+import type { Fate, SourceTask, TaskSource } from './task-source.ts';
+import { GIVEN_UP, listOf, mapOf, textOf, timeOf } from './task-values.ts';
+
+type Issue = Record<string, unknown>;
+
+/** The issues of beads, as it exports them: one JSON object a line. */
+export const readTasks = (path: string): TaskSource => {
+  const home = dirname(resolve(path));
+  const name = basename(basename(home) === '.beads' ? dirname(home) : home);
+  const lines = linesOf(sourceBytes(path)).map((bytes, at) =>
+    readLine(basename(path), bytes, at + 1),
+  );
+  const kept = (what: Left): number => lines.filter((line) => line === what).length;
+  return {
+    ...{ tool: 'beads', key: 'beads', name, at: path },
+    tasks: lines.flatMap((line) => (typeof line === 'object' && 'identity' in line ? [line] : [])),
+    problems: lines.flatMap((line) => (typeof line === 'object' && 'code' in line ? [line] : [])),
+    left: LEFT.filter((what) => kept(what) > 0).map((what) => `${kept(what)} ${what}`),
+  };
+};
+
+const LEFT = ['of its memories', 'deleted'] as const;
+type Left = (typeof LEFT)[number];
+
+// What it stands for: nothing where it is empty.
+const readLine = (
+  name: string,
+  bytes: Buffer,
+  line: number,
+): SourceTask | FileProblem | Left | '' => {
+  if (bytes.toString('latin1').trim() === '') return '';
+  const file = `${name}:${line}`;
+  try {
+    const issue = objectIn(bytes, line);
+    if (issue._type === 'memory') return 'of its memories';
+    if (issue.status === 'tombstone') return 'deleted';
+    return taskOf(issue, file, sha256(bytes));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return fileProblem(error.place === undefined ? file : name, error);
+  }
+};
+
+const linesOf = (bytes: Buffer): Buffer[] => {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(10, start);
+    lines.push(bytes.subarray(start, end < 0 ? bytes.length : end));
+    start = end < 0 ? bytes.length : end + 1;
+  }
+  return lines;
+};
+
+const taskOf = (issue: Issue, file: string, sha: string): SourceTask => {
+  const { id, title, description, design, acceptance_criteria, notes, comments, ...raw } = issue;
+  if (typeof id !== 'string' || id === '')
+    throw new Problem('no_id', 'This is no issue: it has no id');
+  return {
+    // Ids alone are the same in two projects that count from 1 with one prefix.
+    ...{ key: id, identity: `beads\n${id}\n${textOf(issue.created_at)}`, file, sha256: sha },
+    title: textOf(title) || id,
+    ...{ type: textOf(issue.issue_type), labels: listOf(issue.labels), fate: fateOf(issue) },
+    ...{ created: timeOf(issue.created_at), updated: timeOf(issue.updated_at) },
+    body: [
+      textOf(description),
+      ...section('Design', textOf(design)),
+      ...section('Acceptance criteria', textOf(acceptance_criteria)),
+      ...section('Notes', textOf(notes)),
+      ...section('Comments', commentsIn(comments)),
+    ]
+      .filter((text) => text !== '')
+      .join('\n\n'),
+    names: new Map(dependenciesOf(issue).map((name) => [name, name])),
+    raw: { task: { id, title, ...raw } },
+  };
+};
+
+const section = (title: string, text: string): string[] =>
+  text === '' ? [] : [`## ${title}\n\n${text}`];
+
+const commentsIn = (comments: unknown): string =>
+  (Array.isArray(comments) ? comments : [])
+    .map(mapOf)
+    .map(
+      ({ author, created_at, text }) =>
+        `${textOf(author)}, ${textOf(created_at)}:\n\n${textOf(text)}`,
+    )
+    .join('\n\n');
+
+const dependenciesOf = ({ dependencies }: Issue): string[] =>
+  (Array.isArray(dependencies) ? dependencies : [])
+    .map((each) => textOf(mapOf(each).depends_on_id))
+    .filter((id) => id !== '');
+
+const fateOf = ({ status, close_reason }: Issue): Fate => {
+  if (status === 'closed') return GIVEN_UP.test(textOf(close_reason)) ? 'dropped' : 'done';
+  return status === 'blocked' ? 'blocked' : 'open';
+};

@@ -1,0 +1,104 @@
+import { idOfText } from '../../../store/base/names.ts';
+import { visible } from '../../../store/base/visible.ts';
+import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
+import type { CaseMatter } from '../../../store/records/case.ts';
+import { shorten } from '../../text/shorten.ts';
+import type { Fate, SourceTask, TaskSource } from './task-source.ts';
+import { wellFormed } from './task-values.ts';
+
+/** A task as the Work item that it becomes. */
+export interface TaskCase {
+  matter: CaseMatter;
+  /** Where it is from, and the Work items of the tasks that it names. */
+  origin: Record<string, unknown>;
+  /** What a Work item has no place for. */
+  raw: Record<string, unknown>;
+  description: string;
+  /** When it was last changed, as the task says. */
+  mtime: Date;
+}
+
+/** The tasks by the ids of their Work items: the same task has the same id every time. */
+export interface KnownTasks {
+  byId: ReadonlyMap<string, SourceTask>;
+  /** The ids by the keys that the tasks name one another by. */
+  byKey: ReadonlyMap<string, string>;
+  /** Tasks that cannot be told from another. */
+  problems: FileProblem[];
+}
+
+export const withIds = ({ tasks }: TaskSource): KnownTasks => {
+  const byId = new Map<string, SourceTask>();
+  const byKey = new Map<string, string>();
+  const problems: FileProblem[] = [];
+  for (const task of tasks) {
+    const first = idOfText(task.identity);
+    const id = byId.has(first) && task.spare !== undefined ? idOfText(task.spare) : first;
+    const other = byId.get(id);
+    if (other !== undefined) problems.push(fileProblem(task.file, double(other)));
+    else byId.set(id, task);
+    if (!byKey.has(task.key)) byKey.set(task.key, id);
+  }
+  return { byId, byKey, problems };
+};
+
+const double = ({ file }: SourceTask): Problem =>
+  new Problem('double', `This has the same id as ${file}, which comes in. Give it another`);
+
+/** What becomes of a task. Nothing of it is lost, and nothing of it looks planned or approved. */
+export const caseOfTask = (
+  { name, tool }: TaskSource,
+  [id, task]: readonly [string, SourceTask],
+  known: KnownTasks['byKey'],
+): TaskCase => {
+  const whole = oneLine(task.title) || oneLine(task.file);
+  const title = whole.length <= MAX_TITLE ? whole : shorten(whole, MAX_TITLE - 1, '…');
+  const created = task.created ?? task.updated;
+  if (created === undefined)
+    throw new Problem('no_time', `${tool} wrote no time for it. Give it one`);
+  const references = [...task.names].flatMap(([each, key]) => {
+    const item = known.get(key);
+    return item === undefined ? [] : [[each, item] as const];
+  });
+  const body = asText(task.body);
+  return {
+    matter: {
+      ...{ id, title, type: typeOf(task), ...CLOSINGS[task.fate] },
+      created_at: created.toISOString(),
+    },
+    origin: {
+      ...{ project: name, file: task.file, source_sha256: task.sha256 },
+      ...(references.length > 0 && { work_items: Object.fromEntries(references) }),
+    },
+    raw: task.raw,
+    description: title === whole ? body : `Title: ${whole}\n\n${body}`,
+    mtime: task.updated ?? created,
+  };
+};
+
+const MAX_TITLE = 200;
+// What breaks a line, or is none of a text's characters.
+const BREAKS = /[\p{Cc}\s\u2028\u2029]+/gu;
+
+const oneLine = (text: string): string => visible(wellFormed(text).replace(BREAKS, ' ').trim());
+
+// No text has this character: a file with it is one that cannot be read.
+const asText = (text: string): string => wellFormed(text).replaceAll('\0', '␀');
+
+const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
+
+const typeOf = ({ type, labels }: SourceTask): string => {
+  const own = type.trim().toLowerCase();
+  const words = [own, ...labels.map((label) => label.toLowerCase())];
+  if (words.includes('bug')) return 'bug';
+  if (own !== '' && own !== 'enhancement' && WORD.test(own)) return own;
+  return words.some((word) => ['feature', 'enhancement'].includes(word)) ? 'feature' : 'task';
+};
+
+// A task that somebody works on is open here: no plan of it was made, and none was approved.
+const CLOSINGS: Record<Fate, Pick<CaseMatter, 'state' | 'outcome'>> = {
+  open: { state: 'OPEN', outcome: null },
+  blocked: { state: 'BLOCKED', outcome: null },
+  done: { state: 'RESOLVED', outcome: 'resolved' },
+  dropped: { state: 'NON_ISSUE', outcome: 'non_issue' },
+};

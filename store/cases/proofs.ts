@@ -1,0 +1,260 @@
+import { join } from 'node:path';
+import { changedSince, StoreError } from '../base/errors.ts';
+import { etagOf, shortId } from '../base/names.ts';
+import { sha256 } from '../base/sha256.ts';
+import { assertReadBack } from '../front-matter/entry.ts';
+import { bodyOfText, splitFrontMatter, textOfBody } from '../front-matter/front-matter.ts';
+import { ifReadable } from '../front-matter/problem.ts';
+import { editKnown, readRegularFile, unreadable } from '../front-matter/record-file.ts';
+import { renderFrontMatter } from '../front-matter/splice.ts';
+import { decodeRecord } from '../front-matter/text.ts';
+import { removeFile, syncMade } from '../fs/durable.ts';
+import { evenIfPlaced } from '../fs/late.ts';
+import { untilDone } from '../fs/until-done.ts';
+import { proofDir } from '../layout.ts';
+import { grant } from '../reconcile/accept-change.ts';
+import { changingItem, createOwn } from '../reconcile/changing.ts';
+import { type Item, proofsOf } from '../reconcile/item.ts';
+import { touch } from '../reconcile/items.ts';
+import { glance } from '../reconcile/peek.ts';
+import { mediasOf } from '../reconcile/read-proofs.ts';
+import { reconcileWritten } from '../reconcile/reconcile.ts';
+import type { Proof, ProofMatter } from '../records/proof.ts';
+import type { Store } from '../store.ts';
+import { placeUpload, type UploadedFile } from './proof-uploads.ts';
+
+/** The Work item with its proofs compared with the disk this moment. */
+export const itemWithProofs = (store: Store, caseId: string): Promise<Item | undefined> =>
+  glance(store, caseId, true);
+
+/** The proofs of a Work item with their content, oldest first. */
+export const readProofs = (store: Store, item: Item): Proof[] =>
+  proofsOf(item)
+    .map((kept) => served(store, item, kept))
+    .sort((a, b) =>
+      a.created_at === b.created_at
+        ? a.id.localeCompare(b.id)
+        : a.created_at.localeCompare(b.created_at),
+    );
+
+type Kept = ReturnType<typeof proofsOf>[number];
+
+const served = (store: Store, item: Item, { name, file }: Kept): Proof => ({
+  ...plain(store, item.id, file.matter),
+  content: contentOf(store, item, name),
+});
+
+export interface TaggedProof {
+  proof: Proof;
+  etag: string;
+}
+
+/** One proof, with the entity tag of its file. */
+export const readProof = (store: Store, item: Item, id: string): TaggedProof | undefined => {
+  const kept = keptProof(item, id);
+  return kept && { proof: served(store, item, kept), etag: etagOf(kept.sha) };
+};
+
+const plain = (store: Store, case_id: string, matter: ProofMatter): Omit<Proof, 'content'> => {
+  const { id, type, verified, created_at } = matter;
+  const { verified_at = null, verified_by = null } = matter;
+  const { session_id = null, commit = null, diff_sha256 = null } = matter;
+  const { file = null, file_sha256 = null } = matter;
+  const elsewhere = verified && !isVerifiedHere(store, case_id, matter);
+  const said = { file, file_sha256, verified, verified_at, verified_by };
+  return {
+    ...{ id, case_id, type, ...said },
+    ...(elsewhere && { verified_elsewhere: true }),
+    ...{ session_id, commit, diff_sha256 },
+    ...(matter.tree && { tree: matter.tree }),
+    ...(matter.run && { run: matter.run }),
+    created_at,
+  };
+};
+
+/** Keeps that the operator verified a proof of this Work item and type with this content. On disk when it returns. */
+export const grantVerification = (
+  store: Store,
+  case_id: string,
+  { id, type }: Pick<ProofMatter, 'id' | 'type'>,
+  content_sha256: string,
+): void => store.consent.grant([{ key: consentKey(id), value: { case_id, type, content_sha256 } }]);
+
+const consentKey = (id: string): string => `proofs/${id}`;
+
+const isVerifiedHere = (
+  { consent }: Store,
+  case_id: string,
+  { id, type, verified_sha256: content_sha256 }: ProofMatter,
+): boolean => consent.isGranted(consentKey(id), { case_id, type, content_sha256 });
+
+// Whoever puts the file back brings no verification back that the operator took away.
+const revokeVerification = ({ consent }: Store, id: string): void => consent.revoke(consentKey(id));
+
+// Of a proof that can no longer be read, what stands there is shown as far as it can be; its fault is told by the item.
+const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
+  const path = join(proofDir(join(layout.root, dir)), name);
+  return ifReadable(() => {
+    const bytes = readRegularFile(layout.root, path);
+    return bytes === undefined ? '' : textOfBody(splitFrontMatter(decodeRecord(bytes)));
+  }, '');
+};
+
+export interface NewProof {
+  matter: ProofMatter;
+  content: string;
+  /** The file that it is about, whose name is in `matter`. */
+  upload?: UploadedFile | undefined;
+}
+
+/** Attaches a proof. Undefined when there is no such Work item. */
+export const createProof = (
+  store: Store,
+  caseId: string,
+  { matter, content, upload }: NewProof,
+): Promise<TaggedProof | undefined> =>
+  changingItem(store, caseId, async (item) => {
+    const known = readProof(store, item, matter.id);
+    if (known !== undefined) {
+      await syncMade(proofDir(join(store.layout.root, item.dir)));
+      return known;
+    }
+    if (upload !== undefined) await placeUpload(store, item, upload);
+    const path = join(
+      proofDir(join(store.layout.root, item.dir)),
+      `${matter.type}-${shortId(matter.id)}.md`,
+    );
+    const text = renderFrontMatter({ ...matter }, bodyOfText(content, '\n'));
+    const made = await createOwn(store, item, path, text);
+    await reconcileWritten(store, item);
+    const kept = readProof(store, item, matter.id);
+    if (kept !== undefined) return kept;
+    if (!made)
+      throw new StoreError(
+        'file_busy',
+        'A proof of that name was made at the same moment; try again',
+      );
+    // A Work item that somebody is saving cannot be read again this moment.
+    const written = sha256(text);
+    const attached = { proof: { ...plain(store, caseId, matter), content }, etag: etagOf(written) };
+    return attached;
+  });
+
+export interface ProofChange extends Partial<ProofMatter> {
+  content?: string;
+}
+
+/** The content as it is on disk now, and the hash that a verification of it binds to. */
+export interface ProofContent {
+  sha256: string;
+  readonly text: string;
+}
+
+/** What a rule wants changed of a proof; undefined for nothing. */
+export type ProofRule = (current: ProofMatter, content: ProofContent) => ProofChange | undefined;
+
+/**
+ * Runs a rule on a proof as it is on disk and writes what it wants. `ifMatch` is the entity tag the caller read.
+ * Undefined when there is no such proof.
+ */
+export const updateProof = (
+  store: Store,
+  caseId: string,
+  id: string,
+  { rule, ifMatch }: { rule: ProofRule; ifMatch?: string | undefined },
+): Promise<TaggedProof | undefined> =>
+  changingItem(store, caseId, async (item) => {
+    await untilDone(`${item.dir}/proof`, async () => {
+      const kept = keptProof(item, id);
+      if (kept === undefined) return true;
+      if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
+      const done = await edit(store, item, kept, rule);
+      await reconcileWritten(store, item);
+      assertReadBack(item.files.proofs.get(kept.name));
+      return done;
+    });
+    return readProof(store, item, id);
+  });
+
+const keptProof = (item: Item, id: string): Kept | undefined =>
+  proofsOf(item).find(({ file }) => file.matter.id === id);
+
+// False when the file is no longer the one that was read: what is verified has to be what was looked at.
+const edit = async (
+  store: Store,
+  item: Item,
+  { name, file, sha }: Kept,
+  rule: ProofRule,
+): Promise<boolean> => {
+  const { layout } = store;
+  const { dir, files } = item;
+  const problem = files.proofs.get(name)?.problem ?? file.about?.media?.problem;
+  if (problem !== undefined) throw unreadable(`${dir}/proof/${name}`, problem);
+  let changes: Partial<ProofMatter> | undefined;
+  const path = join(proofDir(join(layout.root, dir)), name);
+  const isDone = await editKnown(layout, path, sha, (current) => {
+    const text = () => textOfBody(current.source);
+    const change = rule(file.matter, contentNow(file.content_sha256, text));
+    if (change === undefined) return undefined;
+    const { content, ...rest } = change;
+    changes = rest;
+    if (content === undefined) return { changes };
+    return { changes, body: bodyOfText(content, current.source.eol) };
+  });
+  if (isDone && changes?.verified === false) revokeVerification(store, file.matter.id);
+  if (isDone && changes !== undefined)
+    grant(store, item, { proofs: { [file.matter.id]: { ...file.matter, ...changes } } });
+  return isDone;
+};
+
+const contentNow = (sha256: string, read: () => string): ProofContent => ({
+  sha256,
+  get text() {
+    return read();
+  },
+});
+
+/** Takes a proof away, into `.dossier/undo`. False when there is no such proof. `ifMatch` as above. */
+export const deleteProof = async (
+  store: Store,
+  caseId: string,
+  id: string,
+  ifMatch?: string,
+): Promise<boolean> => {
+  const removed = await changingItem(store, caseId, async (item) => {
+    const { dir } = item;
+    const kept = keptProof(item, id);
+    if (kept === undefined) return false;
+    if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
+    const problem = item.files.proofs.get(kept.name)?.problem;
+    if (problem !== undefined) throw unreadable(`${dir}/proof/${kept.name}`, problem);
+    revokeVerification(store, id);
+    await takeAway(store, item, kept.name);
+    return true;
+  });
+  return removed === true;
+};
+
+// With its file, where no other proof is about that.
+const takeAway = async (store: Store, item: Item, name: string): Promise<void> => {
+  const folder = proofDir(join(store.layout.root, item.dir));
+  const [proofs, medias] = [new Map(item.files.proofs), new Map(item.files.medias)];
+  // Nobody has to wait whether it comes back, as after a file that vanished by hand.
+  const gone = async (): Promise<void> => {
+    item.files = { ...item.files, proofs, medias };
+    touch(store, item);
+    await reconcileWritten(store, item);
+  };
+  proofs.delete(name);
+  const wanted = new Set(mediasOf(proofs));
+  const remove = async (): Promise<void> => {
+    for (const media of [...medias.keys()].filter((one) => !wanted.has(one)))
+      await removeFile(store.layout, join(folder, media)).then(
+        () => void medias.delete(media),
+        // It is told as a file that no proof is about.
+        (error: unknown) => store.report(error, `removing ${item.dir}/proof/${media}`),
+      );
+    await gone();
+  };
+  await evenIfPlaced(removeFile(store.layout, join(folder, name)), remove);
+};

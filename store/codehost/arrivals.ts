@@ -1,0 +1,93 @@
+import { closeSync, fdatasync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { orElse } from '../base/or-else.ts';
+import { sha256 } from '../base/sha256.ts';
+import { listDirectory } from '../front-matter/folder.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { addLines, openLines } from '../fs/lines.ts';
+import type { Layout } from '../layout.ts';
+import { readyToWrite, remembered, type Store } from '../store.ts';
+
+/** A delivery of the code host's, by what tells it from others. */
+export interface DeliveryArrival {
+  /** As the host calls it; nobody has signed that. */
+  id: string;
+  event: string;
+  /** Of its body. */
+  sha256: string;
+}
+
+// The host lets a delivery be sent again for some days; a captured one may be for as long as its secret holds.
+const KEEP_DAYS = 31;
+const DAY_MS = 86_400_000;
+
+/** Whether the delivery has been taken before: by its id, or by its event and body under another id. */
+export const hasArrived = (store: Store, arrival: DeliveryArrival): boolean => {
+  const days = daysOf(store);
+  return keysOf(arrival).some((key) => [...days.values()].some((day) => day.has(key)));
+};
+
+/** Remembers a delivery for 31 days, through restarts and power cuts: it is on disk when this resolves. */
+export const noteArrival = async (store: Store, arrival: DeliveryArrival): Promise<void> => {
+  await readyToWrite(store);
+  const at = store.clock().toISOString();
+  const day = at.slice(0, 10);
+  const descriptor = openLines(join(store.layout.arrivals, `${day}${SUFFIX}`), parsed);
+  try {
+    addLines(descriptor, `${JSON.stringify({ at, ...arrival })}\n`);
+    await synced(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  const days = daysOf(store);
+  if (!days.has(day)) forgetOld(store.layout, days, day);
+  const keys = days.get(day) ?? new Set();
+  for (const key of keysOf(arrival)) keys.add(key);
+  days.set(day, keys);
+};
+
+const synced = promisify(fdatasync);
+
+const SUFFIX = '.ndjson';
+
+// The deliveries of the last weeks, by the day they came.
+const daysOf = remembered(({ layout, clock }) => {
+  const names = listDirectory(layout.arrivals).filter((name) => DAY_FILE.test(name));
+  const days = new Map(
+    names.map((name): [string, Set<string>] => [
+      name.slice(0, -SUFFIX.length),
+      new Set(arrivalsIn(layout, name).flatMap(keysOf)),
+    ]),
+  );
+  forgetOld(layout, days, clock().toISOString().slice(0, 10));
+  return days;
+});
+
+const DAY_FILE = /^\d{4}-\d\d-\d\d\.ndjson$/;
+
+const arrivalsIn = ({ root, arrivals }: Layout, name: string): DeliveryArrival[] => {
+  const text = readRegularFile(root, join(arrivals, name))?.toString('utf8') ?? '';
+  return text.split('\n').flatMap((line) => parsed(line) ?? []);
+};
+
+const forgetOld = ({ arrivals }: Layout, days: Map<string, unknown>, today: string): void => {
+  const oldest = new Date(Date.parse(today) - KEEP_DAYS * DAY_MS).toISOString().slice(0, 10);
+  for (const day of days.keys()) {
+    if (day >= oldest) continue;
+    rmSync(join(arrivals, `${day}${SUFFIX}`), { force: true });
+    days.delete(day);
+  }
+};
+
+// Half a digest tells them apart, and a busy month of them fits into memory.
+const keysOf = ({ id, event, sha256: body }: DeliveryArrival): string[] =>
+  [`id ${id}`, `body ${event} ${body}`].map((key) => sha256(key).slice(0, 32));
+
+const parsed = (line: string): DeliveryArrival | undefined => {
+  const value: Partial<DeliveryArrival> | null = orElse(() => JSON.parse(line), null);
+  const { id, event, sha256: body } = value ?? {};
+  if (typeof id !== 'string' || typeof event !== 'string' || typeof body !== 'string')
+    return undefined;
+  return { id, event, sha256: body };
+};

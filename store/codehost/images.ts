@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { sha256 } from '../base/sha256.ts';
+import { listFolder } from '../front-matter/folder.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { statsAt } from '../fs/plain-path.ts';
+import { imagesDir } from '../layout.ts';
+import { changingItem, createOwn } from '../reconcile/changing.ts';
+import { announce, pathOfItem } from '../reconcile/items.ts';
+import type { Store } from '../store.ts';
+
+/** Bytes. */
+export const LARGEST_IMAGE = 5 * 1024 * 1024;
+
+/** An image of a Work item's issue, as it is kept: what it is, its first bytes say. */
+export interface StoredImage {
+  name: string;
+  path: string;
+  type: string;
+  bytes: Buffer;
+}
+
+/** Undefined where it is not kept, or no image any more. Nothing of it is trusted: whoever likes may have put it there. */
+export const keptImage = (store: Store, caseId: string, url: string): StoredImage | undefined => {
+  const name = imageName(store, caseId, url);
+  const path = join(pathOfItem(store, caseId, imagesDir) ?? '', name ?? '');
+  if (name === undefined || (statsAt(path)?.size ?? 0) > LARGEST_IMAGE) return undefined;
+  const bytes = readRegularFile(store.layout.root, path);
+  const type = bytes && imageType(bytes);
+  return type === undefined || bytes === undefined ? undefined : { name, path, type, bytes };
+};
+
+/** The name of its file, if there is one. */
+export const imageName = (store: Store, caseId: string, url: string): string | undefined => {
+  const dir = pathOfItem(store, caseId, imagesDir);
+  return dir && listFolder(dir).names.find((name) => name.startsWith(`${keyOf(url)}.`));
+};
+
+/** Keeps it beside the issue's copy, by the name of its address. False for what is no image. */
+export const keepImage = async (
+  store: Store,
+  caseId: string,
+  { url, bytes }: { url: string; bytes: Buffer },
+): Promise<boolean> => {
+  const type = imageType(bytes);
+  if (type === undefined) return false;
+  await changingItem(store, caseId, async (item) => {
+    const dir = imagesDir(join(store.layout.root, item.dir));
+    const path = join(dir, `${keyOf(url)}.${type.replace('image/', '')}`);
+    await createOwn(store, item, path, bytes);
+    announce(store, caseId);
+  });
+  return true;
+};
+
+/** By its first bytes; undefined for all that is none of these, SVG among it: that can hold programs. */
+export const imageType = (bytes: Buffer): string | undefined => {
+  const begin = bytes.toString('hex', 0, 12);
+  return TYPES.find(([pattern]) => pattern.test(begin))?.[1];
+};
+
+const TYPES: readonly (readonly [RegExp, string])[] = [
+  [/^89504e470d0a1a0a/, 'image/png'],
+  [/^ffd8ff/, 'image/jpeg'],
+  [/^474946383[79]61/, 'image/gif'],
+  [/^52494646.{8}57454250/, 'image/webp'],
+];
+
+// A signature in its query is another each time.
+const keyOf = (url: string): string => sha256(url.split(/[?#]/)[0] ?? '').slice(0, 16);

@@ -1,0 +1,69 @@
+import { basename, dirname, join } from 'node:path';
+import { jsonText } from '../base/json.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { editText } from '../front-matter/text-file.ts';
+import { pullTimelineFile } from '../layout.ts';
+import { assertOwn, changingItem } from '../reconcile/changing.ts';
+import { pathOfItem } from '../reconcile/items.ts';
+import type { PullTransition } from '../records/pull-request.ts';
+import type { Store } from '../store.ts';
+import { parseTransition } from './read-timeline.ts';
+
+export type NewTransition = Omit<PullTransition, 'seq'>;
+
+/** What is known of a Work item's pull requests, in the order in which it became known. Broken lines are left out. */
+export const readTimeline = (store: Store, caseId: string): PullTransition[] => {
+  const path = pathOfItem(store, caseId, pullTimelineFile);
+  const bytes = path && readRegularFile(store.layout.root, path);
+  return transitionsIn(bytes ? bytes.toString('utf8') : '');
+};
+
+/**
+ * Adds what `rule` makes of what is known, each event of the host once, and answers what was added. Whole lines are
+ * added at the end and no other is touched, but for a last one that a crash tore. Undefined when there is no such Work item.
+ */
+export const appendTimeline = (
+  store: Store,
+  caseId: string,
+  rule: (known: readonly PullTransition[]) => readonly NewTransition[],
+): Promise<PullTransition[] | undefined> =>
+  changingItem(store, caseId, async (item) => {
+    const path = pullTimelineFile(join(store.layout.root, item.dir));
+    const place = { dir: dirname(path), filename: basename(path) };
+    let added: PullTransition[] = [];
+    const now = readRegularFile(store.layout.root, path)?.toString('utf8') ?? '';
+    if (numbered(transitionsIn(now), rule).length === 0) return added;
+    const assertMeant = () => assertOwn(store, item);
+    await editText(store.layout, { ...place, assertMeant }, (bytes) => {
+      const text = whole(bytes?.toString('utf8') ?? '');
+      added = numbered(transitionsIn(text), rule);
+      return text + added.map((each) => `${jsonText(each)}\n`).join('');
+    });
+    return added;
+  });
+
+const transitionsIn = (text: string): PullTransition[] =>
+  text.split('\n').flatMap((line) => parseTransition(line) ?? []);
+
+const numbered = (
+  known: readonly PullTransition[],
+  rule: (known: readonly PullTransition[]) => readonly NewTransition[],
+): PullTransition[] => {
+  const ids = new Set(known.map(({ host_event_id }) => host_event_id));
+  const last = Math.max(0, ...known.map(({ seq }) => seq));
+  return rule(known)
+    .filter(({ host_event_id }) => {
+      if (host_event_id === null) return true;
+      const isNew = !ids.has(host_event_id);
+      ids.add(host_event_id);
+      return isNew;
+    })
+    .map((each, at) => ({ seq: last + 1 + at, ...each }));
+};
+
+// A last line without its end is whole, and lost only that in an editor; or it is torn, and stays in .dossier/undo.
+const whole = (text: string): string => {
+  const end = text.lastIndexOf('\n') + 1;
+  if (end === text.length) return text;
+  return parseTransition(text.slice(end)) === undefined ? text.slice(0, end) : `${text}\n`;
+};

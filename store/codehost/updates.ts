@@ -1,0 +1,67 @@
+import { basename, dirname, join } from 'node:path';
+import { timedName } from '../base/names.ts';
+import { bodyOfText, textOfBody } from '../front-matter/front-matter.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { renderFrontMatter } from '../front-matter/splice.ts';
+import { storable } from '../front-matter/storable.ts';
+import { pullUpdatesDir } from '../layout.ts';
+import { changingItem, createOwn } from '../reconcile/changing.ts';
+import { type Kept, recordKind } from '../reconcile/record-kind.ts';
+import { BodyUpdateMatter } from '../records/body-update.ts';
+import type { Store } from '../store.ts';
+
+/**
+ * A change of a published body, as it is on disk: edited by hand, it is what is published. `base` is the body on the host
+ * that it was made for; undefined when its file is gone.
+ */
+export type StoredUpdate = Update & { base: string | undefined };
+
+type Update = Kept<BodyUpdateMatter, { body: string }>;
+
+const updates = recordKind({
+  schema: BodyUpdateMatter,
+  path: pullUpdatesDir,
+  parts: (source) => ({ body: textOfBody(source) }),
+});
+
+/** All of a Work item, oldest first. Undefined when there is no such Work item. Throws `unreadable_record`. */
+export const listUpdates = (store: Store, caseId: string): StoredUpdate[] | undefined =>
+  updates
+    .list(store, caseId)
+    ?.map((update) => withBase(store, update))
+    .sort((a, b) => a.matter.created_at.localeCompare(b.matter.created_at));
+
+/** Queues one, with the body that it is to replace beside it. Undefined when there is no such Work item. */
+export const createUpdate = (
+  store: Store,
+  caseId: string,
+  { matter, body, base }: { matter: BodyUpdateMatter; body: string; base: string },
+): Promise<StoredUpdate | undefined> =>
+  changingItem(store, caseId, async (item) => {
+    const name = timedName(matter.created_at, matter.id);
+    await createOwn(store, item, baseFile(updates.at(store, item, name).path), base);
+    const text = renderFrontMatter({ ...matter }, bodyOfText(storable(body), '\n'));
+    await updates.createIn(store, item, text, name);
+    const made = updates.readIn(store, item, name);
+    return made && withBase(store, made);
+  });
+
+/** Notes that it is published. Undefined when it is gone. */
+export const notePublished = (
+  store: Store,
+  kept: StoredUpdate,
+): Promise<StoredUpdate | undefined> =>
+  changingItem(store, kept.case_id, async () => {
+    const published_at = store.clock().toISOString();
+    await updates.editAt(store, kept, () => ({ changes: { status: 'published', published_at } }));
+    const noted = updates.keptAt(store, kept);
+    return noted && withBase(store, noted);
+  });
+
+const withBase = ({ layout }: Store, update: Update): StoredUpdate => ({
+  ...update,
+  base: readRegularFile(layout.root, baseFile(update.path))?.toString('utf8'),
+});
+
+// No Markdown, so that nobody takes it for a record.
+const baseFile = (path: string): string => join(dirname(path), `${basename(path, '.md')}.base.txt`);

@@ -1,0 +1,65 @@
+import { type Dirent, readdirSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { statsAt } from '../plain-path.ts';
+import { inFolder, pathIn, type Tree, type TreeFolder } from './folder.ts';
+import { isGitName, isPlainName, namesOfFolder } from './path.ts';
+
+export interface TreeEntry {
+  name: string;
+  path: string;
+  kind: 'file' | 'directory' | 'link' | 'other';
+  /** In bytes; null of what is no file. */
+  size: number | null;
+  modified_at: string;
+}
+
+export interface TreePage {
+  entries: TreeEntry[];
+  /** There are more after these. */
+  more: boolean;
+}
+
+/** How many are looked at in one go, while everybody waits. */
+const AT_ONCE = 200;
+
+/** What is in a directory, by name, from the first after `after` on; undefined where there is none. `.git` is left out. */
+export const listTreeFolder = (
+  tree: Tree,
+  path: string,
+  { limit, after = '' }: { limit: number; after?: string | undefined },
+): Promise<TreePage | undefined> =>
+  inFolder(tree, namesOfFolder(path), async (folder) => {
+    const names = readdirSync(folder.self, { withFileTypes: true })
+      .filter(({ name }) => name > after && !isGitName(name))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    const entries: TreeEntry[] = [];
+    for (let at = 0; at < Math.min(limit, names.length); at += AT_ONCE) {
+      const some = names.slice(at, Math.min(at + AT_ONCE, limit));
+      entries.push(...some.flatMap((each) => entryOf(folder, each)));
+      await nextTurn();
+    }
+    return { entries, more: names.length > limit };
+  });
+
+// None for what is gone meanwhile.
+const entryOf = (folder: TreeFolder, { name }: Dirent): TreeEntry[] => {
+  const stats = statsAt(folder.at(name));
+  // A name that is no UTF-8 is not found by what it was read as; one that no path may have cannot be asked for.
+  const isReached = stats !== undefined && isPlainName(name);
+  if (stats === undefined && !name.includes('\ufffd')) return [];
+  return [
+    {
+      name,
+      path: pathIn(folder, name),
+      kind: isReached ? kindOf(stats) : 'other',
+      size: stats?.isFile() ? stats.size : null,
+      modified_at: new Date(stats?.mtimeMs ?? 0).toISOString(),
+    },
+  ];
+};
+
+const kindOf = (stats: NonNullable<ReturnType<typeof statsAt>>): TreeEntry['kind'] => {
+  if (stats.isSymbolicLink()) return 'link';
+  if (stats.isDirectory()) return 'directory';
+  return stats.isFile() ? 'file' : 'other';
+};

@@ -1,0 +1,151 @@
+import { renameSync, rmdirSync, rmSync, type Stats } from 'node:fs';
+import { StoreError } from '../../base/errors.ts';
+import { isDone, orElse } from '../../base/or-else.ts';
+import { noteIfUnsure } from '../../base/write-stage.ts';
+import { hasCode } from '../durable.ts';
+import { linkNew, putClaimed } from '../placing.ts';
+import { statsAt } from '../plain-path.ts';
+import { LINK, makeFolder, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
+import { whileLinked } from './own-links.ts';
+import { assertNewName, pathNames } from './path.ts';
+import { inParent } from './write.ts';
+
+export type Moved = 'moved' | 'absent' | 'exists';
+
+interface Move {
+  from: string;
+  to: string;
+}
+
+/**
+ * Gives a file or a directory another name, and never one that something has. What is missing on the way is made. `note` is
+ * called before the first step where a power cut may leave a part of the move, which `endMove` ends.
+ */
+export const moveInTree = async (
+  tree: Tree,
+  { from, to }: Move,
+  note: () => Promise<void>,
+): Promise<Moved> => {
+  refuseInto(from, to);
+  const moved = await inParent(tree, from, (old, name) => {
+    const stats = statsAt(old.at(name));
+    if (stats === undefined) return 'absent';
+    refuseKind({ folder: old, name }, stats);
+    const into = async (folder: TreeFolder, newName: string): Promise<Moved> => {
+      assertNewName(newName);
+      const places = { from: { folder: old, name }, to: { folder, name: newName } };
+      if (!(await put(places, stats, note))) return 'exists';
+      await syncFolder(folder);
+      await syncFolder(old);
+      return 'moved';
+    };
+    return inParent(tree, to, into, { make: true });
+  });
+  return moved ?? 'absent';
+};
+
+/** Ends a move that was cut off: a file keeps one of its two names, and a directory that only claimed a name goes. */
+export const endMove = async (tree: Tree, { from, to }: Move): Promise<void> => {
+  await inParent(tree, from, (old, name) =>
+    inParent(tree, to, (folder, newName) =>
+      endBetween({ from: { folder: old, name }, to: { folder, name: newName } }),
+    ),
+  );
+};
+
+const endBetween = async ({ from, to }: Places): Promise<void> => {
+  const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
+  const [former, there] = [statsAt(old), statsAt(wanted)];
+  if (former === undefined || there === undefined) return;
+  if (former.isFile() && isSame(there, former) && there.nlink === 2) {
+    await syncFolder(to.folder);
+    rmSync(old);
+    await syncFolder(from.folder);
+  }
+  // Nothing is lost: a directory that holds anything stays.
+  const isClaim = former.isDirectory() && there.isDirectory() && !isSame(there, former);
+  if (isClaim && isDone(() => rmdirSync(wanted))) await syncFolder(to.folder);
+};
+
+const refuseInto = (from: string, to: string): void => {
+  const [old, wanted] = [pathNames(from), pathNames(to)];
+  if (!old.every((name, at) => wanted[at] === name)) return;
+  const what = old.length === wanted.length ? 'is its name already' : 'lies in it';
+  throw new StoreError('unsafe_path', `${from} cannot be renamed to ${to}, which ${what}`);
+};
+
+const refuseKind = ({ folder, name }: Place, stats: Stats): void => {
+  const path = pathIn(folder, name);
+  if (stats.isSymbolicLink()) throw new StoreError('unsafe_path', `${path} ${LINK}`);
+  if (!stats.isFile() && !stats.isDirectory())
+    throw new StoreError('unsafe_path', `${path} is neither a file nor a directory`);
+  if (!stats.isDirectory() || statsAt(`${folder.at(name)}/.git`) === undefined) return;
+  const message = `${path} is a repository of its own, which git finds by its place. Move it with git mv`;
+  throw new StoreError('unsafe_path', message);
+};
+
+interface Place {
+  folder: TreeFolder;
+  name: string;
+}
+
+interface Places {
+  from: Place;
+  to: Place;
+}
+
+const put = async (
+  { from, to }: Places,
+  stats: Stats,
+  note: () => Promise<void>,
+): Promise<boolean> => {
+  from.folder.assertInPlace();
+  to.folder.assertInPlace();
+  const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
+  if (isOnlyRespelled(stats, statsAt(wanted))) {
+    noteIfUnsure(wanted, () => renameSync(old, wanted));
+    return true;
+  }
+  if (statsAt(wanted) !== undefined) return false;
+  if (stats.isDirectory() || stats.nlink === 1) await note();
+  if (stats.isDirectory()) return putFolder(old, to, wanted);
+  // Several names may be the operator's own: which of them a cut left could not be told.
+  if (stats.nlink > 1) return putClaimed(old, wanted);
+  return putFile({ from, to }, stats);
+};
+
+// Both names for a moment, and on disk in this order: whatever a power cut leaves, the file has one of them.
+const putFile = async ({ from, to }: Places, stats: Stats): Promise<boolean> => {
+  const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
+  const linked = linkNew(old, wanted);
+  if (linked === 'exists') return false;
+  if (linked === 'no links') return putClaimed(old, wanted);
+  return whileLinked(stats, async () => {
+    await syncFolder(to.folder);
+    from.folder.assertInPlace();
+    // Another file there was saved meanwhile, and stays.
+    if (isSame(statsAt(old), stats)) rmSync(old);
+    return true;
+  });
+};
+
+const isSame = (found: Stats | undefined, { ino, dev }: Stats): boolean =>
+  found?.ino === ino && found.dev === dev;
+
+// A file system that knows no case has it there already, under this very name.
+const isOnlyRespelled = (stats: Stats, there: Stats | undefined): boolean =>
+  there?.ino === stats.ino && there.dev === stats.dev && (stats.isDirectory() || stats.nlink === 1);
+
+// A directory takes the place of an empty one, and of nothing else: that claims the name.
+const putFolder = (old: string, to: Place, wanted: string): boolean => {
+  if (!makeFolder(to.folder, to.name)) return false;
+  try {
+    noteIfUnsure(wanted, () => renameSync(old, wanted));
+    return true;
+  } catch (error) {
+    // Empty, or somebody has begun to use it: then it stays.
+    orElse(() => rmdirSync(wanted), undefined);
+    if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false;
+    throw error;
+  }
+};

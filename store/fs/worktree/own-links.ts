@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
+import { statsAt } from '../plain-path.ts';
+import { undoLinksTo } from '../undo-links.ts';
+import type { Tree, TreeFolder } from './folder.ts';
+
+/** A new name for a file that is written here and linked or renamed into its place. */
+export const hiddenName = (): string => `.dossier-${randomUUID()}.tmp`;
+
+const HIDDEN = /^\.dossier-[0-9a-f-]{36}\.tmp$/;
+
+/**
+ * Whether the daemon made every other name of a file: a write that was interrupted, or whose rename failed, leaves one in
+ * `.dossier/undo` or a temporary one. All names are counted, so a file with a name anywhere else is refused.
+ */
+export const hasOnlyOwnLinks = (
+  { layout, git_dir }: Tree,
+  folder: TreeFolder,
+  stats: Stats,
+): boolean => {
+  const temporary = [layout.tmp, git_dir, folder.self].flatMap((dir) =>
+    orElse(() => readdirSync(dir), [])
+      .filter((name) => HIDDEN.test(name))
+      .filter((name) => isSameFile(statsAt(join(dir, name)), stats)),
+  );
+  const second = linked.has(keyOf(stats)) ? 1 : 0;
+  return 1 + second + temporary.length + undoLinksTo(layout, stats) === stats.nlink;
+};
+
+/** Runs work while a file that is moved has its old name and its new one. */
+export const whileLinked = async <T>(stats: Stats, work: () => Promise<T>): Promise<T> => {
+  linked.add(keyOf(stats));
+  try {
+    return await work();
+  } finally {
+    linked.delete(keyOf(stats));
+  }
+};
+
+const linked = new Set<string>();
+
+const keyOf = ({ dev, ino }: Stats): string => `${dev} ${ino}`;
+
+const isSameFile = (found: Stats | undefined, { dev, ino }: Stats): boolean =>
+  found?.ino === ino && found.dev === dev;

@@ -1,0 +1,93 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { StoreError } from '../../base/errors.ts';
+import { sha256 } from '../../base/sha256.ts';
+import { hasCode } from '../durable.ts';
+import { statsAt } from '../plain-path.ts';
+import { inFolder, LINK, pathIn, type Tree, type TreeFolder } from './folder.ts';
+import { hasOnlyOwnLinks } from './own-links.ts';
+import { pathNames } from './path.ts';
+
+/** The largest file that is read or written, in bytes. */
+export const LARGEST_FILE = 4 * 1_048_576;
+
+/** A file of a tree as it is this moment. */
+export interface TreeFile {
+  path: string;
+  bytes: Buffer;
+  sha256: string;
+}
+
+/** Undefined where there is none. Throws `unsafe_path` for what is no plain file, and `too_large`. */
+export const readTreeFile = async (tree: Tree, path: string): Promise<TreeFile | undefined> => {
+  const names = pathNames(path);
+  const name = names.pop() ?? '';
+  return inFolder(tree, names, (folder) => readIn(tree, folder, name));
+};
+
+/** The same of a directory that is held open. */
+export const readIn = (tree: Tree, folder: TreeFolder, name: string): TreeFile | undefined => {
+  const path = pathIn(folder, name);
+  const found = statsAt(folder.at(name));
+  if (found === undefined) return undefined;
+  // Before it is opened, too: opening a device may be all that it takes.
+  assertPlain(path, found);
+  const descriptor = openPlain(folder, name);
+  if (descriptor === undefined) return undefined;
+  try {
+    const stats = fstatSync(descriptor);
+    assertPlain(path, stats);
+    if (stats.nlink > 1 && !hasOnlyOwnLinks(tree, folder, stats)) throw linked(path);
+    const bytes = stats.size > LARGEST_FILE ? undefined : readFileSync(descriptor);
+    if (bytes === undefined || bytes.length > LARGEST_FILE) throw tooLarge(path, stats.size);
+    return fileOf(folder, name, bytes);
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+export const fileOf = (folder: TreeFolder, name: string, bytes: Buffer): TreeFile => ({
+  path: pathIn(folder, name),
+  bytes,
+  sha256: sha256(bytes),
+});
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+const openPlain = (folder: TreeFolder, name: string): number | undefined => {
+  try {
+    return openSync(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ELOOP'))
+      throw new StoreError('unsafe_path', `${pathIn(folder, name)} ${LINK}`);
+    throw error;
+  }
+};
+
+/** Throws unless it is a regular file. */
+export const assertPlain = (path: string, stats: Stats): void => {
+  const wrong = wrongKind(stats);
+  if (wrong !== undefined) throw new StoreError('unsafe_path', `${path} ${wrong}`);
+};
+
+const wrongKind = (stats: Stats): string | undefined => {
+  if (stats.isSymbolicLink()) return LINK;
+  if (stats.isDirectory()) return 'is a directory';
+  if (!stats.isFile()) return 'is a pipe, a socket or a device, and is not opened';
+  return undefined;
+};
+
+// Another name of the same file may be anywhere.
+const linked = (path: string): StoreError =>
+  new StoreError(
+    'unsafe_path',
+    `${path} has other names (hard links), and what they belong to is not known. Copy it over itself to make it a file of its own`,
+  );
+
+/** The refusal of what is larger than `LARGEST_FILE`. */
+export const tooLarge = (path: string, size: number): StoreError =>
+  new StoreError(
+    'too_large',
+    `${path} has ${size} bytes; files of up to ${LARGEST_FILE} are read and written here. Open it in the worktree itself`,
+    { size, max_bytes: LARGEST_FILE },
+  );

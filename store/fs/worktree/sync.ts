@@ -1,0 +1,73 @@
+import { constants, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { StoreError } from '../../base/errors.ts';
+import { hasCode } from '../durable.ts';
+import { statsAt } from '../plain-path.ts';
+import { syncDirectory, withHandle } from '../synced.ts';
+import { inFolder, type Tree, type TreeFolder } from './folder.ts';
+
+/** Files of a tree, from its top. */
+export interface TreePaths {
+  there: readonly string[];
+  /** Whose names are removed: that, too, is on disk only once the directory is. */
+  gone: readonly string[];
+}
+
+/**
+ * Resolves when files, their names and those of the directories above them are on disk. False where one of them could not
+ * be synced by itself: a directory, such as a submodule, or what is gone meanwhile, moved, or cannot be opened.
+ */
+export const syncTreePaths = async (tree: Tree, { there, gone }: TreePaths): Promise<boolean> => {
+  const folders = new Map<string, string[]>([['', []]]);
+  for (const path of [...there, ...gone])
+    for (let folder = above(path); folder !== ''; folder = above(folder))
+      if (!folders.has(folder)) folders.set(folder, []);
+  for (const path of there) folders.get(above(path))?.push(path.slice(path.lastIndexOf('/') + 1));
+  const synced: boolean[] = [];
+  const left = folders.entries();
+  const sync = async (): Promise<void> => {
+    for (const [path, names] of left) synced.push(await syncIn(tree, path, names));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, sync));
+  return synced.every(Boolean);
+};
+
+// Disks sync several files in little more time than one.
+const AT_ONCE = 8;
+
+const above = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+
+const syncIn = async (tree: Tree, path: string, names: readonly string[]): Promise<boolean> => {
+  const sync = async (folder: TreeFolder): Promise<boolean> => {
+    const synced = await Promise.all(names.map((name) => syncFile(folder.at(name))));
+    await syncDirectory(folder.self);
+    return synced.every(Boolean);
+  };
+  try {
+    const isSynced = await inFolder(tree, path === '' ? [] : path.split('/'), sync);
+    return isSynced ?? names.length === 0;
+  } catch (error) {
+    // A link or a file is where the directory was, or it is moved meanwhile.
+    if (error instanceof StoreError) return false;
+    throw error;
+  }
+};
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+const syncFile = async (path: string): Promise<boolean> => {
+  const stats = statsAt(path);
+  if (stats?.isFile() !== true) return isNameAlone(stats);
+  try {
+    const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    await withHandle(handle, () => handle.sync());
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ELOOP', 'EACCES', 'EPERM')) return false;
+    throw error;
+  }
+};
+
+// A link, or a pipe, is in its directory and nowhere else.
+const isNameAlone = (stats: Stats | undefined): boolean =>
+  stats !== undefined && !stats.isDirectory();

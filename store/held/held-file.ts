@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { orElse } from '../base/or-else.ts';
+import { readOurs, sealedText } from '../consent/seal.ts';
+import { ifReadable } from '../front-matter/problem.ts';
+import { makeSyncedDirectory, syncDirectoryNow } from '../fs/make-directory.ts';
+import type { Layout } from '../layout.ts';
+import { remembered, type Store } from '../store.ts';
+import { createGate, type FileGate, type UnsandboxedRun } from './held.ts';
+
+/** The gate, first as a former life of the daemon left it: its programs may still be alive. */
+export const gateOf = remembered(({ layout }): FileGate => {
+  const gate = createGate();
+  for (const marker of orElse(() => readdirSync(layout.unsandboxed), [])) {
+    // Of these processes are ended: what this machine did not write names none.
+    const run = ifReadable(() => readRun(layout, marker), undefined);
+    if (run !== undefined) gate.runs.set(marker, run);
+  }
+  const { sessions, planning } = readHeld(layout);
+  for (const [id, session] of sessions) gate.sessions.set(id, session);
+  for (const [id, part] of planning) gate.planning.set(id, part);
+  return gate;
+});
+
+// Damaged, or written by another, it says nothing: what stands in the files then is what holds.
+const readHeld = (layout: Layout): KeptOnDisk =>
+  ifReadable(() => readOurs(layout, layout.held, (value) => value as KeptOnDisk), undefined) ??
+  NOTHING_HELD;
+
+const NOTHING_HELD: KeptOnDisk = { sessions: [], planning: [] };
+
+const readRun = (layout: Layout, marker: string): UnsandboxedRun | undefined =>
+  readOurs(layout, join(layout.unsandboxed, marker), (value) => value as UnsandboxedRun);
+
+interface KeptOnDisk {
+  sessions: [string, NonNullable<ReturnType<FileGate['sessions']['get']>>][];
+  planning: [string, NonNullable<ReturnType<FileGate['planning']['get']>>][];
+}
+
+/** Returns when it is on disk what holds: before the program starts that could write something else. */
+export const saveGate = (store: Store): void => {
+  const { layout } = store;
+  const { sessions, planning } = gateOf(store);
+  const kept: KeptOnDisk = { sessions: [...sessions], planning: [...planning] };
+  if (sessions.size + planning.size === 0) removeNow(layout.held);
+  else writeNow(layout, layout.held, sealedText(layout, layout.held, kept));
+};
+
+/** Notes a program before it starts, so that a restarted daemon knows that it may live. */
+export const noteRun = (layout: Layout, marker: string, run: UnsandboxedRun): void => {
+  makeSyncedDirectory(layout.unsandboxed, 0o700, layout.root);
+  const path = join(layout.unsandboxed, marker);
+  writeNow(layout, path, sealedText(layout, path, run));
+};
+
+/** Nothing of it is alive: on disk when this returns, for after a power cut the note would hold back what was written since. */
+export const removeRunNote = ({ unsandboxed }: Layout, marker: string): void =>
+  removeNow(join(unsandboxed, marker));
+
+// At once: the program starts in the same turn of the loop.
+const writeNow = ({ tmp }: Layout, path: string, text: string): void => {
+  const temporary = join(tmp, randomUUID());
+  const descriptor = openSync(temporary, 'wx', 0o600);
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, path);
+  syncNames(dirname(path));
+};
+
+const removeNow = (path: string): void => {
+  rmSync(path, { force: true });
+  syncNames(dirname(path));
+};
+
+// A name counts once its directory is on disk. Some network file systems cannot sync one, and need not.
+const syncNames = (dir: string): void =>
+  orElse(() => syncDirectoryNow(dir), undefined, 'ENOENT', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP');

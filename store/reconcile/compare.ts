@@ -1,0 +1,111 @@
+import { isDeepStrictEqual } from 'node:util';
+import { visible } from '../base/visible.ts';
+import type { ToldState } from '../journal/journal-state.ts';
+import type { StateName } from '../records/case.ts';
+import type { EventBody } from '../records/event.ts';
+import { plainState } from './item.ts';
+
+/**
+ * The events that lead from what was last told of a Work item to what is there now, either of which may be nothing. The
+ * only place where events about files are born, whoever changed them: API, editor, git, or anything while the daemon was
+ * down.
+ */
+export const eventsBetween = (
+  caseId: string,
+  before: ToldState | undefined,
+  now: ToldState | undefined,
+  at: Date,
+): EventBody[] => {
+  const timestamp = at.toISOString();
+  return between(caseId, before, now && asComparedIn(before, now)).map(
+    (event) => ({ event_type: event.event_type, timestamp, payload: event.payload }) as EventBody,
+  );
+};
+
+// Before there were forms, most releases knew nothing of checklists, and later ones wrote down those that are not empty.
+const asComparedIn = (before: ToldState | undefined, now: ToldState): ToldState => {
+  if (before === undefined || before.form !== undefined || before.checklist !== undefined)
+    return now;
+  const { checklist: _, ...compared } = now;
+  return compared;
+};
+
+type Told = Pick<EventBody, 'event_type' | 'payload'>;
+
+const between = (id: string, before: ToldState | undefined, now: ToldState | undefined): Told[] => {
+  if (before === undefined)
+    return now === undefined ? [] : [{ event_type: 'case_created', payload: named(id, now) }];
+  if (now === undefined) return [{ event_type: 'case_deleted', payload: named(id, before) }];
+  return [
+    ...caseEvents(id, before, now),
+    ...proofEvents(id, before, now),
+    ...goneProofs(id, before, now),
+    ...checklistEvents(id, before, now),
+  ];
+};
+
+const named = (case_id: string, { case: { matter } }: ToldState) => ({
+  case_id,
+  title: visible(matter.title),
+});
+
+const caseEvents = (case_id: string, before: ToldState, now: ToldState): Told[] => {
+  const events: Told[] = [];
+  if (!isDeepStrictEqual(fieldsOf(before), fieldsOf(now)))
+    events.push({ event_type: 'case_updated', payload: { case_id } });
+  const [old_state, new_state] = [toldState(before), toldState(now)];
+  if (old_state !== new_state) {
+    events.push({ event_type: 'case_state_changed', payload: { case_id, old_state, new_state } });
+  }
+  return events;
+};
+
+const fieldsOf = ({ case: { matter, description } }: ToldState) => [
+  matter.title,
+  matter.type,
+  matter.project,
+  description,
+];
+
+// Events have always called the state before IMPLEMENTING by its older name.
+const toldState = ({ case: { matter } }: ToldState): StateName => {
+  const state = plainState(matter.state);
+  return state === 'INVESTIGATING' ? 'PLANNING' : state;
+};
+
+const proofEvents = (case_id: string, before: ToldState, now: ToldState): Told[] =>
+  Object.entries(now.proofs).flatMap(([proof_id, { matter, content }]): Told[] => {
+    const known = before.proofs[proof_id];
+    const proof = { case_id, proof_id, proof_type: matter.type };
+    if (known === undefined)
+      return [
+        { event_type: 'proof_created', payload: proof },
+        ...verifiedEvent(proof, matter.verified),
+      ];
+    const same =
+      known.content === content &&
+      known.matter.type === matter.type &&
+      known.matter.verified === matter.verified;
+    return same
+      ? []
+      : [{ event_type: 'proof_updated', payload: { ...proof, verified: matter.verified } }];
+  });
+
+const goneProofs = (case_id: string, before: ToldState, now: ToldState): Told[] =>
+  Object.entries(before.proofs)
+    .filter(([proof_id]) => now.proofs[proof_id] === undefined)
+    .map(([proof_id, { matter }]) => ({
+      event_type: 'proof_deleted',
+      payload: { case_id, proof_id, proof_type: matter.type },
+    }));
+
+// A proof that is verified when first seen was both attached and verified since.
+const verifiedEvent = (
+  proof: { case_id: string; proof_id: string; proof_type: string },
+  verified: boolean,
+): Told[] => (verified ? [{ event_type: 'proof_updated', payload: { ...proof, verified } }] : []);
+
+const checklistEvents = (case_id: string, before: ToldState, now: ToldState): Told[] =>
+  isDeepStrictEqual(before.checklist ?? [], now.checklist ?? [])
+    ? []
+    : [{ event_type: 'checklist_updated', payload: { case_id } }];

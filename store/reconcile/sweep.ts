@@ -1,0 +1,97 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { refreshGlobals } from '../settings/globals.ts';
+import { attentionOf, type Store } from '../store.ts';
+import { isPatient, meet, meetClosed } from './discover.ts';
+import { readItem, sameFiles } from './item-files.ts';
+import { allItems, itemIn, unstrange } from './items.ts';
+import { doLate } from './late.ts';
+import { noteLock, reconcile } from './reconcile.ts';
+import { itemsOf } from './state.ts';
+import { type WalkedDirectory, walk } from './walk.ts';
+
+const SLICE_MS = 4;
+const IN_FLIGHT = 256;
+
+/**
+ * Compares the whole workspace with what was last seen. Watchers lose events and none of them says so: this is what
+ * makes sure that nothing stays unseen. It gives way to requests every few milliseconds. What git works on meanwhile is
+ * not what it will be: returns false where something was passed over for that, and has to be compared again.
+ */
+export const sweepWorkspace = async (
+  store: Store,
+  gitWorks: () => boolean = () => false,
+): Promise<boolean> => {
+  await refreshGlobals(store, true);
+  const found = new Set<string>();
+  const work: Promise<void>[] = [];
+  const failed: Failure[] = [];
+  let isWhole = true;
+  const compareAt = async (dir: string): Promise<void> => {
+    if (!differs(store, dir)) return;
+    if (gitWorks()) isWhole = false;
+    else await meet(store, dir);
+  };
+  let since = performance.now();
+  for (const place of walk(store.layout.root)) {
+    const { dir, kind } = place;
+    if (kind !== 'folder') found.add(dir);
+    // Caught at once: what failed for one Work item keeps none of the others from being looked at.
+    if (isComparable(store, place))
+      work.push(compareAt(dir).catch((error) => void failed.push({ dir, error })));
+    if (work.length >= IN_FLIGHT) await Promise.all(work.splice(0));
+    if (performance.now() - since > SLICE_MS) {
+      await nextTurn();
+      since = performance.now();
+    }
+  }
+  await Promise.all(work);
+  if (isWhole) await checkAbsent(store, found);
+  report(store, failed);
+  doLate(store);
+  return isWhole;
+};
+
+const isComparable = (store: Store, { dir, kind }: WalkedDirectory): boolean => {
+  if (kind !== 'closed') {
+    attentionOf(store).watch(dir, kind);
+    return kind === 'item';
+  }
+  if (itemIn(store, dir) !== undefined || itemsOf(store).formerly.has(dir)) return true;
+  meetClosed(store, dir);
+  return false;
+};
+
+interface Failure {
+  dir: string;
+  error: unknown;
+}
+
+const report = (store: Store, failed: readonly Failure[]): void => {
+  const [first] = failed;
+  if (first !== undefined)
+    store.report(first.error, `comparing ${failed.length} Work items, the first in ${first.dir}`);
+};
+
+const differs = (store: Store, dir: string): boolean => {
+  const item = itemIn(store, dir);
+  if (item === undefined) return true;
+  noteLock(store, item);
+  const patient = isPatient(store);
+  const { id, files: before, seen } = item;
+  const files = readItem(store.layout.root, dir, { id, files: before, seen, patient });
+  // What could not be told when it was seen (a full disk) is told now.
+  const isTold = item.told === item.files && item.files.case.problem?.code !== 'wrong_id';
+  return !isTold || files === undefined || !sameFiles(files, item.files);
+};
+
+const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
+  const { strangers, doubtful } = itemsOf(store);
+  for (const dir of strangers) if (!found.has(dir)) unstrange(store, dir);
+  for (const dir of doubtful.keys()) if (!found.has(dir)) doubtful.delete(dir);
+  const absent = allItems(store).filter(({ dir }) => !found.has(dir));
+  await Promise.all(
+    absent.map(({ id, dir }) =>
+      reconcile(store, id).catch((error) => store.report(error, `looking for ${dir}`)),
+    ),
+  );
+};

@@ -1,0 +1,54 @@
+import { type Dirent, readdirSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { hasCode } from '../fs/durable.ts';
+import { standing } from '../fs/plain-path.ts';
+import { CASE_FILE } from '../layout.ts';
+
+const DEEPEST = 6;
+
+/** A directory met on the way: a Work item (it holds a case.md), a folder of further ones, or one nobody may look into. */
+export interface WalkedDirectory {
+  dir: string;
+  kind: 'item' | 'folder' | 'closed';
+}
+
+/**
+ * All Work items and the folders they are in, relative to the workspace, anywhere under `from`. Nothing below a Work
+ * item is another, links are not followed, and names that begin with a dot are no one's. Those that `skip` knows are
+ * left out unread.
+ */
+export const walk = function* (
+  root: string,
+  from = 'cases',
+  skip: (dir: string) => boolean = () => false,
+): Generator<WalkedDirectory> {
+  if (standing(root, join(root, from)) !== 'gone') yield* walkBelow(root, from, skip);
+};
+
+const walkBelow = function* (
+  root: string,
+  from: string,
+  skip: (dir: string) => boolean,
+): Generator<WalkedDirectory> {
+  const entries = readEntries(join(root, from));
+  if (entries === 'closed') yield { dir: from, kind: 'closed' };
+  if (typeof entries === 'string') return;
+  const kind = entries.some(({ name }) => name === CASE_FILE) ? 'item' : 'folder';
+  yield { dir: from, kind };
+  if (kind === 'item' || from.split('/').length > DEEPEST) return;
+  for (const entry of entries) {
+    const dir = posix.join(from, entry.name);
+    if (entry.isDirectory() && !entry.name.startsWith('.') && !skip(dir))
+      yield* walkBelow(root, dir, skip);
+  }
+};
+
+const readEntries = (path: string): Dirent[] | 'gone' | 'closed' => {
+  try {
+    return readdirSync(path, { withFileTypes: true });
+  } catch (error) {
+    if (hasCode(error, 'EACCES', 'EPERM')) return 'closed';
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return 'gone';
+    throw error;
+  }
+};

@@ -1,0 +1,123 @@
+import { basename, join } from 'node:path';
+import { shortId } from '../base/names.ts';
+import { orElse } from '../base/or-else.ts';
+import { listDirectory } from '../front-matter/folder.ts';
+import { checkerOf } from '../front-matter/parse.ts';
+import { readRecord, readRegularFile } from '../front-matter/record-file.ts';
+import { type Approved, type FileGate, isGateShut, type KeptParts, settled } from '../held/held.ts';
+import { gateOf, saveGate } from '../held/held-file.ts';
+import { commentsFile, planFile, planningFile, sessionFile, sessionsDir } from '../layout.ts';
+import { allItems, pathOfItem } from '../reconcile/items.ts';
+import { PlanningMatter } from '../records/planning.ts';
+import { SessionMatter } from '../records/session.ts';
+import type { Store } from '../store.ts';
+
+/**
+ * Keeps what holds of the sessions that have not ended, and of approved planning, as the files say it this moment; what
+ * waits already goes on waiting. On disk when it returns.
+ */
+export const keepAll = (store: Store): void => {
+  const gate = gateOf(store);
+  for (const [id, { case_id }] of store.journal.runs) keepSession(store, id, case_id);
+  for (const { id } of allItems(store)) {
+    const known = gate.planning.get(id);
+    const holds = known?.waits === undefined ? approvedIn(store, id) : known.holds;
+    if (known?.waits === undefined && holds !== null) gate.planning.set(id, { holds });
+  }
+  saveGate(store);
+};
+
+const keepSession = (store: Store, id: string, case_id: string): void => {
+  const key = shortId(id);
+  const found = foundOf(store, case_id, key);
+  if (found === undefined) return;
+  const { sessions } = gateOf(store);
+  const known = sessions.get(key);
+  sessions.set(key, {
+    id,
+    case_id,
+    matter: known?.matter.waits ? known.matter : { holds: found.matter },
+    plan: known?.plan.waits ? known.plan : { holds: found.plan },
+    comments: known?.comments?.waits ? known.comments : { holds: found.comments },
+  });
+};
+
+/** Looks at what is kept beside what the files say now: notes what waits, and forgets what nothing waits of any more. */
+export const clearHeld = (store: Store): void => {
+  const gate = gateOf(store);
+  if (isGateShut(gate)) keepForged(store);
+  if (gate.sessions.size + gate.planning.size === 0) return;
+  const at = store.clock();
+  for (const [key, kept] of gate.sessions) {
+    const found = foundOf(store, kept.case_id, key);
+    if (found === undefined) gate.sessions.delete(key);
+    else settleSession(gate, kept, found, at);
+  }
+  for (const [id, part] of gate.planning)
+    gate.planning.set(id, settled(gate, part, approvedIn(store, id), at));
+  if (!isGateShut(gate)) forgetSettled(gate);
+  saveGate(store);
+};
+
+const settleSession = (gate: FileGate, kept: KeptParts, found: FoundSession, at: Date): void => {
+  kept.matter = settled(gate, kept.matter, found.matter, at);
+  kept.plan = settled(gate, kept.plan, found.plan, at);
+  if (kept.comments !== undefined) kept.comments = settled(gate, kept.comments, found.comments, at);
+};
+
+// Approved where nothing was before.
+const keepForged = (store: Store): void => {
+  const { planning } = gateOf(store);
+  for (const { id } of allItems(store))
+    if (!planning.has(id) && approvedIn(store, id) !== null) planning.set(id, { holds: null });
+};
+
+const forgetSettled = ({ sessions, planning }: FileGate): void => {
+  for (const [key, { matter, plan, comments }] of sessions)
+    if (!matter.waits && !plan.waits && !comments?.waits) sessions.delete(key);
+  for (const [id, { waits }] of planning) if (waits === undefined) planning.delete(id);
+};
+
+export interface FoundSession {
+  dir: string;
+  matter: SessionMatter;
+  plan: string | null;
+  comments: string | null;
+}
+
+/** A session as its files say this moment. Undefined where it is gone, or cannot be read: then nothing of it counts. */
+export const foundOf = (store: Store, caseId: string, key: string): FoundSession | undefined => {
+  const folder = pathOfItem(store, caseId, sessionsDir);
+  if (folder === undefined) return undefined;
+  const name = listDirectory(folder).find((one) => sessionKey(one) === key);
+  const dir = join(folder, name ?? '');
+  return name === undefined ? undefined : orElse(() => foundIn(store, dir), undefined);
+};
+
+const foundIn = ({ layout: { root } }: Store, dir: string): FoundSession | undefined => {
+  const matter = readRecord(root, sessionFile(dir), checkerOf(SessionMatter))?.matter;
+  const textIn = (path: string) => readRegularFile(root, path)?.toString('utf8') ?? null;
+  const [plan, comments] = [textIn(planFile(dir)), textIn(commentsFile(dir))];
+  return matter && { dir, matter: guardedOf(matter), plan, comments };
+};
+
+/** By what a session's directory is known. */
+export const sessionKey = (dir: string): string => basename(dir).slice(-shortId(LONG).length);
+
+const LONG = '00000000-0000';
+
+/** The fields that are ours: the operator may add others by hand. */
+export const guardedOf = (matter: SessionMatter): SessionMatter =>
+  Object.fromEntries(
+    Object.entries(matter).filter(([key, value]) => FIELDS.has(key) && value !== undefined),
+  ) as SessionMatter;
+
+const FIELDS = new Set(Object.keys(SessionMatter.properties));
+
+/** What planning.md says is approved: nothing where it cannot be read, which is told elsewhere. */
+export const approvedIn = (store: Store, caseId: string): Approved => {
+  const path = pathOfItem(store, caseId, planningFile);
+  if (path === undefined) return null;
+  const planning = () => readRecord(store.layout.root, path, checkerOf(PlanningMatter));
+  return orElse(() => planning()?.matter.approved, null) ?? null;
+};

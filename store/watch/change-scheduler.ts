@@ -1,0 +1,205 @@
+import { join, posix } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sharedRead } from '../base/shared-read.ts';
+import { GRACE_MS } from '../front-matter/entry.ts';
+import { gitMark, isGitBusy } from '../fs/git-work.ts';
+import { isDirectoryItself } from '../fs/plain-path.ts';
+import { CASE_FILE } from '../layout.ts';
+import { lookCloserAt } from '../problems/look-closer.ts';
+import { watchPlans } from '../problems/waiting-plans.ts';
+import { discover, meet } from '../reconcile/discover.ts';
+import { allItems, itemIn, unstrange } from '../reconcile/items.ts';
+import { decideMissing } from '../reconcile/missing.ts';
+import { isAway, reconcile } from '../reconcile/reconcile.ts';
+import { reviveAbsent } from '../reconcile/revive.ts';
+import { itemsOf } from '../reconcile/state.ts';
+import { sweepWorkspace } from '../reconcile/sweep.ts';
+import { refreshGlobals } from '../settings/globals.ts';
+import { attentionOf, type Store } from '../store.ts';
+import { collectHints, type HintPace } from './hints.ts';
+import { keepWatching } from './keep-watching.ts';
+import { everySoOften } from './timing.ts';
+
+export interface Pace extends HintPace {
+  sweep_ms: number;
+  /** Between sweeps while there are no watches. */
+  blind_sweep_ms: number;
+}
+
+export const WATCH_PACE: Pace = {
+  settle_ms: 25,
+  git_ms: 2000,
+  burst: 4000,
+  after_burst_ms: 700,
+  sweep_ms: 60_000,
+  blind_sweep_ms: 10_000,
+};
+
+/** Locks hints into comparisons, and sweeps for what hints do not tell. */
+export const payAttention = (store: Store, globalsChanged: () => void, pace = WATCH_PACE) => {
+  let closed = false;
+  const look = looker(store, globalsChanged, () => sweepSoon());
+  const hints = collectHints(pace, {
+    busy: () => isGitBusy(store.layout),
+    settled: (dirs) => look(dirs).catch((error) => store.report(error, 'looking at a change')),
+    overflowed: () => sweepSoon(),
+  });
+  const watching = keepWatching(store, {
+    hint: hints.hint,
+    lost: hints.lost,
+    turned: () => regular.restart(),
+  });
+  const gitWorks = (since: number): boolean =>
+    !closed && performance.now() - since < pace.git_ms && isGitBusy(store.layout);
+  const sweepNow = sharedRead(async () => {
+    const since = performance.now();
+    do {
+      while (gitWorks(since)) await delay(pace.settle_ms);
+      if (closed) return;
+      await watching.check();
+    } while (!(await sweepWorkspace(store, () => gitWorks(since))));
+    await whenCompared(store);
+    globalsChanged();
+  });
+  const sweepSoon = (): void => {
+    sweepNow().catch((error) => store.report(error, 'comparing the workspace'));
+  };
+  const regular = everySoOften(
+    () => (watching.blind ? pace.blind_sweep_ms : pace.sweep_ms),
+    sweepSoon,
+  );
+  attentionOf(store).lookLater = decideLater(store, {
+    isClosed: () => closed,
+    gitWorks: (since) => gitWorks(Math.max(since, hints.last())),
+  });
+  lookAgainBy(store, hints.hint);
+  return {
+    /** Resolves when the watcher stands and what happened before that has been compared. */
+    ready: heardLater(watching.ready.then(sweepNow)),
+    /** Compares the whole workspace now; calls that come meanwhile share the next comparison. */
+    sweepNow,
+    /** False while changes are found by sweeps alone. */
+    get watching(): boolean {
+      return !watching.blind;
+    },
+    close: async (): Promise<void> => {
+      closed = true;
+      hints.close();
+      regular.stop();
+      await watching.close();
+    },
+  };
+};
+
+// Who waits for it hears why it failed; that nobody does yet must not end the daemon.
+const heardLater = <T>(promise: Promise<T>): Promise<T> => {
+  promise.catch(() => undefined);
+  return promise;
+};
+
+export type WatchAttention = ReturnType<typeof payAttention>;
+
+const whenCompared = async (store: Store): Promise<void> => {
+  await reviveAbsent(store);
+  watchPlans(store);
+};
+
+const lookAgainBy = (store: Store, hint: (path: string) => void): void => {
+  attentionOf(store).lookAgain = (path) => {
+    setTimeout(() => hint(path), GRACE_MS + 10).unref();
+  };
+};
+
+// Settings and global webhook registrations.
+const GLOBAL = /^(workspace\.md$|webhooks(\/|$))/;
+// Nothing here follows from them, but the workspace's history keeps them.
+const KEPT = /^(memory|imports)(\/|$)/;
+
+// Looked at all at once, more than these would hold up requests; a sweep gives way to them, and takes hardly longer.
+const MANY = 200;
+
+const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void) => {
+  const { layout } = store;
+  let mark = gitMark(layout);
+  return async (dirs: string[]): Promise<void> => {
+    const now = gitMark(layout);
+    if (now !== mark) sweepSoon();
+    mark = now;
+    const top = dirs.some((dir) => dir === '' || GLOBAL.test(dir));
+    const changed = top && (await refreshGlobals(store, true));
+    if (changed || dirs.some((dir) => KEPT.test(dir))) globalsChanged();
+    const places = placesOf(store, dirs);
+    if (places.size > MANY) sweepSoon();
+    else await Promise.all([...places].map((dir) => lookAt(store, dir)));
+  };
+};
+
+/** The items and folders that hinted paths belong to: the nearest known item above each, else the path itself. */
+const placesOf = (store: Store, dirs: string[]): Set<string> => {
+  const places = new Set<string>();
+  for (const dir of dirs) {
+    let place = dir;
+    while (place !== '.' && itemIn(store, place) === undefined) place = posix.dirname(place);
+    if (place !== '.') places.add(place);
+    else if (dir === 'cases' || dir.startsWith('cases/')) places.add(directoryOf(dir));
+  }
+  return places;
+};
+
+// A case.md is what makes a directory a Work item.
+const directoryOf = (path: string): string =>
+  posix.basename(path) === CASE_FILE ? posix.dirname(path) : path;
+
+/** Compares what is at a hinted path: a Work item, a folder of them, or what was below it. */
+export const lookAt = async (store: Store, dir: string): Promise<void> => {
+  if (itemIn(store, dir) !== undefined) {
+    attentionOf(store).watch(dir, 'item');
+    await meet(store, dir);
+    const item = itemIn(store, dir);
+    return item && lookCloserAt(store, item);
+  }
+  if (isDirectoryItself(join(store.layout.root, dir))) return discover(store, dir);
+  // A whole folder may be gone, and nobody hinted at what was in it.
+  for (const stranger of itemsOf(store).strangers)
+    if (`${stranger}/`.startsWith(`${dir}/`)) unstrange(store, stranger);
+  const below = allItems(store).filter((item) => item.dir.startsWith(`${dir}/`));
+  await Promise.all(below.map(({ id }) => reconcile(store, id)));
+};
+
+// However much goes on meanwhile: for a Work item that git moves far apart in time, for a workspace that comes back piece
+// by piece, and no longer.
+const LONGEST_ABSENCE_MS = 30_000;
+
+const isRecent = (since: number | undefined): boolean =>
+  since !== undefined && performance.now() - since < LONGEST_ABSENCE_MS;
+
+interface Deciding {
+  isClosed: () => boolean;
+  gitWorks: (since: number) => boolean;
+}
+
+// One decision for all that vanish together. While git is at work a directory may be gone only until the next file is
+// written.
+const decideLater = (store: Store, { isClosed, gitWorks }: Deciding): (() => void) => {
+  let timer: NodeJS.Timeout | undefined;
+  let first: number | undefined;
+  const later = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(decide, GRACE_MS + 10).unref();
+  };
+  const decide = (): void => {
+    if (isClosed()) return;
+    const since = first ?? 0;
+    const waits = gitWorks(since) && isRecent(since);
+    if (waits || (!isAway(store) && isRecent(itemsOf(store).away_at))) {
+      later();
+      return;
+    }
+    first = undefined;
+    decideMissing(store).catch((error) => store.report(error, 'looking for moved Work items'));
+  };
+  return () => {
+    first ??= performance.now();
+    later();
+  };
+};

@@ -1,0 +1,69 @@
+import { relative } from 'node:path';
+import { trustHash } from '../consent/canonical.ts';
+import { fileProblem, ifReadable } from '../front-matter/problem.ts';
+import type { Layout } from '../layout.ts';
+import { itemOf } from '../reconcile/items.ts';
+import type { WaitingValue } from '../records/trust.ts';
+import type { WorktreeRecord } from '../records/worktree.ts';
+import { waitsForTrust } from '../settings/trust/told.ts';
+import { remembered, type Store } from '../store.ts';
+import { readAnyWorktree, worktreeFile, worktreeOwners, writeWorktree } from './worktrees.ts';
+
+/**
+ * Where a Work item is worked on, as a record says that this machine did not write, for the operator to confirm; undefined
+ * for any other.
+ */
+export const claimedWorktree = (layout: Layout, caseId: string): WaitingValue | undefined => {
+  const found = ifReadable(() => readAnyWorktree(layout, caseId), undefined);
+  if (found === undefined || found.isOurs) return undefined;
+  const value = claimOf(found.record);
+  return {
+    ...{ key: `worktrees/${caseId}`, kind: 'worktree', value, trusted_value: null },
+    ...{ file: relative(layout.root, worktreeFile(layout, caseId)), case_id: caseId },
+    hash: trustHash(value),
+    since: found.record.created_at,
+  };
+};
+
+/** All of them, those of Work items that are gone among them. */
+export const claimedWorktrees = (layout: Layout): WaitingValue[] =>
+  worktreeOwners(layout).flatMap((id) => claimedWorktree(layout, id) ?? []);
+
+const seen = remembered((): { claims: WaitingValue[] } => ({ claims: [] }));
+
+/** The same as they were last looked at. */
+export const seenClaims = (store: Store): readonly WaitingValue[] => seen(store).claims;
+
+/** Looks at them again, and reports them as problems of their files. */
+export const lookAtWorktrees = (store: Store): WaitingValue[] => {
+  const claims = claimedWorktrees(store.layout).map((claim) => {
+    const title = itemOf(store, claim.case_id ?? '')?.files.case.value?.matter.title;
+    return title === undefined ? claim : { ...claim, title };
+  });
+  if (claims.length + seen(store).claims.length === 0) return claims;
+  seen(store).claims = claims;
+  const problems = claims.map(({ file, key }) =>
+    fileProblem(file, waitsForTrust(store.layout, [key])),
+  );
+  store.problems.set('worktrees', problems);
+  return claims;
+};
+
+/** Makes them this machine's own, as far as they are what was looked at. Answers the ids of their Work items. */
+export const confirmWorktrees = async (
+  layout: Layout,
+  values: readonly WaitingValue[],
+): Promise<string[]> => {
+  const confirmed: string[] = [];
+  for (const { key, hash } of values) {
+    const caseId = key.slice('worktrees/'.length);
+    const found = readAnyWorktree(layout, caseId);
+    const claim = found?.isOurs === false ? claimOf(found.record) : undefined;
+    if (claim === undefined || trustHash(claim) !== hash) continue;
+    if (await writeWorktree(layout, claim)) confirmed.push(caseId);
+  }
+  return confirmed;
+};
+
+// Neither a set-up nor a turn that another machine had under way: by their marks processes would be ended here.
+const claimOf = ({ setup_marker: _marker, turn_dir: _turn, ...record }: WorktreeRecord) => record;

@@ -1,0 +1,25 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readOurs, sealedText } from '../consent/seal.ts';
+import { listDirectory } from '../front-matter/folder.ts';
+import { ifReadable } from '../front-matter/problem.ts';
+import { createFile } from '../fs/durable.ts';
+import type { Layout } from '../layout.ts';
+
+/** The run markers of the language servers that this machine started and has not seen end. */
+export const serverMarkers = (layout: Layout): string[] =>
+  listDirectory(layout.languageServers).filter((marker) =>
+    ifReadable(() => readOurs(layout, fileOf(layout, marker), Object), undefined),
+  );
+
+/** Resolves when it is on disk: only then may the server start. */
+export const noteServer = async (layout: Layout, marker: string): Promise<void> => {
+  const path = fileOf(layout, marker);
+  await createFile(layout, path, sealedText(layout, path, {}), { mode: 0o600 });
+};
+
+export const forgetServer = (layout: Layout, marker: string): void =>
+  rmSync(fileOf(layout, marker), { force: true });
+
+const fileOf = ({ languageServers }: Layout, marker: string): string =>
+  join(languageServers, marker);

@@ -1,0 +1,146 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { StoreError } from '../base/errors.ts';
+import { etagOf, shortId, timeName } from '../base/names.ts';
+import { sha256 } from '../base/sha256.ts';
+import { recordNames } from '../front-matter/folder.ts';
+import { parseFrontMatter, splitFrontMatter } from '../front-matter/front-matter.ts';
+import { checkerOf } from '../front-matter/parse.ts';
+import { asProblem, type FileProblem, fileProblem, Problem } from '../front-matter/problem.ts';
+import { readRegularFile, unreadable } from '../front-matter/record-file.ts';
+import { renderFrontMatter } from '../front-matter/splice.ts';
+import { textNames } from '../front-matter/text-file.ts';
+import { createFile } from '../fs/durable.ts';
+import { standing, statsAt } from '../fs/plain-path.ts';
+import { type Snapshot, type SnapshotEntry, SnapshotMatter } from '../records/snapshot.ts';
+import { readyToWrite, type Store } from '../store.ts';
+import { type NamedBytes, parseFiles, renderFiles } from './snapshot-text.ts';
+
+const MAX_BYTES = 16_777_216;
+
+const check = checkerOf(SnapshotMatter);
+
+export interface TaggedSnapshot {
+  snapshot: Snapshot;
+  etag: string;
+}
+
+/**
+ * Keeps all files of the global memory as they are this moment in one record; where there is one of that id, it is the one.
+ * Throws `too_large` beyond 16 MiB.
+ */
+export const createSnapshot = async (store: Store, id: string): Promise<TaggedSnapshot> => {
+  const { layout } = store;
+  await readyToWrite(store);
+  const known = readSnapshot(store, id);
+  if (known !== undefined) return known;
+  const files = readMemoryFiles(store);
+  const at = store.clock();
+  for (;;) {
+    const matter = { id, created_at: at.toISOString(), files: files.length };
+    const bytes = Buffer.concat([Buffer.from(renderFrontMatter(matter, '')), renderFiles(files)]);
+    const path = join(layout.snapshots, `${timeName(at)}-${shortId(matter.id)}.md`);
+    if (await createFile(layout, path, bytes)) return tagged(matter, files, bytes);
+  }
+};
+
+// Without a pause between them, so that no write of the API falls in between.
+const readMemoryFiles = ({ layout }: Store): NamedBytes[] => {
+  const names = textNames(layout.memory);
+  const sizes = names.map((name) => statsAt(join(layout.memory, name))?.size ?? 0);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total > MAX_BYTES)
+    throw new StoreError(
+      'too_large',
+      `The global memory has ${total} bytes; a snapshot takes ${MAX_BYTES}. Move what is large out of memory/, then try again`,
+      { max_bytes: MAX_BYTES },
+    );
+  return names.flatMap((filename) => {
+    const bytes = readRegularFile(layout.root, join(layout.memory, filename));
+    return bytes === undefined ? [] : [{ filename, bytes }];
+  });
+};
+
+const tagged = (
+  { id, created_at }: SnapshotMatter,
+  files: readonly NamedBytes[],
+  bytes: Buffer,
+): TaggedSnapshot => ({
+  snapshot: { id, created_at, files: files.map(served) },
+  etag: etagOf(sha256(bytes)),
+});
+
+const served = ({ filename, bytes }: NamedBytes): Snapshot['files'][number] => {
+  const content = bytes.toString('utf8');
+  const hash = { sha256: sha256(bytes) };
+  return bytes.equals(Buffer.from(content))
+    ? { filename, content, ...hash }
+    : { filename, content: bytes.toString('base64'), encoding: 'base64', ...hash };
+};
+
+/** The snapshots, oldest first, and what is wrong with the files that cannot be read as one. */
+export const readSnapshots = (
+  store: Pick<Store, 'layout'>,
+): { snapshots: SnapshotEntry[]; problems: FileProblem[] } => {
+  const snapshots: SnapshotEntry[] = [];
+  const problems: FileProblem[] = [];
+  for (const name of namesOf(store)) {
+    const path = join(store.layout.snapshots, name);
+    try {
+      snapshots.push(entryAt(store, path));
+    } catch (error) {
+      problems.push(fileProblem(relative(store.layout.root, path), asProblem(error)));
+    }
+  }
+  return { snapshots, problems };
+};
+
+const namesOf = ({ layout }: Pick<Store, 'layout'>): string[] =>
+  standing(layout.root, layout.snapshots) === 'there' ? recordNames(layout.snapshots) : [];
+
+// All of a front matter, not all of a file: a list of snapshots reads little, however much they hold.
+const HEAD_BYTES = 66_000;
+
+const entryAt = ({ layout }: Pick<Store, 'layout'>, path: string): SnapshotEntry => {
+  const stats = statsAt(path);
+  if (stats?.isFile() !== true)
+    throw new Problem('not_a_file', 'There should be a regular file here');
+  const source = parseFrontMatter(readHead(path, HEAD_BYTES).toString('utf8'));
+  const { id, created_at, files } = check(source.data, source);
+  return { id, created_at, files, path: relative(layout.root, path), size: stats.size };
+};
+
+const readHead = (path: string, length: number): Buffer => {
+  const descriptor = openSync(path, 'r');
+  try {
+    const buffer = Buffer.alloc(length);
+    return buffer.subarray(0, readSync(descriptor, buffer, 0, length, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+/**
+ * One snapshot with its files. Undefined when there is none of that id; `unreadable_record` when a file in it is no longer
+ * as it was kept.
+ */
+export const readSnapshot = (store: Store, id: string): TaggedSnapshot | undefined => {
+  const entry = readSnapshots(store).snapshots.find((one) => one.id === id);
+  if (entry === undefined) return undefined;
+  const bytes = readRegularFile(store.layout.root, join(store.layout.root, entry.path));
+  if (bytes === undefined) return undefined;
+  const files = parseFiles(bodyOf(bytes));
+  if (files.length === entry.files) return tagged(entry, files, bytes);
+  throw unreadable(
+    entry.path,
+    new Problem(
+      'not_a_snapshot',
+      `${files.length} of ${entry.files} files are as they were kept; the rest was changed since`,
+    ),
+  );
+};
+
+const bodyOf = (bytes: Buffer): Buffer => {
+  const { head, yaml, tail } = splitFrontMatter(bytes.toString('utf8'));
+  return bytes.subarray(Buffer.byteLength(head + yaml + tail));
+};

@@ -1,0 +1,99 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readOurs, sealedText } from '../consent/seal.ts';
+import { listDirectory } from '../front-matter/folder.ts';
+import { checkedBy } from '../front-matter/json-file.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { createFile } from '../fs/durable.ts';
+import { syncDirectory } from '../fs/synced.ts';
+import type { Layout } from '../layout.ts';
+import { TurnRecord } from '../records/turn.ts';
+
+/** Where the repository of a Work item's turn is, with what belongs to it. */
+export interface TurnPlaces {
+  home: string;
+  /** The repository itself. */
+  dir: string;
+  /** A file that leads there, as a worktree's `.git` does. */
+  pointer: string;
+  /** Where inside a sandbox the operator's own repository is seen that the turn's lies over. */
+  operator: string;
+}
+
+export const turnPlaces = ({ repositories }: Layout, caseId: string): TurnPlaces => {
+  const home = join(repositories, caseId);
+  return {
+    home,
+    dir: join(home, 'git'),
+    pointer: join(home, 'pointer'),
+    operator: join(home, 'operator'),
+  };
+};
+
+/** The turn of a Work item that is not taken in yet; there is one at most. Throws `unreadable_record`. */
+export const readTurn = (layout: Layout, caseId: string): TurnRecord | undefined =>
+  readOurs(layout, fileOf(layout, caseId), (value) => checkedBy(TurnRecord, value));
+
+/** The Work items with such a turn. */
+export const turnOwners = ({ repositories }: Layout): string[] =>
+  listDirectory(repositories).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
+
+/** Removes what is left of a turn that never began. */
+export const dropHalfTurns = ({ repositories }: Layout): void => {
+  const names = new Set(listDirectory(repositories));
+  for (const name of names)
+    if (name.endsWith('.refs') && !names.has(name.replace(/refs$/, 'json')))
+      rmSync(join(repositories, name), { force: true });
+};
+
+/** Resolves when record and refs are on disk: only then may there be a repository, and only then may the turn begin. */
+export const saveTurn = async (layout: Layout, turn: TurnRecord, refs: string): Promise<void> => {
+  rmSync(refsOf(layout, turn.case_id), { force: true });
+  await createFile(layout, refsOf(layout, turn.case_id), Buffer.from(refs, 'latin1'), PRIVATE);
+  const path = fileOf(layout, turn.case_id);
+  await createFile(layout, path, sealedText(layout, path, turn), PRIVATE);
+};
+
+const PRIVATE = { mode: 0o600 };
+
+/** The refs that it began with, as they were saved. */
+export const readTurnRefs = (layout: Layout, caseId: string): string =>
+  readRegularFile(layout.root, refsOf(layout, caseId))?.toString('latin1') ?? '';
+
+/** Forgets a turn whose repository is taken in, or that never had one. */
+export const removeTurn = async (layout: Layout, caseId: string): Promise<void> => {
+  const { home } = turnPlaces(layout, caseId);
+  if (existsSync(home)) {
+    const trash = join(layout.trash, `turn-${caseId}-${Date.now()}`);
+    renameSync(home, trash);
+    rmSync(trash, { recursive: true, force: true });
+  }
+  await forget(layout, caseId);
+};
+
+/** Keeps the repository of a turn of which not all could be taken in, and answers where. */
+export const keepTurn = async (layout: Layout, caseId: string, at: Date): Promise<string> => {
+  const { home } = turnPlaces(layout, caseId);
+  const kept = `${home}-${at.toISOString().replaceAll(':', '-')}`;
+  if (existsSync(home)) renameSync(home, kept);
+  await forget(layout, caseId);
+  return kept;
+};
+
+const forget = async (layout: Layout, caseId: string): Promise<void> => {
+  rmSync(fileOf(layout, caseId), { force: true });
+  rmSync(refsOf(layout, caseId), { force: true });
+  await syncDirectory(layout.repositories);
+};
+
+/** Puts a repository that was made elsewhere where it belongs, at once and whole. */
+export const placeTurn = async (layout: Layout, caseId: string, made: string): Promise<void> => {
+  renameSync(made, turnPlaces(layout, caseId).home);
+  await syncDirectory(layout.repositories);
+};
+
+const fileOf = ({ repositories }: Layout, caseId: string): string =>
+  join(repositories, `${caseId}.json`);
+
+const refsOf = ({ repositories }: Layout, caseId: string): string =>
+  join(repositories, `${caseId}.refs`);

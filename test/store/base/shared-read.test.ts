@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { sharedRead } from '../../../store/base/shared-read.ts';
+
+const reader = () => {
+  const ends: ((value: string) => void)[] = [];
+  const fails: ((error: Error) => void)[] = [];
+  const read = sharedRead(
+    () =>
+      new Promise<string>((resolve, reject) => {
+        ends.push(resolve);
+        fails.push(reject);
+      }),
+  );
+  return { read, ends, fails };
+};
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('sharedRead', () => {
+  it('reads once for all who ask before it begins', async () => {
+    const { read, ends } = reader();
+    const asked = [read(), read(), read()];
+    await turn();
+    assert.equal(ends.length, 1);
+    ends[0]?.('one');
+    assert.deepEqual(await Promise.all(asked), ['one', 'one', 'one']);
+  });
+
+  it('gives nobody what was read before they asked, and those who waited one more reading', async () => {
+    const { read, ends } = reader();
+    const first = read();
+    await turn();
+    const later = [read(), read()];
+    await turn();
+    assert.equal(ends.length, 1);
+    ends[0]?.('old');
+    assert.equal(await first, 'old');
+    await turn();
+    assert.equal(ends.length, 2);
+    ends[1]?.('new');
+    assert.deepEqual(await Promise.all(later), ['new', 'new']);
+  });
+
+  it('reads again after one that failed', async () => {
+    const { read, ends, fails } = reader();
+    const first = read();
+    await turn();
+    const second = read();
+    fails[0]?.(new Error('gone'));
+    await assert.rejects(first, /gone/);
+    await turn();
+    ends[1]?.('there');
+    assert.equal(await second, 'there');
+  });
+});

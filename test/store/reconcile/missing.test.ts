@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { allItems, itemOf } from '../../../store/reconcile/items.ts';
+import { decideMissing } from '../../../store/reconcile/missing.ts';
+import { reconcile } from '../../../store/reconcile/reconcile.ts';
+import { itemsOf } from '../../../store/reconcile/state.ts';
+import { sweepWorkspace } from '../../../store/reconcile/sweep.ts';
+import { dirOf, idOf, writeItems } from '../../helpers/many-items.ts';
+import { openWorkspace } from '../../helpers/workspace.ts';
+
+describe('decideMissing', () => {
+  it('finds a Work item where another one was, though nobody hinted at that place', async (t) => {
+    const { store, root } = await openWorkspace(t);
+    writeItems(root, 3);
+    await sweepWorkspace(store);
+    rmSync(join(root, dirOf(1)), { recursive: true });
+    renameSync(join(root, dirOf(0)), join(root, dirOf(1)));
+    await reconcile(store, idOf(0));
+    assert.deepEqual([...itemsOf(store).missing], [idOf(0)]);
+    await decideMissing(store);
+    assert.equal(itemOf(store, idOf(0))?.dir, dirOf(1));
+    await decideMissing(store);
+    assert.deepEqual(
+      allItems(store)
+        .map(({ id }) => id)
+        .toSorted(),
+      [idOf(0), idOf(2)],
+    );
+    assert.deepEqual([...store.journal.seen.keys()].toSorted(), [idOf(0), idOf(2)]);
+  });
+});

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { allItems } from '../../../store/reconcile/items.ts';
+import { doorTo } from '../../crash/door.ts';
+import { atEnd } from '../../helpers/at-end.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { caseText, dirOf, idOf } from '../../helpers/git-workspace.ts';
+import { writeFiles } from '../../helpers/repository.ts';
+import { openWorkspace } from '../../helpers/workspace.ts';
+
+describe('payAttention', () => {
+  it('outlives a first comparison that cannot list a folder, and makes the next one', async (t) => {
+    const { root, store, watch } = await openWorkspace(t);
+    const door = await doorTo(root);
+    writeFiles(root, { [join(dirOf(1), 'case.md')]: caseText(1) });
+    const fail = (): void => door.arm({ kind: 'list', errno: 'EIO', nth: 1, stays: true });
+    fail();
+    atEnd(t, () => void door.disarm());
+    const attention = watch(() => undefined);
+    await eventually(() => {
+      const { failed } = door.disarm();
+      if (failed.length === 0) fail();
+      assert.ok(failed.length > 0);
+    });
+    // Nobody has waited for it so far, as in the daemon.
+    await nextTurn();
+    await attention.sweepNow();
+    assert.deepEqual(
+      allItems(store).map(({ id }) => id),
+      [idOf(1)],
+    );
+    await assert.rejects(attention.ready, { code: 'EIO' });
+  });
+});
