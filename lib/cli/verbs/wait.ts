@@ -61,13 +61,18 @@ export const codeFor = (
   if (status === 'plan_ready') return goal === 'plan' ? AS_ASKED : SOMETHING_ELSE;
   if (status === 'failed' || status === 'aborted') return FAILED;
   if (status === 'paused') return SOMETHING_ELSE;
-  // The session ended its turn between the two reads: its status is read again.
-  if (waiting === undefined || AT_REST.has(waiting.kind)) return undefined;
+  if (waiting === undefined || NOTHING_TO_DO.has(waiting.kind)) return undefined;
   return SOMETHING_ELSE;
 };
 
-// What the inbox has of a session that neither plans nor works.
-const AT_REST: ReadonlySet<AttentionItem['kind']> = new Set(['plan', 'done', 'failed', 'paused']);
+// `waiting` needs no answer. The others say that the session ended its turn after its status was read: it is read again.
+const NOTHING_TO_DO: ReadonlySet<AttentionItem['kind']> = new Set([
+  'waiting',
+  'plan',
+  'done',
+  'failed',
+  'paused',
+]);
 
 export interface Found {
   code: number;

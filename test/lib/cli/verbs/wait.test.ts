@@ -8,6 +8,8 @@ describe('codeFor', () => {
     ['working', 'done'],
     ['working', 'failed'],
     ['working', 'paused'],
+    ['planning', 'waiting'],
+    ['working', 'waiting'],
   ] as const)
     it(`looks again where the inbox has ${kind} and the session was read as ${status}`, () => {
       assert.equal(codeFor('plan', { status }, { kind }), undefined);
