@@ -11,13 +11,15 @@ const ROOT =
     .map((up) => join(import.meta.dirname, up))
     .find((root) => existsSync(join(root, 'package.json'))) ?? import.meta.dirname;
 
-/** The guides for operators: each GUIDE.md below lib/, routes/ and store/, and SECURITY.md. By topic; none where they are not there. */
+/** The guides for operators, by topic: lib/guides/, each GUIDE.md, and SECURITY.md. Empty if the files are missing. */
 export const readGuides = (root = ROOT): Guide[] =>
   ['.github', 'lib', 'routes', 'store']
     .flatMap((folder) => filesIn(join(root, folder)))
-    .filter((path) => /(?:GUIDE|SECURITY)\.md$/.test(path))
+    .filter((path) => GUIDES.test(path))
     .map((path) => guideOf(relative(root, path), readFileSync(path, 'utf8')))
     .toSorted((a, b) => (a.topic < b.topic ? -1 : 1));
+
+const GUIDES = /(?:GUIDE|SECURITY|\bguides\/[\w-]+)\.md$/;
 
 /** The guide whose topic this is, or whose topic has it as one of its words. */
 export const guideFor = (guides: readonly Guide[], word: string): Guide | undefined =>
@@ -42,5 +44,11 @@ const filesIn = (folder: string): string[] =>
 const guideOf = (path: string, text: string): Guide => {
   const [heading = '', summary = ''] = text.split('\n').filter((line) => line !== '');
   const title = heading.replace(/^# /, '');
-  return { topic: title.toLowerCase().replaceAll(' ', '-'), title, summary, path, text };
+  return {
+    topic: title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-'),
+    title,
+    summary,
+    path,
+    text,
+  };
 };

@@ -27,7 +27,10 @@ const noPython =
 const OPENAPI = { method: 'GET', path: '/openapi.json' };
 
 const titleOf = (text: string): string => /^# (.*)$/m.exec(text)?.[1] ?? '';
-const topicOf = (text: string): string => titleOf(text).toLowerCase().replaceAll(' ', '-');
+const topicOf = (text: string): string =>
+  titleOf(text)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-');
 const summaryOf = (text: string): string => text.split('\n')[2] ?? '';
 
 describe('README.md and the guides', () => {
@@ -174,7 +177,8 @@ describe('dossier help TOPIC', () => {
     for (const { path } of GUIDES) assert.ok(names.includes(path), path);
     assert.deepEqual(
       names.filter(
-        (name) => /^(lib|store|test)\//.test(name) && !/\/(?:GUIDE|README)\.md$/.test(name),
+        (name) =>
+          /^(lib|store|test)\//.test(name) && !/\/(?:GUIDE|README|guides\/[\w-]+)\.md$/.test(name),
       ),
       [],
     );

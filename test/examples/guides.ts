@@ -12,7 +12,7 @@ export interface Text {
 const textsBelow = (folder: string): Text[] =>
   readdirSync(join(PROJECT, folder), { recursive: true })
     .map((name) => `${folder}/${name}`)
-    .filter((path) => /(?:GUIDE|SECURITY)\.md$/.test(path))
+    .filter((path) => /(?:GUIDE|SECURITY|\bguides\/[\w-]+)\.md$/.test(path))
     .toSorted()
     .map(textAt);
 

@@ -18,8 +18,7 @@ import { startHere } from '../helpers/daemon-here.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { clientOf } from '../helpers/stream.ts';
-import { block } from './guides.ts';
-import { PROJECT } from './run.ts';
+import { BLOCKS, block } from './guides.ts';
 
 /** A user with a home directory, at a shell in which the command is installed. */
 const machineIn = (t: TestContext, place: string, name: string) => {
@@ -98,10 +97,9 @@ describe('README.md and the guides', () => {
     const lines = block('sh', 'npm install -g').trimEnd().split('\n');
     const [install = '', begin = '', run = ''] = lines;
     assert.equal(lines.length, 3);
-    const { name } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
     const { argv, hint } = PRESETS.claude as Preset;
     const [, ours, agent = ''] = /^npm install -g (\S+) (\S+) #/.exec(install) ?? [];
-    assert.equal(ours, name);
+    assert.equal(ours, '.');
     assert.ok(hint.includes(`npm package ${agent} `));
     const machine = machineIn(t, temporaryDirectory(t), 'me');
     installAgent(machine.home, argv[0] ?? '');
@@ -114,6 +112,31 @@ describe('README.md and the guides', () => {
     const done = await machine.type(`dossier approve ${id} --hash ${hash} && dossier wait ${id}`);
     assert.match(done, /is completed/);
     assert.match(await machine.type(`dossier show ${id}`), /claude/);
+  });
+
+  it('have a first hour that ends with a change that is merged', async (t) => {
+    const machine = machineIn(t, temporaryDirectory(t), 'me');
+    atEnd(t, () => machine.type('dossier stop'));
+    const blocks = BLOCKS.filter(
+      ({ path, language }) => path === 'lib/guides/first-hour.md' && language === 'sh',
+    );
+    assert.equal(blocks.length, 5);
+    const [make = '', begin = '', write = '', run = '', merge = ''] = blocks.map(
+      ({ text }) => text,
+    );
+    await machine.type(`${make}\n${begin}\n${write}`);
+    // Without a terminal it ends with 4, and prints the command that approves.
+    const waits = await machine.type(`${run.trimEnd()} || test $? = 4`);
+    const [approve] = /dossier approve [0-9a-f]{8} --hash [0-9a-f]{64} --follow/.exec(waits) ?? [];
+    assert.match(await machine.type(approve ?? assert.fail(waits)), /-- ended: completed/);
+    const checked = await machine.type(merge);
+    assert.match(checked, /Hello, Ada!/);
+    const [verify] = /dossier verify [0-9a-f]{8} [0-9a-f]{8}/.exec(checked) ?? [];
+    const [command] = /git -C \S+ merge --no-edit work\/greet-by-name-\S+/.exec(checked) ?? [];
+    await machine.type(`${verify}\n${command}`);
+    assert.match(await machine.type('dossier show greet'), /^RESOLVED/m);
+    const merged = await machine.type('sh ~/code/greeter/greet.sh Ada');
+    assert.equal(merged, 'Hello, Ada!\n');
   });
 
   it('have a flow in curl that ends with a resolved Work item', { skip: noCurl }, async (t) => {
