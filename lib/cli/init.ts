@@ -1,7 +1,6 @@
 import { layoutOf } from '../../store/layout.ts';
 import { SETTINGS_TEXT } from '../../store/settings/settings-text.ts';
 import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
-import { whatIsAt } from '../../store/worktrees/worktrees.ts';
 import type { Config } from '../config.ts';
 import { headCommit } from '../tools/git/read/repository.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
@@ -10,6 +9,7 @@ import { hasIdentity, homeOf, uncommitted } from '../tools/git/write/commit.ts';
 import { commitOnly } from '../tools/git/write/commit-only.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './args/command.ts';
+import { isNewWorkspace } from './first-run.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 import { needWorkspace } from './places.ts';
 
@@ -46,7 +46,7 @@ export const init = async (
 export const beginHistory = async (config: Config): Promise<void> => {
   const { workspace, env } = config;
   const layout = layoutOf(workspace);
-  if ([layout.settings, layout.dossier].some((path) => whatIsAt(path) !== 'nothing')) return;
+  if (!isNewWorkspace(config)) return;
   needWorkspace(config);
   const git = createGit({ env: cleanEnvironment(env) });
   if (git.program === undefined || (await homeOf(git, workspace)) !== undefined) return;

@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { layoutOf } from '../../store/layout.ts';
+import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import type { Config } from '../config.ts';
 import type { Call } from './args/command.ts';
 import type { OptionName, Values } from './args/options.ts';
@@ -6,6 +9,8 @@ import { browserOpener, openWith } from './connection/browser.ts';
 import { type ProjectHere, projectHere } from './connection/project.ts';
 import { asRefused } from './connection/refused.ts';
 import { type Begun, daemonOrStart } from './connection/start.ts';
+import { endDaemon } from './connection/stop.ts';
+import { askForSettings, askForWorkspace, isNewWorkspace } from './first-run.ts';
 import { beginHistory } from './init.ts';
 import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
 
@@ -13,9 +18,11 @@ import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.
  * Finds the daemon of the workspace or begins one in the background, makes the repository of this directory a project of
  * it, and says where it listens.
  */
-export const up = async ({ config, values }: Call): Promise<number> => {
+export const up = async ({ config: given, values }: Call): Promise<number> => {
   const flags = flagsOf(values);
   const json = values.json === true;
+  const asks = !json && isTerminal() && isNewWorkspace(given);
+  const config = asks ? await askForWorkspace(given, isWorkspaceNamed(given, values)) : given;
   await beginHistory(config);
   const begun = await daemonOrStart(config, flags);
   refuseFlags(begun, config.workspace, flags);
@@ -27,11 +34,39 @@ export const up = async ({ config, values }: Call): Promise<number> => {
     return 0;
   }
   say(`Dossier is ready: ${url}/dashboard (workspace ${workspace})`);
-  await tellProject(config, begun);
+  const here = await tellProject(config, begun);
+  if (asks) await askForSettings(begun.dossier, here?.path);
+  await openConsole(config, begun, values);
+  return isUnderNpx(config) && began ? untilStopped(config, pid) : 0;
+};
+
+const isWorkspaceNamed = ({ env }: Config, { workspace }: Values): boolean =>
+  Boolean(workspace ?? env.DOSSIER_WORKSPACE);
+
+// The page for a first Work item, as long as there is none.
+const openConsole = async (config: Config, { url, dossier }: Begun, values: Values) => {
+  const [first] = await dossier.call('GET /cases', { query: { limit: 1, fields: 'title' } });
+  if (first === undefined && isTerminal()) say('Next: dossier run "What should be done?"');
   const opener = values['no-open'] === true ? undefined : browserOpener(config.env, isTerminal());
-  if (opener !== undefined) await openWith(opener, `${url}/dashboard`);
+  const page = first === undefined ? '/dashboard/new' : '/dashboard';
+  if (opener !== undefined) await openWith(opener, `${url}${page}`);
+};
+
+const isUnderNpx = ({ env }: Config): boolean => env.npm_command === 'exec';
+
+// Under npx the program may be removed at any time, so the daemon does not outlive the command.
+const untilStopped = async (config: Config, pid: number): Promise<number> => {
+  say('Ctrl-C stops the daemon. To keep it running in the background, install dossierd.');
+  const ended = new AbortController();
+  const stop = (): void => ended.abort();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
+  while (!ended.signal.aborted && holderOf(layoutOf(config.workspace))?.pid === pid)
+    await delay(LOOK_MS, undefined, { signal: ended.signal }).catch(() => undefined);
+  if (ended.signal.aborted) await endDaemon(config, pid);
   return 0;
 };
+
+const LOOK_MS = 500;
 
 const OF_THE_START: readonly OptionName[] = [
   ...(['host', 'port', 'socket', 'state-dir', 'dev', 'trust', 'log-level'] as const),
@@ -51,14 +86,12 @@ const refuseFlags = ({ began, pid }: Begun, workspace: string, [flag]: readonly 
   );
 };
 
-const tellProject = async (config: Config, begun: Begun): Promise<void> => {
+const tellProject = async (config: Config, begun: Begun): Promise<ProjectHere | undefined> => {
   const here = await hereIn(config, begun);
   if (here === undefined)
-    return say(
-      `${directoryOf(config)} is in no git repository: call dossier in one to work on it.`,
-    );
-  const how = here.added ? 'was added' : 'is known';
-  say(`Project ${here.name}: ${here.path} (${how})`);
+    say(`${directoryOf(config)} is in no git repository: call dossier in one to work on it.`);
+  else say(`Project ${here.name}: ${here.path} (${here.added ? 'was added' : 'is known'})`);
+  return here;
 };
 
 const directoryOf = ({ repo }: Config): string => repo ?? process.cwd();

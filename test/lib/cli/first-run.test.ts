@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { atEnd } from '../../helpers/at-end.ts';
+import { dossierIn } from '../../helpers/command.ts';
+import { DOSSIER } from '../../helpers/daemon.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+import { atTerminal, noTerminal } from '../../helpers/terminal.ts';
+
+const AGENT = fileURLToPath(new URL('../../helpers/acp-agent.js', import.meta.url));
+
+/** A user with a clean home, an installed and logged-in agent, and a repository with a lockfile. */
+const newUser = (t: TestContext) => {
+  const home = temporaryDirectory(t);
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  writeFileSync(
+    join(bin, 'claude-agent-acp'),
+    `#!/bin/sh\nexec "${process.execPath}" "${AGENT}" plan\n`,
+  );
+  chmodSync(join(bin, 'claude-agent-acp'), 0o755);
+  writeFileSync(join(home, '.gitconfig'), '[user]\nname = me\nemail = me@example.com\n');
+  const { root, git } = makeRepository(t, { files: { 'package-lock.json': '{}' } });
+  const env = {
+    ...{
+      HOME: home,
+      PATH: `${bin}:${process.env.PATH}`,
+      DOSSIER_PORT: '0',
+      ANTHROPIC_API_KEY: 'x',
+    },
+    ...{ DOSSIER_WORKSPACE: '', XDG_STATE_HOME: '', XDG_RUNTIME_DIR: '' },
+  };
+  const type = (...words: string[]) => dossierIn(t, { cwd: root, env }, words);
+  const shown = (answers: Parameters<typeof atTerminal>[2], more: Record<string, string> = {}) =>
+    atTerminal(t, ['up', '--no-open'], answers, { cwd: root, env: { ...env, ...more } });
+  atEnd(t, () => type('stop'));
+  return { home, root, git, shown, type };
+};
+
+const PLACE = /Where should Work items be kept\? \[.*\/dossier\] /;
+const AGENT_ASKED = /Which one plans and works\? \[claude\] /;
+const SETUP = /Run npm ci in each new worktree that has package-lock\.json\? \[Y\/n\] /;
+
+describe('dossier in a new workspace at a terminal', { skip: noTerminal }, () => {
+  it('asks three things, each with a default, and trusts what was answered', async (t) => {
+    const { home, git, shown, type } = newUser(t);
+    const { code, text } = await shown([
+      [PLACE, '\n'],
+      [AGENT_ASKED, '\n'],
+      [SETUP, '\n'],
+    ]);
+    assert.equal(code, 0, text);
+    assert.match(text, /claude \(logged in\)/);
+    assert.match(text, /Next: dossier run "What should be done\?"/);
+    const settings = readFileSync(join(home, 'dossier/workspace.md'), 'utf8');
+    assert.match(settings, /^provider: claude$/m);
+    assert.match(settings, /^autocommit: true$/m);
+    assert.match(settings, /if \[ -f package-lock\.json \]; then npm ci; fi/);
+    assert.match((await type('trust', '--list')).stdout, /^Nothing in /);
+    assert.equal(git('status', '--porcelain'), '');
+    // Asked once: the next one asks nothing.
+    const again = await shown([]);
+    assert.equal(again.code, 0);
+    assert.doesNotMatch(again.text, /\?/);
+  });
+
+  it('keeps another place, another agent and no set-up', async (t) => {
+    const { home, shown } = newUser(t);
+    const { code, text } = await shown([
+      [PLACE, '~/cases here\n'],
+      [AGENT_ASKED, 'nobody\n'],
+      [/nobody is none of claude[\s\S]*?\[claude\] /, 'runbook\n'],
+      [SETUP, 'n\n'],
+    ]);
+    assert.equal(code, 0, text);
+    assert.match(text, /export DOSSIER_WORKSPACE='.*cases here'/);
+    const settings = readFileSync(join(home, 'cases here/workspace.md'), 'utf8');
+    assert.match(settings, /^provider: runbook$/m);
+    assert.doesNotMatch(settings, /npm ci/);
+    assert.equal(existsSync(join(home, 'dossier')), false);
+    const env = { ...process.env, HOME: home, DOSSIER_WORKSPACE: join(home, 'cases here') };
+    execFileSync(process.execPath, [DOSSIER, 'stop'], { env });
+  });
+
+  it('stops with its command under npx', async (t) => {
+    const { shown, type } = newUser(t);
+    const { text } = await shown(
+      [
+        [PLACE, '\n'],
+        [AGENT_ASKED, '\n'],
+        [SETUP, '\n'],
+        [/Ctrl-C stops the daemon/, '\u0003'],
+      ],
+      { npm_command: 'exec' },
+    );
+    assert.match(text, /Dossier is ready/);
+    assert.equal((await type('status')).code, 3);
+  });
+});
+
+describe('dossier in a new workspace without a terminal', () => {
+  it('asks nothing', async (t) => {
+    const { home, type } = newUser(t);
+    const { code, stdout } = await type('up', '--no-open');
+    assert.equal(code, 0);
+    assert.doesNotMatch(stdout, /\?/);
+    assert.match(readFileSync(join(home, 'dossier/workspace.md'), 'utf8'), /^provider: runbook$/m);
+  });
+});
