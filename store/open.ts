@@ -1,6 +1,6 @@
+import { sharedRead } from './base/async.ts';
 import { lockOn } from './base/locks.ts';
 import { createLocks } from './base/mutex.ts';
-import { sharedRead } from './base/shared-read.ts';
 import { pruneUndo } from './cases/undo.ts';
 import { noteNewLink } from './codehost/link-index.ts';
 import { needStateDir } from './consent/state-dir.ts';

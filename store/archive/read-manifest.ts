@@ -1,5 +1,5 @@
 import { Compile } from 'typebox/compile';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import {
   MANIFEST_FORMAT,
   MANIFEST_NAME,

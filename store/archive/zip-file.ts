@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';
-import { messageOf } from '../base/message-of.ts';
+import { messageOf } from '../base/attempt.ts';
 import { MANIFEST_NAME } from '../records/manifest.ts';
 import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
 import { checkCount, checkSize, checkTotals } from './archive-limits.ts';

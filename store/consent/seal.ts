@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { relative } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { readJson } from '../front-matter/json-file.ts';
 import { Problem } from '../front-matter/problem.ts';
 import type { Layout } from '../layout.ts';

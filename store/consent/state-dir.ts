@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathContains } from '../base/path-contains.ts';
+import { pathContains } from '../base/paths.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { makeSyncedDirectory } from '../fs/make-directory.ts';
 import { statsAt } from '../fs/plain-path.ts';

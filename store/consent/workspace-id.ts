@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDiskFault, orElseUnlessFault } from '../base/disk-fault.ts';
+import { isDiskFault, orElseUnlessFault } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { hasCode } from '../fs/durable.ts';

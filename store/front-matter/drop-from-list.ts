@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, isPair, isSeq, type Node } from 'yaml';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { type FrontMatter, joinFrontMatter, mapOf, parseFrontMatter } from './front-matter.ts';
 import { spliceFrontMatter } from './splice.ts';
 

@@ -1,4 +1,4 @@
-import { fenceFor } from '../base/fence-off.ts';
+import { fenceFor } from '../base/text.ts';
 
 /** A text under a heading, as a record's body holds several. */
 export interface TextSection {

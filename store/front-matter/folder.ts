@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { orElseUnlessFault } from '../base/disk-fault.ts';
+import { orElseUnlessFault } from '../base/attempt.ts';
 import { isRecordName } from '../base/names.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { isInGrace, type ReadAgain, type ReadEntry, readEntry } from './entry.ts';

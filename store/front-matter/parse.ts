@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { type Complaint, misfitOf, placeOfPath } from './complaints.ts';
 import { type FrontMatter, parseFrontMatter } from './front-matter.ts';
 import type { TextPosition } from './problem.ts';

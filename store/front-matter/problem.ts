@@ -1,6 +1,5 @@
-import { isDiskFault } from '../base/disk-fault.ts';
+import { isDiskFault, messageOf } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { messageOf } from '../base/message-of.ts';
 
 export interface TextPosition {
   line: number;

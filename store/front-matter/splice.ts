@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isScalar, isSeq, type Pair, type Scalar, stringify, type YAMLMap } from 'yaml';
+import { orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { orElse } from '../base/or-else.ts';
 import { type FrontMatter, joinFrontMatter, mapOf, parseAsYaml } from './front-matter.ts';
 
 export type MatterChanges = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import type { Layout } from '../layout.ts';
 import { findGitDir } from './git-dir.ts';
 import { statsAt } from './plain-path.ts';

@@ -9,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { hasCode } from './durable.ts';
 import { notRegular } from './plain-path.ts';
 

@@ -16,7 +16,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isDone, orElse } from '../base/or-else.ts';
+import { isDone, orElse } from '../base/attempt.ts';
 import { placing } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { makeSyncedDirectory } from './make-directory.ts';

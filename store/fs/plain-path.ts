@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, relative } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { orElse } from '../base/or-else.ts';
 
 /** What stands at a path, a link itself and not what it leads to. Undefined for nothing: also below what is a file. */
 export const statsAt = (path: string): Stats | undefined =>

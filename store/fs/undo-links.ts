@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import type { Layout } from '../layout.ts';
 import { isUndoName } from './placing.ts';
 import { statsAt } from './plain-path.ts';

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readlinkSync, statSync } from 'node:fs';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { isDirectoryItself } from './plain-path.ts';
 
 interface Whereabouts {

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { ifReadable } from '../front-matter/problem.ts';
 import { makeSyncedDirectory, syncDirectoryNow } from '../fs/make-directory.ts';

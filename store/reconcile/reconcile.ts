@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { orElse } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
-import { orElse } from '../base/or-else.ts';
 import { notFollowed } from '../base/write-stage.ts';
 import { inDoubt, isSame, saysSame, withProblem } from '../front-matter/entry.ts';
 import { Problem } from '../front-matter/problem.ts';

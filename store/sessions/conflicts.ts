@@ -1,6 +1,6 @@
+import { inSlices } from '../base/async.ts';
+import { orElse } from '../base/attempt.ts';
 import { timedName } from '../base/names.ts';
-import { orElse } from '../base/or-else.ts';
-import { inSlices } from '../base/slices.ts';
 import { recordNames } from '../front-matter/folder.ts';
 import { logLine, withLogLine } from '../front-matter/log-lines.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';

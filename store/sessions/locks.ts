@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { isDiskFault } from '../base/disk-fault.ts';
+import { isDiskFault } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { holding, refuseAgainstOrder } from '../base/mutex.ts';
 import { checkerOf } from '../front-matter/parse.ts';

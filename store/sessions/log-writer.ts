@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { jsonText } from '../base/json.ts';
+import { jsonText } from '../base/visible.ts';
 import { lastLine } from '../fs/lines.ts';
 import { makeSyncedDirectory } from '../fs/make-directory.ts';
 import { openEventLog } from './event-log.ts';

@@ -1,7 +1,7 @@
 import { basename, join, relative } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { sessionDirName, shortId } from '../base/names.ts';
-import { orElse } from '../base/or-else.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { type FrontMatter, textOfBody } from '../front-matter/front-matter.ts';
 import { checkerOf } from '../front-matter/parse.ts';

@@ -1,6 +1,6 @@
 import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sharedRead } from '../base/shared-read.ts';
+import { sharedRead } from '../base/async.ts';
 import { GRACE_MS } from '../front-matter/entry.ts';
 import { gitMark, isGitBusy } from '../fs/git-work.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';

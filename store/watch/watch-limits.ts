@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 
 /** A limit of the system, by the name that sysctl knows it by. */
 export interface SystemLimit {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { type LockKey, lockOn } from '../base/locks.ts';
 import { etagOf } from '../base/names.ts';
-import { orElse } from '../base/or-else.ts';
 import { sha256 } from '../base/sha256.ts';
 import { isInGrace, type ReadEntry } from '../front-matter/entry.ts';
 import { fileProblem } from '../front-matter/problem.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDone } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
-import { isDone } from '../base/or-else.ts';
 import { noteTakenBack } from '../base/write-stage.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { putFile } from '../front-matter/text-file.ts';

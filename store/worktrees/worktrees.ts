@@ -1,10 +1,9 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { isAtOrBelow } from '../base/at-or-below.ts';
+import { messageOf, orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
-import { messageOf } from '../base/message-of.ts';
-import { orElse } from '../base/or-else.ts';
+import { isAtOrBelow } from '../base/paths.ts';
 import { readSealed, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkedBy } from '../front-matter/json-file.ts';

@@ -8,8 +8,8 @@ import {
   realpathSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isDone, orElse } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
-import { isDone, orElse } from '../../base/or-else.ts';
 import { notePlaced } from '../../base/write-stage.ts';
 import type { Layout } from '../../layout.ts';
 import { hasCode, syncIfThere } from '../durable.ts';

@@ -1,6 +1,6 @@
 import { renameSync, rmdirSync, rmSync, type Stats } from 'node:fs';
+import { isDone, orElse } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
-import { isDone, orElse } from '../../base/or-else.ts';
 import { noteIfUnsure } from '../../base/write-stage.ts';
 import { hasCode } from '../durable.ts';
 import { linkNew, putClaimed } from '../placing.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../../base/or-else.ts';
+import { orElse } from '../../base/attempt.ts';
 import { statsAt } from '../plain-path.ts';
 import { undoLinksTo } from '../undo-links.ts';
 import type { Tree, TreeFolder } from './folder.ts';

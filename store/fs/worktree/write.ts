@@ -1,8 +1,8 @@
 import { rmdirSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { isDone } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
 import { etagOf } from '../../base/names.ts';
-import { isDone } from '../../base/or-else.ts';
 import { exchangeFile, hasCode, unlessGone } from '../durable.ts';
 import { moveToUndo, putNew } from '../placing.ts';
 import { statsAt } from '../plain-path.ts';

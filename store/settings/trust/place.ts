@@ -1,4 +1,4 @@
-import { orElse } from '../../base/or-else.ts';
+import { orElse } from '../../base/attempt.ts';
 import { placeIfThere } from '../../front-matter/complaints.ts';
 import { parseFrontMatter } from '../../front-matter/front-matter.ts';
 import type { TextPosition } from '../../front-matter/problem.ts';

@@ -1,4 +1,4 @@
-import { shellQuoted } from '../../base/shell-quoted.ts';
+import { shellQuoted } from '../../base/text.ts';
 import { visible } from '../../base/visible.ts';
 import { Problem, type TextPosition } from '../../front-matter/problem.ts';
 import type { Layout } from '../../layout.ts';

@@ -10,3 +10,7 @@ export const fenceFor = (text: string): string => {
   const runs = text.match(/`{3,}/g) ?? [];
   return '`'.repeat(runs.reduce((longest, { length }) => Math.max(longest, length + 1), 3));
 };
+
+/** A word as a POSIX shell takes it for one: as it is where nothing in it means anything there, else in single quotes. */
+export const shellQuoted = (word: string): string =>
+  /^[\w./~+:@%-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

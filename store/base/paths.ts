@@ -1,6 +1,14 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import { orElse } from './or-else.ts';
+import { orElse } from './attempt.ts';
+
+/** Whether a path is a directory or lies below it; both absolute and without links. */
+export const isAtOrBelow = (path: string, directory: string): boolean =>
+  path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+
+/** Whether one of two directories lies in the other, or they are the same. */
+export const overlap = (one: string, other: string): boolean =>
+  isAtOrBelow(one, other) || isAtOrBelow(other, one);
 
 /**
  * Whether a path, relative ones taken from `root`, lies in `root` once links are resolved, those that lead to nothing,
