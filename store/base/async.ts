@@ -1,31 +1,31 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Reads, or does, something once for all who ask at a time: whoever asks before a reading begins is given it. One that goes on already is too
- * old for who asks now, so that nobody is ever told what was so before they asked.
+ * Coalesces concurrent reads. Calls made before a read starts share it; calls made while one runs share the next, so no
+ * caller gets a result older than its call.
  */
 export const sharedRead = <T>(read: () => Promise<T>): (() => Promise<T>) => {
-  let goingOn: Promise<unknown> | undefined;
+  let running: Promise<unknown> | undefined;
   let next: Promise<T> | undefined;
   const begin = (): Promise<T> => {
     next = undefined;
     const reading = read();
-    goingOn = reading;
+    running = reading;
     const end = () => {
-      if (goingOn === reading) goingOn = undefined;
+      if (running === reading) running = undefined;
     };
     reading.then(end, end);
     return reading;
   };
   return () => {
-    next ??= goingOn === undefined ? Promise.resolve().then(begin) : goingOn.then(begin, begin);
+    next ??= running === undefined ? Promise.resolve().then(begin) : running.then(begin, begin);
     return next;
   };
 };
 
 const SLICE_MS = 4;
 
-/** Does this for each of many. It gives way to requests every few milliseconds. */
+/** Runs `work` for each item, and yields to the event loop every few milliseconds. */
 export const inSlices = async <T>(all: Iterable<T>, work: (one: T) => void): Promise<void> => {
   let since = performance.now();
   for (const one of all) {
@@ -36,10 +36,10 @@ export const inSlices = async <T>(all: Iterable<T>, work: (one: T) => void): Pro
   }
 };
 
-/** Where readers wait for the next event: a place each, whatever there is to come. */
+/** Lets any number of readers wait for the next event. */
 export interface WaitingRoom {
   wake(): void;
-  /** Resolves when somebody wakes all who wait, or `signal` aborts. */
+  /** Resolves at the next `wake`, or when `signal` aborts. */
   wait(signal: AbortSignal): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export const createWaitingRoom = (): WaitingRoom => {
   };
 };
 
-/** True when `promise` settles, either way, within `ms` milliseconds. The timer never outlives the answer. */
+/** Whether `promise` resolves or rejects within `ms` milliseconds. The timer is cleared. */
 export const settlesWithin = async (promise: Promise<unknown>, ms: number): Promise<boolean> => {
   const timer = new AbortController();
   const settled = promise.then(

@@ -1,7 +1,4 @@
-/**
- * What `read` answers; `otherwise` where it throws: for what may not be there, or be no such thing, where nobody has to be
- * told why. With codes only where the system says one of these.
- */
+/** The result of `read`, or `otherwise` if it throws. With `codes`, other system errors are thrown on. */
 export const orElse = <T, F>(read: () => T, otherwise: F, ...codes: string[]): T | F => {
   try {
     return read();
@@ -12,7 +9,7 @@ export const orElse = <T, F>(read: () => T, otherwise: F, ...codes: string[]): T
   }
 };
 
-/** True once it is done; false where the system says one of these. */
+/** Whether `act` succeeded. With `codes`, other system errors are thrown on. */
 export const isDone = (act: () => void, ...codes: string[]): boolean =>
   orElse(
     () => {
@@ -23,23 +20,20 @@ export const isDone = (act: () => void, ...codes: string[]): boolean =>
     ...codes,
   );
 
-/**
- * Whether an error tells of the disk, or of a limit of this machine, and nothing of the file that was asked for: that may
- * be as it should be.
- */
+/** Whether an error comes from the disk or a limit of this machine, and says nothing about the file itself. */
 export const isDiskFault = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && FAULTS.has(String((error as NodeJS.ErrnoException).code));
 
 const FAULTS = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EINTR']);
 
-/** What `read` answers; undefined where nothing can be read, for any reason but such an error, which is thrown. */
+/** The result of `read`, or undefined if it rejects. Disk faults are thrown on. */
 export const unlessFault = async <T>(read: Promise<T>): Promise<T | undefined> =>
   read.catch((error: unknown) => {
     if (isDiskFault(error)) throw error;
     return undefined;
   });
 
-/** The same of what is read at once; `otherwise` in place of undefined. */
+/** The result of `read`, or `otherwise` if it throws. Disk faults are thrown on. */
 export const orElseUnlessFault = <T, F>(read: () => T, otherwise: F): T | F => {
   try {
     return read();
@@ -49,6 +43,6 @@ export const orElseUnlessFault = <T, F>(read: () => T, otherwise: F): T | F => {
   }
 };
 
-/** What an error says, whoever threw it. */
+/** The message of anything thrown. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { noteIfUnsure, notePlaced, noteTakenBack } from '../base/write-stage.ts';
+import { recordIfUncertain, notePlaced, noteTakenBack } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
 import { beside, hasCode, syncIfThere } from './durable.ts';
 import { lasting } from './late.ts';
@@ -19,7 +19,7 @@ export const removeDirectory = async (
   assertNoLinks(layout.root, dirname(target));
   if (!isMeant(target)) return undefined;
   // Not named after it: the name may be as long as names can be.
-  const trash = noteIfUnsure(target, () => takeAway(target, join(layout.trash, randomUUID())));
+  const trash = recordIfUncertain(target, () => takeAway(target, join(layout.trash, randomUUID())));
   const wasMade = notePlaced(target) === 'again';
   let isTaken = false;
   try {

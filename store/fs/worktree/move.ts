@@ -1,7 +1,7 @@
 import { renameSync, rmdirSync, rmSync, type Stats } from 'node:fs';
 import { isDone, orElse } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
-import { noteIfUnsure } from '../../base/write-stage.ts';
+import { recordIfUncertain } from '../../base/write-stage.ts';
 import { hasCode } from '../durable.ts';
 import { linkNew, putClaimed } from '../placing.ts';
 import { statsAt } from '../plain-path.ts';
@@ -103,7 +103,7 @@ const put = async (
   to.folder.assertInPlace();
   const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
   if (isOnlyRespelled(stats, statsAt(wanted))) {
-    noteIfUnsure(wanted, () => renameSync(old, wanted));
+    recordIfUncertain(wanted, () => renameSync(old, wanted));
     return true;
   }
   if (statsAt(wanted) !== undefined) return false;
@@ -140,7 +140,7 @@ const isOnlyRespelled = (stats: Stats, there: Stats | undefined): boolean =>
 const putFolder = (old: string, to: Place, wanted: string): boolean => {
   if (!makeFolder(to.folder, to.name)) return false;
   try {
-    noteIfUnsure(wanted, () => renameSync(old, wanted));
+    recordIfUncertain(wanted, () => renameSync(old, wanted));
     return true;
   } catch (error) {
     // Empty, or somebody has begun to use it: then it stays.
