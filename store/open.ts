@@ -8,9 +8,9 @@ import { journalMarkFile } from './consent/workspace-id.ts';
 import { createProblems } from './front-matter/problems.ts';
 import type { MatterChanges } from './front-matter/splice.ts';
 import { clearLeftovers, makeDirectories } from './fs/directories.ts';
-import { gitIsDone } from './fs/git-work.ts';
-import { makeSyncedDirectory } from './fs/make-directory.ts';
-import { followPlace } from './fs/whereabouts.ts';
+import { gitIsDone } from './fs/git-dir.ts';
+import { followMove } from './fs/root-move.ts';
+import { makeSyncedDirectory } from './fs/synced.ts';
 import { gateOf } from './held/held-file.ts';
 import { problemsOfJournal } from './journal/damage.ts';
 import { openJournal } from './journal/journal.ts';
@@ -88,7 +88,7 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     throw error;
   });
   const looked = tellProblems(store);
-  const place = followPlace(root, (to) => {
+  const place = followMove(root, (to) => {
     readOnly = `The workspace ${root} was moved to ${to}`;
     report(undefined, `${readOnly}. The daemon continues there`);
   });

@@ -2,7 +2,7 @@ import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../fs/durable.ts';
 import { isPlainDirectory, statsAt } from '../fs/plain-path.ts';
-import { repeat } from '../fs/until-done.ts';
+import { repeat } from '../fs/retry.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { SkippedFile } from '../records/manifest.ts';
 import { markOf } from '../watch/directory-identity.ts';

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../base/errors.ts';
 import { makeDirectory } from '../fs/durable.ts';
-import { putNew } from '../fs/placing.ts';
+import { putNew } from '../fs/place.ts';
 import { assertNoLinks, statsAt } from '../fs/plain-path.ts';
 import { syncDirectory, withHandle } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';

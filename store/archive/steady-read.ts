@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { RACY_MS, signatureOf } from '../front-matter/entry.ts';
 import { hasCode } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { repeat } from '../fs/until-done.ts';
+import { repeat } from '../fs/retry.ts';
 import type { Shelf, Shelved } from './export-shelf.ts';
 
 /** A file as it was at one moment. */

@@ -6,7 +6,7 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { storable } from '../front-matter/storable.ts';
 import { createFile, replaceFile } from '../fs/durable.ts';
-import { untilDone } from '../fs/until-done.ts';
+import { untilDone } from '../fs/retry.ts';
 import { pullFile } from '../layout.ts';
 import { changingItem } from '../reconcile/changing.ts';
 import { type Kept, type Rule, recordKind } from '../reconcile/record-kind.ts';

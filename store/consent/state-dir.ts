@@ -3,7 +3,7 @@ import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathContains } from '../base/paths.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
-import { makeSyncedDirectory } from '../fs/make-directory.ts';
+import { makeSyncedDirectory } from '../fs/synced.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { writePrivate } from './private-file.ts';
 

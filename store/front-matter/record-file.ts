@@ -4,7 +4,7 @@ import { StoreError } from '../base/errors.ts';
 import { sha256 } from '../base/sha256.ts';
 import { hasCode, replaceFile } from '../fs/durable.ts';
 import { assertNoLinks, isOpenAt, notRegular } from '../fs/plain-path.ts';
-import { untilDone } from '../fs/until-done.ts';
+import { untilDone } from '../fs/retry.ts';
 import type { Layout } from '../layout.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
 import { positionOf } from './parse.ts';

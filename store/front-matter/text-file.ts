@@ -4,7 +4,7 @@ import { etagOf, isMarkdownName } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { type Creation, createFile, replaceFile } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { untilDone } from '../fs/until-done.ts';
+import { untilDone } from '../fs/retry.ts';
 import type { Layout } from '../layout.ts';
 import { listDirectory } from './folder.ts';
 import { readRegularFile } from './record-file.ts';

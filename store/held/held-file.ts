@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { ifReadable } from '../front-matter/problem.ts';
-import { makeSyncedDirectory, syncDirectoryNow } from '../fs/make-directory.ts';
+import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { remembered, type Store } from '../store.ts';
 import { createGate, type FileGate, type UnsandboxedRun } from './held.ts';

@@ -2,8 +2,7 @@ import { constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { listDirectory } from '../front-matter/folder.ts';
-import { makeSyncedDirectory } from '../fs/make-directory.ts';
-import { syncDirectory } from '../fs/synced.ts';
+import { makeSyncedDirectory, syncDirectory } from '../fs/synced.ts';
 import { isAsLeft } from './as-left.ts';
 import { type Damage, encode, readJournalLines, type TellLine } from './journal-lines.ts';
 import {

@@ -7,7 +7,7 @@ import { inDoubt, isSame, saysSame, withProblem } from '../front-matter/entry.ts
 import { Problem } from '../front-matter/problem.ts';
 import { editKnown } from '../front-matter/record-file.ts';
 import { hasCode } from '../fs/durable.ts';
-import { isGitReplaying } from '../fs/git-work.ts';
+import { isGitReplaying } from '../fs/git-dir.ts';
 import { isDirectoryItself, type Standing, standing, statsAt } from '../fs/plain-path.ts';
 import { isGateShut } from '../held/held.ts';
 import { gateOf } from '../held/held-file.ts';

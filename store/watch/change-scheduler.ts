@@ -2,7 +2,7 @@ import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sharedRead } from '../base/async.ts';
 import { GRACE_MS } from '../front-matter/entry.ts';
-import { gitMark, isGitBusy } from '../fs/git-work.ts';
+import { gitMark, isGitBusy } from '../fs/git-dir.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 import { lookCloserAt } from '../problems/look-closer.ts';

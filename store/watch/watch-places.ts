@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
-import { headDirOf } from '../fs/git-work.ts';
+import { headDirOf } from '../fs/git-dir.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { markOf } from './directory-identity.ts';
 import { type Ears, plainWatches } from './plain-watches.ts';

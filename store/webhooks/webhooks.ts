@@ -9,7 +9,7 @@ import { fileProblem } from '../front-matter/problem.ts';
 import { editRecord } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { createFile, removeFile, syncMade } from '../fs/durable.ts';
-import { evenIfPlaced } from '../fs/late.ts';
+import { evenIfPlaced } from '../fs/synced.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { webhooksDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';

@@ -8,7 +8,7 @@ import { noteTakenBack } from '../base/write-stage.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { putFile } from '../front-matter/text-file.ts';
 import { createFile, removeFile } from '../fs/durable.ts';
-import { undoDay } from '../fs/placing.ts';
+import { undoDay } from '../fs/place.ts';
 import type { Layout } from '../layout.ts';
 import type { Store } from '../store.ts';
 

@@ -10,7 +10,7 @@ import { checkedBy } from '../front-matter/json-file.ts';
 import { Problem } from '../front-matter/problem.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { createFile, removeFile, replaceFile } from '../fs/durable.ts';
-import { makeSyncedDirectory } from '../fs/make-directory.ts';
+import { makeSyncedDirectory } from '../fs/synced.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { WorktreeRecord } from '../records/worktree.ts';

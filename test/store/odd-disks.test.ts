@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createDirectory, createFile, removeFile, replaceFile } from '../../store/fs/durable.ts';
-import { removeDirectory } from '../../store/fs/remove-directory.ts';
+import { removeDirectory } from '../../store/fs/directories.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Case } from '../../store/records/case.ts';
 import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';

@@ -45,7 +45,7 @@ describe('the list of locks', () => {
     assert.deepEqual(others, [{ path: 'store/webhooks/webhooks.ts', lock: 'lockOf' }]);
     const guards = sources.filter(({ text }) => text.includes("from 'proper-lockfile'"));
     assert.deepEqual(guards.map(({ path }) => path).toSorted(), [
-      'store/fs/folder-guard.ts',
+      'store/fs/folder-lock.ts',
       'store/workspace/daemon-lock.ts',
     ]);
   });

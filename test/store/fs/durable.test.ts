@@ -18,7 +18,7 @@ import { pruneUndo } from '../../../store/cases/undo.ts';
 import { editRecord } from '../../../store/front-matter/record-file.ts';
 import { writeText } from '../../../store/front-matter/text-file.ts';
 import { createDirectory, createFile, removeFile, replaceFile } from '../../../store/fs/durable.ts';
-import { removeDirectory } from '../../../store/fs/remove-directory.ts';
+import { removeDirectory } from '../../../store/fs/directories.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { until } from '../../helpers/eventually.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
