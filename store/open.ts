@@ -12,7 +12,7 @@ import { gitIsDone } from './fs/git-dir.ts';
 import { followMove } from './fs/root-move.ts';
 import { makeSyncedDirectory } from './fs/synced.ts';
 import { gateOf } from './held/held-file.ts';
-import { problemsOfJournal } from './journal/damage.ts';
+import { problemsOfJournal } from './journal/journal-problems.ts';
 import { openJournal } from './journal/journal.ts';
 import { type JournalMark, openMark } from './journal/mark.ts';
 import { type Layout, layoutOf } from './layout.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { entryProblem } from '../../store/front-matter/entry-problems.ts';
+import { entryProblem } from '../../store/front-matter/problems.ts';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
 import { waitingOnDisk } from '../../store/pending/pending-on-disk.ts';
 import { plain, trustCommandFor } from '../../store/settings/trust/told.ts';

@@ -3,7 +3,7 @@ import { isMap, isScalar } from 'yaml';
 import { importProblems } from '../codehost/imports.ts';
 import { placeAt } from '../front-matter/complaints.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
-import { problemsOfFolder } from '../front-matter/entry-problems.ts';
+import { problemsOfFolder } from '../front-matter/problems.ts';
 import { readFolder } from '../front-matter/folder.ts';
 import { fileProblem, Problem } from '../front-matter/problem.ts';
 import { readable, readRegularFile } from '../front-matter/record-file.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { issueKey, twinOf } from '../codehost/link-index.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
-import { duplicateId } from '../front-matter/entry-problems.ts';
+import { duplicateId } from '../front-matter/problems.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { fileProblem, Problem } from '../front-matter/problem.ts';
 import { placeIn } from '../front-matter/record-file.ts';

@@ -14,7 +14,7 @@ import {
 } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { linkedInUndo, unlinkKept } from '../fs/undo-links.ts';
-import { problemOfRollback } from '../journal/damage.ts';
+import { problemOfRollback } from '../journal/journal-problems.ts';
 import type { JournalLook } from '../journal/journal-file.ts';
 import { endOf } from '../journal/journal-state.ts';
 import { isOlder, readMark } from '../journal/mark.ts';

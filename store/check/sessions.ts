@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
-import { duplicateId } from '../front-matter/entry-problems.ts';
+import { duplicateId } from '../front-matter/problems.ts';
 import { listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { asProblem, fileProblem, LINKED_FOLDER } from '../front-matter/problem.ts';

@@ -4,7 +4,7 @@ import { etagOf, timeName } from '../base/names.ts';
 import { bodyOfText, textOfBody } from '../front-matter/front-matter.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
-import { storable } from '../front-matter/storable.ts';
+import { storable } from '../front-matter/text.ts';
 import { createFile, replaceFile } from '../fs/durable.ts';
 import { untilDone } from '../fs/retry.ts';
 import { pullFile } from '../layout.ts';

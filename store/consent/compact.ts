@@ -10,7 +10,7 @@ import {
   type Place,
   parseDecision,
 } from './decisions.ts';
-import { writePrivate } from './private-file.ts';
+import { writePrivate } from './state-dir.ts';
 
 /** What the lines of a file come to, up to this offset. */
 export interface Folded {

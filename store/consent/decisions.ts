@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { addLines, openLines } from '../fs/lines.ts';
-import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
 import { statsAt } from '../fs/plain-path.ts';
+import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
 
 /** One decision of the operator's. Without a value: what the key names was taken away, or is revoked. */
 export interface Consent {

@@ -3,9 +3,9 @@ import { orElse } from '../base/attempt.ts';
 import { readLinesFrom } from '../fs/lines.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
-import { canonical, trustHash } from './canonical.ts';
 import { compactLog, finishCompaction } from './compact.ts';
 import { appendDecisions, type Consent, type Place, parseDecision } from './decisions.ts';
+import { canonical, trustHash } from './seal.ts';
 import { needStateDir, needStateKey, readStateKey, StateDirError } from './state-dir.ts';
 import { knownWorkspaceId, needWorkspaceId, stateOfWorkspace } from './workspace-id.ts';
 

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { relative } from 'node:path';
 import { orElse } from '../base/attempt.ts';
-import { readJson } from '../front-matter/json-file.ts';
+import { sha256 } from '../base/sha256.ts';
 import { Problem } from '../front-matter/problem.ts';
+import { readJson } from '../front-matter/record-file.ts';
 import type { Layout } from '../layout.ts';
-import { canonical } from './canonical.ts';
 import { readStateKey } from './state-dir.ts';
 import { knownWorkspaceId } from './workspace-id.ts';
 
@@ -83,4 +83,19 @@ const placeOf = (layout: Layout): Place | undefined => {
   }, undefined);
   if (found !== undefined) places.set(layout, found);
   return found;
+};
+
+/** A value as JSON that is the same however its keys were ordered. What is not there is null. */
+export const canonical = (value: unknown): string => JSON.stringify(sorted(value ?? null));
+
+/** The hash of a value: what was looked at is what is trusted. */
+export const trustHash = (value: unknown): string => sha256(canonical(value));
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(
+    entries.sort(([a], [b]) => Number(a > b) - Number(a < b)).map(([k, v]) => [k, sorted(v)]),
+  );
 };

@@ -1,11 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathContains } from '../base/paths.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
-import { makeSyncedDirectory } from '../fs/synced.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { writePrivate } from './private-file.ts';
+import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
 
 /** The state directory cannot be used: a sentence for the operator that says what to do. */
 export class StateDirError extends Error {
@@ -99,3 +106,19 @@ export const needStateKey = (state: string): Buffer => {
 };
 
 const keyFile = (state: string): string => join(state, 'key');
+
+/** Writes a file that this user alone can read, whole or not at all: on disk when it returns. Throws what the disk says. */
+export const writePrivate = (path: string, bytes: string | Buffer): void => {
+  const dir = dirname(path);
+  makeSyncedDirectory(dir, 0o700);
+  const temporary = join(dir, `.${randomUUID()}`);
+  const descriptor = openSync(temporary, 'wx', 0o600);
+  try {
+    writeFileSync(descriptor, bytes);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, path);
+  syncDirectoryNow(dir);
+};

@@ -7,7 +7,7 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { hasCode } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { type Layout, layoutOf } from '../layout.ts';
-import { writePrivate } from './private-file.ts';
+import { writePrivate } from './state-dir.ts';
 
 /** What the state directory notes of a workspace. */
 interface Noted {

@@ -3,10 +3,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { listDirectory } from '../front-matter/folder.ts';
 import { makeSyncedDirectory, syncDirectory } from '../fs/synced.ts';
-import { isAsLeft } from './as-left.ts';
 import { type Damage, encode, readJournalLines, type TellLine } from './journal-lines.ts';
 import {
   closeSegment,
+  isAsLeft,
   isInPlace,
   isJournalName,
   type OpenSegment,

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { listDirectory } from '../front-matter/folder.ts';
 import { hasCode } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';
@@ -180,4 +181,29 @@ export const writeAll = async (
       ? writeSync(handle.fd, bytes, ...rest)
       : (await handle.write(bytes, ...rest)).bytesWritten;
   }
+};
+
+/**
+ * Whether nobody else wrote the journal since this process last did: the file that it appends to is the newest one, and ends
+ * as it was left. One that was removed is as it was left, for it is made again.
+ */
+export const isAsLeft = (segment: OpenSegment): boolean => {
+  const name = basename(segment.path);
+  if (listDirectory(dirname(segment.path)).some((other) => isLater(other, name))) return false;
+  if (statsAt(segment.path) === undefined) return true;
+  return isInPlace(segment) && isEmptyFrom(segment);
+};
+
+const isLater = (other: string, name: string): boolean => isJournalName(other) && other > name;
+
+const CHUNK = 65_536;
+
+// What it is filled with ahead of time is zeros.
+const isEmptyFrom = ({ handle: { fd }, end, spoiled = 0 }: OpenSegment): boolean => {
+  const { size } = fstatSync(fd);
+  const bytes = Buffer.alloc(CHUNK);
+  for (let at = Math.max(end, spoiled); at < size; at += CHUNK)
+    if (bytes.subarray(0, readSync(fd, bytes, 0, CHUNK, at)).some((byte) => byte !== 0))
+      return false;
+  return size >= end;
 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { isNewDoubt, isSound } from '../front-matter/entry.ts';
-import { duplicateId } from '../front-matter/entry-problems.ts';
+import { duplicateId } from '../front-matter/problems.ts';
 import {
   asProblem,
   fileProblem,

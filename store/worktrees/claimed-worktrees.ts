@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { trustHash } from '../consent/canonical.ts';
+import { trustHash } from '../consent/seal.ts';
 import { fileProblem, ifReadable } from '../front-matter/problem.ts';
 import type { Layout } from '../layout.ts';
 import { itemOf } from '../reconcile/items.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { isDone, orElse } from '../base/attempt.ts';
 import { readSealed, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
-import { checkedBy } from '../front-matter/json-file.ts';
+import { checkedBy } from '../front-matter/record-file.ts';
 import { createFile, dropTemporary, hasCode, replaceFile } from '../fs/durable.ts';
 import { undoPlace } from '../fs/place.ts';
 import { removeDirectory } from '../fs/directories.ts';

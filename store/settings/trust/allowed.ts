@@ -1,4 +1,4 @@
-import { trustHash } from '../../consent/canonical.ts';
+import { trustHash } from '../../consent/seal.ts';
 import type { ConsentLog } from '../../consent/log.ts';
 
 /** Where commands are run. */

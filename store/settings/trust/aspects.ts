@@ -1,4 +1,4 @@
-import { canonical } from '../../consent/canonical.ts';
+import { canonical } from '../../consent/seal.ts';
 import {
   chosenProvider,
   DEFAULT_ROOT,

@@ -1,4 +1,4 @@
-import { trustHash } from '../../consent/canonical.ts';
+import { trustHash } from '../../consent/seal.ts';
 import type { Settings } from '../../records/settings.ts';
 import { patternOf, trustedParts, withPart } from './keys.ts';
 import { looseningKeys } from './tightening.ts';

@@ -1,4 +1,4 @@
-import { canonical } from '../../consent/canonical.ts';
+import { canonical } from '../../consent/seal.ts';
 import { EVENT_TYPES, isSent } from '../../records/event.ts';
 import type { Settings } from '../../records/settings.ts';
 import type { WebhookMatter } from '../../records/webhook.ts';

@@ -1,4 +1,4 @@
-import { canonical, trustHash } from '../../consent/canonical.ts';
+import { canonical, trustHash } from '../../consent/seal.ts';
 import type { Consent } from '../../consent/decisions.ts';
 import type { ConsentLog } from '../../consent/log.ts';
 

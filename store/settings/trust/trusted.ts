@@ -1,4 +1,4 @@
-import { trustHash } from '../../consent/canonical.ts';
+import { trustHash } from '../../consent/seal.ts';
 import type { ConsentLog } from '../../consent/log.ts';
 import type { TrustedValue } from '../../records/trust.ts';
 import { isAllowedKey } from './allowed.ts';

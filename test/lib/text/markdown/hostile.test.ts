@@ -14,7 +14,7 @@ import { tasksOf } from '../../../../lib/work/generate/tasks.ts';
 import { extractIssue } from '../../../../lib/work/issue-text/extract.ts';
 import { fenceOff } from '../../../../store/base/text.ts';
 import { visible, warningsIn } from '../../../../store/base/visible.ts';
-import { parseSections } from '../../../../store/front-matter/fenced.ts';
+import { parseSections } from '../../../../store/front-matter/body.ts';
 
 const ORIGIN = {
   ...{ title: 'It hangs', name: 'acme/app#1', url: null, state: 'open', labels: [] },

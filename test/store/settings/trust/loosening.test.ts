@@ -10,7 +10,7 @@ import { createNetworkDoor } from '../../../../lib/sandbox/egress/networks.ts';
 import { createWorld } from '../../../../lib/sandbox/egress/world.ts';
 import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
 import { createRuns } from '../../../../lib/tools/process/runs.ts';
-import { trustHash } from '../../../../store/consent/canonical.ts';
+import { trustHash } from '../../../../store/consent/seal.ts';
 import { readConsentLog } from '../../../../store/consent/log.ts';
 import { layoutOf } from '../../../../store/layout.ts';
 import { permissionPolicy } from '../../../../store/records/applied.ts';
