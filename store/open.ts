@@ -74,7 +74,7 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
       report(undefined, `${why}. Nothing is written until then`);
     },
     regained: () => {
-      if (!store.journal.isAsLeft()) {
+      if (!store.journal.isUnmodified()) {
         readOnly = OUTDATED;
         return outdated.raise();
       }

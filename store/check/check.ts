@@ -6,7 +6,7 @@ import {
   NO_FOLDER,
 } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { lookAtJournal } from '../journal/journal-file.ts';
+import { readNewestJournal } from '../journal/journal-file.ts';
 import { seenIn } from '../journal/journal-state.ts';
 import type { Layout } from '../layout.ts';
 import { waitingOnDisk } from '../pending/pending-on-disk.ts';
@@ -36,7 +36,7 @@ export const checkWorkspace = async (
   committed: (file: string) => Promise<Buffer[]>,
   advice: readonly FileProblem[] = [],
 ): Promise<Checked> => {
-  const journal = lookAtJournal(layout.journal);
+  const journal = readNewestJournal(layout.journal);
   const seen = seenIn(journal?.lines ?? []);
   const older = olderVersions(layout, committed);
   const { items, findings } = await checkItems({ layout, seen, older });

@@ -15,7 +15,7 @@ import {
 import { statsAt } from '../fs/plain-path.ts';
 import { linkedInUndo, unlinkKept } from '../fs/undo-links.ts';
 import { problemOfRollback } from '../journal/journal-problems.ts';
-import type { JournalLook } from '../journal/journal-file.ts';
+import type { JournalSnapshot } from '../journal/journal-file.ts';
 import { endOf } from '../journal/journal-state.ts';
 import { isOlder, readMark } from '../journal/mark.ts';
 import type { Layout } from '../layout.ts';
@@ -29,7 +29,7 @@ export interface Machine {
   layout: Layout;
   /** A daemon runs: what it is in the middle of is no leftover. */
   isRunning: boolean;
-  journal: JournalLook | undefined;
+  journal: JournalSnapshot | undefined;
   /** The ids of the Work items. */
   ids: ReadonlySet<string>;
   /** Every registration by its file, those that cannot be read among them. */
@@ -129,7 +129,7 @@ const checkJournal = ({ layout, isRunning, journal }: Machine): Finding[] => {
 };
 
 // While a daemon runs, the mark and the journal are not read in one moment.
-const checkEnd = (layout: Layout, { lines, damaged, tail }: JournalLook): Finding[] => {
+const checkEnd = (layout: Layout, { lines, damaged, tail }: JournalSnapshot): Finding[] => {
   const mark = journalMarkFile(layout);
   const noted = mark === undefined ? undefined : readMark(mark);
   const end = endOf(lines);
