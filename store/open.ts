@@ -26,7 +26,7 @@ import { itemsOf, KNOWN } from './reconcile/state.ts';
 import { sweepWorkspace } from './reconcile/sweep.ts';
 import { JOURNAL, tellProblems } from './reconcile/tell-problems.ts';
 import { closeBook } from './settings/globals.ts';
-import { openTrustLog } from './settings/trust/open-log.ts';
+import { openTrustLog } from './settings/trust/tightening.ts';
 import { machineOf, readyToWrite, type Store } from './store.ts';
 import { type Pace, payAttention, type WatchAttention } from './watch/change-scheduler.ts';
 import { type DaemonLock, lockWorkspace } from './workspace/daemon-lock.ts';

@@ -5,7 +5,7 @@ import { isPlainDirectory, statsAt } from '../fs/plain-path.ts';
 import { repeat } from '../fs/retry.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { SkippedFile } from '../records/manifest.ts';
-import { markOf } from '../watch/directory-identity.ts';
+import { markOf } from '../watch/plain-watches.ts';
 import { isLeftOut, whyUnfit } from './archive-files.ts';
 import type { Shelf } from './export-shelf.ts';
 import { IS_LINK, NO_PERMISSION, readSteady, type SteadyFile } from './steady-read.ts';

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync, readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../base/errors.ts';
-import { makeDirectory } from '../fs/durable.ts';
+import { makeDirectory, replaceFile } from '../fs/durable.ts';
 import { putNew } from '../fs/place.ts';
 import { assertNoLinks, statsAt } from '../fs/plain-path.ts';
 import { syncDirectory, withHandle } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
-import { inParallel } from './in-parallel.ts';
+import type { HeldWorkspace } from '../workspace/hold.ts';
+import { defaultAt } from './standing.ts';
 
 /** What is to come into a workspace, as it will stand there, in a directory from which it can be renamed into place. */
 export interface Staging {
@@ -133,3 +134,71 @@ export const syncPlaces = async ({ root }: Layout, paths: Iterable<string>): Pro
     for (let at = dirname(path); !places.has(at); at = dirname(at)) places.add(at);
   await inParallel(places, LANES, (place) => syncDirectory(join(root, place)));
 };
+
+/** Does work on each, on at most so many at once. Ends with the first error, once nothing is under way any more. */
+export const inParallel = async <T>(
+  all: Iterable<T>,
+  lanes: number,
+  work: (each: T) => Promise<void>,
+): Promise<void> => {
+  const rest = all[Symbol.iterator]();
+  let failed = false;
+  const lane = async (): Promise<void> => {
+    for (let next = rest.next(); next.done !== true && !failed; next = rest.next())
+      await work(next.value).catch((error: unknown) => {
+        failed = true;
+        throw error;
+      });
+  };
+  const ends = await Promise.allSettled(Array.from({ length: lanes }, lane));
+  const first = ends.find((end) => end.status === 'rejected');
+  if (first !== undefined) throw first.reason;
+};
+
+/** What of the staging comes into the workspace: by its paths there. */
+export interface Arriving {
+  /** Work items. */
+  directories: readonly string[];
+  files: readonly string[];
+  /** Files whose place a new workspace's own file has. */
+  replacing: readonly string[];
+}
+
+/**
+ * Moves what is staged into the workspace, Work item by Work item, each whole or not at all. Cut off at any point, it can
+ * be done again: what came in stands as it was staged. All of it is on disk when this resolves.
+ */
+export const moveIn = async (
+  held: HeldWorkspace,
+  staging: Staging,
+  { directories, files, replacing }: Arriving,
+): Promise<void> => {
+  const moves = [
+    ...directories.map((path) => [path, moveDirectoryIn] as const),
+    ...files.map((path) => [path, moveFileIn] as const),
+  ];
+  for (const [path, move] of moves) {
+    held.check();
+    // Somebody can have put something there since it was looked at: an editor, or git.
+    if (!move(staging, path)) throw changedMeanwhile(path);
+  }
+  for (const path of replacing) {
+    held.check();
+    await replace(staging, path);
+  }
+  await syncPlaces(staging.layout, [...directories, ...files]);
+};
+
+const replace = async ({ layout, dir }: Staging, path: string): Promise<void> => {
+  const text = await defaultAt(layout, path);
+  const bytes = readFileSync(join(dir, path));
+  if (text === undefined) throw changedMeanwhile(path);
+  if (!(await replaceFile(layout, join(layout.root, path), Buffer.from(text), bytes)))
+    throw changedMeanwhile(path);
+};
+
+const changedMeanwhile = (path: string): StoreError =>
+  new StoreError(
+    'file_busy',
+    `${path} was made or changed while the import ran, and was left as it is. Run the import again: what came in is skipped.`,
+  );

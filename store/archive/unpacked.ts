@@ -1,11 +1,10 @@
-import { constants, lstatSync, readdirSync } from 'node:fs';
+import { constants, lstatSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../fs/durable.ts';
 import { MANIFEST_NAME } from '../records/manifest.ts';
 import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
-import { checkCount } from './archive-limits.ts';
-import { checkNames, refused } from './archive-names.ts';
+import { checkCount, checkNames, refused } from './archive-checks.ts';
 
 /** Opens a directory that an export was unpacked to. Throws an ArchiveError for what no export holds; follows no link. */
 export const openUnpacked = (root: string): Archive => {
@@ -61,3 +60,20 @@ const bytesOf = async function* (
 };
 
 const openPlain = (path: string) => open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+
+/** What a path could be imported as. */
+export type SourceKind = 'absent' | 'file' | 'export' | 'workspace' | 'directory' | 'other';
+
+export const sourceKindOf = (path: string): SourceKind => {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return 'absent';
+  if (stats.isFile()) return 'file';
+  if (!stats.isDirectory()) return 'other';
+  if (has(path, MANIFEST_NAME)) return 'export';
+  return ['workspace.md', 'cases', '.dossier'].some((name) => has(path, name))
+    ? 'workspace'
+    : 'directory';
+};
+
+const has = (dir: string, name: string): boolean =>
+  statSync(join(dir, name), { throwIfNoEntry: false }) !== undefined;

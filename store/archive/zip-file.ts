@@ -4,8 +4,7 @@ import type { Entry, ZipFile } from 'yauzl';
 import { messageOf } from '../base/attempt.ts';
 import { MANIFEST_NAME } from '../records/manifest.ts';
 import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
-import { checkCount, checkSize, checkTotals } from './archive-limits.ts';
-import { checkArchivePath, checkNames, refused } from './archive-names.ts';
+import { checkCount, checkSize, checkTotals, checkArchivePath, checkNames, refused } from './archive-checks.ts';
 
 interface ZipEntry extends ArchiveEntry {
   compressed: number;

@@ -1,5 +1,11 @@
-import type { ReadEntry } from '../front-matter/entry.ts';
-import { type FileProblem, fileProblems, type Problem } from '../front-matter/problem.ts';
+import { type ReadEntry, refuseOther } from '../front-matter/entry.ts';
+import { type FileProblem, fileProblems, Problem, asProblem } from '../front-matter/problem.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isMarkdownName } from '../base/names.ts';
+import { listFolder } from '../front-matter/folder.ts';
+import { decodeText } from '../front-matter/text.ts';
+import { statsAt } from '../fs/plain-path.ts';
 
 /**
  * Mends what was found, and loses nothing by it. Answers what was done, in words that follow the file; undefined when
@@ -35,3 +41,37 @@ export const entryErrors = (
   file: string,
   entry: Pick<ReadEntry<unknown>, 'problem'> | undefined,
 ): Finding[] => errorAt(file, entry?.problem);
+
+const MAX_BYTES = 2_097_152;
+
+/** What is wrong with the free texts of a folder (memory, snapshots): not their form, they have none. */
+export const textFindings = (root: string, folder: string): Finding[] => {
+  const { names, fault } = listFolder(join(root, folder));
+  if (fault !== undefined) return errorAt(folder, fault);
+  return names.filter(isMarkdownName).flatMap((name) => checkText(root, `${folder}/${name}`));
+};
+
+/** The same for one file, which need not be there. */
+export const checkText = (root: string, file: string): Finding[] =>
+  errorAt(
+    file,
+    faultOf(join(root, file), (path) => decodeText(readFileSync(path))),
+  );
+
+/** Only whether it is a file at all. */
+export const checkPlain = (root: string, file: string): Finding[] =>
+  errorAt(file, faultOf(join(root, file)));
+
+const faultOf = (path: string, read?: (path: string) => unknown): Problem | undefined => {
+  try {
+    const stats = statsAt(path);
+    if (stats === undefined) return undefined;
+    refuseOther(stats);
+    if (read !== undefined && stats.size > MAX_BYTES)
+      throw new Problem('too_large', `The file has ${stats.size} bytes. Shorten it to 1 MB`);
+    read?.(path);
+    return undefined;
+  } catch (error) {
+    return asProblem(error);
+  }
+};

@@ -17,10 +17,9 @@ import { missingCase } from '../reconcile/reconcile.ts';
 import { walk } from '../reconcile/walk.ts';
 import { LinkMatter } from '../records/link.ts';
 import { amending, lackingFindings } from './adopt.ts';
-import { entryErrors, error, errorAt, type Finding, warning } from './finding.ts';
+import { entryErrors, error, errorAt, type Finding, warning, textFindings } from './finding.ts';
 import { type Older, puttingBack } from './older.ts';
 import { checkSessions } from './sessions.ts';
-import { textFindings } from './texts.ts';
 
 /** What the whole of a workspace is looked at with. */
 export interface Checkup {

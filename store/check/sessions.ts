@@ -12,8 +12,7 @@ import type { Layout } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/approved.ts';
-import { entryErrors, error, errorAt, type Finding, type Mend, warning } from './finding.ts';
-import { checkPlain, checkText } from './texts.ts';
+import { entryErrors, error, errorAt, type Finding, type Mend, warning, checkPlain, checkText } from './finding.ts';
 
 type Sessions = Map<string, ReadEntry<SessionMatter> | undefined>;
 

@@ -13,7 +13,7 @@ import { isGateShut } from '../held/held.ts';
 import { gateOf } from '../held/held-file.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 import { caseFile, sessionLockFile } from '../layout.ts';
-import { trustCommandFor } from '../settings/trust/told.ts';
+import { trustCommandFor } from '../settings/trust/waiting.ts';
 import { attentionOf, type Store } from '../store.ts';
 import { grant } from './accept-change.ts';
 import { eventsBetween } from './compare.ts';

@@ -20,9 +20,8 @@ import type { WebhookMatter } from '../records/webhook.ts';
 import { bookOf, globalWebhooks, refreshWebhooks, trustValues } from '../settings/globals.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { WaitingPart } from '../settings/trust/effective.ts';
-import { TRUST_NEEDED, waitsForTrust } from '../settings/trust/told.ts';
+import { TRUST_NEEDED, waitsForTrust, waitingValue } from '../settings/trust/waiting.ts';
 import { type Book, noteVerdicts } from '../settings/trust/trust-log.ts';
-import { waitingValue } from '../settings/trust/waiting.ts';
 import {
   removedVerdict,
   type Trusting,

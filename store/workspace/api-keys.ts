@@ -11,7 +11,7 @@ import { createFile, removeFile, replaceFile } from '../fs/durable.ts';
 import type { Layout } from '../layout.ts';
 import { ApiKey } from '../records/api-key.ts';
 import type { WaitingValue } from '../records/trust.ts';
-import { openTrustLog } from '../settings/trust/open-log.ts';
+import { openTrustLog } from '../settings/trust/tightening.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
 /**

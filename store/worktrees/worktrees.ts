@@ -13,7 +13,7 @@ import { makeSyncedDirectory } from '../fs/synced.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { WorktreeRecord } from '../records/worktree.ts';
-import { trustCommandFor } from '../settings/trust/told.ts';
+import { trustCommandFor } from '../settings/trust/waiting.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
 /**
