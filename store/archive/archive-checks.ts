@@ -1,11 +1,11 @@
-import { ArchiveError, printableName, type ArchiveEntry } from './archive.ts';
+import { type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
 import { ancestorsOf, isLeftOut, whyUnfit } from './archive-files.ts';
 
-// What Linux and most other systems can hold.
+// The limits of Linux and most other systems.
 const LONGEST_PATH = 1024;
 const LONGEST_NAME = 255;
 
-/** Throws an ArchiveError unless every path can be written below a workspace, and no two would become one file there. */
+/** Throws an ArchiveError unless every path can be written below a workspace, and no two are the same file there. */
 export const checkNames = (paths: Iterable<string>): void => {
   const seen = new Map<string, string>();
   for (const path of paths) {
@@ -19,7 +19,7 @@ export const checkNames = (paths: Iterable<string>): void => {
     const file = ancestorsOf(folded).find((above) => seen.has(above));
     if (file !== undefined)
       throw new ArchiveError(
-        `The entry ${printableName(seen.get(file) ?? file)} is a file, and ${printableName(path)} lies below it. Nothing was imported.`,
+        `The entry ${printableName(seen.get(file) ?? file)} is a file, and ${printableName(path)} is below it. Nothing was imported.`,
       );
   }
 };
@@ -41,11 +41,11 @@ const whyRefused = (path: string): string | undefined => {
     return `a part of its name has more than ${LONGEST_NAME} bytes`;
   // Some file systems take `.GIT`, `.git.` and `git~1` for `.git`.
   if (isLeftOut(path) || isLeftOut(fold(path)) || /(?:^|\/)git~\d/.test(fold(path)))
-    return 'it is the place of a lock, of a temporary file, or of what belongs to one machine only';
+    return 'its name is reserved for a lock, a temporary file, or files of one machine';
   return undefined;
 };
 
-/** What file systems that are not strict about case and Unicode forms would take a path for. */
+/** A path as a file system reads it that ignores case and Unicode form. */
 const fold = (path: string): string =>
   path
     .replace(/\p{Cf}/gu, '')
@@ -56,9 +56,9 @@ const fold = (path: string): string =>
 
 const twins = (path: string, twin: string): string =>
   path === twin
-    ? `The entry ${printableName(path)} is there twice. Nothing was imported.`
-    : `The entries ${printableName(twin)} and ${printableName(path)} are one file where case or Unicode form tells no names apart. ` +
-      'Rename one in the workspace it is from, and export again; or unpack the archive and run dossier serve on it.';
+    ? `The entry ${printableName(path)} is in the archive twice. Nothing was imported.`
+    : `The entries ${printableName(twin)} and ${printableName(path)} are the same file on file systems that ignore case or Unicode form. ` +
+      'Rename one in the exported workspace and export again, or unpack the archive and run dossier serve on it.';
 
 const MEBIBYTE = 1_048_576;
 const GIBIBYTE = 1024 * MEBIBYTE;
@@ -67,11 +67,11 @@ export const MAX_ENTRIES = 1_000_000;
 export const MAX_MANIFEST_BYTES = 256 * MEBIBYTE;
 const MAX_ENTRY_BYTES = 4 * GIBIBYTE;
 const MAX_TOTAL_BYTES = 64 * GIBIBYTE;
-// Logs compress a hundredfold, and small files more; what is both big and that dense is no workspace.
+// Logs compress up to a hundredfold, and small files more. No workspace is both larger and denser.
 const BIG_BYTES = 100 * MEBIBYTE;
 const MAX_RATIO = 100;
 
-/** Throws an ArchiveError for what would fill a disk or a memory. `compressed` are the bytes that stand in the archive. */
+/** Throws an ArchiveError for an entry that is too large or too dense. `compressed`: its bytes in the archive. */
 export const checkSize = (
   { path, size }: Pick<ArchiveEntry, 'path' | 'size'>,
   compressed: number,
@@ -81,9 +81,9 @@ export const checkSize = (
   refuseBomb(entry, size, compressed);
 };
 
-/** The same for an archive as a whole. */
+/** Like `checkSize`, for the whole archive. */
 export const checkTotals = (size: number, compressed: number): void => {
-  if (size > MAX_TOTAL_BYTES) throw refusal(`The archive holds more than ${MAX_TOTAL_BYTES} bytes`);
+  if (size > MAX_TOTAL_BYTES) throw refusal(`The archive has more than ${MAX_TOTAL_BYTES} bytes`);
   refuseBomb('The archive', size, compressed);
 };
 
@@ -93,7 +93,7 @@ export const checkCount = (entries: number): void => {
 
 const refuseBomb = (what: string, size: number, compressed: number): void => {
   if (size <= BIG_BYTES || size <= compressed * MAX_RATIO) return;
-  throw refusal(`${what} is to become ${size} bytes from ${compressed}, which no workspace does`);
+  throw refusal(`${what} unpacks to ${size} bytes from ${compressed}, more than any workspace`);
 };
 
 const refusal = (why: string): ArchiveError => new ArchiveError(`${why}. Nothing was imported.`);

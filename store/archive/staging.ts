@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync, readFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../base/errors.ts';
@@ -11,16 +19,16 @@ import type { Layout } from '../layout.ts';
 import type { HeldWorkspace } from '../workspace/hold.ts';
 import { defaultAt } from './standing.ts';
 
-/** What is to come into a workspace, as it will stand there, in a directory from which it can be renamed into place. */
+/** A directory in which an import is prepared, on the same file system as the workspace. */
 export interface Staging {
   readonly layout: Layout;
   readonly dir: string;
 }
 
-/** As many files are written at once: each waits for the disk most of the time. */
+/** The number of files written at once; each mostly waits for the disk. */
 const LANES = 8;
 
-/** Only for whoever holds the workspace: what an earlier one left is removed. */
+/** Creates the staging directory, and removes those of earlier imports. Requires the workspace lock. */
 export const openStaging = (layout: Layout): Staging => {
   for (const name of readdirSync(layout.root))
     if (LEFT.test(name)) rmSync(join(layout.root, name), { recursive: true, force: true });
@@ -29,7 +37,7 @@ export const openStaging = (layout: Layout): Staging => {
   return { layout, dir };
 };
 
-// Nothing is renamed from one file system to another. Watchers, git and exports ignore the other name.
+// Renames need the same file system. Watchers, git and exports ignore the second name.
 const stagingPlace = ({ root, tmp }: Layout): string => {
   const id = randomUUID().slice(0, 8);
   return statSync(tmp).dev === statSync(root).dev
@@ -42,16 +50,16 @@ const LEFT = /^\.dossier-import-[0-9a-f]{8}\.tmp$/;
 export const dropStaging = ({ dir }: Staging): void =>
   rmSync(dir, { recursive: true, force: true });
 
-/** Throws `too_large` while nothing is written yet, when the disk cannot take all of it. */
+/** Throws `too_large` if the files do not fit on the disk. */
 export const checkSpace = ({ dir }: Staging, files: readonly { size: number }[]): void => {
   const { bavail, bsize } = statfsSync(dir);
   const free = bavail * bsize;
-  // A file of any size takes a block.
+  // A file of any size takes at least a block.
   const wanted = files.reduce((sum, { size }) => sum + size + bsize, 0);
   if (wanted > free)
     throw new StoreError(
       'too_large',
-      `This needs ${wanted} bytes, and the disk of the workspace has ${free} left. Nothing was imported.`,
+      `The import needs ${wanted} bytes, but the disk of the workspace has ${free} left. Nothing was imported.`,
     );
 };
 
@@ -62,7 +70,7 @@ export interface StagedFile {
   mtime: Date;
 }
 
-/** Puts files there, with their times and permissions; all their bytes are on disk when this resolves. */
+/** Writes files with their times and permissions. Resolves when they are on disk. */
 export const stageFiles = async <T extends StagedFile>(
   { dir }: Staging,
   files: Iterable<T>,
@@ -73,7 +81,7 @@ export const stageFiles = async <T extends StagedFile>(
     mkdirSync(dirname(path), { recursive: true });
     await writeFile(path, file, bytesOf(file));
   });
-  // Only now: the first sync takes most of what was written with it, and each file's own would wait for the disk anew.
+  // Synced at the end: the first sync writes most of the data, and a sync for each file would wait for the disk each time.
   await inParallel(everythingBelow(dir), LANES, ({ path, sync }) => sync(path));
 };
 
@@ -82,7 +90,7 @@ const writeFile = async (
   { mode, mtime }: StagedFile,
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> => {
-  // Whatever it was elsewhere, here its owner reads and writes it.
+  // The owner can always read and write the file.
   await withHandle(await open(path, 'wx', mode | 0o600), async (handle) => {
     for await (const chunk of bytes) await handle.writeFile(chunk);
     const time = new Date(Math.min(mtime.getTime(), Date.now()));
@@ -107,16 +115,16 @@ const everythingBelow = function* (dir: string): Generator<Unsynced> {
 const syncFile = async (path: string): Promise<void> =>
   withHandle(await open(path, 'r+'), (handle) => handle.sync());
 
-/** Moves a directory into the workspace by one rename, whole or not at all; false when something is there by now. */
+/** Moves a directory into the workspace by one rename; false if the name is taken. */
 export const moveDirectoryIn = ({ layout, dir }: Staging, path: string): boolean => {
   const target = placeFor(layout, path);
-  // A rename would take the place of an empty directory.
+  // A rename would replace an empty directory.
   if (statsAt(target) !== undefined) return false;
   renameSync(join(dir, path), target);
   return true;
 };
 
-/** Moves a file into the workspace; false when one is there by now. */
+/** Moves a file into the workspace; false if the name is taken. */
 export const moveFileIn = ({ layout, dir }: Staging, path: string): boolean =>
   putNew(join(dir, path), placeFor(layout, path));
 
@@ -127,7 +135,7 @@ const placeFor = ({ root }: Layout, path: string): string => {
   return target;
 };
 
-/** Has the disk know of what was moved in: all of it stays, also when the power fails, once this resolves. */
+/** Syncs the directories of moved files. */
 export const syncPlaces = async ({ root }: Layout, paths: Iterable<string>): Promise<void> => {
   const places = new Set<string>();
   for (const path of paths)
@@ -135,7 +143,7 @@ export const syncPlaces = async ({ root }: Layout, paths: Iterable<string>): Pro
   await inParallel(places, LANES, (place) => syncDirectory(join(root, place)));
 };
 
-/** Does work on each, on at most so many at once. Ends with the first error, once nothing is under way any more. */
+/** Runs `work` on each element, at most `lanes` at once. After an error, waits for running work, then throws the first. */
 export const inParallel = async <T>(
   all: Iterable<T>,
   lanes: number,
@@ -155,18 +163,18 @@ export const inParallel = async <T>(
   if (first !== undefined) throw first.reason;
 };
 
-/** What of the staging comes into the workspace: by its paths there. */
+/** The staged files to move in, by their paths in the workspace. */
 export interface Arriving {
   /** Work items. */
   directories: readonly string[];
   files: readonly string[];
-  /** Files whose place a new workspace's own file has. */
+  /** Files that replace an unchanged default file of a new workspace. */
   replacing: readonly string[];
 }
 
 /**
- * Moves what is staged into the workspace, Work item by Work item, each whole or not at all. Cut off at any point, it can
- * be done again: what came in stands as it was staged. All of it is on disk when this resolves.
+ * Moves staged files into the workspace, each Work item by one rename. An interrupted move can be repeated. Resolves when
+ * everything is on disk.
  */
 export const moveIn = async (
   held: HeldWorkspace,
@@ -179,7 +187,7 @@ export const moveIn = async (
   ];
   for (const [path, move] of moves) {
     held.check();
-    // Somebody can have put something there since it was looked at: an editor, or git.
+    // An editor or git may have created the file since it was checked.
     if (!move(staging, path)) throw changedMeanwhile(path);
   }
   for (const path of replacing) {
@@ -200,5 +208,5 @@ const replace = async ({ layout, dir }: Staging, path: string): Promise<void> =>
 const changedMeanwhile = (path: string): StoreError =>
   new StoreError(
     'file_busy',
-    `${path} was made or changed while the import ran, and was left as it is. Run the import again: what came in is skipped.`,
+    `${path} was created or changed during the import, and was not overwritten. Run the import again; it skips files already imported.`,
   );

@@ -22,13 +22,13 @@ import { olderVersions } from './older.ts';
 
 export interface Checked {
   items: number;
-  /** Sorted by file, then by place. */
+  /** Sorted by file, then by line. */
   findings: Finding[];
 }
 
 /**
- * Reads every record of a workspace that another process may have open: takes no lock and writes nothing. `committed`
- * answers the versions of a file that git has; `advice` is what somebody should know besides.
+ * Checks every record of a workspace, which another process may have open: takes no lock and writes nothing. `committed`
+ * returns the versions of a file in git; `advice` adds further warnings.
  */
 export const checkWorkspace = async (
   layout: Layout,
@@ -72,7 +72,7 @@ const checkTop = ({ cases }: Layout): Finding[] => {
   return [error(fileProblem('cases', stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER))];
 };
 
-// What stands in files and does not hold on this machine until the operator says so: a line for each file.
+// Values that need the operator's trust on this machine, one finding for each file.
 const checkTrust = (layout: Layout): Finding[] => {
   const all = waitingOnDisk(layout);
   return [...new Set(all.map(({ file }) => file))].map((file) => {

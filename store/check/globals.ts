@@ -1,22 +1,30 @@
-import { type Pair, type Scalar, isMap, isScalar } from 'yaml';
+import { join } from 'node:path';
+import { isMap, isScalar, type Pair, type Scalar } from 'yaml';
 import { importProblems } from '../codehost/imports.ts';
 import { placeAt } from '../front-matter/complaints.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
-import { problemsOfFolder } from '../front-matter/problems.ts';
 import { readFolder } from '../front-matter/folder.ts';
 import { fileProblem, Problem } from '../front-matter/problem.ts';
+import { problemsOfFolder } from '../front-matter/problems.ts';
 import { readable, readRegularFile } from '../front-matter/record-file.ts';
+import { putFile } from '../front-matter/text-file.ts';
+import { createFile } from '../fs/durable.ts';
+import { findGitDir } from '../fs/git-dir.ts';
+import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { readSettings } from '../settings/globals.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import { readSnapshots } from '../worktrees/snapshots.ts';
 import { lackingIn } from './adopt.ts';
-import { entryErrors, errorAt, errors, type Finding, warning, textFindings, type Mend } from './finding.ts';
-import { join } from 'node:path';
-import { putFile } from '../front-matter/text-file.ts';
-import { createFile } from '../fs/durable.ts';
-import { findGitDir } from '../fs/git-dir.ts';
-import { statsAt } from '../fs/plain-path.ts';
+import {
+  entryErrors,
+  errorAt,
+  errors,
+  type Finding,
+  type Mend,
+  textFindings,
+  warning,
+} from './finding.ts';
 
 const SETTINGS = 'workspace.md';
 
@@ -75,37 +83,37 @@ const secretIn = ({ key, value }: Pair): { key: string; at: number }[] => {
 const NAME = /(?:^|_)(?:key|token|secret|password|passwd|credentials?)$/i;
 const VALUE = /^(?:sk-|gh[pousr]_|github_pat_|whsec_|xox[abp]-|AKIA)\w/;
 
-// What would put this machine's own, or a lock that a checkout could forge, into git.
+// Without these lines, git would track files of this machine, or a lock that a checkout could forge.
 const WANTED = ['.dossier/', '*.lock/', '*.tmp', '**/sessions/lock.md'];
 const OWN = '.dossier/.gitignore';
 
-/** Whether git, where the workspace is in it, is told what is of this machine only. */
+/** Checks that git ignores the files of this machine, if the workspace is in a repository. */
 export const checkGitignore = (layout: Layout): Finding[] => {
   if (findGitDir(layout.root) === undefined) return [];
   const before = readRegularFile(layout.root, layout.gitignore);
-  const told = new Set(before?.toString('utf8').split(/\r?\n/).map(plain));
-  const missing = WANTED.filter((line) => !told.has(plain(line)));
-  const message = `${missing.join(' ')} ${missing.length === 1 ? 'is' : 'are'} missing: git would keep what is of this machine only. dossier check --fix adds it`;
+  const told = new Set(before?.toString('utf8').split(/\r?\n/).map(normalized));
+  const missing = WANTED.filter((line) => !told.has(normalized(line)));
+  const message = `${missing.join(' ')} ${missing.length === 1 ? 'is' : 'are'} missing: git would track files of this machine. dossier check --fix adds ${missing.length === 1 ? 'it' : 'them'}`;
   const findings =
     missing.length === 0
       ? []
       : [
           warning(
             { file: '.gitignore', code: 'not_ignored', message },
-            adding(layout, before, missing),
+            addLinesFix(layout, before, missing),
           ),
         ];
   return [...findings, ...checkOwn(layout)];
 };
 
-// `/.dossier`, `.dossier` and `.dossier/` all do.
-const plain = (line: string): string =>
+// `/.dossier`, `.dossier` and `.dossier/` are all accepted.
+const normalized = (line: string): string =>
   line
     .trim()
     .replace(/^(?:\*\*)?\//, '')
     .replace(/\/$/, '');
 
-const adding =
+const addLinesFix =
   (layout: Layout, before: Buffer | undefined, missing: readonly string[]): Mend =>
   async () => {
     const text = before?.toString('utf8') ?? '';
@@ -119,10 +127,11 @@ const adding =
 const checkOwn = (layout: Layout): Finding[] => {
   const path = join(layout.root, OWN);
   if (statsAt(layout.dossier) === undefined || statsAt(path) !== undefined) return [];
-  const message = 'It is missing, and keeps git from the secrets. dossier check --fix makes it';
+  const message =
+    'The file is missing; it keeps secrets out of git. dossier check --fix creates it';
   return [
     warning({ file: OWN, code: 'not_ignored', message }, async () =>
-      (await createFile(layout, path, '*\n')) ? 'made' : undefined,
+      (await createFile(layout, path, '*\n')) ? 'created' : undefined,
     ),
   ];
 };
