@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
-import { orElse } from '../store/base/or-else.ts';
+import { orElse } from '../store/base/attempt.ts';
 
 /** Put in by the build: the chunk of `dossier serve`, and what the text of every chunk begins with. */
 declare const SERVE: string;

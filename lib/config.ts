@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { orElse } from '../store/base/or-else.ts';
-import { realPlace } from '../store/base/path-contains.ts';
+import { orElse } from '../store/base/attempt.ts';
+import { realPlace } from '../store/base/paths.ts';
 
 /** How the daemon was started. What the operator changes while it runs is in workspace.md instead. */
 export interface Config {

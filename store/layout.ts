@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 
-/** Every path of the tree on disk, in one place. Directories of `.dossier/` belong to this machine only. */
+/** Every path of a workspace. Directories of `.dossier/` belong to this machine only. */
 export interface Layout {
   readonly root: string;
-  /** The user's state directory, where the operator's decisions are kept; undefined for who reads none. */
+  /** The user's state directory with the operator's decisions; undefined if they are not read. */
   readonly state: string | undefined;
   readonly settings: string;
   readonly gitignore: string;
@@ -18,32 +18,32 @@ export interface Layout {
   readonly local: string;
   readonly lock: string;
   readonly owner: string;
-  /** What a daemon says that was begun without a terminal. */
+  /** The log of a daemon that was started without a terminal. */
   readonly log: string;
-  /** The port that the daemon found free. */
+  /** The port of the daemon. */
   readonly port: string;
   readonly machine: string;
   readonly journal: string;
   readonly secrets: string;
   readonly apiKeys: string;
   readonly deliveries: string;
-  /** What came in from the code host. */
+  /** Webhook deliveries from the code host. */
   readonly arrivals: string;
   readonly worktrees: string;
   readonly baselines: string;
-  /** What an agent has for a repository while its turn lasts, with a record for each. */
+  /** Repositories of running agent turns, with a record for each. */
   readonly repositories: string;
-  /** Which language servers run. */
+  /** Running language servers. */
   readonly languageServers: string;
-  /** Which programs run that no sandbox holds: a file each, until nothing of it is alive. */
+  /** Runs without a sandbox: one file each, until all its processes have ended. */
   readonly unsandboxed: string;
-  /** What of sessions and planning held before they ran. */
+  /** The values of sessions and planning in force while such a run lasts. */
   readonly held: string;
-  /** Copies of what agents keep at home, a directory for each session. */
+  /** Copies of the agents' state directories, one for each session. */
   readonly states: string;
-  /** The first answers to calls that carry an Idempotency-Key. */
+  /** Stored responses to requests with an Idempotency-Key. */
   readonly answers: string;
-  /** All that happened in sessions whose events.ndjson has grown long. */
+  /** Full transcripts of sessions whose events.ndjson reached its limit. */
   readonly transcripts: string;
   readonly tmp: string;
   readonly trash: string;
@@ -89,7 +89,7 @@ export const layoutOf = (root: string, state?: string): Layout => {
   };
 };
 
-/** The file of the global memory that the API writes. */
+/** The global memory file that the API writes. */
 export const GLOBAL_MEMORY = 'global.md';
 
 // Inside the directory of one Work item.
@@ -101,15 +101,15 @@ export const checklistFile = (dir: string): string => join(dir, 'proof', 'checkl
 export const sessionsDir = (dir: string): string => join(dir, 'sessions');
 export const sessionLockFile = (dir: string): string => join(dir, 'sessions', 'lock.md');
 export const webhooksDir = (dir: string): string => join(dir, 'webhooks');
-/** The link to an issue, and what every sync came to, a line each. */
+/** The link to an issue, with a log line for every sync. */
 export const linkFile = (dir: string): string => join(dir, 'link.md');
-/** The issue as last synced: what a three-way merge compares with. */
+/** The issue as last synced: the base of a three-way merge. */
 export const issueFile = (dir: string): string => join(dir, 'issue.md');
-/** The images of the issue's text, as files. */
+/** The images of the issue. */
 export const imagesDir = (dir: string): string => join(dir, 'images');
-/** What each sync found, in whole. */
+/** The full result of each sync. */
 export const syncsDir = (dir: string): string => join(dir, 'syncs');
-/** What was generated for planning, and what the operator approved of it. */
+/** Generated planning files, and their approval. */
 export const planningFile = (dir: string): string => join(dir, 'planning.md');
 export const pullFile = (dir: string): string => join(dir, 'pr', 'pr.md');
 export const pullDraftFile = (dir: string): string => join(dir, 'pr', 'draft.md');
@@ -118,18 +118,17 @@ export const pullUpdatesDir = (dir: string): string => join(dir, 'pr', 'updates'
 export const reviewsDir = (dir: string): string => join(dir, 'pr', 'reviews');
 export const conflictsDir = (dir: string): string => join(dir, 'conflicts');
 
-/** All that happened in a session whose events.ndjson has grown long. */
+/** The full transcript of a session whose events.ndjson reached its limit. */
 export const transcriptFile = ({ transcripts }: Layout, sessionId: string): string =>
   join(transcripts, `${sessionId}.ndjson`);
 
 // Inside the directory of one session.
 export const sessionFile = (dir: string): string => join(dir, 'session.md');
 export const planFile = (dir: string): string => join(dir, 'plan.md');
-/** What the operator says of the plan. */
+/** The operator's comments on the plan. */
 export const commentsFile = (dir: string): string => join(dir, 'comments.md');
-/** What the operator said yes to, byte for byte: what runs. */
+/** The approved plan, byte for byte; this is what runs. */
 export const approvedFile = (dir: string): string => join(dir, 'approved.md');
 export const eventsFile = (dir: string): string => join(dir, 'events.ndjson');
 export const diffFile = (dir: string): string => join(dir, 'diff.patch');
-
 export const sinceApprovalFile = (dir: string): string => join(dir, 'since-approval.patch');

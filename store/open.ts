@@ -1,6 +1,6 @@
+import { sharedRead } from './base/async.ts';
 import { lockOn } from './base/locks.ts';
 import { createLocks } from './base/mutex.ts';
-import { sharedRead } from './base/shared-read.ts';
 import { pruneUndo } from './cases/undo.ts';
 import { noteNewLink } from './codehost/link-index.ts';
 import { needStateDir } from './consent/state-dir.ts';
@@ -8,12 +8,12 @@ import { journalMarkFile } from './consent/workspace-id.ts';
 import { createProblems } from './front-matter/problems.ts';
 import type { MatterChanges } from './front-matter/splice.ts';
 import { clearLeftovers, makeDirectories } from './fs/directories.ts';
-import { gitIsDone } from './fs/git-work.ts';
-import { makeSyncedDirectory } from './fs/make-directory.ts';
-import { followPlace } from './fs/whereabouts.ts';
+import { gitIsDone } from './fs/git-dir.ts';
+import { followMove } from './fs/root-move.ts';
+import { makeSyncedDirectory } from './fs/synced.ts';
 import { gateOf } from './held/held-file.ts';
-import { problemsOfJournal } from './journal/damage.ts';
 import { openJournal } from './journal/journal.ts';
+import { problemsOfJournal } from './journal/journal-problems.ts';
 import { type JournalMark, openMark } from './journal/mark.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { lookAtWaiting } from './pending/pending.ts';
@@ -26,7 +26,7 @@ import { itemsOf, KNOWN } from './reconcile/state.ts';
 import { sweepWorkspace } from './reconcile/sweep.ts';
 import { JOURNAL, tellProblems } from './reconcile/tell-problems.ts';
 import { closeBook } from './settings/globals.ts';
-import { openTrustLog } from './settings/trust/open-log.ts';
+import { openTrustLog } from './settings/trust/tightening.ts';
 import { machineOf, readyToWrite, type Store } from './store.ts';
 import { type Pace, payAttention, type WatchAttention } from './watch/change-scheduler.ts';
 import { type DaemonLock, lockWorkspace } from './workspace/daemon-lock.ts';
@@ -35,23 +35,23 @@ import { lookAtWorktrees } from './worktrees/claimed-worktrees.ts';
 
 export interface OpenOptions {
   clock: () => Date;
-  /** What follows from a Work item's records; see Store. */
+  /** The changes that follow from a Work item's records. */
   follow: (item: Item) => MatterChanges | undefined;
   report: (error: unknown, what: string) => void;
   /** The user's state directory. */
   state: string | undefined;
-  /** Settings and receivers in the files are trusted. */
+  /** Trust the settings and webhooks in the files. */
   trust?: boolean;
-  /** From the files of older releases to today's; those that there are unless given. */
+  /** Upgrade steps from the formats of older releases; for tests. */
   steps?: readonly Step[];
 }
 
 export interface OpenStore {
   store: Store;
   lock: DaemonLock;
-  /** Resolves when this process has the lock again after another one wrote: what is in memory is of before. Start anew. */
+  /** Resolves when this process holds the lock again after another one wrote. The store in memory is outdated: open it again. */
   readonly outdated: Promise<void>;
-  /** Resolves with the new path when the workspace was moved. Start anew there. */
+  /** Resolves with the new path when the workspace was moved. Open it again there. */
   readonly moved: Promise<string>;
   /** Starts to watch the files; `globalsChanged` is called after settings or global webhooks changed. */
   watch(globalsChanged: () => void, pace?: Pace): WatchAttention;
@@ -59,8 +59,8 @@ export interface OpenStore {
 }
 
 /**
- * Opens a workspace for this process alone, reads all of it, and makes the events of what changed while no daemon ran.
- * Throws WorkspaceHeldError when another process has it.
+ * Locks a workspace for this process, reads all of it, and makes the events of changes since the last daemon. Throws
+ * WorkspaceHeldError if another process holds it.
  */
 export const openStore = async (root: string, options: OpenOptions): Promise<OpenStore> => {
   const { report } = options;
@@ -71,16 +71,16 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     waits: (why) => report(undefined, why),
     lost: (why) => {
       readOnly = why;
-      report(undefined, `${why}. Nothing is written until then`);
+      report(undefined, `${why}. Writes are refused until then`);
     },
     regained: () => {
-      if (!store.journal.isAsLeft()) {
+      if (!store.journal.isUnmodified()) {
         readOnly = OUTDATED;
         return outdated.raise();
       }
       readOnly = undefined;
-      report(undefined, 'The workspace is there again, and held: writing goes on');
-      readyToWrite(store).catch((error) => report(error, 'looking after .dossier/'));
+      report(undefined, 'The workspace is back and locked again; writes are accepted');
+      readyToWrite(store).catch((error) => report(error, 'restoring .dossier/'));
     },
   });
   const store = await readAll(layout, options, () => readOnly).catch(async (error: unknown) => {
@@ -88,7 +88,7 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     throw error;
   });
   const looked = tellProblems(store);
-  const place = followPlace(root, (to) => {
+  const place = followMove(root, (to) => {
     readOnly = `The workspace ${root} was moved to ${to}`;
     report(undefined, `${readOnly}. The daemon continues there`);
   });
@@ -99,14 +99,14 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     moved: place.moved,
     outdated: outdated.raised.then(() => report(undefined, OUTDATED)),
     watch: (globalsChanged, pace) => {
-      attention = payAttention(store, andCloser(store, globalsChanged, looked), pace);
+      attention = payAttention(store, afterSweep(store, globalsChanged, looked), pace);
       return attention;
     },
     close: async () => {
-      await quiet(store, attention);
+      await settle(store, attention);
       const isHeld = !readOnly;
-      // What is noticed from here on is told at the next start.
-      readOnly ??= 'The daemon ends';
+      // The next start compares changes that are made from here on.
+      readOnly ??= 'The daemon is shutting down';
       await endStore(store, isHeld);
       await lock.release(layoutOf(place.close() ?? root, options.state));
     },
@@ -118,12 +118,12 @@ const readyLayout = (root: string, { state, steps }: OpenOptions): Layout => {
   refuseNewer(layout, steps?.at(-1)?.to);
   makeSyncedDirectory(root);
   makeDirectories(layout);
-  // Refused before it is held: whoever starts it otherwise is not kept from it.
+  // Checked before the lock is taken, so that a failed start does not block another one.
   if (state !== undefined) needStateDir(state, root);
   return layout;
 };
 
-const quiet = async ({ locks }: Store, attention: WatchAttention | undefined): Promise<void> => {
+const settle = async ({ locks }: Store, attention: WatchAttention | undefined): Promise<void> => {
   await attention?.close();
   await locks.take(lockOn.problems(), async () => undefined);
 };
@@ -142,7 +142,7 @@ const signal = (): { raised: Promise<void>; raise: () => void } => {
 };
 
 const OUTDATED =
-  'Another daemon had the workspace meanwhile, and has ended: this one reads all of it anew';
+  'Another daemon held the workspace meanwhile, and has ended. This daemon reads the workspace again';
 
 const readAll = async (
   layout: Layout,
@@ -156,7 +156,13 @@ const readAll = async (
   const machine = await machineOf(layout);
   const journal = await openJournal(layout.journal, report, markOf(layout, report));
   const store: Store = {
-    ...{ layout, machine, consent, journal, clock, trust, report },
+    layout,
+    machine,
+    consent,
+    journal,
+    clock,
+    trust,
+    report,
     problems: createProblems(),
     locks: createLocks(({ kind, of }) => kind === 'item' && notice(store, of)),
     get readOnly() {
@@ -190,12 +196,12 @@ const markOf = (layout: Layout, report: OpenOptions['report']): JournalMark | un
   try {
     return path === undefined ? undefined : openMark(path);
   } catch (error) {
-    report(error, 'reading in the state directory which events were told');
+    report(error, 'reading in the state directory which events were sent');
     return undefined;
   }
 };
 
-// Without a journal nobody knows what held: what is found does.
+// Without a journal no earlier values are known, so the files count.
 const firstSweep = async (store: Store): Promise<void> => {
   const { runs } = gateOf(store);
   const former = [...runs];
@@ -207,15 +213,15 @@ const firstSweep = async (store: Store): Promise<void> => {
   lookAtWorktrees(store);
 };
 
-// Only now: of what a crash leaves untold the next start makes no news either.
+// Recorded last, so that after a crash during the first sweep the next start makes no events either.
 const noteKnown = async (store: Store): Promise<void> => {
   const items = itemsOf(store);
   if (items.unknown) await store.journal.append({ told: { id: KNOWN, state: true } });
   items.unknown = false;
 };
 
-// Called after each sweep: then there is time to look at what no comparison needs.
-const andCloser = (store: Store, globalsChanged: () => void, looked: () => void): (() => void) => {
+// Called after each sweep: runs the checks that comparisons do not need.
+const afterSweep = (store: Store, globalsChanged: () => void, looked: () => void): (() => void) => {
   const look = sharedRead(async () => {
     await lookCloser(store);
     looked();
@@ -224,6 +230,6 @@ const andCloser = (store: Store, globalsChanged: () => void, looked: () => void)
   return () => {
     globalsChanged();
     lookAtWaiting(store);
-    look().catch((error) => store.report(error, 'looking at sessions'));
+    look().catch((error) => store.report(error, 'checking sessions'));
   };
 };

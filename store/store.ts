@@ -10,24 +10,23 @@ import type { Journal } from './journal/journal.ts';
 import type { Layout } from './layout.ts';
 
 /**
- * The workspace, opened by this process alone: what everybody may know of it. What a room of the store remembers of it is
- * that room's own (see `remembered`), and its functions say what can be asked and done.
+ * An open workspace. Each room of the store keeps its own memory for it (see `remembered`), and offers functions on it.
  */
 export interface Store {
   readonly layout: Layout;
   readonly journal: Journal;
   readonly locks: Locks;
   readonly problems: Problems;
-  /** The name of this machine's `.dossier/`; sessions carry it. */
+  /** The id of this machine's `.dossier/`, which sessions carry. */
   readonly machine: string;
-  /** What the operator decided on this machine. */
+  /** The operator's decisions on this machine. */
   readonly consent: ConsentLog;
   readonly clock: () => Date;
-  /** What stands in the files is the operator's word: `serve --trust`. */
+  /** Whether all values in the files are trusted: `serve --trust`. */
   readonly trust: boolean;
-  /** Why the workspace's lock is not ours, in a sentence: nothing is written until it is. */
+  /** Why nothing may be written, as a sentence without a full stop; undefined while this process holds the workspace. */
   readonly readOnly: string | undefined;
-  /** Something went wrong that nobody waits for; told to the log. */
+  /** Logs an event, or an error of work that no caller awaits. */
   readonly report: (error: unknown, what: string) => void;
 }
 
@@ -35,7 +34,7 @@ export interface WithStore {
   readonly store: Store;
 }
 
-/** What a room of the store remembers of each open workspace: made when it is first asked for. */
+/** The memory of a room for each open workspace, created when it is first used. */
 export const remembered = <T>(make: (store: Store) => T): ((store: Store) => T) => {
   const known = new WeakMap<Store, { value: T }>();
   return (store) => {
@@ -45,7 +44,7 @@ export const remembered = <T>(make: (store: Store) => T): ((store: Store) => T) 
   };
 };
 
-/** Throws unless the store may write: this process holds the workspace, and the journal has room for the event. */
+/** Throws unless the store may write: this process holds the workspace, and the journal has room for an event. */
 export const readyToWrite = async (store: Store): Promise<void> => {
   if (store.readOnly !== undefined)
     throw new StoreError('read_only', `${store.readOnly}. Nothing was written`);
@@ -54,9 +53,9 @@ export const readyToWrite = async (store: Store): Promise<void> => {
 };
 
 const LOST =
-  'A part of .dossier/ was removed. What this daemon remembers is there again; secrets, API keys and worktrees that were in it are lost';
+  'A part of .dossier/ was removed. The daemon restored what it has in memory; secrets, API keys and worktrees in it are lost';
 
-// Makes again what was taken away of `.dossier/`, so that nothing that is still known is lost at the next start.
+// Restores removed parts of `.dossier/`, so that the next start does not lose what is still in memory.
 const remake = async ({ layout, machine, report }: Store): Promise<void> => {
   if (!remakeDirectories(layout)) return;
   report(undefined, LOST);
@@ -64,8 +63,8 @@ const remake = async ({ layout, machine, report }: Store): Promise<void> => {
 };
 
 /**
- * The name of this machine's `.dossier/`: a UUID that says nothing of the machine. A session carries it, so that another
- * clone of the workspace knows that it is not its own. Made when it is not there.
+ * The id of this machine's `.dossier/`: a random UUID, created if missing. Sessions carry it, so that other clones of the
+ * workspace recognize them as foreign.
  */
 export const machineOf = async (layout: Layout): Promise<string> => {
   const known = readRegularFile(layout.root, layout.machine)?.toString('utf8').trim() ?? '';
@@ -78,13 +77,13 @@ export const machineOf = async (layout: Layout): Promise<string> => {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** What whoever watches the files is asked for. Until somebody does, nothing comes of it. */
+/** Requests to the watcher. They have no effect until it is set up. */
 export interface Attention {
-  /** A place to be watched from now on, or no longer. */
+  /** Starts or ends the watch of a directory. */
   watch: (dir: string, kind: 'item' | 'folder' | 'none') => void;
-  /** Asks for a decision about what is missing, once the grace period is over. */
+  /** Schedules a decision about missing Work items after the grace period. */
   lookLater: () => void;
-  /** Asks to look at a path again then, for what may be half saved. Undefined until somebody can. */
+  /** Schedules another read of a path after the grace period. Undefined until the watcher is set up. */
   lookAgain: ((path: string) => void) | undefined;
 }
 

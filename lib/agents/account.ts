@@ -1,4 +1,4 @@
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 import type { JsonObject } from '../sandbox/state/place.ts';
 
 /** Whose a login is, as its file says. Facts of the agents' releases; nothing of it is verified. */

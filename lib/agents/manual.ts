@@ -1,4 +1,4 @@
-import { messageOf } from '../../store/base/message-of.ts';
+import { messageOf } from '../../store/base/attempt.ts';
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from './provider.ts';
 import { plainRun } from './run-end.ts';
 

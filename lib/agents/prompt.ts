@@ -1,4 +1,4 @@
-import { fenceOff } from '../../store/base/fence-off.ts';
+import { fenceOff } from '../../store/base/text.ts';
 import { ANSWER_LIMITS } from './launch.ts';
 import type { PartialWork, Phase, PromptParts, RunSpec } from './provider.ts';
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../../store/base/message-of.ts';
+import { messageOf } from '../../store/base/attempt.ts';
 import type { Exit } from '../tools/process/spawn.ts';
 import type { Run, RunResult } from './provider.ts';
 

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { messageOf } from '../../store/base/message-of.ts';
+import { messageOf } from '../../store/base/attempt.ts';
 import { type Capped, createCappedOutput } from '../text/cap-text.ts';
 import type { Exit, Program } from '../tools/process/spawn.ts';
 import { type Launch, type Launchable, type LaunchDeps, launch, TOLD_OUTPUT } from './launch.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { visible } from '../../store/base/visible.ts';
-import { inScratch } from '../../store/fs/scratch.ts';
+import { inScratch } from '../../store/fs/directories.ts';
 import type { Tried } from '../../store/records/provider.ts';
 import type { Reached } from '../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../store/store.ts';

@@ -1,4 +1,4 @@
-import { jsonText } from '../../store/base/json.ts';
+import { jsonText } from '../../store/base/visible.ts';
 import type { Checked } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
 import { positionText } from '../daemon/system/problem-log.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathContains } from '../../store/base/path-contains.ts';
+import { pathContains } from '../../store/base/paths.ts';
 import type { ProviderInfo } from '../agents/provider.ts';
 import { createProviders } from '../agents/providers.ts';
 import { createDoorsProcess } from '../sandbox/egress/doors-process.ts';

@@ -1,5 +1,5 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 
 // Node opens nothing without it.
 const CLOSED_ON_EXEC = 0o2000000;

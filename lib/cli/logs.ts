@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { UsageError } from '../config.ts';
 import type { Call } from './args/command.ts';

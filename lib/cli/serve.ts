@@ -1,8 +1,8 @@
 import type { Server } from '@hapi/hapi';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
-import { messageOf } from '../../store/base/message-of.ts';
-import { settlesWithin } from '../../store/base/within.ts';
+import { settlesWithin } from '../../store/base/async.ts';
+import { messageOf } from '../../store/base/attempt.ts';
 import { hasCode } from '../../store/fs/durable.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';

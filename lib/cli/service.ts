@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, sep } from 'node:path';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 import { type Config, UsageError } from '../config.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
 import { type Execution, execute } from '../tools/process/execute.ts';

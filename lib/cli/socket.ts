@@ -11,8 +11,8 @@ import {
 import type { Server as HttpServer } from 'node:http';
 import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { isAtOrBelow } from '../../store/base/at-or-below.ts';
-import { messageOf } from '../../store/base/message-of.ts';
+import { messageOf } from '../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../store/base/paths.ts';
 import {
   isPrivateDirectory,
   LONGEST_SOCKET_PATH,

@@ -6,7 +6,7 @@ import {
   waitingOnDisk,
 } from '../../store/pending/pending-on-disk.ts';
 import type { Trusted, TrustedValue, WaitingValue } from '../../store/records/trust.ts';
-import { plain, trustCommandFor } from '../../store/settings/trust/told.ts';
+import { plain, trustCommandFor } from '../../store/settings/trust/waiting.ts';
 import { isThere } from '../../store/workspace/inspect.ts';
 import type { Dossier } from '../client/client.ts';
 import { type Config, UsageError } from '../config.ts';

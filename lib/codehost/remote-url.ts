@@ -1,4 +1,4 @@
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 /** What a remote's URL says: a repository on some host, by one of the ways to talk to it; or why it is none. */
 export type RemoteUrl =
   | { host: string; owner: string; name: string; by: 'ssh' | 'web' }

@@ -1,4 +1,4 @@
-import { pathContains } from '../../store/base/path-contains.ts';
+import { pathContains } from '../../store/base/paths.ts';
 import { putAside } from '../../store/cases/undo.ts';
 import { sandboxSettings } from '../../store/records/applied.ts';
 import type { settingsOf } from '../../store/settings/globals.ts';

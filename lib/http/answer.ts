@@ -1,5 +1,4 @@
-import { jsonText } from '../../store/base/json.ts';
-import { visible } from '../../store/base/visible.ts';
+import { jsonText, visible } from '../../store/base/visible.ts';
 import { disposition } from './download.ts';
 import { Answer } from './route.ts';
 

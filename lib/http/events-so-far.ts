@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
-import { jsonText } from '../../store/base/json.ts';
+import { jsonText } from '../../store/base/visible.ts';
 import { linkTo } from './page.ts';
 import type { EventSource, StreamEvent } from './route.ts';
 

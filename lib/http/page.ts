@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { jsonText } from '../../store/base/json.ts';
 import { sha256 } from '../../store/base/sha256.ts';
+import { jsonText } from '../../store/base/visible.ts';
 import { badField, type ServiceError } from '../errors.ts';
 import { Answer } from './route.ts';
 

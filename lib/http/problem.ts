@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
-import { jsonText } from '../../store/base/json.ts';
+import { jsonText } from '../../store/base/visible.ts';
 import type { WriteStage } from '../../store/base/write-stage.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';

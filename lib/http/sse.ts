@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
-import { jsonText } from '../../store/base/json.ts';
+import { jsonText } from '../../store/base/visible.ts';
 import { ServiceError } from '../errors.ts';
 import { sendSoFar } from './events-so-far.ts';
 import type { ErrorLog } from './problem.ts';

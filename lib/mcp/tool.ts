@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox';
-import { jsonText } from '../../store/base/json.ts';
+import { jsonText } from '../../store/base/visible.ts';
 import type { Service } from '../service.ts';
 import type { LiveRun } from '../work/sessions/live/engine.ts';
 

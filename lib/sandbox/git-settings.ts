@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { isDone } from '../../store/base/or-else.ts';
+import { isDone } from '../../store/base/attempt.ts';
 import { sha256 } from '../../store/base/sha256.ts';
 import { entriesOfFile } from '../tools/git/run/config-file.ts';
 import { entriesOf, plainText } from '../tools/git/run/plain-file.ts';

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 import { lookAtCgroups } from '../tools/process/cgroups.ts';
 
 /** What of the system the boundary is built on, as it is here. Never throws. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { isAtOrBelow } from '../../store/base/at-or-below.ts';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../store/base/paths.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { SECRET_AT_HOME, SHOWN_AT_HOME } from './home-places.ts';
 import { bind, empty, hide, isDirectory, isLink, linksTo, type Mount } from './mounts.ts';

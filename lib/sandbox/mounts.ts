@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { isAtOrBelow } from '../../store/base/at-or-below.ts';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../store/base/paths.ts';
 
 /** One mount of bubblewrap's: where, and its arguments. */
 export interface Mount {

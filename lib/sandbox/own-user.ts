@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { delimiter, isAbsolute } from 'node:path';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { bind, hide, real } from './mounts.ts';
 import { rootOnly, shownAgain } from './root-only.ts';

@@ -1,6 +1,6 @@
 import { constants, existsSync, lstatSync, readdirSync, type Stats } from 'node:fs';
-import { isAtOrBelow } from '../../store/base/at-or-below.ts';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../store/base/paths.ts';
 
 /** Where the system and its administrator keep files: looked at whole. */
 const SYSTEM = ['/etc', '/var', '/opt', '/srv', '/usr/local', '/boot'];

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, extname, isAbsolute } from 'node:path';
-import { isAtOrBelow } from '../../store/base/at-or-below.ts';
-import { messageOf } from '../../store/base/message-of.ts';
-import { orElse } from '../../store/base/or-else.ts';
+import { messageOf, orElse } from '../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../store/base/paths.ts';
 import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { findProgram } from '../tools/process/find-program.ts';

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 
 /**
  * The sockets of the machine that have a path, each one that can be seen now: to connect to one, read access to its

@@ -1,27 +1,27 @@
-/** A file of an archive as the archive tells it: nothing of this is believed before its bytes were read. */
+/** A file as declared by the archive. Its bytes are checked against this when they are read. */
 export interface ArchiveEntry {
   /** Relative to the workspace, with slashes. */
   path: string;
   size: number;
-  /** Permission bits alone. */
+  /** Permission bits only. */
   mode: number;
   mtime: Date;
 }
 
-/** Something to import from: a zip file, or a directory that one was unpacked to. */
+/** An export to import: a zip file, or the directory that it was unpacked to. */
 export interface Archive {
-  /** As the operator named it. */
+  /** The path given by the operator. */
   readonly name: string;
-  /** Undefined where it has none. */
+  /** Undefined if the archive has none. */
   readonly manifest: ArchiveEntry | undefined;
-  /** The other files, in the order in which they are best read: safe paths, and no two of them one file. */
+  /** The other files, in the best order to read them: with safe paths, and each file once. */
   readonly entries: readonly ArchiveEntry[];
-  /** The bytes of one. Throws an ArchiveError when they cannot be read as the archive says. */
+  /** The bytes of an entry. Throws an ArchiveError if they differ from what the archive declares. */
   read(entry: ArchiveEntry): AsyncIterable<Uint8Array>;
   close(): void;
 }
 
-/** Why an archive is not imported: a sentence for the operator that names the entry and says what to do. */
+/** Why an archive was not imported. The message is for the operator, names the entry and says what to do. */
 export class ArchiveError extends Error {
   override readonly name = 'ArchiveError';
 }
@@ -29,7 +29,7 @@ export class ArchiveError extends Error {
 const SHOWN = 120;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A name from outside as a terminal may show it: in quotes, what controls a terminal escaped, cut where it is long. */
+/** An untrusted name safe to print: in quotes, with control characters escaped, and cut if long. */
 export const printableName = (name: string): string => {
   const visible = JSON.stringify(name).replace(UNSEEN, escaped);
   return visible.length <= SHOWN ? visible : `${visible.slice(0, SHOWN)}…"`;

@@ -7,14 +7,14 @@ import { decodeText } from '../front-matter/text.ts';
 import { hasCode } from '../fs/durable.ts';
 import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 
-/** Where a project of the tool Backlog.md keeps its tasks, and its settings. */
+/** The tasks directory and the settings file of a Backlog.md project. */
 export interface BacklogPlace {
   /** Absolute. */
   dir: string;
   config: string;
 }
 
-/** A task file, taken apart. */
+/** A parsed task file. */
 export interface TaskFile {
   /** Relative to the project's folder, with slashes. */
   file: string;
@@ -31,21 +31,21 @@ export interface BacklogFile extends TaskFile {
 export interface BacklogProject {
   dir: string;
   name: string;
-  /** In their order; the last one is the end of a task. */
+  /** In order; the last one means that a task is done. */
   statuses: string[];
   tasks: BacklogFile[];
   /** Task files that cannot be read. */
   problems: FileProblem[];
 }
 
-/** In the order in which a task is looked for: ids of what was archived are given again. */
+/** In order of precedence, because Backlog.md reuses the ids of archived tasks. */
 const FOLDERS = ['tasks', 'completed', 'drafts', 'archive/tasks', 'archive/drafts'] as const;
 export type BacklogFolder = (typeof FOLDERS)[number];
 
 const CONFIGS = ['config.yml', 'config.yaml'];
 const ROOT_CONFIG = 'backlog.config.yml';
 
-/** Finds a Backlog.md project in a directory, or in what is its folder itself; undefined where there is none. */
+/** Finds a Backlog.md project in a directory, which may be its task folder itself; undefined if there is none. */
 export const findBacklog = (path: string): BacklogPlace | undefined => {
   const folders = [join(path, 'backlog'), join(path, '.backlog')];
   const rootConfig = join(path, ROOT_CONFIG);
@@ -63,7 +63,7 @@ export const findBacklog = (path: string): BacklogPlace | undefined => {
 
 const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
 
-/** Reads all tasks of a project. Writes nothing, follows no link. Throws the Problem of its settings, if they have one. */
+/** Reads all tasks of a project. Writes nothing, follows no link. Throws a Problem if its settings are invalid. */
 export const readBacklog = ({ dir, config }: BacklogPlace): BacklogProject => {
   const { project_name, projectName, statuses } = configOf(config);
   const name = project_name ?? projectName ?? basename(dirname(dir));
@@ -84,10 +84,10 @@ export const readBacklog = ({ dir, config }: BacklogPlace): BacklogProject => {
 const configOf = (path: string): Record<string, unknown> =>
   parseFrontMatter(`---\n${decodeText(readFileSync(path))}\n---\n`).data;
 
-// `back-12.1 - Title.md`; a readme and what else lies there is none.
+// `back-12.1 - Title.md`; other files, such as a readme, are ignored.
 const TASK_NAME = /^[a-z][\w]*-\d+(?:\.\d+)*\b.*\.md$/i;
 
-/** The task files of a folder, those that cannot be read as problems. None where there is no folder, or a link. */
+/** The task files of a folder; unreadable ones as problems. Empty if the folder does not exist or is a link. */
 export const readTaskFiles = (
   dir: string,
   folder: string,
@@ -95,7 +95,7 @@ export const readTaskFiles = (
 ): (TaskFile | FileProblem)[] =>
   namesIn(dir, folder, named).map((name) => readTask(dir, folder, name));
 
-/** What a folder has that is named so, in order; nothing where there is no folder, or a link. */
+/** The matching names in a folder, in order; empty if the folder does not exist or is a link. */
 export const namesIn = (dir: string, folder: string, named: RegExp): string[] => {
   if (!isDirectoryItself(join(dir, folder))) return [];
   return readdirSync(join(dir, folder))
@@ -134,7 +134,7 @@ const regular = (path: string): Stats => {
 
 const MAX_BYTES = 2_097_152;
 
-// Backlog.md itself reads and writes `assignee: @name`, which no YAML parser takes.
+// Backlog.md reads and writes `assignee: @name`, which is not valid YAML.
 const withQuotedNames = (text: string): string => {
   const { head, yaml, tail, body } = splitFrontMatter(text);
   const quoted = yaml

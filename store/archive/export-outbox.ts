@@ -1,11 +1,11 @@
 import type { MessagePort } from 'node:worker_threads';
 
-/** A piece is one message, handed over and not copied. */
+/** The size of a message, which is transferred, not copied. */
 export const CHUNK_BYTES = 262_144;
-/** Pieces that may be under way before the other side has answered each with a message. */
+/** The number of messages that may be unacknowledged. */
 export const WINDOW = 8;
 
-/** Sends bytes to another thread, no more at a time than it has said it can take. */
+/** Sends bytes to another thread with flow control. */
 export const createOutbox = (port: MessagePort) => {
   const full: Uint8Array[] = [];
   let chunk = new Uint8Array(CHUNK_BYTES);
@@ -37,7 +37,7 @@ export const createOutbox = (port: MessagePort) => {
       });
   };
   return {
-    /** Takes the bytes at once; whoever calls may use them again. */
+    /** Copies the bytes; the caller may reuse the buffer. */
     write: (bytes: Uint8Array): void => {
       let rest = bytes;
       while (rest.length > CHUNK_BYTES - filled) {
@@ -50,9 +50,9 @@ export const createOutbox = (port: MessagePort) => {
       chunk.set(rest, filled);
       filled += rest.length;
     },
-    /** Resolves once what was written is on its way but for a little. To be awaited between two writes. */
+    /** Resolves when there is room for more. Await it between two writes. */
     room,
-    /** Sends what is left. */
+    /** Sends the rest. */
     end: async (): Promise<void> => {
       if (filled > 0) close();
       await room();

@@ -3,11 +3,11 @@ import { ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
 
-/** The bytes of a file as they were read, and where they stand until they are written into the archive. */
+/** A file as it was read, kept until it is written into the archive. */
 export interface Shelved {
   size: number;
   sha256: string;
-  /** In memory, or in the shelf's own file from this place on. */
+  /** In memory, or in the spill file at this offset. */
   content: Buffer | { from: number };
 }
 
@@ -16,8 +16,8 @@ const IN_MEMORY_BYTES = 16 * LARGE_BYTES;
 const PIECE_BYTES = 262_144;
 
 /**
- * Keeps small files in memory and large ones, or what is too much together, in a file in `dir`. That file has no name:
- * it is gone with this thread, however that ends.
+ * Buffers files: small ones in memory, large ones or what exceeds the limit in a spill file in `dir`. That file is unlinked
+ * at once, so that it disappears with the process.
  */
 export const createShelf = (dir: string) => {
   const file = openNameless(join(dir, randomUUID()));
@@ -35,19 +35,19 @@ export const createShelf = (dir: string) => {
     return { size, sha256: hash.digest('hex'), content: { from } };
   };
   return {
-    /** Reads the first `size` bytes of an open file; undefined when it has fewer. */
+    /** Reads the first `size` bytes of an open file; undefined if it has fewer. */
     put: (fd: number, size: number): Shelved | undefined => {
       if (size > LARGE_BYTES || inMemory + size > IN_MEMORY_BYTES) return copy(fd, size);
       const bytes = readAll(fd, size);
       inMemory += bytes.length;
       return bytes.length < size ? undefined : { size, sha256: sha256(bytes), content: bytes };
     },
-    /** Whether the open file still begins with these bytes. */
+    /** Whether the open file still starts with these bytes. */
     isStartOf: (fd: number, shelved: Shelved): boolean =>
       hashOf(piecesOf(fd, 0, shelved.size)) === shelved.sha256,
     contentOf: ({ content, size }: Shelved): Buffer | Iterable<Buffer> =>
       Buffer.isBuffer(content) ? content : piecesOf(file, content.from, size),
-    /** Forgets all. */
+    /** Drops all buffered files. */
     clear: (): void => {
       inMemory = 0;
       if (end > 0) ftruncateSync(file);

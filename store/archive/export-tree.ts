@@ -2,10 +2,10 @@ import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../fs/durable.ts';
 import { isPlainDirectory, statsAt } from '../fs/plain-path.ts';
-import { repeat } from '../fs/until-done.ts';
+import { repeat } from '../fs/retry.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { SkippedFile } from '../records/manifest.ts';
-import { markOf } from '../watch/directory-identity.ts';
+import { markOf } from '../watch/plain-watches.ts';
 import { isLeftOut, whyUnfit } from './archive-files.ts';
 import type { Shelf } from './export-shelf.ts';
 import { IS_LINK, NO_PERMISSION, readSteady, type SteadyFile } from './steady-read.ts';
@@ -15,7 +15,7 @@ export interface ReadFile extends SteadyFile {
   path: string;
 }
 
-/** Files that are read together: all of a Work item, or those of one other directory. */
+/** Files that are read together: those of a Work item, or of one other directory. */
 export interface Unit {
   files: ReadFile[];
   skipped: SkippedFile[];
@@ -24,8 +24,8 @@ export interface Unit {
 const ROUNDS = 3;
 
 /**
- * Reads what belongs into an archive from the directory `top` on, unit by unit; one is on the shelf until the next is asked for. A Work item that is
- * moved meanwhile is read once, from one place: what vanished on the way is looked for again at the end.
+ * Reads the files for an archive below `top`, unit by unit; a unit stays on the shelf until the next is requested. A Work
+ * item that is moved meanwhile is read exactly once: after a directory vanished, the tree is read again at the end.
  */
 export const readTree = async function* (
   root: string,
@@ -54,10 +54,10 @@ export const readTree = async function* (
 interface Reader {
   root: string;
   shelf: Shelf;
-  /** Work items that were read, by the marks of their directories. */
+  /** Work items already read, by the identity of their directories. */
   items: Set<string>;
   paths: Set<string>;
-  /** Something that had been seen was not there any more. */
+  /** Whether an entry vanished between listing and reading. */
   missed: boolean;
 }
 
@@ -75,18 +75,18 @@ const readUnit = async (
     if (listing.item !== undefined) reader.items.add(listing.item);
     return { unit, below: listing.below };
   });
-  // Moved away: it is looked for again. Nothing of it was taken.
+  // The unit was moved: none of it is used, and the next round finds it.
   return read ?? { unit: { files: [], skipped: [] }, below: [] };
 };
 
 interface Listing {
-  /** Every directory of the unit, and the mark it had before anything in it was read. */
+  /** Every directory of the unit, with its identity before anything in it was read. */
   folders: { path: string; mark: string }[];
   files: string[];
   skipped: SkippedFile[];
   /** Directories that are units of their own. */
   below: string[];
-  /** The mark of a Work item's directory. */
+  /** The identity of a Work item's directory. */
   item?: string;
 }
 
@@ -104,12 +104,12 @@ const list = (reader: Reader, dir: string): Listing => {
 const isItem = (dir: string, { files }: Listing): boolean =>
   (dir === 'cases' || dir.startsWith('cases/')) && files.includes(`${dir}/${CASE_FILE}`);
 
-/** Puts what is in a directory down in the listing, and answers the directories in it. */
+/** Adds the entries of a directory to the listing, and returns the directories in it. */
 const look = ({ root, paths }: Reader, dir: string, listing: Listing): string[] => {
   const path = join(root, dir);
   const mark = markOf(statsAt(path));
   listing.folders.push({ path, mark });
-  // Gone, or something else by now: the unit is not whole, and nothing of it is taken.
+  // Gone or replaced: the unit is incomplete, and none of it is used.
   if (mark === '' && dir !== '') return [];
   const wanted = entriesOf(path, dir, listing)
     .map((entry) => ({ entry, at: dir === '' ? entry.name : `${dir}/${entry.name}` }))
@@ -160,7 +160,7 @@ const readFiles = async (
   return { unit, gone };
 };
 
-// Also that nothing was put in the place of a directory, or of one above it, that leads elsewhere.
+// Also checks that no directory of the unit, nor one above it, was replaced.
 const isStillThere = (root: string, dir: string, { folders }: Listing): boolean =>
   isPlainDirectory(root, join(root, dir)) &&
   folders.every(({ path, mark }) => mark !== '' && markOf(statsAt(path)) === mark);

@@ -9,6 +9,6 @@ const run = async (port: MessagePort): Promise<void> => {
   port.postMessage({ done: true } satisfies ExportReport);
 };
 
-// Not awaited: a thread that is ended while its module waits takes the whole process with it (V8 of Node 20). What goes
-// wrong ends the thread as an unhandled rejection.
+// Not awaited: ending a thread during top-level await crashes the process (V8 of Node 20). An error ends the thread as an
+// unhandled rejection.
 if (parentPort !== null) void run(parentPort);

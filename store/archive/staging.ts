@@ -1,25 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StoreError } from '../base/errors.ts';
-import { makeDirectory } from '../fs/durable.ts';
-import { putNew } from '../fs/placing.ts';
+import { makeDirectory, replaceFile } from '../fs/durable.ts';
+import { putNew } from '../fs/place.ts';
 import { assertNoLinks, statsAt } from '../fs/plain-path.ts';
 import { syncDirectory, withHandle } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
-import { inParallel } from './in-parallel.ts';
+import type { HeldWorkspace } from '../workspace/hold.ts';
+import { defaultAt } from './standing.ts';
 
-/** What is to come into a workspace, as it will stand there, in a directory from which it can be renamed into place. */
+/** A directory in which an import is prepared, on the same file system as the workspace. */
 export interface Staging {
   readonly layout: Layout;
   readonly dir: string;
 }
 
-/** As many files are written at once: each waits for the disk most of the time. */
+/** The number of files written at once; each mostly waits for the disk. */
 const LANES = 8;
 
-/** Only for whoever holds the workspace: what an earlier one left is removed. */
+/** Creates the staging directory, and removes those of earlier imports. Requires the workspace lock. */
 export const openStaging = (layout: Layout): Staging => {
   for (const name of readdirSync(layout.root))
     if (LEFT.test(name)) rmSync(join(layout.root, name), { recursive: true, force: true });
@@ -28,7 +37,7 @@ export const openStaging = (layout: Layout): Staging => {
   return { layout, dir };
 };
 
-// Nothing is renamed from one file system to another. Watchers, git and exports ignore the other name.
+// Renames need the same file system. Watchers, git and exports ignore the second name.
 const stagingPlace = ({ root, tmp }: Layout): string => {
   const id = randomUUID().slice(0, 8);
   return statSync(tmp).dev === statSync(root).dev
@@ -41,16 +50,16 @@ const LEFT = /^\.dossier-import-[0-9a-f]{8}\.tmp$/;
 export const dropStaging = ({ dir }: Staging): void =>
   rmSync(dir, { recursive: true, force: true });
 
-/** Throws `too_large` while nothing is written yet, when the disk cannot take all of it. */
+/** Throws `too_large` if the files do not fit on the disk. */
 export const checkSpace = ({ dir }: Staging, files: readonly { size: number }[]): void => {
   const { bavail, bsize } = statfsSync(dir);
   const free = bavail * bsize;
-  // A file of any size takes a block.
+  // A file of any size takes at least a block.
   const wanted = files.reduce((sum, { size }) => sum + size + bsize, 0);
   if (wanted > free)
     throw new StoreError(
       'too_large',
-      `This needs ${wanted} bytes, and the disk of the workspace has ${free} left. Nothing was imported.`,
+      `The import needs ${wanted} bytes, but the disk of the workspace has ${free} left. Nothing was imported.`,
     );
 };
 
@@ -61,7 +70,7 @@ export interface StagedFile {
   mtime: Date;
 }
 
-/** Puts files there, with their times and permissions; all their bytes are on disk when this resolves. */
+/** Writes files with their times and permissions. Resolves when they are on disk. */
 export const stageFiles = async <T extends StagedFile>(
   { dir }: Staging,
   files: Iterable<T>,
@@ -72,7 +81,7 @@ export const stageFiles = async <T extends StagedFile>(
     mkdirSync(dirname(path), { recursive: true });
     await writeFile(path, file, bytesOf(file));
   });
-  // Only now: the first sync takes most of what was written with it, and each file's own would wait for the disk anew.
+  // Synced at the end: the first sync writes most of the data, and a sync for each file would wait for the disk each time.
   await inParallel(everythingBelow(dir), LANES, ({ path, sync }) => sync(path));
 };
 
@@ -81,7 +90,7 @@ const writeFile = async (
   { mode, mtime }: StagedFile,
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> => {
-  // Whatever it was elsewhere, here its owner reads and writes it.
+  // The owner can always read and write the file.
   await withHandle(await open(path, 'wx', mode | 0o600), async (handle) => {
     for await (const chunk of bytes) await handle.writeFile(chunk);
     const time = new Date(Math.min(mtime.getTime(), Date.now()));
@@ -106,16 +115,16 @@ const everythingBelow = function* (dir: string): Generator<Unsynced> {
 const syncFile = async (path: string): Promise<void> =>
   withHandle(await open(path, 'r+'), (handle) => handle.sync());
 
-/** Moves a directory into the workspace by one rename, whole or not at all; false when something is there by now. */
+/** Moves a directory into the workspace by one rename; false if the name is taken. */
 export const moveDirectoryIn = ({ layout, dir }: Staging, path: string): boolean => {
   const target = placeFor(layout, path);
-  // A rename would take the place of an empty directory.
+  // A rename would replace an empty directory.
   if (statsAt(target) !== undefined) return false;
   renameSync(join(dir, path), target);
   return true;
 };
 
-/** Moves a file into the workspace; false when one is there by now. */
+/** Moves a file into the workspace; false if the name is taken. */
 export const moveFileIn = ({ layout, dir }: Staging, path: string): boolean =>
   putNew(join(dir, path), placeFor(layout, path));
 
@@ -126,10 +135,78 @@ const placeFor = ({ root }: Layout, path: string): string => {
   return target;
 };
 
-/** Has the disk know of what was moved in: all of it stays, also when the power fails, once this resolves. */
+/** Syncs the directories of moved files. */
 export const syncPlaces = async ({ root }: Layout, paths: Iterable<string>): Promise<void> => {
   const places = new Set<string>();
   for (const path of paths)
     for (let at = dirname(path); !places.has(at); at = dirname(at)) places.add(at);
   await inParallel(places, LANES, (place) => syncDirectory(join(root, place)));
 };
+
+/** Runs `work` on each element, at most `lanes` at once. After an error, waits for running work, then throws the first. */
+export const inParallel = async <T>(
+  all: Iterable<T>,
+  lanes: number,
+  work: (each: T) => Promise<void>,
+): Promise<void> => {
+  const rest = all[Symbol.iterator]();
+  let failed = false;
+  const lane = async (): Promise<void> => {
+    for (let next = rest.next(); next.done !== true && !failed; next = rest.next())
+      await work(next.value).catch((error: unknown) => {
+        failed = true;
+        throw error;
+      });
+  };
+  const ends = await Promise.allSettled(Array.from({ length: lanes }, lane));
+  const first = ends.find((end) => end.status === 'rejected');
+  if (first !== undefined) throw first.reason;
+};
+
+/** The staged files to move in, by their paths in the workspace. */
+export interface Arriving {
+  /** Work items. */
+  directories: readonly string[];
+  files: readonly string[];
+  /** Files that replace an unchanged default file of a new workspace. */
+  replacing: readonly string[];
+}
+
+/**
+ * Moves staged files into the workspace, each Work item by one rename. An interrupted move can be repeated. Resolves when
+ * everything is on disk.
+ */
+export const moveIn = async (
+  held: HeldWorkspace,
+  staging: Staging,
+  { directories, files, replacing }: Arriving,
+): Promise<void> => {
+  const moves = [
+    ...directories.map((path) => [path, moveDirectoryIn] as const),
+    ...files.map((path) => [path, moveFileIn] as const),
+  ];
+  for (const [path, move] of moves) {
+    held.check();
+    // An editor or git may have created the file since it was checked.
+    if (!move(staging, path)) throw changedMeanwhile(path);
+  }
+  for (const path of replacing) {
+    held.check();
+    await replace(staging, path);
+  }
+  await syncPlaces(staging.layout, [...directories, ...files]);
+};
+
+const replace = async ({ layout, dir }: Staging, path: string): Promise<void> => {
+  const text = await defaultAt(layout, path);
+  const bytes = readFileSync(join(dir, path));
+  if (text === undefined) throw changedMeanwhile(path);
+  if (!(await replaceFile(layout, join(layout.root, path), Buffer.from(text), bytes)))
+    throw changedMeanwhile(path);
+};
+
+const changedMeanwhile = (path: string): StoreError =>
+  new StoreError(
+    'file_busy',
+    `${path} was created or changed during the import, and was not overwritten. Run the import again; it skips files already imported.`,
+  );

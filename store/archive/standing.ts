@@ -12,11 +12,11 @@ import { SETTINGS_TEXT } from '../settings/settings-text.ts';
 import { GITATTRIBUTES, GITIGNORE } from '../workspace/workspace-files.ts';
 import { ancestorsOf } from './archive-files.ts';
 
-/** What stands in a workspace already, as far as something that comes in has to know. */
+/** The Work items that a workspace already has. */
 export interface WorkspaceStanding {
   /** The directory of each Work item, by its id. */
   readonly byId: ReadonlyMap<string, string>;
-  /** The directories of all Work items, also of those whose id cannot be read. */
+  /** The directories of all Work items, including those whose id cannot be read. */
   readonly dirs: ReadonlySet<string>;
 }
 
@@ -35,17 +35,17 @@ export const readStanding = ({ root }: Layout): WorkspaceStanding => {
 const idAt = (path: string): string | undefined =>
   statsAt(path)?.isFile() === true ? idIn(readFileSync(path)) : undefined;
 
-/** The id that a case.md says; undefined where it says none, or cannot be read. */
+/** The id in a case.md; undefined if it has none or cannot be read. */
 export const idIn = (bytes: Uint8Array): string | undefined => {
   const id = dataIn(bytes)?.id;
   return typeof id === 'string' ? id : undefined;
 };
 
-/** The front matter of a record as it is, by no schema; undefined where it cannot be read. */
+/** The front matter of a record without a schema check; undefined if it cannot be read. */
 export const dataIn = (bytes: Uint8Array): Record<string, unknown> | undefined =>
   ifReadable(() => parseFrontMatter(decodeText(bytes)).data, undefined);
 
-/** What stands at the place of a file: nothing, the same bytes, others, or what no file can be written over or below. */
+/** What is at the path of a file: nothing, the same bytes, other bytes, or something that blocks it. */
 export type Occupancy = 'free' | 'same' | 'other' | 'blocked';
 
 export interface WantedFile {
@@ -81,7 +81,7 @@ const DEFAULTS = {
   '.gitattributes': GITATTRIBUTES,
 };
 
-/** A file that every new workspace gets, while nobody has changed it: its text. Undefined for any other file. */
+/** The text of an unchanged default file of a new workspace. Undefined for any other file. */
 export const defaultAt = async (layout: Layout, path: string): Promise<string | undefined> => {
   const text = (DEFAULTS as Record<string, string | undefined>)[path];
   if (text === undefined) return undefined;
@@ -89,7 +89,7 @@ export const defaultAt = async (layout: Layout, path: string): Promise<string | 
   return (await occupancyOf(layout, own)) === 'same' ? text : undefined;
 };
 
-/** Whether anything stands at a path, relative to the workspace, or a link or file on the way to it. */
+/** Whether a path, relative to the workspace, is taken, or a parent is a link or a file. */
 export const isTaken = ({ root }: Layout, path: string): boolean =>
   statsAt(join(root, path)) !== undefined ||
   ancestorsOf(path).some((above) => statsAt(join(root, above))?.isDirectory() === false);

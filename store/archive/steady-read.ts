@@ -2,29 +2,28 @@ import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { RACY_MS, signatureOf } from '../front-matter/entry.ts';
 import { hasCode } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { repeat } from '../fs/until-done.ts';
+import { repeat } from '../fs/retry.ts';
 import type { Shelf, Shelved } from './export-shelf.ts';
 
-/** A file as it was at one moment. */
+/** A consistent copy of a file. */
 export interface SteadyFile extends Shelved {
   mode: number;
   date: Date;
 }
 
-/** Why a file cannot be had; `gone` when it is not there any more. */
+/** Why a file could not be read; `gone` if it no longer exists. */
 export interface RefusedRead {
   reason: string;
   gone?: true;
 }
 
 /**
- * Reads a file as it was at one moment, old or new, while others may write it: a state that held still while it was
- * read. Of a file that only grows it is the beginning. A link is never followed. Throws only what says nothing about
- * this file, such as a full disk.
+ * Reads a file in a state that did not change during the read, while other programs may write it. A file that only grows is
+ * read up to its size at the start. Follows no link. Throws only errors that do not concern this file, such as a full disk.
  */
 export const readSteady = async (path: string, shelf: Shelf): Promise<SteadyFile | RefusedRead> =>
   (await repeat(async (isLast) => attempt(path, shelf, isLast), RACY_MS)) ?? {
-    reason: 'it changed all the time',
+    reason: 'it kept changing',
   };
 
 const attempt = (
@@ -39,7 +38,7 @@ const attempt = (
   }
 };
 
-// A pipe that was put here must not be waited for.
+// Opening a pipe must not block.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 const readOnce = (
@@ -61,7 +60,7 @@ const readOnce = (
   }
 };
 
-// Somebody may be in the midst of saving it. By the time of change, which nobody can set.
+// A save may be in progress. ctime cannot be set by programs.
 const isYoung = ({ ctimeMs }: Stats): boolean => Math.abs(Date.now() - ctimeMs) < RACY_MS;
 
 const isSteady = (
@@ -72,7 +71,7 @@ const isSteady = (
   if (now !== undefined && signatureOf(now) === signatureOf(before)) return true;
   const hasGrown = now?.ino === before.ino && now.size > before.size;
   if (hasGrown) return (isLast || !Buffer.isBuffer(read.content)) && shelf.isStartOf(fd, read);
-  // Replaced by another after it was read: what was read is the old one, if nobody wrote to that.
+  // Replaced after the read: the old file was read, if it was not written since.
   const old = fstatSync(fd);
   return isLast && now?.ino !== before.ino && isUntouched(before, old);
 };

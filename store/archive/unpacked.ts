@@ -1,13 +1,12 @@
-import { constants, lstatSync, readdirSync } from 'node:fs';
+import { constants, lstatSync, readdirSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../fs/durable.ts';
 import { MANIFEST_NAME } from '../records/manifest.ts';
 import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
-import { checkCount } from './archive-limits.ts';
-import { checkNames, refused } from './archive-names.ts';
+import { checkCount, checkNames, refused } from './archive-checks.ts';
 
-/** Opens a directory that an export was unpacked to. Throws an ArchiveError for what no export holds; follows no link. */
+/** Opens an unpacked export. Throws an ArchiveError for entries that no export has; follows no link. */
 export const openUnpacked = (root: string): Archive => {
   const all = [...filesBelow(root, '')];
   checkCount(all.length);
@@ -33,8 +32,8 @@ const filesBelow = function* (root: string, dir: string): Generator<ArchiveEntry
 };
 
 const IN_USE =
-  'has been used as a workspace since it was unpacked (.dossier is there). Run dossier serve on it, or export it and ' +
-  'import that; nothing was imported.';
+  'has been used as a workspace since it was unpacked (it contains .dossier). Nothing was imported. Run dossier serve on it, ' +
+  'or export it and import that.';
 
 const entryOf = (root: string, path: string): ArchiveEntry => {
   const { size, mode, mtime } = lstatSync(join(root, path));
@@ -49,15 +48,32 @@ const bytesOf = async function* (
     throw hasCode(error, 'ELOOP') ? refused(path, 'it is a link') : error;
   });
   let read = 0;
-  // The handle is closed with its stream.
+  // The stream closes the handle.
   for await (const chunk of handle.createReadStream()) {
     read += chunk.length;
     if (read > size)
       throw new ArchiveError(
-        `${printableName(path)} grows while it is read. Nothing was imported.`,
+        `${printableName(path)} grew while it was being read. Nothing was imported.`,
       );
     yield chunk;
   }
 };
 
 const openPlain = (path: string) => open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+
+/** What a path can be imported as. */
+export type SourceKind = 'absent' | 'file' | 'export' | 'workspace' | 'directory' | 'other';
+
+export const sourceKindOf = (path: string): SourceKind => {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return 'absent';
+  if (stats.isFile()) return 'file';
+  if (!stats.isDirectory()) return 'other';
+  if (has(path, MANIFEST_NAME)) return 'export';
+  return ['workspace.md', 'cases', '.dossier'].some((name) => has(path, name))
+    ? 'workspace'
+    : 'directory';
+};
+
+const has = (dir: string, name: string): boolean =>
+  statSync(join(dir, name), { throwIfNoEntry: false }) !== undefined;

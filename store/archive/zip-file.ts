@@ -1,23 +1,29 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';
-import { messageOf } from '../base/message-of.ts';
+import { messageOf } from '../base/attempt.ts';
 import { MANIFEST_NAME } from '../records/manifest.ts';
 import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
-import { checkCount, checkSize, checkTotals } from './archive-limits.ts';
-import { checkArchivePath, checkNames, refused } from './archive-names.ts';
+import {
+  checkArchivePath,
+  checkCount,
+  checkNames,
+  checkSize,
+  checkTotals,
+  refused,
+} from './archive-checks.ts';
 
 interface ZipEntry extends ArchiveEntry {
   compressed: number;
   isDeflated: boolean;
-  /** Where the header before its bytes begins, and where its bytes do. */
+  /** The offsets of the local header and of the data. */
   header: number;
   start: number;
 }
 
 /**
- * Opens a zip file. Throws an ArchiveError for one that is damaged, or made to do harm: what can be known of it without
- * its contents is known after this.
+ * Opens a zip file. Throws an ArchiveError if it is damaged or malicious, as far as that can be checked without reading the
+ * contents.
  */
 export const openZip = async (path: string): Promise<Archive> => {
   const { default: yauzl } = await import('yauzl');
@@ -30,7 +36,7 @@ export const openZip = async (path: string): Promise<Archive> => {
   const zip = await yauzl.openPromise(path, options).catch((error: unknown) => {
     throw damaged(path, error);
   });
-  // An error that comes after the entries were read is also the stream's, which tells it.
+  // Later errors are also thrown by the stream of an entry.
   zip.on('error', () => undefined);
   try {
     const nameOf = (entry: Entry): string => {
@@ -49,19 +55,19 @@ export const openZip = async (path: string): Promise<Archive> => {
 
 const damaged = (path: string, error: unknown): unknown => {
   if (error instanceof ArchiveError || !(error instanceof Error)) return error;
-  // What the file system says goes on as it is.
+  // Errors of the file system pass through.
   if ('syscall' in error) return error;
   const why = error.message.startsWith('End of central directory')
-    ? 'is no zip file, or only the beginning of one'
+    ? 'is not a complete zip file'
     : `is damaged: ${error.message}`;
-  return new ArchiveError(`${path} ${why}. Copy or download it again; nothing was imported.`);
+  return new ArchiveError(`${path} ${why}. Nothing was imported. Copy or download it again.`);
 };
 
 const archiveOf = (path: string, zip: ZipFile, all: ZipEntry[]): Archive => {
   const entries = all.toSorted((a, b) => a.header - b.header);
   checkNames(withoutManifest(entries).map((entry) => entry.path));
   const manifests = entries.filter((entry) => entry.path === MANIFEST_NAME);
-  if (manifests.length > 1) throw refused(MANIFEST_NAME, 'it is there twice');
+  if (manifests.length > 1) throw refused(MANIFEST_NAME, 'it is in the archive twice');
   checkSpans(entries);
   checkTotals(
     sum(entries.map(({ size }) => size)),
@@ -89,8 +95,7 @@ const readEntries = async (zip: ZipFile, nameOf: (entry: Entry) => string): Prom
     checkEntry(path, entry);
     const header = await zip.readLocalFileHeaderPromise(entry);
     const raw = entry.fileName as unknown as Buffer;
-    if (!header.fileName.equals(raw))
-      throw refused(path, 'it has another name where its bytes begin');
+    if (!header.fileName.equals(raw)) throw refused(path, 'its local header has another name');
     if (path.endsWith('/')) continue;
     entries.push({
       path,
@@ -108,7 +113,7 @@ const readEntries = async (zip: ZipFile, nameOf: (entry: Entry) => string): Prom
 
 const STORED = 0;
 const DEFLATED = 8;
-// Traditional, strong, and that of the directory itself.
+// Traditional encryption, strong encryption, and encryption of the central directory.
 const ENCRYPTED = 0x1 | 0x40 | 0x2000;
 const UTF8_NAME = 0x800;
 
@@ -119,13 +124,10 @@ const checkEntry = (path: string, entry: Entry): void => {
   if ((flags & ENCRYPTED) !== 0)
     throw refused(path, 'it is encrypted; make the archive without a password');
   if (![STORED, DEFLATED].includes(entry.compressionMethod))
-    throw refused(
-      path,
-      `it is compressed by method ${entry.compressionMethod}; zip knows deflate everywhere`,
-    );
+    throw refused(path, `it uses compression method ${entry.compressionMethod}; use deflate`);
   const isFolder = path.endsWith('/');
   checkKind(path, modeOf(entry), isFolder);
-  if (isFolder && size > 0) throw refused(path, 'it is a directory, and has a content');
+  if (isFolder && size > 0) throw refused(path, 'it is a directory with content');
   if (isFolder) checkArchivePath(path.slice(0, -1));
   checkSize({ path, size }, compressedSize);
 };
@@ -149,7 +151,7 @@ const permissionsOf = (entry: Entry): number => {
   return permissions === 0 ? 0o644 : permissions;
 };
 
-// Entries that share bytes are how a small archive becomes an endless one.
+// Overlapping entries are a zip bomb.
 const checkSpans = (entries: ZipEntry[]): void => {
   let end = 0;
   for (const { path, header, start, compressed } of entries) {
@@ -165,12 +167,12 @@ const bytesOf = async function* (zip: ZipFile, entry: ZipEntry): AsyncGenerator<
     if (error instanceof Error && 'syscall' in error) throw error;
     const why = messageOf(error);
     throw new ArchiveError(
-      `The entry ${printableName(entry.path)} cannot be unpacked (${why}). Copy or download the archive again; nothing was imported.`,
+      `The entry ${printableName(entry.path)} cannot be unpacked (${why}). Nothing was imported. Copy or download the archive again.`,
     );
   }
 };
 
-// Counts as it inflates, and ends with an error at the first byte over the size that was told.
+// The stream fails at the first byte beyond the declared size.
 const streamOf = (
   zip: ZipFile,
   { start, compressed, isDeflated, size }: ZipEntry,

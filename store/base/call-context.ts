@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What a call carries through all that it awaits. */
+/** A value that a call carries through everything it awaits. */
 export interface CallContext<T> {
-  /** What the call carries on whose behalf this runs; undefined where there is none, or where it ended. */
+  /** The value of the current call; undefined outside a call, or after it ended. */
   get(): T | undefined;
   run<R>(carried: T, work: () => Promise<R>): Promise<R>;
-  /** Runs what is not the call's own. */
+  /** Runs `work` outside the current call. */
   without<R>(work: () => R): R;
 }
 
 /**
- * A context of calls. In Node 20 an AsyncLocalStorage that was used once makes every promise of the process slower, by a
- * third of a small request; this one does so only while a call that carries something runs.
+ * In Node 20, an AsyncLocalStorage that was used once slows every promise of the process (a third of a small request).
+ * This one is disabled while no call carries a value.
  */
 export const createCallContext = <T>(): CallContext<T> => {
   const storage = new AsyncLocalStorage<T | undefined>();

@@ -1,17 +1,17 @@
-/** What the operator says of one place of a plan, as comments.md has it. */
+/** One comment of the operator on a plan, as in comments.md. */
 export interface PlanComment {
-  /** The wording that it was made on; empty for what is said of the whole. */
+  /** The quoted text of the plan; empty for a comment on the whole plan. */
   quote: string;
   text: string;
-  /** Where it stands in the file, in characters. */
+  /** The offsets in the file, in characters. */
   start: number;
   end: number;
 }
 
-/** Comments that were sent together. */
+/** Comments that were sent to the agent together. */
 export interface SentRound {
   at: string;
-  /** The beginning of the plan's hash, where the file says it. */
+  /** The start of the plan's hash, if the file has it. */
   plan: string | undefined;
   comments: PlanComment[];
 }
@@ -19,20 +19,20 @@ export interface SentRound {
 export interface PlanComments {
   rounds: SentRound[];
   unsent: PlanComment[];
-  /** What is to be sent, as it is written; empty where nothing is. */
+  /** The source text of the unsent comments; empty if there are none. */
   pending: string;
-  /** Quotes below which nothing is said yet: they are kept, and no comment. */
+  /** Quotes without a comment below them. */
   bare: string[];
 }
 
 const SENT = /^\*Sent (\d{4}-[^,*]*)(?:, on plan ([0-9a-f]{6,64}))?\.?\*\s*$/;
 const QUOTED = /^ {0,3}> ?/;
-// What a comment begins a line with, and would be read as a quote or as the end of a round.
+// The start of a line of a comment that would read as a quote or as the end of a round.
 const MISREAD = /^(?=\\* {0,3}>|\\*\*Sent )/;
 
 /**
- * Reads comments.md: a quote, and below it what is said of it. Whatever else stands there is nobody's mistake: it belongs to
- * the comment above it. A line `*Sent …*` ends what was sent together.
+ * Parses comments.md: quotes with comments below them. Any other text belongs to the comment above it. A line `*Sent …*`
+ * ends a round of comments that were sent together.
  */
 export const readComments = (text: string): PlanComments => {
   const rounds: SentRound[] = [];
@@ -57,74 +57,77 @@ const commentsIn = (
   const found: Draft[] = [];
   let at = from;
   for (const line of text.slice(from, to).split('\n')) {
-    take(found, line.replace(/\r$/, ''), at);
+    addLine(found, line.replace(/\r$/, ''), at);
     at += line.length + 1;
   }
-  const all = found.map(({ quote, said, start, end }) => ({
-    ...{ quote: quote.join('\n').trim(), text: said.join('\n').trim(), start, end },
+  const all = found.map(({ quote, body, start, end }) => ({
+    quote: quote.join('\n').trim(),
+    text: body.join('\n').trim(),
+    start,
+    end,
   }));
   return {
-    comments: all.filter(({ text }) => isSaid(text)),
-    bare: all.flatMap(({ quote, text }) => (quote === '' || isSaid(text) ? [] : [quote])),
+    comments: all.filter(({ text }) => hasContent(text)),
+    bare: all.flatMap(({ quote, text }) => (quote === '' || hasContent(text) ? [] : [quote])),
   };
 };
 
 interface Draft {
   quote: string[];
-  said: string[];
+  body: string[];
   start: number;
   end: number;
 }
 
-const take = (found: Draft[], line: string, at: number): void => {
+const addLine = (found: Draft[], line: string, at: number): void => {
   const last = found.at(-1);
   const isQuote = QUOTED.test(line);
   const end = at + line.length;
-  if (isQuote && last?.said.length === 0) {
+  if (isQuote && last?.body.length === 0) {
     last.quote.push(line.replace(QUOTED, ''));
     last.end = end;
   } else if (isQuote) {
-    found.push({ quote: [line.replace(QUOTED, '')], said: [], start: at, end });
+    found.push({ quote: [line.replace(QUOTED, '')], body: [], start: at, end });
   } else if (last !== undefined) {
-    last.said.push(line.replace(/^\\(?=\\* {0,3}>|\\*\*Sent )/, ''));
+    last.body.push(line.replace(/^\\(?=\\* {0,3}>|\\*\*Sent )/, ''));
     if (line.trim() !== '') last.end = end;
-  } else if (line.trim() !== '') found.push({ quote: [], said: [line], start: at, end });
+  } else if (line.trim() !== '') found.push({ quote: [], body: [line], start: at, end });
 };
 
-// A title alone, or a remark in HTML, says nothing to an agent.
-const isSaid = (text: string): boolean =>
+// Headings and HTML comments alone are not worth sending.
+const hasContent = (text: string): boolean =>
   text
     .replace(/<!--.*?-->/gs, '')
     .replace(/^#{1,6} .*$/gm, '')
     .trim() !== '';
 
-const written = (quote: string, said: string): string => {
+const render = (quote: string, body: string): string => {
   const quoted = quote.split('\n').map((line) => (line === '' ? '>' : `> ${line}`));
-  const lines = said
+  const lines = body
     .trim()
     .split('\n')
     .map((line) => line.replace(MISREAD, '\\'));
   return `${quoted.join('\n')}\n\n${lines.join('\n')}`;
 };
 
-/** The file with one comment more. */
-export const withComment = (file: string, quote: string, said: string): string => {
+/** The file with a comment added at its end. */
+export const withComment = (file: string, quote: string, body: string): string => {
   const [ends = ''] = /\n{0,2}$/.exec(file) ?? [];
   const between = file === '' ? '' : '\n\n'.slice(ends.length);
-  return `${file}${between}${written(quote, said)}\n`;
+  return `${file}${between}${render(quote, body)}\n`;
 };
 
-/** The file with another text of a comment, or without it where that is empty. Nothing else of it changes. */
+/** The file with the text of one comment replaced, or without the comment if `body` is empty. */
 export const withOther = (
   file: string,
   { quote, start, end }: PlanComment,
-  said: string,
+  body: string,
 ): string =>
-  said.trim() === ''
+  body.trim() === ''
     ? `${file.slice(0, start)}${file.slice(end).replace(/^\s+/, '')}`
-    : `${file.slice(0, start)}${written(quote, said)}${file.slice(end)}`;
+    : `${file.slice(0, start)}${render(quote, body)}${file.slice(end)}`;
 
-/** The file, in which `sent` was sent; undefined where it does not begin what waits there. */
+/** The file with `sent` marked as sent; undefined if its unsent comments do not start with that text. */
 export const asSent = (
   file: string,
   sent: string,

@@ -9,8 +9,8 @@ export type StoreErrorCode =
   | 'read_only';
 
 /**
- * What the store refuses to do, with a stable code. Absence is never an error here: readers answer `undefined`.
- * Errors of the file system itself (ENOSPC, EACCES …) pass through untouched.
+ * A refusal by the store, with a stable code. Absence is not an error: readers return `undefined`. File system errors
+ * (ENOSPC, EACCES …) pass through unchanged.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -24,9 +24,9 @@ export class StoreError extends Error {
   }
 }
 
-/** What is told of something that is another than the one that was read. */
+/** The error for a file or record that changed between the caller's read and its write. */
 export const changedSince = (what: string): StoreError =>
   new StoreError(
     'precondition_failed',
-    `${what} changed since you read it. Read it again and decide anew; nothing was written.`,
+    `${what} changed since you read it; nothing was written. Read it again before you decide.`,
   );

@@ -1,107 +1,108 @@
-/** Something that there is one of at a time, told by its kind and what it is of. */
+/** Names one lock. */
 export interface LockKey {
   readonly kind: string;
-  /** Of which Work item, file or host; empty where there is one alone. */
+  /** The id of the Work item, webhook, repository or host; empty if the process has one lock of this kind. */
   readonly of: string;
 }
 
 interface Kind {
   kind: string;
-  /** What has one each; without it there is one alone. */
+  /** The thing that has a lock each; absent if the process has one lock of this kind. */
   per?: string;
-  /** What it sees to, in a sentence. */
-  is: string;
+  /** What the lock guarantees, as one sentence. */
+  purpose: string;
 }
 
 /**
- * All that is locked, in the order in which it is: who holds one may wait for those below it, and for none above. A turn
- * (`store/base/mutex.ts`) is in memory and waited for; what is a file says so.
+ * Every lock, in acquisition order: a holder may wait only for locks further down. Locks are in memory
+ * (`store/base/mutex.ts`); those that are files say so.
  */
 export const LOCKS = [
   {
     kind: 'daemon',
-    is: 'The workspace has one daemon: a file, held for its life; who finds it held is refused.',
+    purpose:
+      'One daemon serves a workspace. A file, held until the daemon exits; a second daemon is refused.',
   },
-  { kind: 'trust', is: 'What waits for the operator is looked at and taken in one step.' },
-  { kind: 'attach', is: 'Of two Work items that want the same directory as worktree one gets it.' },
-  { kind: 'arrivals', is: "The code host's deliveries are taken in one after the other." },
-  {
-    kind: 'codehostSettings',
-    is: 'Settings of the code host change together with its secret.',
-  },
-  { kind: 'settings', is: 'workspace.md is changed by one call at a time.' },
-  { kind: 'apiKeys', is: 'API keys are made, used and removed one at a time.' },
-  { kind: 'issue', per: 'issue', is: 'An issue is imported once.' },
+  { kind: 'trust', purpose: 'Pending approvals are checked and applied in one step.' },
+  { kind: 'attach', purpose: 'Only one Work item attaches a given directory as its worktree.' },
+  { kind: 'arrivals', purpose: 'Deliveries from the code host are processed one at a time.' },
+  { kind: 'codehostSettings', purpose: 'Code host settings and their secret change together.' },
+  { kind: 'settings', purpose: 'One call changes workspace.md at a time.' },
+  { kind: 'apiKeys', purpose: 'API keys are created, used and deleted one at a time.' },
+  { kind: 'issue', per: 'issue', purpose: 'An issue is imported once.' },
   {
     kind: 'importJob',
     per: 'import job',
-    is: "An import job's record is changed by one at a time.",
+    purpose: "One call updates an import job's record at a time.",
   },
   {
     kind: 'draft',
     per: 'Work item',
-    is: 'The text of a pull request is composed by one at a time.',
+    purpose: 'One call composes the text of a pull request at a time.',
   },
-  { kind: 'feedback', per: 'Work item', is: 'Reviews are given to one session.' },
+  { kind: 'feedback', per: 'Work item', purpose: 'A review is passed to one session.' },
   {
     kind: 'pull',
     per: 'Work item',
-    is: 'What the host says of a pull request is written in the order in which it was told.',
+    purpose: 'Pull request data is stored in the order in which the host returned it.',
   },
   {
     kind: 'worktree',
     per: 'Work item',
-    is: 'A worktree is made, changed and removed by one at a time.',
+    purpose: 'One call creates, changes or removes a worktree at a time.',
   },
   {
     kind: 'files',
     per: 'Work item',
-    is: 'No file of a worktree changes while it is noted how they are before a Plan turn.',
+    purpose: 'No file of a worktree changes while the baseline of a Plan turn is recorded.',
   },
-  { kind: 'queue', is: 'Sessions are made in the order of the calls: first come, first served.' },
-  { kind: 'start', is: 'Sessions start one at a time, so that max_sessions holds.' },
+  { kind: 'queue', purpose: 'Sessions are created in the order of the calls.' },
+  { kind: 'start', purpose: 'Sessions start one at a time, which enforces max_sessions.' },
   {
     kind: 'decision',
     per: 'Work item',
-    is: 'A decision about a session is seen with all that follows from it, or not at all.',
+    purpose: 'A decision about a session and its consequences become visible together.',
   },
   {
     kind: 'unsandboxed',
-    is: 'What a run without a sandbox left is looked at before files hold again.',
+    purpose: 'Changes made by a run without a sandbox are checked before files take effect again.',
   },
   {
     kind: 'git',
     per: 'repository',
-    is: "Commands that write a repository come one by one, so that none meets another's index.lock.",
+    purpose:
+      'Git commands that write to a repository run one at a time, so that index.lock never conflicts.',
   },
-  { kind: 'secret', per: 'webhook', is: 'A webhook has one secret.' },
+  { kind: 'secret', per: 'webhook', purpose: 'A webhook has one secret.' },
   {
     kind: 'sessions',
     per: 'Work item',
-    is: 'A sessions/ folder is entered by one process at a time: sessions/folder.lock, for moments.',
+    purpose:
+      'One process enters a sessions/ folder at a time. A file, sessions/folder.lock, held for moments.',
   },
-  {
-    kind: 'sessionLocks',
-    is: 'No session begins while the global memory is written.',
-  },
+  { kind: 'sessionLocks', purpose: 'No session starts while the global memory is written.' },
   {
     kind: 'sessionLock',
     per: 'Work item',
-    is: 'One session works in a worktree: sessions/lock.md, kept over restarts; who finds it held is refused or queued.',
+    purpose:
+      'One session works in a worktree. A file, sessions/lock.md, kept over restarts; another session is refused or queued.',
   },
-  { kind: 'webhooks', is: 'Registrations for the whole workspace are changed by one at a time.' },
+  { kind: 'webhooks', purpose: 'One call changes workspace-wide webhooks at a time.' },
   {
     kind: 'item',
     per: 'Work item',
-    is: 'What is read of a Work item is still so when it is written.',
+    purpose: 'A Work item does not change between a read and the write based on it.',
   },
-  { kind: 'problems', is: 'What is wrong with files is told in the order in which it was found.' },
+  {
+    kind: 'problems',
+    purpose: 'Problems of files are reported in the order in which they were found.',
+  },
   {
     kind: 'comment',
     per: 'issue or pull request',
-    is: 'There is one comment of ours for each marker.',
+    purpose: 'Each marker has one comment of Dossier.',
   },
-  { kind: 'host', per: 'code host', is: 'A code host gets one write at a time.' },
+  { kind: 'host', per: 'code host', purpose: 'A code host receives one write at a time.' },
 ] as const satisfies readonly Kind[];
 
 type Listed = (typeof LOCKS)[number];

@@ -1,25 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LOCKS, type LockKey } from './locks.ts';
 
-/** One at a time for each lock, first come first served. `left` is called with its lock after each turn. */
-export const createLocks = (left: (lock: LockKey) => void = () => undefined) => {
+/** Locks in memory, granted first come, first served. `released` is called after each release. */
+export const createLocks = (released: (lock: LockKey) => void = () => undefined) => {
   const last = new Map<string, Promise<unknown>>();
   return {
     take: <T>(lock: LockKey, work: () => Promise<T>): Promise<T> => {
       const name = nameOf(lock);
       const withOrder = holding(lock, work);
-      const turn = (last.get(name) ?? Promise.resolve()).then(withOrder, withOrder);
-      last.set(name, turn);
-      const leave = () => {
-        if (last.get(name) === turn) last.delete(name);
-        left(lock);
+      const held = (last.get(name) ?? Promise.resolve()).then(withOrder, withOrder);
+      last.set(name, held);
+      const release = () => {
+        if (last.get(name) === held) last.delete(name);
+        released(lock);
       };
-      turn.then(leave, leave);
-      return turn;
+      held.then(release, release);
+      return held;
     },
-    /** Whether somebody has this lock, or waits for it. */
+    /** Whether the lock is held or waited for. */
     isTaken: (lock: LockKey): boolean => last.has(nameOf(lock)),
-    /** Resolves when nobody has this lock. */
+    /** Resolves once the lock is neither held nor waited for. */
     whenFree: async (lock: LockKey): Promise<void> => {
       refuseAgainstOrder(lock);
       const name = nameOf(lock);
@@ -33,48 +33,48 @@ const nameOf = ({ kind, of }: LockKey): string => (of === '' ? kind : `${kind} $
 
 interface Held {
   lock: LockKey;
-  over: boolean;
+  isReleased: boolean;
 }
 
 let chain: AsyncLocalStorage<readonly Held[]> | undefined;
 
 /**
- * From now on who asks for a lock against the order of LOCKS, or for one that is held on the way to this call, gets an
- * error. Until then nothing is followed, and a turn costs what it cost.
+ * Turns on the check of the lock order: from now on, taking a lock against the order of LOCKS, or one that the caller
+ * already holds, throws. Off by default, because following the order costs time.
  */
 export const followLocks = (): void => {
   chain ??= new AsyncLocalStorage();
 };
 
-/** Work that holds a lock, whoever sees to it that there is one at a time. Throws against the order where that is followed. */
+/** Registers a lock as held while `work` runs; the caller does the locking. Throws against the order if checked. */
 export const holding = <T>(lock: LockKey, work: () => Promise<T>): (() => Promise<T>) => {
   const followed = chain;
   if (followed === undefined) return work;
   refuseAgainstOrder(lock);
-  const mine: Held = { lock, over: false };
+  const mine: Held = { lock, isReleased: false };
   const held = [...heldNow(), mine];
   return () =>
     followed.run(held, work).finally(() => {
-      mine.over = true;
+      mine.isReleased = true;
     });
 };
 
-/** Runs what nobody on the way to this call waits for: it holds none of their locks. */
+/** Runs background work that no caller awaits, so that it does not count as holding the caller's locks. */
 export const apart = <T>(work: () => T): T => (chain === undefined ? work() : chain.run([], work));
 
-// What was begun in a turn and goes on after it holds it no more.
-const heldNow = (): Held[] => (chain?.getStore() ?? []).filter(({ over }) => !over);
+// Work that was started under a lock and outlives it holds it no longer.
+const heldNow = (): Held[] => (chain?.getStore() ?? []).filter(({ isReleased }) => !isReleased);
 
-/** Throws, where that is followed, for a lock that is asked for against the order. */
+/** Throws if taking this lock is against the order, and the order is checked. */
 export const refuseAgainstOrder = (lock: LockKey): void => {
   for (const { lock: held } of heldNow()) {
     if (nameOf(held) === nameOf(lock))
-      throw new Error(`Whoever holds ${nameOf(lock)} asks for it again, and would wait for ever`);
+      throw new Error(`Deadlock: ${nameOf(lock)} is requested by its holder`);
     if (levelOf(held) >= levelOf(lock))
-      throw new Error(`${nameOf(lock)} is asked for while ${nameOf(held)} is held: ${ORDER}`);
+      throw new Error(`${nameOf(lock)} is requested while ${nameOf(held)} is held: ${ORDER}`);
   }
 };
 
-const ORDER = 'store/base/locks.ts lists what is taken first before what is taken within it';
+const ORDER = 'take locks in the order of store/base/locks.ts';
 
 const levelOf = ({ kind }: LockKey): number => LOCKS.findIndex((each) => each.kind === kind);

@@ -1,4 +1,4 @@
-/** The known word that a mistyped one is nearest to; undefined where none is near. */
+/** The known word closest to a mistyped one; undefined if none is close. */
 export const meantBy = (word: string, known: readonly string[]): string | undefined => {
   const most = Math.min(3, Math.floor(word.length / 3));
   const [nearest] = known
@@ -10,7 +10,7 @@ export const meantBy = (word: string, known: readonly string[]): string | undefi
 
 const plain = (word: string): string => word.toLowerCase().replaceAll('-', '_');
 
-// How many letters have to be put in, left out, changed, or swapped with the next.
+// Damerau-Levenshtein: insertions, deletions, substitutions, swaps of neighbours.
 const distance = (a: string, b: string): number => {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,23 +1,23 @@
-// What is drawn as nothing, though Unicode calls it a sign: of Braille, Khitan, hieroglyphs, music.
+// Drawn as nothing, though Unicode classes them as symbols: Braille, Khitan, hieroglyphs, music.
 const EMPTY = '\\u2800\\u{16FE4}\\u{13441}\\u{13442}\\u{1D159}';
 
-/** For an expression: a character that nobody sees, or that moves, hides or turns round what is seen. */
+/** A character class: characters that are invisible, or that move, hide or reverse visible ones. */
 export const UNSEEN_ONE = `[\\p{Cc}\\p{DI}\\p{Zl}\\p{Zp}\\uFFF9-\\uFFFB${EMPTY}]`;
 
-// A line's end is none, nor is a tab.
+// Line ends and tabs are allowed.
 const UNSEEN = `(?![\\t\\n]|\\r\\n)${UNSEEN_ONE}`;
 
-// Scripts whose letters take another form where an invisible joiner stands.
+// Scripts in which an invisible joiner changes the form of a letter.
 const JOINED = ['Arab', 'Syrc', 'Nkoo', 'Mong', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml']
   .concat(['Telu', 'Knda', 'Mlym', 'Sinh', 'Khmr', 'Tibt', 'Mymr'])
   .map((script) => `\\p{scx=${script}}`)
   .join('');
 
-// A mark of direction beside letters that run from right to left says where their punctuation belongs.
+// A direction mark beside right-to-left letters places their punctuation.
 const RIGHT_TO_LEFT = '[\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Syrc}\\p{scx=Thaa}]';
 const MARK = '[\\u200E\\u200F\\u061C]';
 
-// Where an invisible character belongs to what is seen: emoji, flags, joined letters, the mark at a file's beginning.
+// Legitimate invisible characters: in emoji, flags and joined letters, and the byte order mark.
 const FITTING = [
   '\\u{1F3F4}[\\u{E0030}-\\u{E0039}\\u{E0061}-\\u{E007A}]{3,6}\\u{E007F}',
   '\\p{ExtPict}(?:\\p{EMod}|[\\uFE0E\\uFE0F])?(?:\\u200D\\p{ExtPict}(?:\\p{EMod}|\\uFE0F)?)*',
@@ -36,8 +36,8 @@ const ONE = new RegExp(`${FITTING}|(${UNSEEN})`, 'gu');
 const RUN = new RegExp(`${FITTING}|((?:${UNSEEN})+)`, 'gu');
 
 /**
- * The text with everything in it to be seen: control characters as their pictures (`␛`), others by number
- * (`⟦U+202E⟧`). Line ends, tabs, emoji and the joiners of scripts stay. Done twice, it changes nothing more.
+ * Replaces control characters with their pictures (`␛`) and invisible ones with their number (`⟦U+202E⟧`). Line ends,
+ * tabs, emoji and the joiners of scripts stay. Idempotent.
  */
 export const visible = (text: string): string =>
   HIDES.test(text)
@@ -57,11 +57,11 @@ const DEL = 0x7f;
 const [ESC, CSI] = [0x1b, 0x9b].map((code) => String.fromCharCode(code));
 const COLOUR = new RegExp(`(?:${ESC}\\[|${CSI})[\\d;:]*m`, 'g');
 
-/** What a program wrote for a terminal, to be read anywhere: its colours are left out, all else is made visible. */
+/** Terminal output without its colours; everything else is made visible. */
 export const visibleOutput = (text: string): string =>
   HIDES.test(text) ? visible(text.replace(COLOUR, '')) : text;
 
-/** The same for every text in a value, however deep; names of fields, and values of those that end in `_id`, stay. */
+/** Applies `show` to every string in a value, at any depth, except field names and fields that end in `_id`. */
 export const visibleWithin = <T>(value: T, show = visible): T => {
   if (typeof value === 'string') return show(value) as T;
   if (Array.isArray(value)) return value.map((one) => visibleWithin(one, show)) as T;
@@ -73,7 +73,7 @@ export const visibleWithin = <T>(value: T, show = visible): T => {
   return Object.fromEntries(entries) as T;
 };
 
-/** What a reader would not see of a text, with its place from 1, made visible. */
+/** Hidden text in a file, made visible. Lines and columns count from 1. */
 interface HiddenText {
   line: number;
   /** In characters. */
@@ -82,7 +82,7 @@ interface HiddenText {
   text: string;
 }
 
-/** Where a text holds what a reader would not see, or has pushed out of sight, in order; the first hundred. */
+/** Finds text that a reader would not see, or that blanks push out of sight, in order: at most 100 places. */
 export const warningsIn = (text: string): HiddenText[] => {
   const found = [...hiddenIn(text), ...blanksIn(text), ...emptyLinesIn(text)].toSorted(
     (a, b) => a.at - b.at,
@@ -127,7 +127,7 @@ const KINDS: readonly (readonly [HiddenText['kind'], RegExp])[] = [
 
 const TAB = 8;
 
-// Only what has text behind it pushes that out of sight.
+// Blanks hide something only if text follows them.
 const blanksIn = (text: string): Found[] =>
   [...text.matchAll(/[\t\p{Zs}]{10,}/gu)].flatMap(({ 0: blanks, index }) => {
     const after = text.slice(index + blanks.length, index + blanks.length + LONGEST);
@@ -138,7 +138,7 @@ const blanksIn = (text: string): Found[] =>
 
 const FOLD = 20;
 
-// The lines are walked, not matched: an expression would look through each run of blanks from each of its places.
+// A loop, because a regular expression would take quadratic time on runs of blanks.
 const emptyLinesIn = (text: string): Found[] => {
   const found: Found[] = [];
   let [at, first, empty] = [0, 0, 0];
@@ -155,3 +155,22 @@ const emptyLinesIn = (text: string): Found[] => {
   }
   return found;
 };
+
+const NEEDS_ESCAPE = new RegExp(UNSEEN_ONE, 'u');
+const EVERY_ESCAPED = new RegExp(`(?!\\n)${NEEDS_ESCAPE.source}`, 'gu');
+
+/**
+ * JSON in which a terminal shows every character: C1 controls, bidi and invisible characters are written `\uXXXX`, which
+ * parses to the same value.
+ */
+export const jsonText = (value: unknown, indent?: number): string => {
+  const json = JSON.stringify(value, undefined, indent);
+  return indent === undefined && !NEEDS_ESCAPE.test(json)
+    ? json
+    : json.replace(EVERY_ESCAPED, escaped);
+};
+
+const escaped = (char: string): string =>
+  [...Array(char.length).keys()]
+    .map((at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`)
+    .join('');

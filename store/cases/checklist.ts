@@ -6,7 +6,7 @@ import { explained, readRegularFile, unreadable } from '../front-matter/record-f
 import { appendToList, renderFrontMatter, spliceFrontMatter } from '../front-matter/splice.ts';
 import { decodeRecord } from '../front-matter/text.ts';
 import { replaceFile } from '../fs/durable.ts';
-import { untilDone } from '../fs/until-done.ts';
+import { untilDone } from '../fs/retry.ts';
 import { checklistFile } from '../layout.ts';
 import { grant } from '../reconcile/accept-change.ts';
 import { changingItem, createOwn } from '../reconcile/changing.ts';

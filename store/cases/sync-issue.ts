@@ -1,7 +1,7 @@
 import { type IssueCopy, issueCopyOf, writeIssueCopy } from '../codehost/issue-copy.ts';
 import { changeLinkOnce, type LinkChange, linkOf } from '../codehost/links.ts';
 import { keepSync } from '../codehost/syncs.ts';
-import { untilDone } from '../fs/until-done.ts';
+import { untilDone } from '../fs/retry.ts';
 import { changingItem } from '../reconcile/changing.ts';
 import { caseOf, type Item } from '../reconcile/item.ts';
 import { reconcileWritten } from '../reconcile/reconcile.ts';

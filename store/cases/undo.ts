@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { listDirectory } from '../front-matter/folder.ts';
-import { undoPlace } from '../fs/placing.ts';
+import { undoPlace } from '../fs/place.ts';
 import { writeSynced } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 

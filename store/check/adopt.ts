@@ -6,7 +6,7 @@ import type { Layout } from '../layout.ts';
 import type { ItemFiles } from '../reconcile/item-files.ts';
 import { type Finding, type Mend, warning } from './finding.ts';
 
-/** Records made by hand that have all but what the daemon adds. */
+/** Findings for hand-made records that lack values which the daemon adds. */
 export const lackingFindings = (
   layout: Layout,
   dir: string,
@@ -18,7 +18,7 @@ export const lackingFindings = (
   ...unverified(`${dir}/proof`, files.proofs),
 ];
 
-// The daemon takes it back, with the event that follows: it is told here for who looks before it does.
+// The daemon withdraws the verification, with its event. Until then, the check reports it.
 const unverified = (folder: string, proofs: ItemFiles['proofs']): Finding[] =>
   [...proofs].flatMap(([name, { value }]) =>
     value?.adopt?.verified === false && 'verified_at' in value.adopt
@@ -27,9 +27,9 @@ const unverified = (folder: string, proofs: ItemFiles['proofs']): Finding[] =>
   );
 
 const EDITED =
-  'The content is not what was verified (`verified_sha256`). The daemon takes the verification back; look at it, then verify it again';
+  'The content changed since it was verified (`verified_sha256`). The daemon withdraws the verification. Check the content, then verify it again';
 
-// An id that somebody removed is put back.
+// A removed id is restored.
 const withFormerId = (
   entry: ItemFiles['case'],
   id: string | undefined,
@@ -54,13 +54,13 @@ const lacking = (
   const changes = additions(value?.adopt ?? {});
   const keys = Object.keys(changes);
   if (problem !== undefined || keys.length === 0) return [];
-  const mend = amending(layout, file, { sha, changes }, `added: ${keys.join(', ')}`);
+  const mend = editFix(layout, file, { sha, changes }, `added: ${keys.join(', ')}`);
   const message = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing. The daemon adds them, and so does dossier check --fix`;
   return [warning({ file, code: 'incomplete', message }, mend)];
 };
 
-/** Changes that were worked out from the file with that hash; `words` say what was done. */
-export const amending =
+/** A fix that changes a record, if it still has that hash; `words` say what was done. */
+export const editFix =
   (
     layout: Layout,
     file: string,
@@ -73,7 +73,7 @@ export const amending =
     return isDone ? words : undefined;
   };
 
-// Whether a verification holds is judged by the daemon, with the events that follow from it.
+// The daemon decides about verifications, with the events that follow.
 const additions = (adopt: MatterChanges): MatterChanges =>
   Object.fromEntries(
     Object.entries(adopt).filter(

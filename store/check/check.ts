@@ -6,37 +6,36 @@ import {
   NO_FOLDER,
 } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { lookAtJournal } from '../journal/journal-file.ts';
+import { readNewestJournal } from '../journal/journal-file.ts';
 import { seenIn } from '../journal/journal-state.ts';
 import type { Layout } from '../layout.ts';
 import { waitingOnDisk } from '../pending/pending-on-disk.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
-import { waitsForTrust } from '../settings/trust/told.ts';
+import { waitsForTrust } from '../settings/trust/waiting.ts';
 import { holderOf } from '../workspace/daemon-lock.ts';
 import { error, type Finding, warning } from './finding.ts';
-import { checkGitignore } from './git-ignore.ts';
-import { checkGlobals } from './globals.ts';
+import { checkGitignore, checkGlobals } from './globals.ts';
 import { checkItems, type FoundItem } from './items.ts';
 import { checkMachine } from './machine.ts';
 import { olderVersions } from './older.ts';
 
 export interface Checked {
   items: number;
-  /** Sorted by file, then by place. */
+  /** Sorted by file, then by line. */
   findings: Finding[];
 }
 
 /**
- * Reads every record of a workspace that another process may have open: takes no lock and writes nothing. `committed`
- * answers the versions of a file that git has; `advice` is what somebody should know besides.
+ * Checks every record of a workspace, which another process may have open: takes no lock and writes nothing. `committed`
+ * returns the versions of a file in git; `advice` adds further warnings.
  */
 export const checkWorkspace = async (
   layout: Layout,
   committed: (file: string) => Promise<Buffer[]>,
   advice: readonly FileProblem[] = [],
 ): Promise<Checked> => {
-  const journal = lookAtJournal(layout.journal);
+  const journal = readNewestJournal(layout.journal);
   const seen = seenIn(journal?.lines ?? []);
   const older = olderVersions(layout, committed);
   const { items, findings } = await checkItems({ layout, seen, older });
@@ -73,7 +72,7 @@ const checkTop = ({ cases }: Layout): Finding[] => {
   return [error(fileProblem('cases', stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER))];
 };
 
-// What stands in files and does not hold on this machine until the operator says so: a line for each file.
+// Values that need the operator's trust on this machine, one finding for each file.
 const checkTrust = (layout: Layout): Finding[] => {
   const all = waitingOnDisk(layout);
   return [...new Set(all.map(({ file }) => file))].map((file) => {

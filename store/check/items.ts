@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { issueKey, twinOf } from '../codehost/link-index.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
-import { duplicateId } from '../front-matter/entry-problems.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { fileProblem, Problem } from '../front-matter/problem.ts';
+import { duplicateId } from '../front-matter/problems.ts';
 import { placeIn } from '../front-matter/record-file.ts';
 import { standing } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';
@@ -16,16 +16,15 @@ import { type ItemFiles, problemsIn, readItem, UNKNOWN_FILE } from '../reconcile
 import { missingCase } from '../reconcile/reconcile.ts';
 import { walk } from '../reconcile/walk.ts';
 import { LinkMatter } from '../records/link.ts';
-import { amending, lackingFindings } from './adopt.ts';
-import { entryErrors, error, errorAt, type Finding, warning } from './finding.ts';
-import { type Older, puttingBack } from './older.ts';
+import { editFix, lackingFindings } from './adopt.ts';
+import { entryErrors, error, errorAt, type Finding, textFindings, warning } from './finding.ts';
+import { type Older, restoreFix } from './older.ts';
 import { checkSessions } from './sessions.ts';
-import { textFindings } from './texts.ts';
 
-/** What the whole of a workspace is looked at with. */
-export interface Checkup {
+/** The context of a check of all Work items. */
+export interface ItemCheck {
   layout: Layout;
-  /** What the daemon of this machine last saw of each Work item, by id. */
+  /** The last known state of each Work item on this machine, by id. */
   seen: ReadonlyMap<string, ToldState>;
   older: Older;
 }
@@ -33,16 +32,16 @@ export interface Checkup {
 export interface FoundItem {
   dir: string;
   files: ItemFiles;
-  /** What was last seen in this directory. */
+  /** The last known state in this directory. */
   seen: ToldState | undefined;
 }
 
-/** Reads every Work item with all that belongs to it. */
+/** Checks every Work item with all its files. */
 export const checkItems = async (
-  checkup: Checkup,
+  check: ItemCheck,
 ): Promise<{ items: FoundItem[]; findings: Finding[] }> => {
-  const { root } = checkup.layout;
-  const byDir = new Map([...checkup.seen.values()].map((seen) => [seen.dir, seen]));
+  const { root } = check.layout;
+  const byDir = new Map([...check.seen.values()].map((seen) => [seen.dir, seen]));
   const items: FoundItem[] = [];
   const findings: Finding[] = [];
   for (const { dir, kind } of walk(root)) {
@@ -52,8 +51,8 @@ export const checkItems = async (
     if (files !== undefined) items.push({ dir, files, seen });
   }
   const taken = new Set(items.map(({ files }) => idOf(files.case)));
-  for (const item of items) findings.push(...(await checkItem(checkup, item, taken)));
-  findings.push(...checkIds(checkup, items), ...(await checkMissing(checkup, items)));
+  for (const item of items) findings.push(...(await checkItem(check, item, taken)));
+  findings.push(...checkIds(check, items), ...(await checkMissing(check, items)));
   findings.push(...checkLinks(root, inOrderOfAge(items)));
   return { items, findings };
 };
@@ -65,7 +64,7 @@ const ageOf = ({ files: { case: entry } }: FoundItem): string =>
   `${entry.value?.matter.created_at} ${idOf(entry)}`;
 
 const checkItem = async (
-  checkup: Checkup,
+  check: ItemCheck,
   item: FoundItem,
   taken: ReadonlySet<string | undefined>,
 ): Promise<Finding[]> => {
@@ -78,21 +77,21 @@ const checkItem = async (
   for (const finding of findings) {
     if (!HOLLOW.has(finding.code)) continue;
     const wanted = lastSeen(item, finding.file.slice(dir.length + 1));
-    finding.mend = await puttingBack(checkup.layout, finding.file, { ...checkup, wanted });
+    finding.mend = await restoreFix(check.layout, finding.file, { ...check, wanted });
   }
   return [
     ...findings,
     ...unprovenIn(item),
-    ...lackingFindings(checkup.layout, dir, { files, former }),
-    ...checkSessions(checkup.layout, dir),
-    ...[...readAside(join(checkup.layout.root, dir))].flatMap(([file, entry]) =>
+    ...lackingFindings(check.layout, dir, { files, former }),
+    ...checkSessions(check.layout, dir),
+    ...[...readAside(join(check.layout.root, dir))].flatMap(([file, entry]) =>
       entryErrors(`${dir}/${file}`, entry),
     ),
-    ...textFindings(checkup.layout.root, `${dir}/memory`),
+    ...textFindings(check.layout.root, `${dir}/memory`),
   ];
 };
 
-// One that was never readable has no state.
+// A Work item that was never readable has no state.
 const unprovenIn = ({ dir, files, seen }: FoundItem): Finding[] =>
   files.case.value === undefined
     ? []
@@ -100,7 +99,7 @@ const unprovenIn = ({ dir, files, seen }: FoundItem): Finding[] =>
 
 const HOLLOW = new Set(['empty_file', 'nul_byte']);
 
-/** The hashes of what may have stood in a file: of a proof those of all that cannot be found elsewhere. */
+/** The hashes of the last known content of a file; for a proof, those of all missing proofs. */
 const lastSeen = ({ files, seen }: FoundItem, name: string): ReadonlySet<string> => {
   if (seen === undefined) return new Set();
   if (name === 'case.md') return new Set([seen.case.sha]);
@@ -110,7 +109,7 @@ const lastSeen = ({ files, seen }: FoundItem, name: string): ReadonlySet<string>
   return new Set(lost.map(([, { sha }]) => sha));
 };
 
-const checkIds = (checkup: Checkup, items: readonly FoundItem[]): Finding[] => {
+const checkIds = (check: ItemCheck, items: readonly FoundItem[]): Finding[] => {
   const byId = new Map<string, FoundItem[]>();
   for (const item of items) {
     const { value, problem } = item.files.case;
@@ -119,14 +118,14 @@ const checkIds = (checkup: Checkup, items: readonly FoundItem[]): Finding[] => {
     byId.set(id, [...(byId.get(id) ?? []), item]);
   }
   return [...byId].flatMap(([id, same]) => [
-    ...duplicates(checkup, id, same),
-    ...same.flatMap((item) => changedId(checkup, byId, item)),
+    ...duplicates(check, id, same),
+    ...same.flatMap((item) => changedId(check, byId, item)),
   ]);
 };
 
-// Which one is the first only the journal can say; without it the operator has to.
+// Only the journal knows which one had the id first. Without it, the operator must decide.
 const duplicates = (
-  { layout, seen }: Checkup,
+  { layout, seen }: ItemCheck,
   id: string,
   same: readonly FoundItem[],
 ): Finding[] => {
@@ -140,13 +139,13 @@ const duplicates = (
       const path = join(layout.root, file);
       const problem = duplicateId(first?.dir ?? '', placeIn(layout.root, path, 'id'));
       const fix = { sha: entry.sha, changes: { id: randomUUID() } };
-      const mend = amending(layout, file, fix, `given an id of its own, ${fix.changes.id}`);
+      const mend = editFix(layout, file, fix, `new id: ${fix.changes.id}`);
       return error(fileProblem(file, problem), known && mend);
     });
 };
 
 const changedId = (
-  { layout, seen }: Checkup,
+  { layout, seen }: ItemCheck,
   byId: ReadonlyMap<string, FoundItem[]>,
   { dir, files, seen: before }: FoundItem,
 ): Finding[] => {
@@ -154,14 +153,14 @@ const changedId = (
   const former = before?.case.matter.id;
   if (former === undefined || former === id || byId.has(former) || seen.has(id)) return [];
   const file = `${dir}/case.md`;
-  const message = `This Work item had the id ${former}, and the file says ${id}. Write the former`;
+  const message = `This Work item had the id ${former}, but the file has ${id}. Restore the former id`;
   const place = placeIn(layout.root, join(layout.root, file), 'id');
   return errorAt(file, new Problem('wrong_id', message, place));
 };
 
-/** Directories that stand without the case.md that was last seen in them. */
-const checkMissing = async (checkup: Checkup, items: readonly FoundItem[]): Promise<Finding[]> => {
-  const { layout, seen } = checkup;
+/** Directories whose case.md is missing. */
+const checkMissing = async (check: ItemCheck, items: readonly FoundItem[]): Promise<Finding[]> => {
+  const { layout, seen } = check;
   const ids = new Set(items.map(({ files }) => idOf(files.case)));
   const dirs = items.map(({ dir }) => dir);
   const findings: Finding[] = [];
@@ -169,13 +168,13 @@ const checkMissing = async (checkup: Checkup, items: readonly FoundItem[]): Prom
     if (ids.has(id) || dirs.some((other) => other === dir || other.startsWith(`${dir}/`))) continue;
     if (standing(layout.root, join(layout.root, dir)) !== 'there') continue;
     const file = `${dir}/case.md`;
-    const mend = await puttingBack(layout, file, { ...checkup, wanted: new Set([last.sha]) });
+    const mend = await restoreFix(layout, file, { ...check, wanted: new Set([last.sha]) });
     findings.push(error(fileProblem(file, missingCase()), mend));
   }
   return findings;
 };
 
-/** The links to issues of all Work items, the oldest first, and of which two are linked to one. */
+/** Checks the issue links of all Work items, oldest first, and reports two links to the same issue. */
 const checkLinks = (root: string, dirs: readonly string[]): Finding[] => {
   const first = new Map<string, string>();
   return dirs.flatMap((dir) => {

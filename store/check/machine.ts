@@ -14,8 +14,8 @@ import {
 } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { linkedInUndo, unlinkKept } from '../fs/undo-links.ts';
-import { problemOfRollback } from '../journal/damage.ts';
-import type { JournalLook } from '../journal/journal-file.ts';
+import type { JournalSnapshot } from '../journal/journal-file.ts';
+import { problemOfRollback } from '../journal/journal-problems.ts';
 import { endOf } from '../journal/journal-state.ts';
 import { isOlder, readMark } from '../journal/mark.ts';
 import type { Layout } from '../layout.ts';
@@ -27,16 +27,16 @@ import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 
 export interface Machine {
   layout: Layout;
-  /** A daemon runs: what it is in the middle of is no leftover. */
+  /** Whether a daemon runs, whose temporary files are not leftovers. */
   isRunning: boolean;
-  journal: JournalLook | undefined;
+  journal: JournalSnapshot | undefined;
   /** The ids of the Work items. */
   ids: ReadonlySet<string>;
-  /** Every registration by its file, those that cannot be read among them. */
+  /** Every webhook registration by file, including unreadable ones. */
   webhooks: ReadonlyMap<string, ReadEntry<WebhookFile>>;
 }
 
-/** What `.dossier/` holds for this machine alone. */
+/** Checks the files of this machine in `.dossier/`. */
 export const checkMachine = (machine: Machine): Finding[] => {
   const { layout } = machine;
   const stats = statsAt(layout.dossier);
@@ -57,17 +57,17 @@ export const checkMachine = (machine: Machine): Finding[] => {
 const checkMode = ({ root }: Layout, path: string, mode: number): Finding[] => {
   const now = (statsAt(path)?.mode ?? mode) & 0o777;
   if ((now & ~mode) === 0) return [];
-  const message = `Its mode is ${octal(now)}, and others may look at what is ${octal(mode)} at most. dossier check --fix tightens it`;
+  const message = `Its mode is ${octal(now)}, so other users can access it; it should be ${octal(mode)} at most. dossier check --fix tightens it`;
   const mend: Mend = async () => {
     chmodSync(path, now & mode);
-    return `mode ${octal(now)} is ${octal(now & mode)} now`;
+    return `mode changed from ${octal(now)} to ${octal(now & mode)}`;
   };
   return [error({ file: relative(root, path), code: 'wide_mode', message }, mend)];
 };
 
 const octal = (mode: number): string => mode.toString(8).padStart(4, '0');
 
-// The daemon does not start with one: who made the workspace may want files elsewhere written or emptied.
+// The daemon refuses to start with a link here, which could make it overwrite or empty files elsewhere.
 const checkLinks = (layout: Layout): Finding[] =>
   [layout.dossier, ...placesOf(layout)]
     .flatMap((dir) => listDirectory(dir).map((name) => join(dir, name)))
@@ -75,8 +75,15 @@ const checkLinks = (layout: Layout): Finding[] =>
     .flatMap((path) => errorAt(relative(layout.root, path), LINKED_FOLDER));
 
 const placesOf = (layout: Layout): string[] => [
-  ...[layout.tmp, layout.trash, layout.undo, layout.secrets, layout.deliveries],
-  ...[layout.arrivals, layout.answers, layout.worktrees, layout.journal],
+  layout.tmp,
+  layout.trash,
+  layout.undo,
+  layout.secrets,
+  layout.deliveries,
+  layout.arrivals,
+  layout.answers,
+  layout.worktrees,
+  layout.journal,
 ];
 
 const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>
@@ -84,7 +91,7 @@ const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>
     const names = listDirectory(dir);
     if (names.length === 0) return [];
     const what = names.length === 1 ? 'One leftover' : `${names.length} leftovers`;
-    const message = `${what} of something that was interrupted. dossier check --fix removes what is here, and so does the next start`;
+    const message = `${what} of an interrupted operation. dossier check --fix removes ${names.length === 1 ? 'it' : 'them'}, as does the next start`;
     return [
       warning({ file: relative(root, dir), code: 'leftover', message }, async () => {
         for (const name of names) rmSync(join(dir, name), { recursive: true, force: true });
@@ -93,15 +100,15 @@ const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>
     ];
   });
 
-// A write that was interrupted before its rename leaves the file in its place with a second name here.
+// A write interrupted before its rename leaves a hard link of the target here.
 const checkUndo = (layout: Layout): Finding[] =>
   linkedInUndo(layout).map((path) => {
     const message =
-      'It is a hard link to a file that is in use: a write was interrupted. dossier check --fix makes it a file of its own';
+      'A write was interrupted, so this is a hard link to a file in use. dossier check --fix makes it a separate file';
     const file = relative(layout.root, join(layout.undo, path));
     return warning({ file, code: 'leftover', message }, async () => {
       await unlinkKept(layout, path);
-      return 'is a file of its own now';
+      return 'is now a separate file';
     });
   });
 
@@ -122,30 +129,29 @@ const checkJournal = ({ layout, isRunning, journal }: Machine): Finding[] => {
     await mkdir(day, { recursive: true, mode: 0o700 });
     await writeFile(join(day, `${Date.now()}-tail-${basename(path)}`), tail.bytes, { mode: 0o600 });
     await truncate(path, tail.from);
-    return `cut at line ${tail.line}, ${tail.bytes.length} bytes, which are kept in .dossier/undo`;
+    return `cut at line ${tail.line}; the ${tail.bytes.length} removed bytes are in .dossier/undo`;
   };
   const place = { line: tail.line, column: 1 };
   return [...findings, warning({ file, ...place, code: 'journal_torn', message: TORN }, mend)];
 };
 
-// While a daemon runs, the mark and the journal are not read in one moment.
-const checkEnd = (layout: Layout, { lines, damaged, tail }: JournalLook): Finding[] => {
+// Only without a running daemon, which could write between the reads of mark and journal.
+const checkEnd = (layout: Layout, { lines, damaged, tail }: JournalSnapshot): Finding[] => {
   const mark = journalMarkFile(layout);
   const noted = mark === undefined ? undefined : readMark(mark);
   const end = endOf(lines);
-  // What a damaged line said of the end is not known.
+  // A damaged line may have been the end.
   if (damaged.length > 0 || tail !== undefined || !noted || !isOlder(end, noted)) return [];
   return [warning(problemOfRollback(layout, { last: end.last, told: noted.last }))];
 };
 
-const DAMAGED =
-  'The line is damaged. The daemon leaves it out; what it said of a Work item is compared anew';
+const DAMAGED = 'The line is damaged. The daemon skips it and compares its Work item again';
 const TORN =
-  'The end was torn by a crash, and never counted. dossier check --fix cuts it off, and so does the next start';
+  'The last line is incomplete after a crash, and was never in effect. dossier check --fix cuts it, as does the next start';
 
 const checkWorktrees = ({ layout, ids }: Machine): Finding[] =>
   listDirectory(layout.worktrees)
-    // A change that was cut off is noted beside its record, and finished by the next start.
+    // The next start completes an interrupted change, which has a file of its own.
     .filter((name) => name.endsWith('.json') && !name.endsWith('.change.json'))
     .flatMap((name) => checkWorktree(layout, name.slice(0, -'.json'.length), ids));
 
@@ -153,17 +159,17 @@ const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Fi
   const file = `${relative(layout.root, layout.worktrees)}/${id}.json`;
   try {
     const found = readAnyWorktree(layout, id);
-    // One that another machine wrote waits, and is told so.
+    // A record of another machine is reported as untrusted.
     if (found?.isOurs !== true) return [];
     const { record } = found;
     const gone = whatIsAt(record.path) !== 'directory';
     const findings: Finding[] = [];
     if (!ids.has(id)) {
-      const message = `There is no Work item ${id} here. If it is not to come back, look at ${record.path}, then send DELETE /api/cases/${id}/worktree`;
+      const message = `There is no Work item ${id} here. If it will not come back, check ${record.path}, then send DELETE /api/cases/${id}/worktree`;
       findings.push(warning({ file, code: 'orphan_worktree', message }));
     }
     if (gone) {
-      const message = `${record.path} is gone. Put it back, or let go of it: DELETE /api/cases/${id}/worktree`;
+      const message = `${record.path} is gone. Put it back, or remove the worktree: DELETE /api/cases/${id}/worktree`;
       findings.push(warning({ file, code: 'worktree_gone', message }));
     }
     return findings;
@@ -189,7 +195,7 @@ const checkSecrets = ({ layout, webhooks }: Machine): Finding[] => {
     ),
   );
   const ids = new Set(entries.map(({ value }) => value?.matter.id));
-  // While a registration cannot be read, nobody knows whose secret it needs.
+  // An unreadable registration may belong to any of the secrets.
   const isOrphan = (name: string): boolean => name !== INCOMING && !ids.has(name);
   const orphans = ids.has(undefined) ? [] : names.filter(isOrphan);
   return [
@@ -198,7 +204,8 @@ const checkSecrets = ({ layout, webhooks }: Machine): Finding[] => {
       warning({
         file: `${relative(layout.root, layout.secrets)}/${name}`,
         code: 'orphan_secret',
-        message: 'No webhook has this id. If none comes back, the next start puts it away',
+        message:
+          'No webhook has this id. Unless one is restored, the next start removes the secret',
       }),
     ),
     ...[...known]
@@ -208,7 +215,7 @@ const checkSecrets = ({ layout, webhooks }: Machine): Finding[] => {
 };
 
 const wordsFor = (id: string): string =>
-  `This machine has no secret for it. The daemon makes one with the first delivery: give it to the receiver from .dossier/secrets/${id}, or put the former one there`;
+  `This machine has no secret for this webhook. The daemon creates .dossier/secrets/${id} with the first delivery: give it to the receiver, or put the previous secret there`;
 
 const checkKeys = (layout: Layout): Finding[] =>
   keyFiles(layout).flatMap((path) => [

@@ -8,10 +8,10 @@ import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import type { Mend } from './finding.ts';
 
-/** Finds a file as it once was, by the hash of its bytes. Undefined where nobody has kept it. */
+/** Finds an older version of a file by the hash of its bytes; undefined if none was kept. */
 export type Older = (file: string, wanted: ReadonlySet<string>) => Promise<Buffer | undefined>;
 
-/** Looks into `.dossier/undo` first, and then at what `committed` has: the versions that git knows of a file. */
+/** Searches `.dossier/undo` first, then the versions of the file in git, from `committed`. */
 export const olderVersions = (
   layout: Layout,
   committed: (file: string) => Promise<Buffer[]>,
@@ -43,27 +43,27 @@ const hashesOf = (paths: readonly string[]): Map<string, string> =>
   new Map(paths.map((path) => [sha256(readFileSync(path)), path]));
 
 /**
- * How to put a file back that a power cut emptied, or that is gone: with bytes that are exactly those last seen. Undefined
- * where they cannot be had, or where there is something in the file.
+ * A fix that restores a missing file, or one that a power cut emptied, to its last known content. Undefined if that was not
+ * kept, or the file is not empty.
  */
-export const puttingBack = async (
+export const restoreFix = async (
   layout: Layout,
   file: string,
   { older, wanted }: { older: Older; wanted: ReadonlySet<string> },
 ): Promise<Mend | undefined> => {
   const path = join(layout.root, file);
-  const before = hollowBytes(path);
+  const before = emptyBytes(path);
   if (before === 'full' || wanted.size === 0) return undefined;
   const bytes = await older(file, wanted);
   if (bytes === undefined) return undefined;
   return async () => {
     const done = await putFile(layout, path, { before }, bytes);
-    return done ? 'put back as it was last seen' : undefined;
+    return done ? 'restored to its last known content' : undefined;
   };
 };
 
-// Undefined where it is gone.
-const hollowBytes = (path: string): Buffer | 'full' | undefined => {
+// The bytes of an empty or all-NUL file; undefined if there is no file.
+const emptyBytes = (path: string): Buffer | 'full' | undefined => {
   const stats = statsAt(path);
   if (stats === undefined) return undefined;
   if (!stats.isFile() || stats.size > MAX_BYTES) return 'full';

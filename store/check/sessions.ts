@@ -2,22 +2,30 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
-import { duplicateId } from '../front-matter/entry-problems.ts';
 import { listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { asProblem, fileProblem, LINKED_FOLDER } from '../front-matter/problem.ts';
+import { duplicateId } from '../front-matter/problems.ts';
 import { removeFile } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/approved.ts';
-import { entryErrors, error, errorAt, type Finding, type Mend, warning } from './finding.ts';
-import { checkPlain, checkText } from './texts.ts';
+import {
+  checkPlain,
+  checkText,
+  entryErrors,
+  error,
+  errorAt,
+  type Finding,
+  type Mend,
+  warning,
+} from './finding.ts';
 
 type Sessions = Map<string, ReadEntry<SessionMatter> | undefined>;
 
-/** The sessions of a Work item with their texts, and its lock. */
+/** Checks the sessions of a Work item with their texts, and the session lock. */
 export const checkSessions = (layout: Layout, dir: string): Finding[] => {
   const folder = `${dir}/sessions`;
   const { names, fault } = listFolder(join(layout.root, folder));
@@ -55,7 +63,7 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
   ];
 };
 
-// An edit after the approval changes nothing that runs; an approved text that is another one is no evidence any more.
+// An edit of plan.md after the approval has no effect; a changed approved.md is no longer evidence.
 const checkApproval = (
   layout: Layout,
   dir: string,
@@ -88,24 +96,24 @@ const checkLock = (layout: Layout, file: string, sessions: Sessions): Finding[] 
   if (entry?.value === undefined) return entryErrors(file, entry);
   const why = whyStale(entry.value, sessions);
   if (why === undefined) return [];
-  const message = `${why} (${entry.value.session_id}). dossier check --fix frees it`;
-  return [warning({ file, code: 'stale_lock', message }, freeing(layout, path, entry.sha))];
+  const message = `${why} (${entry.value.session_id}). dossier check --fix releases the lock`;
+  return [warning({ file, code: 'stale_lock', message }, releaseFix(layout, path, entry.sha))];
 };
 
-// While one of them cannot be read, it may be that one.
+// An unreadable session may be the holder.
 const whyStale = (lock: LockMatter, sessions: Sessions): string | undefined => {
   if (lock.kind !== 'session') return undefined;
   const all = [...sessions.values()];
   const holder = all.find((entry) => entry?.value?.id === lock.session_id)?.value;
   if (holder !== undefined)
-    return isEnded(holder.status) ? `The session that holds the lock has ended` : undefined;
+    return isEnded(holder.status) ? 'The session that holds the lock has ended' : undefined;
   if (all.some((entry) => entry?.value === undefined)) return undefined;
-  return `The session that holds the lock is not here`;
+  return 'The session that holds the lock does not exist';
 };
 
-const freeing =
+const releaseFix =
   (layout: Layout, path: string, sha: string): Mend =>
   async () => {
     if (sha256(readFileSync(path)) !== sha) return undefined;
-    return (await removeFile(layout, path)) ? 'removed: the lock is free' : undefined;
+    return (await removeFile(layout, path)) ? 'lock released' : undefined;
   };

@@ -1,7 +1,7 @@
 import { closeSync, fdatasync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';

@@ -2,7 +2,7 @@ import { StoreError } from '../base/errors.ts';
 import { etagOf } from '../base/names.ts';
 import { bodyOfText, textOfBody } from '../front-matter/front-matter.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
-import { storable } from '../front-matter/storable.ts';
+import { storable } from '../front-matter/text.ts';
 import { pullDraftFile } from '../layout.ts';
 import { changingItem } from '../reconcile/changing.ts';
 import type { Item } from '../reconcile/item.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { inSlices } from '../base/slices.ts';
+import { inSlices } from '../base/async.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
-import { entryProblem } from '../front-matter/entry-problems.ts';
+import { entryProblem } from '../front-matter/problems.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { type FileProblem, fileProblem, Problem } from '../front-matter/problem.ts';
 import { unreadable } from '../front-matter/record-file.ts';

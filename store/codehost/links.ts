@@ -1,8 +1,8 @@
 import { type FrontMatter, splitFrontMatter } from '../front-matter/front-matter.ts';
-import { logLine, withLogLine } from '../front-matter/log-lines.ts';
+import { logLine, withLogLine } from '../front-matter/body.ts';
 import type { RecordEdit } from '../front-matter/record-file.ts';
 import { renderFrontMatter, spliceWithin } from '../front-matter/splice.ts';
-import { untilDone } from '../fs/until-done.ts';
+import { untilDone } from '../fs/retry.ts';
 import { linkFile } from '../layout.ts';
 import { changingItem } from '../reconcile/changing.ts';
 import type { Item } from '../reconcile/item.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { inSlices } from '../base/slices.ts';
+import { inSlices } from '../base/async.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import { pullFile } from '../layout.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sha256 } from '../base/sha256.ts';
-import { parseSections, renderSections } from '../front-matter/fenced.ts';
+import { parseSections, renderSections } from '../front-matter/body.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
-import { storable } from '../front-matter/storable.ts';
+import { storable } from '../front-matter/text.ts';
 import { reviewsDir } from '../layout.ts';
 import { changingItem } from '../reconcile/changing.ts';
 import type { Item } from '../reconcile/item.ts';

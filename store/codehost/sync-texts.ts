@@ -1,5 +1,5 @@
-import { parseSections, renderSections } from '../front-matter/fenced.ts';
-import { storable } from '../front-matter/storable.ts';
+import { parseSections, renderSections } from '../front-matter/body.ts';
+import { storable } from '../front-matter/text.ts';
 
 export const SIDES = ['base', 'here', 'host'] as const;
 export type Side = (typeof SIDES)[number];

@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { jsonText } from '../base/json.ts';
+import { jsonText } from '../base/visible.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { editText } from '../front-matter/text-file.ts';
 import { pullTimelineFile } from '../layout.ts';

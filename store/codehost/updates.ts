@@ -3,7 +3,7 @@ import { timedName } from '../base/names.ts';
 import { bodyOfText, textOfBody } from '../front-matter/front-matter.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
-import { storable } from '../front-matter/storable.ts';
+import { storable } from '../front-matter/text.ts';
 import { pullUpdatesDir } from '../layout.ts';
 import { changingItem, createOwn } from '../reconcile/changing.ts';
 import { type Kept, recordKind } from '../reconcile/record-kind.ts';

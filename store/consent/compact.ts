@@ -1,6 +1,6 @@
 import { linkSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { readLinesFrom } from '../fs/lines.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import {
@@ -10,9 +10,9 @@ import {
   type Place,
   parseDecision,
 } from './decisions.ts';
-import { writePrivate } from './private-file.ts';
+import { writePrivate } from './state-dir.ts';
 
-/** What the lines of a file come to, up to this offset. */
+/** The decisions of a log up to this offset. */
 export interface Folded {
   granted: ReadonlyMap<string, Consent>;
   hashes: ReadonlySet<string>;
@@ -20,8 +20,8 @@ export interface Folded {
 }
 
 /**
- * Replaces the log by a shorter one that comes to the same. For the process that holds the workspace alone. Another one may
- * add a decision meanwhile: the old file keeps a name until those were carried over, which is done after a crash, too.
+ * Replaces the log by a shorter one with the same decisions. Requires the workspace lock. Another process may append a
+ * decision meanwhile, so the old file keeps a name until those are carried over, also after a crash.
  */
 export const compactLog = (place: Place, folded: Folded): void => {
   const { file } = place;
@@ -31,7 +31,7 @@ export const compactLog = (place: Place, folded: Folded): void => {
   finishCompaction(place);
 };
 
-/** Does the rest of what was cut off. */
+/** Completes an interrupted compaction. */
 export const finishCompaction = (place: Place): void => {
   const { file } = place;
   const dir = dirname(file);
@@ -56,7 +56,7 @@ const carryOver = (place: Place, old: string, offset: number): void => {
   }
 };
 
-// A value that was granted once is known by its hash when it comes back. More of one key are asked again.
+// The number of earlier values for each key that stay trusted if they come back.
 const KNOWN = 200;
 
 const shortened = ({ granted, hashes }: Folded): Consent[] => {

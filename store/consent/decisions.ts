@@ -2,30 +2,30 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { closeSync, fstatSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { addLines, openLines } from '../fs/lines.ts';
-import { makeSyncedDirectory, syncDirectoryNow } from '../fs/make-directory.ts';
 import { statsAt } from '../fs/plain-path.ts';
+import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
 
-/** One decision of the operator's. Without a value: what the key names was taken away, or is revoked. */
+/** One decision of the operator. Without a value: the key was removed or revoked. */
 export interface Consent {
   key: string;
   value?: unknown;
-  /** A setting that applies because it is stricter is no decision of the operator's, and is not trusted for ever. */
+  /** `tightening`: the setting applies because it is stricter, without the operator's decision, and is not trusted later. */
   by: 'operator' | 'tightening';
-  /** No value of before counts again when it comes back. */
+  /** Earlier values are no longer trusted if they come back. */
   revoked?: true;
-  /** Hashes of the values that were granted before, where the lines that say so were left out. */
+  /** Hashes of values granted before, whose lines were removed by compaction. */
   before?: string[];
   at?: string;
 }
 
-/** Where decisions are kept, and what authenticates them. */
+/** The file of the decisions, and the workspace id and key that authenticate its lines. */
 export interface Place {
   file: string;
   id: string;
   key: Buffer;
 }
 
-/** Adds decisions, on disk when it returns. Takes no lock: lines of two processes stand one after the other. */
+/** Appends decisions; on disk when it returns. Needs no lock, because two processes append whole lines. */
 export const appendDecisions = (place: Place, consents: readonly Consent[]): void => {
   makeSyncedDirectory(dirname(place.file), 0o700);
   const at = new Date().toISOString();
@@ -33,7 +33,7 @@ export const appendDecisions = (place: Place, consents: readonly Consent[]): voi
     place,
     consents.map((consent) => ({ at, ...consent })),
   );
-  // Again where the file was replaced by a shorter one meanwhile.
+  // Repeats if the file was replaced by a compacted one meanwhile.
   while (!addTo(place, text));
 };
 
@@ -62,7 +62,7 @@ const macOf = ({ id, key }: Place, json: string): string =>
 
 const MAC_LENGTH = 64;
 
-/** The decision in a line; undefined where nobody with the key wrote it. */
+/** The decision in a line; undefined unless it was written with the key. */
 export const parseDecision = (place: Place, line: string): Consent | undefined => {
   const json = line.slice(MAC_LENGTH + 1).trimEnd();
   const [found, right] = [line.slice(0, MAC_LENGTH), macOf(place, json)].map((mac) =>

@@ -1,53 +1,52 @@
 import { join } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { readLinesFrom } from '../fs/lines.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
-import { canonical, trustHash } from './canonical.ts';
 import { compactLog, finishCompaction } from './compact.ts';
 import { appendDecisions, type Consent, type Place, parseDecision } from './decisions.ts';
+import { canonical, trustHash } from './seal.ts';
 import { needStateDir, needStateKey, readStateKey, StateDirError } from './state-dir.ts';
 import { knownWorkspaceId, needWorkspaceId, stateOfWorkspace } from './workspace-id.ts';
 
 /**
- * What the operator decided on this machine about one workspace: which settings are trusted, which sessions were started and
- * which plans approved, by key and value. It is kept in the user's state directory, never in the workspace, and each line is
- * authenticated with a key of that directory.
+ * The operator's decisions on this machine about one workspace, by key and value: trusted settings, started sessions and
+ * approved plans. Kept in the user's state directory, never in the workspace, with a MAC for each line.
  */
 export interface ConsentLog {
   /**
-   * `version` changes with each change of what is granted; `damage` says in a sentence why decisions of before do not count
-   * any more, and is undefined in the usual case.
+   * `version` changes with every change. `damage` is a sentence that says why earlier decisions no longer count; usually
+   * undefined.
    */
   current(): { version: number; damage: string | undefined };
-  /** Keeps decisions: on disk when this returns. Throws what the disk says, and then none of them counts. */
+  /** Stores decisions; on disk when it returns. If it throws an error of the disk, none of them counts. */
   grant(consents: readonly Omit<Consent, 'by'>[], by?: Consent['by']): void;
-  /** Takes all back that was granted for a key. `kept` is what goes on to apply because it is stricter. */
+  /** Revokes all values of a key. `kept` is a value that still applies because it is stricter. */
   revoke(key: string, kept?: unknown): void;
   /** Whether the last decision about this key was for this value. */
   isGranted(key: string, value: unknown): boolean;
-  /** Whether a value with this hash was ever granted for this key by the operator. */
+  /** Whether the operator ever granted a value with this hash for the key. */
   wasGranted(key: string, hash: string): boolean;
   /** The last decision about each key. */
   list(): ReadonlyMap<string, Consent>;
-  /** Counts decisions in memory alone, where the disk takes nothing now. */
+  /** Applies decisions in memory only, while the disk cannot be written. */
   assume(consents: readonly Consent[]): void;
-  /** Reads what another process added. */
+  /** Reads decisions that another process added. */
   refresh(): void;
-  /** Lets nothing count while it is true, but what is stricter than the defaults. */
+  /** While true, only decisions stricter than the defaults count. */
   withhold(isWithheld: boolean): void;
 }
 
 interface OpenAs {
-  /** Is asked about a workspace that takes the place of another one. */
+  /** Selects the decisions to take over from the previous workspace at the same path. */
   stricter?: Stricter;
-  /** This process alone holds the workspace, and has tried the state directory out: it keeps the log short. */
+  /** This process holds the workspace lock and has checked the state directory, so it may compact the log. */
   holds?: boolean;
 }
 
 /**
- * The consent log of a workspace, to add to. Throws a StateDirError where decisions could not be kept, before anything else
- * is read.
+ * Opens the consent log of a workspace for writing. Throws a StateDirError if decisions cannot be stored, before anything
+ * else is read.
  */
 export const openConsentLog = (
   layout: Layout,
@@ -68,19 +67,19 @@ export const openConsentLog = (
   return logOf(place, { stricter, holds });
 };
 
-/** What goes on to apply of decisions about the workspace that was at a path before this one: no more than is stricter. */
+/** Selects the stricter decisions of the previous workspace at a path, which apply to the new one too. */
 export type Stricter = (decisions: ReadonlyMap<string, Consent>) => Consent[];
 
-/** Names the workspace that such decisions are of. */
+/** The key that names the previous workspace of such decisions. */
 export const FORMER = 'workspace/former';
 
 const NO_STATE_DIR =
-  'There is no HOME, and so no place for what you trust and approve: name a directory with --state-dir';
+  'HOME is not set, so there is no directory for what you trust and approve. Name one with --state-dir';
 
-/** The same of a workspace that another process may hold. Grants nothing and writes nothing. */
+/** Reads the consent log of a workspace that another process may hold. Writes nothing. */
 export const readConsentLog = (layout: Layout): ConsentLog => {
   const { state } = layout;
-  // Who may not look knows of nothing that is granted.
+  // Without permission to read, nothing is granted.
   const place = orElse(() => {
     const id = state && knownWorkspaceId(layout, state);
     const key = state && readStateKey(state);
@@ -97,15 +96,15 @@ const placeOf = (state: string, id: string, key: Buffer): Place => ({
 
 interface Kept {
   granted: Map<string, Consent>;
-  /** Key and hash of all values that the operator ever granted. */
+  /** `key hash` of each value that the operator ever granted. */
   hashes: Set<string>;
   version: number;
   damage: string | undefined;
-  withheld: boolean;
-  /** How far the file was read, and which file that was. */
+  isWithheld: boolean;
+  /** The offset up to which the file was read, and the signature of that file. */
   offset: number;
   mark: string;
-  /** How long it was when it was shortened last. */
+  /** The length after the last compaction. */
   short: number;
 }
 
@@ -113,26 +112,32 @@ const logOf = (
   place: Place | undefined,
   { stricter = () => [], holds = false }: OpenAs = {},
 ): ConsentLog => {
-  const kept = nothingYet();
+  const kept = emptyLog();
   if (place !== undefined) refresh(place, kept);
   if (place !== undefined && holds) keepShort(place, kept);
   return { ...reading(kept, stricter), ...writing(place, kept, holds) };
 };
 
-const nothingYet = (): Kept => ({
-  ...{ granted: new Map(), hashes: new Set(), version: 0, offset: 0, mark: '' },
-  ...{ damage: undefined, withheld: false, short: 0 },
+const emptyLog = (): Kept => ({
+  granted: new Map(),
+  hashes: new Set(),
+  version: 0,
+  damage: undefined,
+  isWithheld: false,
+  offset: 0,
+  mark: '',
+  short: 0,
 });
 
 const LONG = 262_144;
 
-// No line of a damaged log is left out: the operator looks at it.
+// A damaged log is not compacted, so that the operator can inspect it.
 const keepShort = (place: Place, kept: Kept): void => {
   if (kept.damage !== undefined || kept.offset < LONG + 2 * kept.short) return;
-  // As it is on disk, without what counts in memory alone.
-  const folded = nothingYet();
+  // Read again, without the decisions that exist in memory only.
+  const folded = emptyLog();
   refresh(place, folded);
-  // A full disk, or a file system without hard links, has the longer one.
+  // On a full disk or without hard links, the longer file stays.
   orElse(() => compactLog(place, folded), undefined);
   refresh(place, kept);
   kept.short = kept.offset;
@@ -141,7 +146,7 @@ const keepShort = (place: Place, kept: Kept): void => {
 type Reading = Pick<ConsentLog, 'current' | 'isGranted' | 'wasGranted' | 'list'>;
 
 const reading = (kept: Kept, stricter: Stricter): Reading => {
-  const counts = (): boolean => !kept.withheld;
+  const counts = (): boolean => !kept.isWithheld;
   return {
     current: () => ({ version: kept.version, damage: kept.damage }),
     isGranted: (key, value) =>
@@ -182,14 +187,14 @@ const writing = (
       if (place !== undefined) refresh(place, kept);
     },
     withhold: (isWithheld) => {
-      if (kept.withheld === isWithheld) return;
-      kept.withheld = isWithheld;
+      if (kept.isWithheld === isWithheld) return;
+      kept.isWithheld = isWithheld;
       kept.version += 1;
     },
   };
 };
 
-// Where the file was taken away, or is another, nothing is granted any more.
+// If the file was removed or replaced, nothing is granted any more.
 const refresh = (place: Place, kept: Kept): void => {
   const stats = statsAt(place.file);
   const mark = stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
@@ -210,7 +215,7 @@ const refresh = (place: Place, kept: Kept): void => {
 
 const DAMAGED = 'damaged';
 
-// A line that was changed may have revoked something: what stands before it counts no more.
+// A changed line may have been a revocation, so the decisions before it no longer count.
 const foldLine = ({ file }: Place, kept: Kept, line: Consent | typeof DAMAGED): void => {
   if (line !== DAMAGED) {
     fold(kept, line);
@@ -218,7 +223,7 @@ const foldLine = ({ file }: Place, kept: Kept, line: Consent | typeof DAMAGED): 
   }
   kept.granted.clear();
   kept.hashes.clear();
-  kept.damage = `${file} was changed by another program, or is damaged: what was trusted and approved before that line is asked again`;
+  kept.damage = `${file} was changed by another program, or is damaged. Decisions before that line no longer count: trust and approve again`;
 };
 
 const isSameFile = (a: string, b: string): boolean => a.split(' ')[0] === b.split(' ')[0];

@@ -1,23 +1,23 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { relative } from 'node:path';
-import { orElse } from '../base/or-else.ts';
-import { readJson } from '../front-matter/json-file.ts';
+import { orElse } from '../base/attempt.ts';
+import { sha256 } from '../base/sha256.ts';
 import { Problem } from '../front-matter/problem.ts';
+import { readJson } from '../front-matter/record-file.ts';
 import type { Layout } from '../layout.ts';
-import { canonical } from './canonical.ts';
 import { readStateKey } from './state-dir.ts';
 import { knownWorkspaceId } from './workspace-id.ts';
 
 /**
- * The text of a record below `.dossier/` by which programs are started or ended, or files changed. Its seal is made with the
- * key of the state directory, for this workspace and this file: what git, a copy or another program put there has none.
+ * Serializes a record below `.dossier/` that starts or ends programs, or changes files. Its seal, made with the key of the
+ * state directory for this workspace and file, shows that neither git, a copy nor another program wrote it.
  */
 export const sealedText = (layout: Layout, path: string, record: object): string =>
   `${JSON.stringify({ ...record, seal: sealOf(layout, path, record) }, undefined, 2)}\n`;
 
 /**
- * A record, and whether this machine wrote it; undefined where there is none. Throws `unreadable_record` for one that
- * does not fit.
+ * Reads a record, and whether this machine wrote it; undefined if there is none. Throws `unreadable_record` if it is
+ * invalid.
  */
 export const readSealed = <T>(
   layout: Layout,
@@ -29,7 +29,7 @@ export const readSealed = <T>(
     return { record: check(record), isOurs: isSealed(layout, path, { seal, record }) };
   });
 
-/** The same, where nothing but what this machine wrote is of use: anything else is `unreadable_record`. */
+/** Like `readSealed`, but throws `unreadable_record` also for a record that this machine did not write. */
 export const readOurs = <T>(
   layout: Layout,
   path: string,
@@ -42,7 +42,7 @@ export const readOurs = <T>(
   });
 
 const ELSEWHERE =
-  'It was not written on this machine, and is not followed. Look at it, then move it out of .dossier/';
+  'The file was not written on this machine, and is ignored. Check it, then move it out of .dossier/';
 
 const isSealed = (
   layout: Layout,
@@ -56,7 +56,7 @@ const isSealed = (
   return found.length === right.length && timingSafeEqual(found, right);
 };
 
-/** The seal itself; undefined where this machine has no key for the workspace. One that is moved by a rename keeps it. */
+/** The seal of a record; undefined if this machine has no key for the workspace. A renamed workspace keeps its seals. */
 export const sealOf = (layout: Layout, path: string, record: object): string | undefined => {
   const place = placeOf(layout);
   if (place === undefined) return undefined;
@@ -69,7 +69,7 @@ interface Place {
   key: Buffer;
 }
 
-// The daemon goes on with the id that it began with, as its consent log does.
+// The daemon keeps the id that it started with, as its consent log does.
 const places = new WeakMap<Layout, Place>();
 
 const placeOf = (layout: Layout): Place | undefined => {
@@ -83,4 +83,19 @@ const placeOf = (layout: Layout): Place | undefined => {
   }, undefined);
   if (found !== undefined) places.set(layout, found);
   return found;
+};
+
+/** JSON with sorted keys; undefined becomes null. */
+export const canonical = (value: unknown): string => JSON.stringify(sorted(value ?? null));
+
+/** The hash that identifies a value the operator trusts. */
+export const trustHash = (value: unknown): string => sha256(canonical(value));
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(
+    entries.sort(([a], [b]) => Number(a > b) - Number(a < b)).map(([k, v]) => [k, sorted(v)]),
+  );
 };

@@ -1,13 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathContains } from '../base/path-contains.ts';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathContains } from '../base/paths.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
-import { makeSyncedDirectory } from '../fs/make-directory.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { writePrivate } from './private-file.ts';
+import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
 
-/** The state directory cannot be used: a sentence for the operator that says what to do. */
+/** The state directory cannot be used. The message is for the operator and says what to do. */
 export class StateDirError extends Error {
   override readonly name = 'StateDirError';
 }
@@ -16,17 +23,17 @@ const OTHERS = 0o077;
 const ANOTHER = 'or name another directory with --state-dir';
 
 /**
- * Creates the state directory if need be, and tries it out: what the operator decides has to be kept there before anything
- * follows from it. Throws a StateDirError where it is not this user's, open to others, not writable, or in the workspace.
+ * Creates the state directory if missing, and checks that decisions can be stored in it. Throws a StateDirError if it
+ * belongs to another user, is open to others, is not writable, or is inside the workspace.
  */
 export const needStateDir = (state: string, root: string): void => {
   try {
-    // Whoever writes the workspace's files, git too, must reach none of this.
+    // Programs that write the workspace, such as git, must not reach the state directory.
     if (pathContains(root, state)) throw new StateDirError(overlap(state, root));
     makeSyncedDirectory(state, 0o700);
     if (pathContains(state, root)) throw new StateDirError(overlap(state, root));
     checkOwner(state);
-    tryOut(state);
+    checkWritable(state);
   } catch (error) {
     throw error instanceof StateDirError ? error : new StateDirError(whyUnusable(state, error));
   }
@@ -49,8 +56,8 @@ const checkOwner = (state: string): void => {
     );
 };
 
-// A disk may be full or read-only while all that is there can be read.
-const tryOut = (state: string): void => {
+// A full or read-only disk can still be read.
+const checkWritable = (state: string): void => {
   const path = join(state, `.${randomUUID()}`);
   try {
     writeFileSync(path, Buffer.alloc(4096), { mode: 0o600 });
@@ -62,7 +69,7 @@ const tryOut = (state: string): void => {
 const whyUnusable = (state: string, error: unknown): string => {
   const { message, code } = error as NodeJS.ErrnoException;
   const [, why] = REASONS.find(([each]) => each === code) ?? [code, message];
-  return `The state directory ${state} cannot be used: ${why}. Mend that, ${ANOTHER}`;
+  return `The state directory ${state} cannot be used: ${why}. Fix that, ${ANOTHER}`;
 };
 
 const REASONS = [
@@ -78,13 +85,13 @@ const REASONS = [
 
 const LENGTH = 32;
 
-/** The key that authenticates what is kept in the state directory; undefined where there is none. */
+/** Reads the key that authenticates the files of the state directory; undefined if there is none. */
 export const readStateKey = (state: string): Buffer | undefined => {
   const key = readRegularFile(state, keyFile(state));
   return key?.length === LENGTH ? key : undefined;
 };
 
-/** The same key, created when there is none. Throws a StateDirError for one that is damaged. */
+/** Reads that key, or creates it. Throws a StateDirError if it is damaged. */
 export const needStateKey = (state: string): Buffer => {
   try {
     if (statsAt(keyFile(state)) === undefined) writePrivate(keyFile(state), randomBytes(LENGTH));
@@ -94,8 +101,24 @@ export const needStateKey = (state: string): Buffer => {
   const key = readStateKey(state);
   if (key !== undefined) return key;
   throw new StateDirError(
-    `${keyFile(state)} is not a key of ${LENGTH} bytes. Remove it: what was trusted and approved on this machine is asked again`,
+    `${keyFile(state)} is not a key of ${LENGTH} bytes. Remove it, then trust and approve again on this machine`,
   );
 };
 
 const keyFile = (state: string): string => join(state, 'key');
+
+/** Writes a file that only this user can read, atomically; on disk when it returns. Throws errors of the disk. */
+export const writePrivate = (path: string, bytes: string | Buffer): void => {
+  const dir = dirname(path);
+  makeSyncedDirectory(dir, 0o700);
+  const temporary = join(dir, `.${randomUUID()}`);
+  const descriptor = openSync(temporary, 'wx', 0o600);
+  try {
+    writeFileSync(descriptor, bytes);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, path);
+  syncDirectoryNow(dir);
+};

@@ -1,30 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDiskFault, orElseUnlessFault } from '../base/disk-fault.ts';
+import { isDiskFault, orElseUnlessFault } from '../base/attempt.ts';
 import { sha256 } from '../base/sha256.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { hasCode } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { type Layout, layoutOf } from '../layout.ts';
-import { writePrivate } from './private-file.ts';
+import { writePrivate } from './state-dir.ts';
 
-/** What the state directory notes of a workspace. */
+/** The record of a workspace in the state directory. */
 interface Noted {
   path: string;
-  /** Of the file that holds the id: a copy, a restored backup and what git wrote have another. */
+  /** The inode of the id file, which differs in a copy, a restored backup and a git checkout. */
   inode: string;
-  /** Of the machine, where the system has a name for it: a home directory may be shared by several. */
+  /** The id of the machine, if it has one: machines may share a home directory. */
   machine: string;
 }
 
-/** Where what is kept of a workspace is, below the state directory. */
+/** The directory of a workspace below the state directory. */
 export const stateOfWorkspace = (state: string, id: string): string =>
   join(state, 'workspaces', id);
 
 /**
- * The id by which the state directory knows this workspace, if it is the one that it noted: at the same path or moved by a
- * rename, and no copy. Undefined otherwise. Writes nothing.
+ * The id of a workspace that the state directory knows, at the same path or renamed. Undefined for a copy or an unknown
+ * workspace. Writes nothing.
  */
 export const knownWorkspaceId = (layout: Layout, state: string): string | undefined => {
   const found = idIn(layout);
@@ -35,9 +35,9 @@ export const knownWorkspaceId = (layout: Layout, state: string): string | undefi
 };
 
 /**
- * The same, with a new id for a workspace that the state directory does not know, on disk when this returns. `begin` is
- * given the new id before it counts, with the id of the workspace that was at this path last and is known at no other.
- * Throws what the disk says.
+ * Like `knownWorkspaceId`, but creates an id for an unknown workspace; on disk when it returns. `begin` is called before the
+ * new id takes effect, with that id and the id of the previous workspace at this path, if that is at no other path now.
+ * Throws errors of the disk.
  */
 export const needWorkspaceId = (
   layout: Layout,
@@ -59,27 +59,28 @@ export const needWorkspaceId = (
   return id;
 };
 
-// Who deletes or replaces `.dossier/workspace` has this machine forget what it trusts there, and not what it forbids.
+// Deleting or replacing `.dossier/workspace` must drop trusted values, but not restrictions.
 const formerAt = (state: string, path: string): string | undefined => {
   const id = unlessUnread(() => readFileSync(lastAt(state, path), 'utf8').trim());
   const noted = id === undefined ? undefined : notedOf(state, id);
   return noted?.path === path && noted.machine === machineId() ? id : undefined;
 };
 
-/** Names the workspace that was at a path last. */
+/** The file that names the last workspace at a path. */
 const lastAt = (state: string, path: string): string => join(state, 'paths', sha256(path));
 
 const NOTE = 'workspace.json';
 const MARK = 'journal';
 
-/** Where it is noted how far the journal of this workspace was told; undefined while the state directory does not know it. */
+/** The file of the journal mark of this workspace; undefined while the state directory does not know the workspace. */
 export const journalMarkFile = (layout: Layout): string | undefined => {
   const { state } = layout;
   const id = state && knownWorkspaceId(layout, state);
   return state && id && join(stateOfWorkspace(state, id), MARK);
 };
 
-// A backup that was put back has no decisions, but its journal may be older than what was told. A copy has its own.
+// A restored backup keeps no decisions, but its mark, because its journal may be older than the events sent. A copy starts
+// without a mark.
 const carryMark = (layout: Layout, state: string, id: string): void => {
   const former = idIn(layout)?.id;
   const noted = former && notedOf(state, former);
@@ -100,7 +101,7 @@ const notedOf = (state: string, id: string): Noted | undefined =>
     return { path: `${path}`, inode: `${inode}`, machine: `${machine}` };
   });
 
-// A file that is there and that the system does not read for this once is no other workspace: a new id would be one for good.
+// An error of the system must not make the workspace look unknown: the new id would be permanent.
 const unlessUnread = <T>(read: () => T): T | undefined => {
   try {
     return read();
@@ -124,6 +125,6 @@ const idIn = (layout: Layout): { id: string; inode: string } | undefined => {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-// Empty where the system has none, as in many containers: then the inode alone tells.
+// Empty if the system has none, as in many containers; then only the inode is compared.
 const machineId = (): string =>
   orElseUnlessFault(() => readFileSync('/etc/machine-id', 'utf8').trim(), '');

@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq } from 'yaml';
 import { type FrontMatter, mapOf } from './front-matter.ts';
 import { Problem, type TextPosition, together } from './problem.ts';
 
-/** What the schema has against a value, as typebox says it. */
+/** One error of typebox's validator. */
 export interface Complaint {
   keyword: string;
   instancePath: string;
@@ -10,9 +10,9 @@ export interface Complaint {
   params: Record<string, unknown>;
 }
 
-/** All that does not fit, each thing once, at its place in the file. */
+/** All schema errors of a record as one Problem, each path once, with its position in the file. */
 export const misfitOf = (source: FrontMatter, complaints: readonly Complaint[]): Problem => {
-  // Each branch of a union complains, and then the union.
+  // typebox reports each branch of a union, then the union.
   const unions = complaints.flatMap((one) => (one.keyword === 'anyOf' ? one.instancePath : []));
   const first = new Map<string, Problem>();
   for (const one of complaints) {
@@ -24,7 +24,7 @@ export const misfitOf = (source: FrontMatter, complaints: readonly Complaint[]):
   return together([...first.values()]);
 };
 
-// What is missing is told together.
+// Missing keys are reported together.
 const pathOf = (complaint: Complaint): string[] => [
   ...complaint.instancePath.split('/').slice(1).map(unescaped),
   ...(complaint.keyword === 'required' ? [missingIn(complaint).join(', ')] : []),
@@ -54,7 +54,7 @@ const wording = ({ data }: FrontMatter, path: readonly string[], complaint: Comp
   return `must be ${wanted.name}${advice === undefined ? '' : `: write ${advice}`}`;
 };
 
-/** What a type is called, and how what was probably meant is written. */
+/** How a type is named, and how to write the value that was probably meant. */
 interface Wanted {
   name: string;
   advise: (value: unknown) => string | undefined;
@@ -71,7 +71,7 @@ const asList = (value: unknown): string | undefined =>
 const asText = (value: unknown): string | undefined =>
   typeof value === 'number' || typeof value === 'boolean' ? `"${value}", in quotes` : undefined;
 
-// YAML 1.2: what older versions of it took for yes and no is text.
+// In YAML 1.2, `yes`, `no`, `on` and `off` are text.
 const asBoolean = (value: unknown): string | undefined => {
   const word = String(value).trim().toLowerCase();
   if (['true', 'yes', 'on', 'y', '1'].includes(word)) return 'true, without quotes';
@@ -87,11 +87,11 @@ const WANTED: Readonly<Record<string, Wanted>> = {
   object: { name: '`key: value` lines', advise: () => undefined },
 };
 
-/** Line and column of what a path leads to, or of the last of it that is there. */
+/** Line and column of the value at a path, or of its nearest existing parent. */
 export const placeOfPath = (source: FrontMatter, path: readonly string[]): TextPosition =>
   placeAt(source, offsetsOn(source, path).at(-1) ?? 0);
 
-/** The same; undefined where it is not there. */
+/** Line and column of the value at a path; undefined if it is missing. */
 export const placeIfThere = (
   source: FrontMatter,
   path: readonly string[],
@@ -100,7 +100,7 @@ export const placeIfThere = (
   return offsets.length < path.length ? undefined : placeAt(source, offsets.at(-1) ?? 0);
 };
 
-/** Where each step of a path stands in the YAML, as far as it is there. */
+/** The offset in the YAML of each existing step of a path. */
 const offsetsOn = ({ document }: FrontMatter, path: readonly string[]): number[] => {
   const offsets: number[] = [];
   let node: unknown = mapOf(document);
@@ -128,7 +128,7 @@ const stepInto = (node: unknown, name: string): Step | undefined => {
   return isScalar(pair?.key) ? { node: pair.value, offset: pair.key.range?.[0] ?? 0 } : undefined;
 };
 
-/** Line and column in the file of an offset in its YAML. */
+/** Line and column in the file for an offset in its YAML. */
 export const placeAt = ({ yaml }: Pick<FrontMatter, 'yaml'>, offset: number): TextPosition => {
   const before = yaml.slice(0, offset).split('\n');
   return { line: before.length + 1, column: (before.at(-1)?.length ?? 0) + 1 };

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isNode, isPair, isSeq, type Node } from 'yaml';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { type FrontMatter, joinFrontMatter, mapOf, parseFrontMatter } from './front-matter.ts';
 import { spliceFrontMatter } from './splice.ts';
 
-/** The file without one element of a list of its front matter. Every other line stays, comments too but for those inside of it. */
+/** The file without one element of a list in its front matter. All other lines stay; comments inside the element go. */
 export const dropFromList = (source: FrontMatter, key: string, at: number): string => {
   const rest = (source.data[key] as unknown[]).filter((_, index) => index !== at);
   const text = joinFrontMatter({ ...source, yaml: without(source, key, at) });
   const again = orElse(() => parseFrontMatter(text), undefined);
-  // Of a list that has a line an element its name alone may be left.
+  // Removing the last line of a block list leaves the key without a value.
   const data = again && { ...again.data, [key]: again.data[key] ?? [] };
   const isSo =
     again?.body === source.body && isDeepStrictEqual(data, { ...source.data, [key]: rest });
@@ -35,7 +35,7 @@ const without = ({ yaml, document }: FrontMatter, key: string, at: number): stri
 
 const isLineEnd = (yaml: string, at: number): boolean => yaml[at - 1] === '\n';
 
-// A parser counts the comments that follow in: they are not of it.
+// The parser counts comments that follow as part of a node.
 const endOf = (node: Node): number => {
   const isLong = (isMap(node) || isSeq(node)) && node.flow !== true;
   const last: unknown = isLong ? node.items.at(-1) : undefined;

@@ -4,39 +4,39 @@ import { statsAt } from '../fs/plain-path.ts';
 import { asProblem, faultOf, Problem } from './problem.ts';
 import { decodeRecord } from './text.ts';
 
-/** One record file as it was last read: the newest value that could be read, and what is wrong with it now, if anything. */
+/** One record file as last read: its newest valid value, and its current problem, if any. */
 export interface ReadEntry<T> {
-  /** Tells whether the file is still the one that was read: inode, size, mtime, ctime. Empty: read it again. */
+  /** Inode, size, mtime and ctime, to detect a change. Empty: read the file again. */
   signature: string;
-  /** The hash of what `value` was read from. */
+  /** The hash of the file that `value` was read from. */
   sha: string;
   /** The file's mtime when it was read, in milliseconds since the epoch. */
   written_at: number;
   value: T | undefined;
   problem: Problem | undefined;
-  /** The file was there and is not: editors that save by renaming leave such a gap. By the clock that nobody sets. */
+  /** When the file vanished (monotonic clock): editors that save by renaming leave such a gap. */
   gone_at?: number;
-  /** Since when the file cannot be read, if that may be a save that goes on. By the same clock. */
+  /** Since when the file is unreadable (monotonic clock), if that may be a save in progress. */
   doubted_at?: number;
 }
 
 export type ParseText<T> = (text: string, sha: string) => T;
 
-/** How long a file or directory may be missing, or be half written, before that counts. */
+/** How long a file or directory may be missing or half written before that counts, in milliseconds. */
 export const GRACE_MS = 250;
-// A timestamp this young may belong to a write that is still going on: look at the content again next time.
+// A write may still follow at the same timestamp, so files this young are read again next time.
 export const RACY_MS = 20;
 const MAX_BYTES = 2_097_152;
 
-/** How a file is read again. */
+/** How to read a file again. */
 export interface ReadAgain<T> {
   before: ReadEntry<T> | undefined;
   parse: ParseText<T>;
-  /** Somebody will look again soon: a file that cannot be parsed is not believed at first sight. */
+  /** The caller reads again soon, so an unparsable file gets the grace period. */
   patient?: boolean;
 }
 
-/** Reads a record file if it changed since `before`; undefined when there is none. A bad file keeps the last good value. */
+/** Reads a record file if it changed since `before`; undefined if there is none. A bad file keeps the last valid value. */
 export const readEntry = <T>(path: string, reading: ReadAgain<T>): ReadEntry<T> | undefined => {
   const { before } = reading;
   try {
@@ -50,30 +50,30 @@ export const readEntry = <T>(path: string, reading: ReadAgain<T>): ReadEntry<T> 
   }
 };
 
-/** The value is that of the file as it was last seen. */
+/** Whether the value is that of the file on disk. */
 export const isSound = ({ problem, doubted_at }: ReadEntry<unknown>): boolean =>
   problem === undefined && doubted_at === undefined;
 
-/** Throws what kept a file from being read again that was just written: its value is still the one before. */
+/** Throws if a file that was just written could not be read back, because its entry still has the old value. */
 export const assertReadBack = (entry: ReadEntry<unknown> | undefined): void => {
   const fault = faultOf(entry?.problem);
   if (fault !== undefined) throw fault;
 };
 
-/** Somebody has to look again, once the grace period is over. */
+/** Whether the file must be read again after the grace period. */
 export const isNewDoubt = (
   now: ReadEntry<unknown> | undefined,
   before: ReadEntry<unknown> | undefined,
 ): boolean => now?.doubted_at !== undefined && now !== before;
 
-/** Whether what was missed, or doubted, then may still come back. */
+/** Whether the grace period that started then still runs. */
 export const isInGrace = (since: number): boolean => performance.now() - since < GRACE_MS;
 
-/** Whether a file is still the one that was read. */
+/** Whether a file is unchanged since it was read. */
 export const isSame = ({ signature }: ReadEntry<unknown>, now: Stats): boolean =>
   signature !== '' && signature === signatureOf(now);
 
-/** Whether two looks at a file found the same in it, written at the same moment: one too young to be trusted is read again. */
+/** Whether two reads of a file found the same content with the same mtime. */
 export const saysSame = <T>(a: ReadEntry<T>, b: ReadEntry<T>): boolean =>
   a.sha === b.sha &&
   a.value === b.value &&
@@ -82,19 +82,19 @@ export const saysSame = <T>(a: ReadEntry<T>, b: ReadEntry<T>): boolean =>
   a.gone_at === b.gone_at &&
   a.doubted_at === b.doubted_at;
 
-/** Whether two looks at a folder found the very same. */
+/** Whether two reads of a folder found the same entries. */
 export const sameEntries = <T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>): boolean =>
   a === b || (a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry));
 
-// One from the future is not: the clock was set back, and another write gets another time.
+// A time in the future is not young: the clock was set back, and another write gets another time.
 const isYoung = ({ mtimeMs }: Stats): boolean => Math.abs(Date.now() - mtimeMs) < RACY_MS;
 
 export const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
   `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 
 /**
- * The entry of a file that this process has just made. Somebody may have saved it already, in the same size and at the
- * same time: it is looked at once more before its signature is trusted.
+ * The entry of a file that this process has just created, without a signature: another program may already have saved it
+ * with the same size and time, so it is read once more.
  */
 export const entryOfNew = <T>(path: string, text: string, value: T): ReadEntry<T> | undefined => {
   const stats = statsAt(path);
@@ -104,7 +104,7 @@ export const entryOfNew = <T>(path: string, text: string, value: T): ReadEntry<T
 
 type Look = Pick<ReadEntry<unknown>, 'signature' | 'written_at'>;
 
-// Tens of thousands of entries are kept: made in one place and without spreading, all have one layout in memory.
+// Tens of thousands of entries are kept. Without spreads, all have one hidden class in V8.
 const entryOf = <T>(
   { signature, written_at }: Look,
   sha: string,
@@ -123,7 +123,7 @@ const read = <T>(path: string, stats: Stats, reading: ReadAgain<T>): ReadEntry<T
     return parsed(bytes, { look, sha }, reading);
   } catch (error) {
     const problem = asProblem(error);
-    // A disk that failed, too many open files: nothing in the file says that this has passed.
+    // A disk fault leaves no trace in the file when it has passed, so the file is read each time.
     return problem === error ? withProblem(before, problem, look) : unreachable(before, problem);
   }
 };
@@ -138,13 +138,13 @@ const readRegular = (path: string, stats: Stats): Buffer => {
   return readFileSync(path);
 };
 
-/** Throws the Problem of what stands where a regular file should. Opening a pipe would wait for ever. */
+/** Throws a Problem unless this is a regular file. Opening a pipe would block. */
 export const refuseOther = (stats: Stats): void => {
   if (stats.isSymbolicLink())
     throw new Problem('symbolic_link', 'Symbolic links are not followed. Put the file itself here');
   if (stats.isFile()) return;
   const what = stats.isDirectory() ? 'directory' : 'pipe, socket or device';
-  throw new Problem('not_a_file', `There is a ${what} where a file should be. Remove it`);
+  throw new Problem('not_a_file', `This is a ${what}, not a file. Remove it`);
 };
 
 const parsed = <T>(
@@ -162,8 +162,8 @@ const parsed = <T>(
 };
 
 /**
- * A file that cannot be read, or is gone, for the grace period: an editor may be about to write the rest of it. Undefined
- * once that is over, and for one that was a problem before.
+ * The entry of an unreadable or missing file during the grace period, in which an editor may complete it. Undefined after
+ * that, and for a file that already had a problem.
  */
 export const inDoubt = <T>(
   before: ReadEntry<T> | undefined,
@@ -178,14 +178,14 @@ export const inDoubt = <T>(
   return { ...known, signature: '', problem: undefined, doubted_at };
 };
 
-/** The last good value, with what is wrong now. */
+/** The last valid value, with the current problem. */
 export const withProblem = <T>(
   before: ReadEntry<T> | undefined,
   problem: Problem,
   look: Look = { signature: '', written_at: before?.written_at ?? 0 },
 ): ReadEntry<T> => entryOf(look, before?.sha ?? '', before?.value, problem);
 
-// Nothing tells whether it is still the same: it is looked at each time, and is another only when the fault is.
+// Without a signature the file is read each time; the entry changes only if the fault does.
 const unreachable = <T>(before: ReadEntry<T> | undefined, problem: Problem): ReadEntry<T> =>
   before?.signature === '' && before.problem?.code === problem.code
     ? before

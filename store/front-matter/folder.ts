@@ -1,22 +1,22 @@
 import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { orElseUnlessFault } from '../base/disk-fault.ts';
+import { orElseUnlessFault } from '../base/attempt.ts';
 import { isRecordName } from '../base/names.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { isInGrace, type ReadAgain, type ReadEntry, readEntry } from './entry.ts';
 import { asProblem, LINKED_FOLDER, NO_FOLDER, type Problem } from './problem.ts';
 
-/** The record files of a folder, by name, and what keeps the folder itself from being read. */
+/** The record files of a folder, by name, and the problem of the folder itself. */
 export interface RecordFolder<T> {
   entries: Map<string, ReadEntry<T>>;
-  /** Of all that is in it. */
+  /** The names of all entries. */
   names: readonly string[];
   fault: Problem | undefined;
 }
 
 /**
- * Reads the record files of a folder. One that has just vanished stays for the grace period, marked; all stay while
- * the folder cannot be read.
+ * Reads the record files of a folder. A file that has just vanished stays for the grace period, with `gone_at`. All files
+ * stay while the folder cannot be read.
  */
 export const readFolder = <T>(
   dir: string,
@@ -38,10 +38,10 @@ export const readFolder = <T>(
   return { entries, names, fault };
 };
 
-/** The names in a folder of ours; none where there is no folder. A link is none, wherever it leads. */
+/** The names in a folder of the workspace; empty if it does not exist. A link is refused. */
 export const listFolder = (dir: string): { names: string[]; fault: Problem | undefined } => {
   try {
-    // Most folders of most Work items are not there: an error for each would be the costly way to learn it.
+    // Most folders of most Work items do not exist, and a thrown error for each would be costly.
     const fault = notAFolder(statsAt(dir));
     return { names: fault === undefined ? readdirSync(dir) : [], fault: fault ?? undefined };
   } catch (error) {
@@ -49,14 +49,14 @@ export const listFolder = (dir: string): { names: string[]; fault: Problem | und
   }
 };
 
-// Null where there is nothing at all.
+// Null if nothing is there.
 const notAFolder = (stats: Stats | undefined): Problem | null | undefined => {
   if (stats === undefined) return null;
   if (stats.isDirectory()) return undefined;
   return stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER;
 };
 
-/** What keeps a folder from being read, without reading it; undefined also where there is none. */
+/** The problem of a folder, without reading it; undefined also if it does not exist. */
 export const folderFault = (dir: string): Problem | undefined => {
   try {
     const fault = notAFolder(statsAt(dir));
@@ -67,10 +67,10 @@ export const folderFault = (dir: string): Problem | undefined => {
   }
 };
 
-/** The same, where nobody asks why there are none. An error of the disk is thrown: it does not say that there are none. */
+/** The names in a folder; empty if it cannot be read, except for disk faults, which are thrown. */
 export const listDirectory = (dir: string): string[] =>
   orElseUnlessFault(() => (notAFolder(statsAt(dir)) === undefined ? readdirSync(dir) : []), []);
 
-/** The record files of a folder, by name; none when there is no folder. */
+/** The names of the record files of a folder, sorted; empty if it does not exist. */
 export const recordNames = (dir: string): string[] =>
   listDirectory(dir).filter(isRecordName).toSorted();

@@ -1,15 +1,21 @@
 import matter from 'gray-matter';
-import { type Document, isMap, LineCounter, parseDocument, type YAMLMap } from 'yaml';
+import {
+  type Document,
+  isMap,
+  LineCounter,
+  parseDocument,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml';
 import { plainMatter } from './plain-matter.ts';
-import { Problem } from './problem.ts';
-import { yamlProblem } from './yaml-problems.ts';
+import { Problem, together } from './problem.ts';
 
 /**
- * A Markdown record taken apart without losing a byte: head + yaml + tail + body is the file again.
- * `data` are the plain values, `document` knows where in `yaml` each of them stands.
+ * A Markdown record in parts: head + yaml + tail + body is the file, byte for byte. `data` holds the plain values,
+ * `document` the position of each in `yaml`.
  */
 export interface FrontMatter {
-  /** A byte-order mark where there was one, and the opening rule. */
+  /** The byte-order mark, if any, and the opening rule. */
   head: string;
   yaml: string;
   /** The closing rule. */
@@ -22,14 +28,14 @@ export interface FrontMatter {
 
 const MAX_YAML = 65_536;
 const MAX_ALIASES = 20;
-// The rules are lines of exactly three dashes: `---js` and `-----` are not front matter, whatever gray-matter thinks.
+// The rules are lines of exactly three dashes. gray-matter also accepts `---js` and `-----`.
 const OPENING = /^(\uFEFF?---(\r?\n))/;
 const CLOSING = /^---[ \t]*(?:\r?\n|$)/m;
 
-/** Whether a text begins as a record does. */
+/** Whether a text starts with the opening rule of a record. */
 export const hasFrontMatter = (text: string): boolean => OPENING.test(text);
 
-/** Parses a record; throws the Problem with its line and column. Its document is made when it is first asked for. */
+/** Parses a record; throws a Problem with line and column. The YAML document is parsed when it is first used. */
 export const parseFrontMatter = (text: string): FrontMatter => {
   const parts = splitFrontMatter(text);
   const data = plainMatter(parts.yaml);
@@ -45,7 +51,7 @@ export const parseFrontMatter = (text: string): FrontMatter => {
   };
 };
 
-/** The same by the YAML parser alone, also where the values can be read without. */
+/** Like `parseFrontMatter`, without the fast path for plain values. */
 export const parseAsYaml = (text: string): FrontMatter => withYaml(splitFrontMatter(text));
 
 const withYaml = (parts: Omit<FrontMatter, 'data' | 'document'>): FrontMatter => {
@@ -56,15 +62,11 @@ const withYaml = (parts: Omit<FrontMatter, 'data' | 'document'>): FrontMatter =>
   return { ...parts, data, document: source.document };
 };
 
-/** The parts alone, without parsing the YAML. */
+/** Splits a record into its parts, without parsing the YAML. */
 export const splitFrontMatter = (text: string): Omit<FrontMatter, 'data' | 'document'> => {
   const opening = OPENING.exec(text);
   if (opening === null) {
-    throw new Problem(
-      'no_front_matter',
-      'The file has to begin with a line of three dashes',
-      START,
-    );
+    throw new Problem('no_front_matter', 'The file must start with a line of three dashes', START);
   }
   const [, head = '', eol = '\n'] = opening;
   const rest = text.slice(head.length);
@@ -83,12 +85,12 @@ export const splitFrontMatter = (text: string): Omit<FrontMatter, 'data' | 'docu
 };
 
 const START = { line: 1, column: 1 };
-const NOT_A_MAPPING = 'The front matter has to be `key: value` lines';
+const NOT_A_MAPPING = 'The front matter must be `key: value` lines';
 
-// How the parsed document gets out of gray-matter, which hands on the plain values only.
+// gray-matter returns only the plain values; this returns the parsed document too.
 const sources = new WeakMap<object, { yaml: string; document: Document }>();
 
-// For reading and for writing (YAML 1.2 core: times and `no` stay text); `plainMatter` answers the same where it answers.
+// YAML 1.2 core: times and `no` stay text. `plainMatter` returns the same values.
 const parseYaml = (block: string): Record<string, unknown> => {
   const yaml = block.slice(1);
   const lines = new LineCounter();
@@ -121,11 +123,11 @@ const plain = (document: {
 };
 
 const refuse = (): never => {
-  throw new Problem('not_yaml', 'Front matter is YAML, nothing else');
+  throw new Problem('not_yaml', 'Front matter must be YAML');
 };
 
-// gray-matter evaluates `---js` blocks by default and shares cached objects: every other engine throws, and passing
-// options at all keeps its process-wide cache out.
+// gray-matter evaluates `---js` blocks by default: every other engine throws. Passing options also turns off its
+// process-wide cache.
 const OPTIONS = {
   language: 'yaml',
   engines: {
@@ -146,7 +148,7 @@ export const joinFrontMatter = ({
 
 export const mapOf = (document: Document): YAMLMap => document.contents as unknown as YAMLMap;
 
-/** Of these defaults what a record that was made by hand does not say. */
+/** The defaults for keys that a hand-made record lacks. */
 export const lackingIn = (
   data: Record<string, unknown>,
   defaults: Record<string, unknown>,
@@ -154,8 +156,8 @@ export const lackingIn = (
   Object.fromEntries(Object.entries(defaults).filter(([key]) => (data[key] ?? null) === null));
 
 /**
- * The text a body stands for: without the blank line after the front matter and the last line end, so that what the
- * API was given comes back exactly.
+ * The text of a body, without the blank line after the front matter and the last line end, so that the API returns
+ * exactly the text that it received.
  */
 export const textOfBody = ({ body, eol }: Pick<FrontMatter, 'body' | 'eol'>): string => {
   const start = body.startsWith(eol) ? eol.length : 0;
@@ -168,4 +170,35 @@ export const bodyOfText = (text: string, eol: FrontMatter['eol']): string => {
   if (text === '') return '';
   const lines = eol === '\r\n' ? text.replaceAll('\n', '\r\n') : text;
   return `${eol}${lines}${eol}`;
+};
+
+/** The YAML errors of a text as one Problem, at most one per line, worded for people who edit by hand. */
+export const yamlProblem = (
+  yaml: string,
+  errors: readonly YAMLError[],
+  counter: LineCounter,
+): Problem => {
+  const lines = yaml.split(/\r?\n/);
+  const found = new Map<number, Problem>();
+  for (const error of errors) {
+    const { line, col } = counter.linePos(error.pos[0]);
+    if (found.has(line)) continue;
+    const message = quoting(error, lines[line - 1] ?? '') ?? firstLine(error.message);
+    found.set(line, new Problem('bad_yaml', message, { line: line + 1, column: col }));
+  }
+  return together([...found.values()]);
+};
+
+const firstLine = (message: string): string => message.split('\n', 1)[0] ?? message;
+
+// Common mistakes: a colon in a value, or a YAML indicator at its start.
+const quoting = ({ code }: YAMLError, line: string): string | undefined => {
+  const [, key = '', value = ''] = /^\s*((?:- )?[\w-]+:)[ \t]+(\S.*?)[ \t]*$/.exec(line) ?? [];
+  if (value === '') return undefined;
+  const written = `Put it in quotes: ${key} ${JSON.stringify(value)}`;
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' && /:(?:\s|$)/.test(value))
+    return `The value contains a colon, which YAML reads as \`key: value\`. ${written}`;
+  if (code === 'BAD_SCALAR_START' || code === 'UNEXPECTED_TOKEN')
+    return `The value starts with a character that has a meaning in YAML. ${written}`;
+  return undefined;
 };

@@ -1,20 +1,20 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { type Complaint, misfitOf, placeOfPath } from './complaints.ts';
 import { type FrontMatter, parseFrontMatter } from './front-matter.ts';
 import type { TextPosition } from './problem.ts';
 
 const validators = new WeakMap<TSchema, Validator>();
 
-/** Compiled when first used: most starts of the daemon read no record of most kinds. */
+/** The validator of a schema, compiled when first used: most starts read few kinds of records. */
 export const validatorOf = (schema: TSchema): Validator => {
   const validator = validators.get(schema) ?? Compile(schema);
   validators.set(schema, validator);
   return validator;
 };
 
-/** Checks front matter against its schema; what does not fit is a Problem at its line. */
+/** Checks front matter against a schema; throws a Problem with the line of each error. */
 export const checkerOf =
   <S extends TSchema>(schema: S) =>
   (data: unknown, source: FrontMatter): Static<S> => {
@@ -23,7 +23,7 @@ export const checkerOf =
     throw misfitOf(source, validator.Errors(data) as unknown as Complaint[]);
   };
 
-/** From a record's text to its checked front matter; throws the Problem. */
+/** Parses and checks a record's front matter; throws a Problem. */
 export const parserOf = <S extends TSchema>(schema: S): ((text: string) => Static<S>) => {
   const check = checkerOf(schema);
   return (text) => {
@@ -32,7 +32,7 @@ export const parserOf = <S extends TSchema>(schema: S): ((text: string) => Stati
   };
 };
 
-/** The value of a line of JSON; undefined for one that does not fit: it is never in the way of the others. */
+/** Parses and checks a line of JSON; undefined if it is invalid, so that it does not hide the others. */
 export const lineParserOf =
   <S extends TSchema>(schema: S) =>
   (line: string): Static<S> | undefined => {

@@ -1,18 +1,17 @@
-import { isDiskFault } from '../base/disk-fault.ts';
+import { isDiskFault, messageOf } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { messageOf } from '../base/message-of.ts';
 
 export interface TextPosition {
   line: number;
   column: number;
 }
 
-/** Why a file cannot be read as the record it should be. Thrown while reading, kept in the index, never a crash. */
+/** Why a file cannot be read as a record. Thrown while reading and kept in the index; it never ends the daemon. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: string;
   readonly place: TextPosition | undefined;
-  /** What else is wrong with the same file. */
+  /** Further problems of the same file. */
   others: readonly Problem[] = [];
 
   constructor(code: string, message: string, place?: TextPosition) {
@@ -22,7 +21,7 @@ export class Problem extends Error {
   }
 }
 
-/** Several problems of one file as one: the first of them, which knows the others. There is at least one. */
+/** Several problems of one file as one: the first, with the others attached. There must be at least one. */
 export const together = ([first, ...others]: readonly Problem[]): Problem => {
   const problem = first as Problem;
   problem.others = others.slice(0, MOST);
@@ -31,7 +30,7 @@ export const together = ([first, ...others]: readonly Problem[]): Problem => {
 
 const MOST = 50;
 
-/** What `read` answers; `otherwise` where what stands there cannot be read as what it should be: that is told elsewhere. */
+/** The result of `read`, or `otherwise` if the file is not a valid record, which is reported elsewhere. */
 export const ifReadable = <T, F>(read: () => T, otherwise: F): T | F => {
   try {
     return read();
@@ -41,18 +40,21 @@ export const ifReadable = <T, F>(read: () => T, otherwise: F): T | F => {
   }
 };
 
-/** Whatever kept a file from being read, as a Problem. */
+/** Converts any error of reading a file to a Problem. */
 export const asProblem = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')
-    return new Problem('no_permission', "The daemon's user may not read this. Give it leave to");
+    return new Problem(
+      'no_permission',
+      "The daemon's user may not read this. Give it permission to",
+    );
   const problem = new Problem('unreadable', messageOf(error));
   problem.cause = error;
   return problem;
 };
 
-/** The error of the disk that kept a file from being read: nothing is wrong with the file, and nothing to mend. */
+/** The disk fault behind a problem, if any: then nothing is wrong with the file itself. */
 export const faultOf = (problem: Problem | undefined): Error | undefined =>
   isDiskFault(problem?.cause) ? problem.cause : undefined;
 
@@ -66,10 +68,10 @@ export const NO_FOLDER = new Problem(
   'There is a file where a directory should be. Remove it',
 );
 
-/** A file made by hand could not be given what it lacks. */
+/** The problem of a hand-made file that could not be completed. */
 export const notAdopted = (error: unknown): Problem => new Problem('not_adopted', messageOf(error));
 
-/** A Problem as it is told: with the file, relative to the workspace. */
+/** A Problem as reported, with the file relative to the workspace. */
 export interface FileProblem {
   file: string;
   code: string;
@@ -85,6 +87,6 @@ export const fileProblem = (file: string, { code, message, place }: Problem): Fi
   ...place,
 });
 
-/** The same with all that is wrong besides. */
+/** All problems of a file, for one Problem with others attached. */
 export const fileProblems = (file: string, problem: Problem): FileProblem[] =>
   [problem, ...problem.others].map((each) => fileProblem(file, each));

@@ -1,21 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FileProblem } from './problem.ts';
+import type { ReadEntry } from './entry.ts';
+import {
+  type FileProblem,
+  fileProblem,
+  fileProblems,
+  Problem,
+  type TextPosition,
+} from './problem.ts';
 
-/** A problem that is new, or a file that has none any more. */
+/** Reports a new problem, or a file whose problems are all gone. */
 export type ProblemNews = (news: 'found' | 'mended', problem: FileProblem) => void;
 
-/** Every problem that is known, by whose files it is in. It says of each once that it is there, and once that it is gone. */
+/** All known problems, by owner: a Work item, a directory or the workspace. Each is reported once, and once when gone. */
 export interface Problems {
-  /** What is wrong with the files of one owner (a Work item, a directory, the workspace) from now on. */
+  /** Replaces the problems of one owner. */
   set(owner: string, now: readonly FileProblem[]): void;
-  /** What is known of one owner. */
+  /** The problems of one owner. */
   of(owner: string): readonly FileProblem[];
   /** Sorted by file. */
   all(): FileProblem[];
-  /** Hears of whom something is another: of those that are known already first. */
+  /** Calls the listener for each owner that has problems, then for each owner whose problems change. */
   follow(listener: (owner: string) => void): void;
   readonly size: number;
-  /** Hears of those that are known already, then of each change. */
+  /** Reports all known problems to the listener, then each change. */
   listen(listener: ProblemNews): void;
 }
 
@@ -59,8 +66,37 @@ type Some = readonly FileProblem[];
 const found = (before: Some, now: Some): FileProblem[] =>
   now.filter((one) => !before.some((other) => isDeepStrictEqual(one, other)));
 
-// Once of a file, however much was wrong with it.
+// Reported once for each file, however many problems it had.
 const mended = (before: Some, now: Some): FileProblem[] => {
   const gone = before.filter(({ file }) => !now.some((one) => one.file === file));
   return gone.filter((one, at) => gone.findIndex(({ file }) => file === one.file) === at);
 };
+
+/** The problems of a file as it was last read. */
+export const entryProblem = (file: string, entry: ReadEntry<unknown> | undefined): FileProblem[] =>
+  entry?.problem === undefined ? [] : fileProblems(file, entry.problem);
+
+/** The problems of the record files of a folder. Of two files with the same id, the second by name has the problem. */
+export const problemsOfFolder = (
+  folder: string,
+  entries: ReadonlyMap<string, ReadEntry<{ matter: { id: string } }>>,
+): FileProblem[] => {
+  if (entries.size === 0) return [];
+  const first = new Map<string, string>();
+  return [...entries].flatMap(([name, entry]) => {
+    const file = `${folder}/${name}`;
+    const id = entry.value?.matter.id ?? name;
+    const other = first.get(id);
+    if (entry.gone_at === undefined && other === undefined) first.set(id, name);
+    if (entry.problem !== undefined || other === undefined) return entryProblem(file, entry);
+    return [fileProblem(file, duplicateId(`${folder}/${other}`))];
+  });
+};
+
+/** The problem of the second file with an id; `place` is the position of its id. */
+export const duplicateId = (first: string, place?: TextPosition): Problem =>
+  new Problem(
+    'duplicate_id',
+    `${first} has the same id. Remove the id line here to give this file a new one`,
+    place,
+  );

@@ -1,38 +1,39 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
+import type { Static, TSchema } from 'typebox';
 import { StoreError } from '../base/errors.ts';
 import { sha256 } from '../base/sha256.ts';
 import { hasCode, replaceFile } from '../fs/durable.ts';
 import { assertNoLinks, isOpenAt, notRegular } from '../fs/plain-path.ts';
-import { untilDone } from '../fs/until-done.ts';
+import { untilDone } from '../fs/retry.ts';
 import type { Layout } from '../layout.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
-import { positionOf } from './parse.ts';
+import { positionOf, validatorOf } from './parse.ts';
 import { faultOf, ifReadable, Problem, type TextPosition } from './problem.ts';
 import { type MatterChanges, spliceFrontMatter } from './splice.ts';
 import { decodeRecord } from './text.ts';
 
-/** What a rule wants changed: front-matter values, the body, or both. */
+/** A change of a record: front-matter values, the body, or both. */
 export interface RecordEdit {
   changes?: MatterChanges;
-  /** The whole new front matter, checked by whoever made it (a list with one more element). */
+  /** The whole new front matter, already checked by the caller, such as `appendToList`. */
   yaml?: string;
-  /** The whole new body, in the file's own line ends. */
+  /** The whole new body, with the line ends of the file. */
   body?: string;
 }
 
 export interface Current {
   sha: string;
-  /** Throws `unreadable_record` when it is asked for and cannot be read. */
+  /** Parsed when first used; throws `unreadable_record`. */
   readonly source: FrontMatter;
 }
 
 export type RecordRule = (current: Current) => RecordEdit | undefined;
 
 /**
- * Runs a rule on the record as it is on disk this moment and writes what it wants, atomically. When somebody saves the
- * file in between, the rule runs again on what they saved: neither change is lost. False when there is no such file.
- * Throws `unreadable_record` with line and column, or `file_busy` when the file does not hold still.
+ * Runs a rule on the record on disk and writes the result atomically. If the file is saved in between, the rule runs again
+ * on the new version, so that neither change is lost. False if there is no file. Throws `unreadable_record` with line and
+ * column, or `file_busy` if the file keeps changing.
  */
 export const editRecord = async (
   layout: Layout,
@@ -43,7 +44,7 @@ export const editRecord = async (
   return (await untilDone(relative(layout.root, path), attempt)) === 'there';
 };
 
-/** The same in one attempt, for who repeats more than this: false where somebody saved the file in between. */
+/** One attempt of `editRecord`, for callers that repeat more than this; false if the file was saved in between. */
 export const editOnce = async (
   layout: Layout,
   path: string,
@@ -58,7 +59,7 @@ export const editOnce = async (
   return (await replaceFile(layout, path, bytes, text)) && 'there';
 };
 
-/** The same of the record with that hash alone: false also where it is another by now, or gone. */
+/** Like `editOnce`, only if the file still has that hash; false otherwise, also if it is gone. */
 export const editKnown = async (
   layout: Layout,
   path: string,
@@ -93,7 +94,7 @@ const editedText = (
   return text.slice(0, text.length - source.body.length) + body;
 };
 
-/** The bytes of a regular file, never through a link. Undefined when there is none. */
+/** Reads a regular file without following links; undefined if there is none. */
 export const readRegularFile = (root: string, path: string): Buffer | undefined => {
   const descriptor = openUnlinked(root, path);
   if (descriptor === undefined) return undefined;
@@ -106,7 +107,7 @@ export const readRegularFile = (root: string, path: string): Buffer | undefined 
   }
 };
 
-// A pipe that was put here must not be waited for.
+// Opening a pipe must not block.
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 const openUnlinked = (root: string, path: string): number | undefined => {
@@ -115,20 +116,20 @@ const openUnlinked = (root: string, path: string): number | undefined => {
   } catch (error) {
     assertNoLinks(root, dirname(path));
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
-    // A link, a socket.
+    // A link or a socket.
     if (hasCode(error, 'ELOOP', 'ENXIO', 'EOPNOTSUPP')) throw notRegular(relative(root, path));
     throw error;
   }
 };
 
-/** A record as it is on disk this moment, with the hash of its file. */
+/** A record on disk, with the hash of its file. */
 export interface ReadRecord<M> {
   matter: M;
   source: FrontMatter;
   sha: string;
 }
 
-/** Reads and checks a record; undefined when there is no such file. Throws `unreadable_record` with line and column. */
+/** Reads and checks a record; undefined if there is no file. Throws `unreadable_record` with line and column. */
 export const readRecord = <M>(
   root: string,
   path: string,
@@ -141,18 +142,18 @@ export const readRecord = <M>(
   return { matter, source, sha: sha256(bytes) };
 };
 
-/** Parses a record or says which file, line and column keeps it from being one. */
+/** Parses a record; throws `unreadable_record` with file, line and column. */
 export const readable = (root: string, path: string, bytes: Buffer): FrontMatter =>
   explained(relative(root, path), () => parseFrontMatter(decodeRecord(bytes)));
 
-/** Where a key stands in a record now; undefined when the record cannot be read. */
+/** The position of a key in a record; undefined if the record cannot be read. */
 export const placeIn = (root: string, path: string, key: string): TextPosition | undefined =>
   ifReadable(() => {
     const bytes = readRegularFile(root, path);
     return bytes && positionOf(parseFrontMatter(decodeRecord(bytes)), key);
   }, undefined);
 
-/** Reads what may be a Problem; `file` is how the error names the file, relative to the workspace. */
+/** Runs `read` and turns a Problem into `unreadable_record`; `file` is relative to the workspace. */
 export const explained = <T>(file: string, read: () => T): T => {
   try {
     return read();
@@ -162,7 +163,7 @@ export const explained = <T>(file: string, read: () => T): T => {
   }
 };
 
-/** What is thrown for a file that cannot be read as a record; where the disk is why, and not the file, what that said. */
+/** The error for an unreadable record, or the disk fault that caused it. */
 export const unreadable = (file: string, problem: Problem): Error => {
   const { code, message, place } = problem;
   const fault = faultOf(problem);
@@ -170,9 +171,35 @@ export const unreadable = (file: string, problem: Problem): Error => {
   const where = place === undefined ? file : `${file}:${place.line}:${place.column}`;
   return new StoreError(
     'unreadable_record',
-    `${where}: ${message}. Mend the file in an editor, then try again; it was not touched.`,
-    {
-      problem: { file, code, message, ...place },
-    },
+    `${where}: ${message}. The file was not changed. Fix it in an editor, then try again.`,
+    { problem: { file, code, message, ...place } },
   );
+};
+
+/**
+ * Reads a JSON record of this machine; undefined if there is none. Agents may be able to write the file, so it is checked
+ * on every read: throws `unreadable_record`.
+ */
+export const readJson = <T>(
+  layout: Layout,
+  path: string,
+  check: (value: unknown) => T,
+): T | undefined => {
+  const bytes = readRegularFile(layout.root, path);
+  if (bytes === undefined) return undefined;
+  try {
+    return check(JSON.parse(bytes.toString('utf8')));
+  } catch (error) {
+    const problem =
+      error instanceof Problem ? error : new Problem('not_json', 'The file is not valid JSON');
+    throw unreadable(relative(layout.root, path), problem);
+  }
+};
+
+/** Returns the value if it matches the schema; throws a Problem that names the path otherwise. */
+export const checkedBy = <S extends TSchema>(schema: S, value: unknown): Static<S> => {
+  const validator = validatorOf(schema);
+  if (validator.Check(value)) return value as Static<S>;
+  const [error] = validator.Errors(value);
+  throw new Problem('not_a_record', `${error?.instancePath || '/'} ${error?.message ?? ''}`);
 };

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isScalar, isSeq, type Pair, type Scalar, stringify, type YAMLMap } from 'yaml';
+import { orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { orElse } from '../base/or-else.ts';
 import { type FrontMatter, joinFrontMatter, mapOf, parseAsYaml } from './front-matter.ts';
 
 export type MatterChanges = Record<string, unknown>;
 
 /**
- * The file with some front-matter values changed (`undefined` removes a key) and every other byte as it was: comments,
- * key order, quoting, unknown keys, line ends and body. The result is parsed and compared before it is answered.
+ * Changes front-matter values (`undefined` removes a key) and keeps every other byte: comments, key order, quoting, unknown
+ * keys, line ends and body. The result is parsed and compared before it is returned.
  */
 export const spliceFrontMatter = (source: FrontMatter, changes: MatterChanges): string => {
   const place = { map: mapOf(source.document), end: source.yaml.length, column: 0, path: [] };
@@ -20,7 +20,7 @@ export const spliceFrontMatter = (source: FrontMatter, changes: MatterChanges): 
   });
 };
 
-/** The same for the mapping at `key`. One that is not there is made, and one that is left empty goes. */
+/** Like `spliceFrontMatter`, within the mapping at `key`, which is created if missing and removed if left empty. */
 export const spliceWithin = (source: FrontMatter, key: string, changes: MatterChanges): string => {
   const before = (source.data[key] ?? {}) as Record<string, unknown>;
   const after = withChanges(before, changes);
@@ -38,12 +38,12 @@ export const spliceWithin = (source: FrontMatter, key: string, changes: MatterCh
   });
 };
 
-/** The front matter with one more element in a list; every other byte stays where the list has a line an element. */
+/** The YAML with an element appended to a list. In a block list, every other byte stays. */
 export const appendToList = (source: FrontMatter, key: string, element: unknown): string => {
   const before = Array.isArray(source.data[key]) ? source.data[key] : [];
   const list: [string, unknown][] = [[key, [...before, element]]];
   const place = { map: mapOf(source.document), end: source.yaml.length, column: 0, path: [] };
-  return firstHolding(
+  return firstCorrect(
     source,
     [
       () => afterLast(source, key, element),
@@ -68,7 +68,7 @@ const afterLast = (source: FrontMatter, key: string, element: unknown): string =
   ]);
 };
 
-/** A new record file: one key a line, in the order given, then the body. */
+/** Renders a new record file: one key per line, in the given order, then the body. */
 export const renderFrontMatter = (data: Record<string, unknown>, body: string): string =>
   `---\n${stringify(withChanges(data, {}), YAML_STYLE)}---\n${body}`;
 
@@ -82,7 +82,7 @@ const withChanges = (data: MatterChanges, changes: MatterChanges): MatterChanges
 const differingIn = (data: MatterChanges, changes: MatterChanges): [string, unknown][] =>
   Object.entries(changes).filter(([key, value]) => !isDeepStrictEqual(data[key], value));
 
-/** A mapping of the front matter: where it ends, how far its keys are set in, and what leads to it. */
+/** A mapping in the front matter: its end, the indentation of its keys, and its path. */
 interface Place {
   map: YAMLMap;
   end: number;
@@ -90,7 +90,7 @@ interface Place {
   path: readonly string[];
 }
 
-interface Wanted {
+interface Expected {
   expected: MatterChanges;
   refusal: string;
 }
@@ -99,16 +99,16 @@ const spliced = (
   source: FrontMatter,
   place: Place,
   differing: [string, unknown][],
-  wanted: Wanted,
+  result: Expected,
 ): string => {
   const ways = [byLines, byDocument].map((way) => () => way(source, place, differing));
-  return joinFrontMatter({ ...source, yaml: firstHolding(source, ways, wanted) });
+  return joinFrontMatter({ ...source, yaml: firstCorrect(source, ways, result) });
 };
 
-const firstHolding = (
+const firstCorrect = (
   source: FrontMatter,
   ways: readonly (() => string)[],
-  { expected, refusal }: Wanted,
+  { expected, refusal }: Expected,
 ): string => {
   for (const way of ways) {
     const yaml = way();
@@ -132,7 +132,7 @@ const byLines = (source: FrontMatter, place: Place, changes: [string, unknown][]
 
 const applyCuts = (text: string, cuts: TextCut[]): string =>
   cuts
-    // From the back, so that positions stay true; what is added at one place keeps its order.
+    // From the back, so that offsets stay valid. Insertions at one offset keep their order.
     .toReversed()
     .toSorted((a, b) => b.from - a.from)
     .reduce(
@@ -164,7 +164,7 @@ const columnOf = (yaml: string, at: number): number => at - yaml.lastIndexOf('\n
 const nextLine = (yaml: string, at: number): number =>
   yaml[at - 1] === '\n' ? at : yaml.indexOf('\n', at) + 1 || yaml.length;
 
-// A value on the key's own line is replaced alone, so that a comment behind it stays.
+// A value on the line of its key is replaced alone, so that a comment after it stays.
 const isInline = (yaml: string, pair: FoundPair, value: unknown): boolean => {
   const range = pair.value?.range;
   if (!isScalar(pair.value) || range == null || !isShort(value)) return false;
@@ -179,11 +179,11 @@ const isShort = (value: unknown): boolean =>
 const inPlace = (pair: FoundPair, value: unknown): TextCut => {
   const [from = 0, to = 0] = pair.value?.range ?? [];
   const text = stringify(value, YAML_STYLE).trimEnd();
-  // `key:` without a value has an empty range right behind the colon.
+  // `key:` without a value has an empty range right after the colon.
   return { from, to, text: from === to ? ` ${text}` : text };
 };
 
-// Of what is set in a list in brackets is replaced alone, too; at the top it gets a line an element.
+// Inside a mapping, a flow list is replaced in place; at the top it becomes a block list.
 const inBrackets = ({ path }: Place, pair: FoundPair, value: unknown): TextCut | undefined => {
   const list = pair.value as unknown;
   if (path.length === 0 || !Array.isArray(value)) return undefined;
@@ -205,7 +205,7 @@ const wholePair = (
 const inLines = (source: FrontMatter, text: string): string =>
   source.eol === '\r\n' ? text.replaceAll('\n', '\r\n') : text;
 
-// The rare shapes (a flow mapping, an anchor on a value): the document is printed anew; comments and order stay.
+// For rare shapes (a flow mapping, an anchor on a value) the document is printed again; comments and order stay.
 const byDocument = (source: FrontMatter, { path }: Place, changes: [string, unknown][]): string => {
   const document = source.document.clone();
   for (const [name, value] of changes) {

@@ -4,7 +4,7 @@ import { etagOf, isMarkdownName } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
 import { type Creation, createFile, replaceFile } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { untilDone } from '../fs/until-done.ts';
+import { untilDone } from '../fs/retry.ts';
 import type { Layout } from '../layout.ts';
 import { listDirectory } from './folder.ts';
 import { readRegularFile } from './record-file.ts';
@@ -13,23 +13,25 @@ import { readRegularFile } from './record-file.ts';
 export interface TextFile {
   filename: string;
   content: string;
-  /** Of the file, in bytes. */
+  /** In bytes. */
   size: number;
   sha256: string;
 }
 
-/** Undefined when there is none. Bytes that are not UTF-8 come out as replacement characters: reading never fails on them. */
+/** Reads a text; undefined if there is none. Invalid UTF-8 is read as replacement characters. */
 export const readText = (layout: Layout, dir: string, filename: string): TextFile | undefined => {
   const bytes = readRegularFile(layout.root, join(dir, filename));
   return bytes && textOf(filename, bytes);
 };
 
 export const textOf = (filename: string, bytes: Buffer): TextFile => ({
-  ...{ filename, content: bytes.toString('utf8') },
-  ...{ size: bytes.length, sha256: sha256(bytes) },
+  filename,
+  content: bytes.toString('utf8'),
+  size: bytes.length,
+  sha256: sha256(bytes),
 });
 
-/** The Markdown files of a folder, by name. Directories and links are none. */
+/** The Markdown files of a folder, by name, without directories and links. */
 export const listTexts = (layout: Layout, dir: string): TextFile[] =>
   textNames(dir).flatMap((filename) => readText(layout, dir, filename) ?? []);
 
@@ -41,8 +43,8 @@ export const textNames = (dir: string): string[] =>
 const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
 
 /**
- * Writes a whole text, atomically; the one it replaces is kept in `.dossier/undo`. With `ifMatch`, only when the file is
- * still the one that was read. Answers whether it was made anew.
+ * Writes a whole text atomically, and keeps the replaced one in `.dossier/undo`. With `ifMatch`, throws
+ * `precondition_failed` unless the file has that ETag.
  */
 export const writeText = (
   layout: Layout,
@@ -54,7 +56,7 @@ export const writeText = (
 export interface TextPath {
   dir: string;
   filename: string;
-  /** Throws where `dir` is not the one that is meant; what was made in it then is taken back. */
+  /** Throws if `dir` is not the expected directory; a file created in it is then removed. */
   assertMeant?: (() => void) | undefined;
 }
 
@@ -63,10 +65,10 @@ export interface WrittenText {
   content: Buffer | string;
 }
 
-/** A rule: from the bytes of the file, undefined when there is none, to what it is to hold. It may throw to refuse. */
+/** Computes the new content from the current bytes, which are undefined if there is no file. May throw to refuse. */
 export type TextRule = (before: Buffer | undefined) => Buffer | string;
 
-/** The same for a text that depends on the one before: when somebody saves the file meanwhile, the rule runs again. */
+/** Like `writeText`, for content that depends on the current text. The rule runs again if the file is saved meanwhile. */
 export const editText = (
   layout: Layout,
   { dir, filename, assertMeant }: TextPath,
@@ -84,8 +86,7 @@ export const editText = (
 };
 
 /**
- * Writes a file over the one that was read `before`, or where there was none; false when it is another by now. The mode is
- * that of a new one.
+ * Replaces the file that was read as `before`, or creates it; false if it changed since. `creation` applies to a new file.
  */
 export const putFile = (
   layout: Layout,

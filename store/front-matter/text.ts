@@ -3,13 +3,13 @@ import { Problem, type TextPosition } from './problem.ts';
 
 const MAX_FILE_BYTES = 1_048_576 + 65_536;
 
-/** The bytes of a record file as text; one that is empty is no record, and often only half saved. */
+/** Decodes a record file. An empty file is refused: it is often a save in progress. */
 export const decodeRecord = (bytes: Uint8Array): string => {
   if (bytes.length > 0) return decodeText(bytes);
   throw new Problem('empty_file', 'The file is empty. Put its content back, or remove the file');
 };
 
-/** Bytes as text, or the Problem that keeps them from being one: size, NUL, UTF-8, a merge left open. */
+/** Decodes a text file; throws a Problem for its size, NUL bytes, invalid UTF-8 or conflict markers. */
 export const decodeText = (bytes: Uint8Array): string => {
   if (bytes.length > MAX_FILE_BYTES)
     throw new Problem(
@@ -28,29 +28,29 @@ const withoutNul = (bytes: Uint8Array): Uint8Array => {
   const nul = bytes.indexOf(0);
   if (nul < 0) return bytes;
   const message = isAllNul(bytes)
-    ? 'The file is nothing but NUL bytes, as a power cut leaves it. Put an older version back'
-    : 'There is a NUL byte here, and no text has one. Remove it, or put an older version back';
+    ? 'The file contains only NUL bytes, probably after a power cut. Restore an older version'
+    : 'The file contains a NUL byte here. Remove it, or restore an older version';
   throw new Problem('nul_byte', message, placeAt(bytes, nul));
 };
 
 const isUtf16 = ([first, second]: Uint8Array): boolean =>
   (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 
-/** What a file holds whose content never reached the disk. */
+/** Whether the content is only NUL bytes: it never reached the disk. */
 export const isAllNul = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
-// Not TextDecoder: its strings take several times the memory, and a workspace keeps many.
+// TextDecoder returns strings that take several times the memory.
 const decodeUtf8 = (bytes: Uint8Array): string => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   if (isUtf8(bytes)) return text;
   throw new Problem(
     'not_utf8',
-    'From here on the file is not UTF-8. Save it as UTF-8',
+    'The file is not valid UTF-8 from here on. Save it as UTF-8',
     placeAt(bytes, firstBadByte(bytes, text)),
   );
 };
 
-// Where a replacement character was read and none was written.
+// The first decoded replacement character that is not in the bytes.
 const firstBadByte = (bytes: Uint8Array, text: string): number => {
   for (let at = text.indexOf('\uFFFD'), offset = 0, from = 0; at >= 0; ) {
     offset += Buffer.byteLength(text.slice(from, at));
@@ -62,7 +62,7 @@ const firstBadByte = (bytes: Uint8Array, text: string): number => {
   return bytes.length;
 };
 
-/** Line and column of a byte; columns are counted in characters, as editors and the YAML parser do. */
+/** Line and column of a byte. Columns count characters, as in editors and the YAML parser. */
 const placeAt = (bytes: Uint8Array, offset: number): TextPosition => {
   let line = 1;
   let start = 0;
@@ -75,18 +75,17 @@ const placeAt = (bytes: Uint8Array, offset: number): TextPosition => {
 
 const withoutConflict = (text: string): string => {
   if (!text.includes('\n>>>>>>> ')) return text;
-  const line = openMerge(text.split('\n'));
+  const line = conflictLine(text.split('\n'));
   if (line === undefined) return text;
   throw new Problem(
     'conflict_markers',
-    'git left a merge conflict open here. Choose what is to stay and remove the marker lines',
+    'An unresolved merge conflict starts here. Choose one side and remove the marker lines',
     { line, column: 1 },
   );
 };
 
-// All three markers, in order: a text that merely quotes one of them is not a merge left open. Line by line, for a
-// regular expression tries every pair of them, which in a long log takes minutes.
-const openMerge = (lines: string[]): number | undefined => {
+// All three markers in order, because a text may quote one of them. A regular expression would take quadratic time.
+const conflictLine = (lines: string[]): number | undefined => {
   const start = lines.findIndex((line) => line.startsWith('<<<<<<< '));
   const middle = after(lines, start, (line) => /^=======\r?$/.test(line));
   const end = after(lines, middle, (line) => line.startsWith('>>>>>>> '));
@@ -95,3 +94,26 @@ const openMerge = (lines: string[]): number | undefined => {
 
 const after = (lines: string[], from: number, isIt: (line: string) => boolean): number =>
   from < 0 ? -1 : lines.findIndex((line, at) => at > from && isIt(line));
+
+/**
+ * Makes foreign text safe to store in a record: lone surrogates and NULs become U+FFFD, and conflict markers are indented
+ * by one blank. Idempotent.
+ */
+export const storable = (text: string): string => {
+  const plain = text.replaceAll(UNSTORABLE, '\uFFFD');
+  return hasConflictMarkers(plain) ? plain.replaceAll(MARKER, ' $&') : plain;
+};
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it matches NUL
+const UNSTORABLE = /\p{Cs}|\u0000/gu;
+const MARKER = /^(?:<<<<<<< |=======\r?$|>>>>>>> )/gm;
+
+const hasConflictMarkers = (text: string): boolean => {
+  try {
+    decodeText(Buffer.from(text));
+    return false;
+  } catch (error) {
+    if (error instanceof Problem) return error.code === 'conflict_markers';
+    throw error;
+  }
+};

@@ -1,11 +1,14 @@
-import { readdirSync, rmSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { StoreError } from '../base/errors.ts';
+import { notePlaced, noteTakenBack, recordIfUncertain } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
-import { makeSyncedDirectory } from './make-directory.ts';
-import { isDirectoryItself, statsAt } from './plain-path.ts';
+import { beside, hasCode, syncIfThere } from './durable.ts';
+import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
+import { lasting, makeSyncedDirectory } from './synced.ts';
 
-/** Makes the directories that every workspace has; none of them where a link stands in place of one: `unsafe_path`. */
+/** Creates the directories that every workspace has. Throws `unsafe_path`, and creates none, if one of them is a link. */
 export const makeDirectories = (layout: Layout): void => {
   for (const path of [layout.cases, ...privateOf(layout)]) refuseOther(layout, path);
   for (const path of privateOf(layout)) refuseLinks(layout, path);
@@ -30,8 +33,8 @@ const privateOf = (layout: Layout): string[] => [
 ];
 
 /**
- * Makes again what somebody took away of `.dossier/` while the daemon runs; true when something was. Throws `read_only`
- * when the whole workspace is gone: it may be moved, and is not made anew elsewhere.
+ * Creates the directories of `.dossier/` that were removed while the daemon runs; true if any were. Throws `read_only` if
+ * the workspace itself is gone: it may have been moved, so it is not created again.
  */
 export const remakeDirectories = (layout: Layout): boolean => {
   if (!isDirectoryItself(layout.root))
@@ -41,7 +44,7 @@ export const remakeDirectories = (layout: Layout): boolean => {
   return true;
 };
 
-// By one look into `.dossier/`: this is asked before every write.
+// Runs before every write, so it reads one directory only.
 const areThere = (layout: Layout): boolean => {
   const { dossier } = layout;
   if (!isDirectoryItself(dossier)) return false;
@@ -51,7 +54,7 @@ const areThere = (layout: Layout): boolean => {
 };
 
 export const awayFrom = (root: string): string =>
-  `The workspace is away: there is no directory ${root}. Put it back, and it is held again at once`;
+  `The workspace directory ${root} does not exist. Put it back, and the daemon locks it again at once`;
 
 const makePlainDirectory = (layout: Layout, path: string, mode: number): void => {
   if (statsAt(path) === undefined) makeSyncedDirectory(path, mode, layout.root);
@@ -66,20 +69,93 @@ const refuseOther = ({ root }: Layout, path: string): void => {
   );
 };
 
-// Whoever made the workspace may have put links here, to have files elsewhere written or emptied.
+// A workspace from an untrusted source could use links here to overwrite or empty files elsewhere.
 const refuseLinks = ({ root, dossier }: Layout, dir: string): void => {
   if (!isDirectoryItself(dir)) return;
   const link = readdirSync(dir, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
   if (link === undefined) return;
   throw new StoreError(
     'unsafe_path',
-    `${relative(root, join(dir, link.name))} is a symbolic link; ${relative(root, dossier)}/ may hold none. Remove it`,
+    `${relative(root, join(dir, link.name))} is a symbolic link, which ${relative(root, dossier)}/ may not contain. Remove it`,
   );
 };
 
-/** Removes what a former life left half made (temporary files) or half removed. Only for whoever holds the workspace. */
+/** Removes temporary files and trash of an earlier process. Requires the workspace lock. */
 export const clearLeftovers = ({ tmp, trash }: Layout): void => {
   for (const path of [tmp, trash].filter(isDirectoryItself))
     for (const name of readdirSync(path))
       rmSync(join(path, name), { recursive: true, force: true });
 };
+
+/**
+ * Removes a directory by one rename into the trash, so that it is never half removed, and returns its path there.
+ * `isMeant` runs before the rename and again after it, when no other process can reach the directory; if it returns
+ * false, the directory stays or is put back, and the result is undefined.
+ */
+export const removeDirectory = async (
+  layout: Layout,
+  target: string,
+  isMeant: (taken: string) => boolean = () => true,
+): Promise<string | undefined> => {
+  assertNoLinks(layout.root, dirname(target));
+  if (!isMeant(target)) return undefined;
+  // A new name, because the directory's own may already have the greatest length.
+  const trash = recordIfUncertain(target, () => takeAway(target, join(layout.trash, randomUUID())));
+  const wasMade = notePlaced(target) === 'again';
+  let isTaken = false;
+  try {
+    isTaken = isMeant(trash);
+  } finally {
+    if (!isTaken) putBack(trash, target);
+  }
+  await lasting(syncIfThere(dirname(target)));
+  if (wasMade || !isTaken) noteTakenBack(target);
+  return isTaken ? trash : undefined;
+};
+
+const takeAway = (target: string, trash: string): string => {
+  try {
+    renameSync(target, trash);
+    return trash;
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+  }
+  const hidden = beside(target);
+  renameSync(target, hidden);
+  return hidden;
+};
+
+// If another directory was created meanwhile, this one gets a name beside it.
+const putBack = (taken: string, target: string): void => {
+  try {
+    renameSync(taken, target);
+  } catch (error) {
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOTDIR')) throw error;
+    renameSync(taken, `${target}-${randomUUID().slice(0, 8)}`);
+  }
+};
+
+/** Runs work in an empty private directory, which is removed afterwards. */
+export const inScratch = async <T>(
+  { tmp }: Layout,
+  work: (dir: string) => Promise<T>,
+): Promise<T> => {
+  const dir = join(tmp, randomUUID());
+  mkdirSync(dir, { mode: 0o700 });
+  try {
+    return await work(dir);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+};
+
+/** Like `inScratch`, with files of these names and texts in the directory. */
+export const withTexts = <T>(
+  layout: Layout,
+  texts: Readonly<Record<string, string>>,
+  work: (dir: string) => Promise<T>,
+): Promise<T> =>
+  inScratch(layout, (dir) => {
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(dir, name), text);
+    return work(dir);
+  });

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
+import { isDone } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { isDone } from '../base/or-else.ts';
 import { notePlaced, noteTakenBack, placing } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
-import { gitIsDone } from './git-work.ts';
-import { lasting } from './late.ts';
-import { keepOwner, keptForUndo, moveToUndo, putNew } from './placing.ts';
+import { gitIsDone } from './git-dir.ts';
+import { keepOwner, keptForUndo, moveToUndo, putNew } from './place.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
-import { type Content, syncDirectory, writeSynced } from './synced.ts';
+import { type Content, lasting, syncDirectory, writeSynced } from './synced.ts';
 
 /**
- * Writes that a power cut cannot tear: temporary file in `.dossier/tmp`, fsync, rename, fsync of the directory. Each
- * resolves when the file is on disk. A reader sees the old file or the new one, whole.
+ * Replaces a file atomically and durably: temporary file in `.dossier/tmp`, fsync, rename, fsync of the directory. False
+ * if the file no longer has the `expected` bytes. Resolves when the new file is on disk; readers see the old or the new
+ * file as a whole.
  */
 export const replaceFile = async (
   layout: Layout,
@@ -43,16 +43,16 @@ export interface Replacement {
 }
 
 /**
- * Puts a file that is ready in the place of one that holds what is `expected`, with its modes; false when it does not.
- * Nothing waits here: an editor has microseconds. What it writes then into the file is in `.dossier/undo` too; another
- * file in its place is seen until the very last look, for Node has no rename that exchanges.
+ * Renames a finished file over one with the `expected` bytes, and keeps mode and owner; false if the bytes differ. Runs
+ * without awaiting, so that an editor has microseconds to save in between. What it writes into the old file then is kept
+ * in `.dossier/undo`. A replaced file is detected up to the last check: Node has no rename that exchanges.
  */
 export const exchangeFile = (
   layout: Layout,
   { temporary, target, expected }: Replacement,
 ): boolean => {
   const before = statsAt(target);
-  if (!stillHolds(target, before, expected)) return false;
+  if (!hasContent(target, before, expected)) return false;
   keepOwner(temporary, before);
   return keptForUndo(layout, { target, expected }, () => {
     if (statsAt(target)?.ino !== before.ino) return false;
@@ -61,7 +61,7 @@ export const exchangeFile = (
   });
 };
 
-/** False when the target went away meanwhile, also when it is back by now: an editor that renames leaves such a gap. */
+/** False if the target was missing for a moment, as while an editor saves by renaming. */
 export const unlessGone = (
   { undo }: Layout,
   temporary: string,
@@ -78,13 +78,13 @@ export const unlessGone = (
 
 export interface Creation {
   mode?: number;
-  /** Throws where the directory is not the one that is meant. */
+  /** Throws if the directory is not the expected one. */
   assertMeant?: (() => void) | undefined;
 }
 
 /**
- * Makes a file that must not be there yet; false when it is. The directory is looked at before, and again once the file
- * is in it: out of one that is not meant it is taken back.
+ * Creates a file durably; false if it exists. `assertMeant` runs before and after the file is put into the directory; if
+ * it throws, the file is removed again.
  */
 export const createFile = async (
   layout: Layout,
@@ -102,7 +102,7 @@ export const createFile = async (
   return done;
 };
 
-// Nothing waits here: who moves directories has microseconds, and what is put then into another one goes back.
+// Runs without awaiting, so that directories can be moved in between for microseconds only.
 const putMeant = (ready: string, target: string, assertMeant: () => void): boolean => {
   assertMeant();
   const ino = statsAt(ready)?.ino;
@@ -117,7 +117,7 @@ const putMeant = (ready: string, target: string, assertMeant: () => void): boole
   return true;
 };
 
-/** Removes a file and keeps it in `.dossier/undo`; false when there is none. */
+/** Moves a file to `.dossier/undo`; false if there is none. */
 export const removeFile = async (layout: Layout, target: string): Promise<boolean> => {
   assertNoLinks(layout.root, dirname(target));
   if (statsAt(target) === undefined) return false;
@@ -131,7 +131,7 @@ export const removeFile = async (layout: Layout, target: string): Promise<boolea
   return true;
 };
 
-/** Makes a directory with its files by one rename: it is there with all of them, or not at all. */
+/** Creates a directory with all its files by one rename. */
 export const createDirectory = async (
   layout: Layout,
   target: string,
@@ -139,7 +139,7 @@ export const createDirectory = async (
 ): Promise<void> => {
   assertNoLinks(layout.root, dirname(target));
   const write = async (path: string): Promise<void> => {
-    // Making a directory may wait for the disk, as a sync does: not on the event loop.
+    // mkdir may wait for the disk, so it must not block the event loop.
     await mkdir(path);
     const texts = Object.entries(files);
     await Promise.all(texts.map(([name, text]) => writeSynced(join(path, name), text)));
@@ -152,8 +152,8 @@ export const createDirectory = async (
 };
 
 /**
- * Writes what is to be put at `target`, and puts it there. It is written in `.dossier/tmp`, where nobody watches; but
- * beside the target where that is on another file system. What is left of it is removed.
+ * Writes a temporary file and puts it at `target`. The file is in `.dossier/tmp`, which is not watched, or beside the
+ * target if that is on another file system. It is removed if it is left over.
  */
 const viaTemporary = async <T>(
   layout: Layout,
@@ -169,19 +169,19 @@ const viaTemporary = async <T>(
       dropTemporary(path);
     }
   };
-  if (!apart.has(layout)) {
+  if (!crossDevice.has(layout)) {
     try {
       return await at(join(layout.tmp, randomUUID()));
     } catch (error) {
       if (!hasCode(error, 'EXDEV')) throw error;
     }
-    apart.add(layout);
+    crossDevice.add(layout);
   }
   makeDirectory(dirname(target));
   return at(beside(target));
 };
 
-/** Removes what is left of a write, of which it is known what became; what stays goes with the next, or at the next start. */
+/** Removes a temporary file after its write. One that cannot be removed is tried again at the next call or start. */
 export const dropTemporary = (path: string): void => {
   leftovers.add(path);
   for (const each of leftovers)
@@ -191,14 +191,14 @@ export const dropTemporary = (path: string): void => {
 /** Temporary files that could not be removed yet. */
 const leftovers = new Set<string>();
 
-/** Workspaces whose `.dossier` was met on another file system: nothing is renamed from there. */
-const apart = new WeakSet<Layout>();
+/** Workspaces whose `.dossier` is on another file system: files cannot be renamed from there. */
+const crossDevice = new WeakSet<Layout>();
 
-/** A new name for what is made for a moment: watchers, git and exports ignore it. */
+/** A temporary name in the same directory, which watchers, git and exports ignore. */
 export const beside = (target: string): string =>
   join(dirname(target), `.dossier-${randomUUID().slice(0, 8)}.tmp`);
 
-// The directory above is nearly always there.
+// The parent directory nearly always exists.
 const moveTo = (from: string, target: string): void => {
   try {
     renameSync(from, target);
@@ -212,13 +212,13 @@ const moveTo = (from: string, target: string): void => {
 export const hasCode = (error: unknown, ...codes: string[]): boolean =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code));
 
-/** Makes a directory and the ones above it, and tells the disk of each that is new. */
+/** Creates a directory and its missing parents, and starts to sync each new name. */
 export const makeDirectory = (path: string): void => {
   if (isDirectoryItself(path)) return;
   try {
     mkdirSync(path);
   } catch (error) {
-    // One level at a time: Node's own way up answers ENOENT for a disk that is read-only.
+    // One level at a time: Node's `recursive` reports ENOENT for a read-only disk.
     if (hasCode(error, 'EEXIST') && isDirectoryItself(path)) return;
     if (!hasCode(error, 'ENOENT') || isDirectoryItself(dirname(path))) throw error;
     makeDirectory(dirname(path));
@@ -228,7 +228,7 @@ export const makeDirectory = (path: string): void => {
   syncSoon(dirname(path));
 };
 
-// What is made inside goes on meanwhile, and waits for it at its end.
+// Writes inside the new directory continue meanwhile and await this sync at their end.
 const syncSoon = (path: string): void => {
   const synced = syncIfThere(path);
   const naming = { path, synced };
@@ -237,28 +237,28 @@ const syncSoon = (path: string): void => {
   synced.then(done, done);
 };
 
-/** Directories in which a new one was made, until the disk knows its name. */
+/** Parents of new directories whose sync is still running. */
 const namings = new Set<{ path: string; synced: Promise<void> }>();
 
-/** Resolves when the disk knows the name of what was made at `target`, and of each new directory on the way to it. */
+/** Resolves when the name of `target` and of each new directory above it is on disk. */
 const syncName = async (target: string): Promise<void> => {
   const above = [...namings].filter(({ path }) => target.startsWith(path + sep));
   await Promise.all([syncIfThere(dirname(target)), ...above.map(({ synced }) => synced)]);
 };
 
-// git removes a folder once it is empty: then nothing in it has to last.
+/** Syncs a directory. One that is gone (git removes empty ones) needs no sync. */
 export const syncIfThere = (path: string): Promise<void> =>
   syncDirectory(path).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error;
   });
 
-/** Resolves when the disk knows the names in a directory that the same call put there before, and could not sync. */
+/** Syncs the names that the same call created in a directory and could not sync before. */
 export const syncMade = (path: string): Promise<void> => {
   notePlaced(path);
   return syncIfThere(path);
 };
 
-const stillHolds = (target: string, stats: Stats | undefined, expected: Buffer): stats is Stats => {
+const hasContent = (target: string, stats: Stats | undefined, expected: Buffer): stats is Stats => {
   if (stats === undefined || stats.size !== expected.length) return false;
   if (!stats.isFile())
     throw new StoreError('unsafe_path', `${basename(target)} is not a regular file`);

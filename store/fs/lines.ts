@@ -9,19 +9,19 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { hasCode } from './durable.ts';
 import { notRegular } from './plain-path.ts';
 
-// Also what one who reads slowly costs.
+// Also the memory that a slow reader costs.
 const CHUNK = 16_384;
 
-/** What a line says; undefined when it is not one of this file's. */
+/** Parses a line; undefined if it is invalid. */
 export type ParseLine<T> = (line: string) => T | undefined;
 
 /**
- * A file of JSON lines, opened to add to it. A last line that a crash tore is cut off; one that is whole, and lost only
- * its newline in an editor, gets it back.
+ * Opens a file of JSON lines for appending. A last line that a crash cut short is removed; a complete one that only lacks
+ * its newline gets it back.
  */
 export const openLines = (path: string, parse: ParseLine<unknown>): number => {
   const descriptor = openRegular(path, O_RDWR | O_APPEND | O_CREAT);
@@ -33,14 +33,14 @@ export const openLines = (path: string, parse: ParseLine<unknown>): number => {
   return descriptor;
 };
 
-/** Adds whole lines, and says how many bytes they are. Throws when the disk takes only a part: the next opening cuts it off. */
+/** Appends whole lines and returns their bytes. If the disk takes only a part, throws; the next open removes that part. */
 export const addLines = (descriptor: number, text: string): number => {
   const bytes = Buffer.from(text);
   for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
   return bytes.length;
 };
 
-/** The value of the last line that has one, and how many whole lines without one follow it. Reads the end of the file only. */
+/** The value of the last valid line, and the number of invalid lines after it. Reads only the end of the file. */
 export const lastLine = <T>(path: string, parse: ParseLine<T>): { value?: T; unread: number } => {
   let unread = 0;
   const look = (descriptor: number): { value?: T; unread: number } => {
@@ -57,12 +57,12 @@ export const lastLine = <T>(path: string, parse: ParseLine<T>): { value?: T; unr
   return ifThere(path, look) ?? { unread };
 };
 
-// More is not held in memory, whatever somebody put there.
+// The greatest size that is held in memory.
 const NEWEST_BYTES = 16_777_216;
 
 /**
- * The newest lines of a file, oldest first: `count` at most, and no more than 16 MB of them, of which the first may be
- * cut. Reads the end of the file only.
+ * The newest lines of a file, oldest first: at most `count` lines and 16 MB, of which the first line may be cut. Reads
+ * only the end of the file.
  */
 export const newestLines = (path: string, count: number): string[] => {
   const text = ifThere(path, (descriptor) => {
@@ -97,7 +97,7 @@ const textAt = (descriptor: number, start: number, end: number): string => {
   return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, start));
 };
 
-// The place after the last newline before `end`; 0 when there is none.
+// The offset after the last newline before `before`; 0 if there is none.
 const afterNewline = (descriptor: number, before: number): number => {
   const buffer = Buffer.alloc(CHUNK);
   for (let end = before; end > 0; ) {
@@ -110,7 +110,7 @@ const afterNewline = (descriptor: number, before: number): number => {
   return 0;
 };
 
-/** The values of whole lines from `offset` on, about 16 KB of them, and where to go on. Lines without one are left out. */
+/** The valid lines from `offset` on, about 16 KB of them, and the offset to continue from. */
 export const readLinesFrom = <T>(
   path: string,
   offset: number,
@@ -126,8 +126,8 @@ export const readLinesFrom = <T>(
 };
 
 /**
- * Where to begin to read for what comes after a place in an ordered file: at the start of a line, at most about 16 KB
- * too early. `isBefore` tells of a value whether it is before that place. Looks at a few lines only, however long the file.
+ * Finds a position in an ordered file by binary search: the start of a line, at most about 16 KB before the first value
+ * for which `isBefore` is false. Reads only a few lines.
  */
 export const seekLines = <T>(
   path: string,
@@ -144,7 +144,7 @@ export const seekLines = <T>(
   return from;
 };
 
-// The first line with a value that begins after this place; undefined when the next 16 KB have none.
+// The first valid line that starts after this offset; undefined if the next 16 KB have none.
 const lineAfter = <T>(
   path: string,
   place: number,
@@ -175,7 +175,7 @@ const readBytes = (path: string, offset: number): Buffer => {
   return ifThere(path, look) ?? Buffer.alloc(0);
 };
 
-/** What is read of a file while it is open; undefined where there is none. */
+/** Runs `read` on an open file; undefined if there is none. */
 const ifThere = <T>(path: string, read: (descriptor: number) => T): T | undefined => {
   const descriptor = orElse(() => openRegular(path, O_RDONLY), undefined, 'ENOENT');
   if (descriptor === undefined) return undefined;
@@ -188,7 +188,7 @@ const ifThere = <T>(path: string, read: (descriptor: number) => T): T | undefine
 
 const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-// Neither through a link, nor waiting for whoever is at the other end of a pipe.
+// Follows no link, and does not wait for the other end of a pipe.
 const openRegular = (path: string, flags: number): number => {
   const descriptor = openPlain(path, flags);
   if (fstatSync(descriptor).isFile()) return descriptor;

@@ -1,15 +1,26 @@
-import { closeSync, fsync, openSync, open as openWith, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  open as openWith,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { orElse } from '../base/attempt.ts';
 
-// What does not wait for the disk is done here: the way to another thread and back costs more.
+// Smaller writes run synchronously: they only fill the cache, and a thread switch costs more.
 const MOST_AT_ONCE = 65_536;
 const [openSoon, sync] = [promisify(openWith), promisify(fsync)];
 
-/** What a file is to hold; of what is too large for memory, who writes it into the open file. */
+/** The content of a new file; a function writes content too large for memory. */
 export type Content = Buffer | string | ((handle: FileHandle) => Promise<void>);
 
-/** Makes a file and resolves when it is on disk. */
+/** Creates a file and resolves when its content is on disk. */
 export const writeSynced = async (path: string, bytes: Content, mode = 0o644): Promise<void> => {
   if (typeof bytes === 'function' || bytes.length > MOST_AT_ONCE)
     return withHandle(await open(path, 'wx', mode), async (handle) => {
@@ -22,7 +33,7 @@ export const writeSynced = async (path: string, bytes: Content, mode = 0o644): P
   });
 };
 
-/** Resolves when the disk knows the names in a directory. */
+/** Resolves when the names in a directory are on disk. */
 export const syncDirectory = async (path: string): Promise<void> =>
   withDescriptor(openSync(path, 'r'), (descriptor) =>
     sync(descriptor).catch((error: NodeJS.ErrnoException) => {
@@ -30,7 +41,7 @@ export const syncDirectory = async (path: string): Promise<void> =>
     }),
   );
 
-// Some network file systems cannot sync a directory, and need not.
+// Some network file systems cannot sync a directory, and do not need it.
 const NOT_SYNCED = ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP'];
 
 const withDescriptor = async (
@@ -44,7 +55,7 @@ const withDescriptor = async (
   }
 };
 
-/** Works with what is open, and closes it. */
+/** Runs work with an open file and closes it. */
 export const withHandle = async <T>(
   handle: FileHandle,
   work: (handle: FileHandle) => Promise<T>,
@@ -53,5 +64,65 @@ export const withHandle = async <T>(
     return await work(handle);
   } finally {
     await handle.close();
+  }
+};
+
+/**
+ * Runs `then` after a write that succeeded, or that failed only in its final sync, when the new name is already visible.
+ * Throws the error of the write.
+ */
+export const evenIfPlaced = async <T>(
+  write: Promise<unknown>,
+  then: () => T | Promise<T>,
+): Promise<T> => {
+  const failure = await write.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (failure !== undefined && !isLate(failure)) throw failure;
+  const done = await then();
+  if (failure !== undefined) throw failure;
+  return done;
+};
+
+const isLate = (error: unknown): boolean => error instanceof Error && late.has(error);
+
+/** Errors of a final sync. */
+const late = new WeakSet<Error>();
+
+/** Marks the final sync of a write: if it fails, the name is visible but may not survive a power cut. */
+export const lasting = (sync: Promise<void>): Promise<void> =>
+  sync.catch((error: unknown) => {
+    if (error instanceof Error) late.add(error);
+    throw error;
+  });
+
+/**
+ * Creates a directory and its missing parents, and returns once each name is on disk. Goes level by level, because Node's
+ * `recursive` never returns on a file system that takes no directory, such as /proc. `below` is never created (it may be
+ * a workspace that is being moved): throws ENOENT if it is missing.
+ */
+export const makeSyncedDirectory = (path: string, mode = 0o777, below?: string): void => {
+  if (path === below || isDirectory(path)) return;
+  if (dirname(path) !== path) makeSyncedDirectory(dirname(path), mode, below);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if (isDirectory(path)) return;
+    throw error;
+  }
+  orElse(() => syncDirectoryNow(dirname(path)), undefined, 'EACCES', 'EPERM', ...NOT_SYNCED);
+};
+
+const isDirectory = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** Blocks until the names in a directory are on disk. Throws the error of the disk. */
+export const syncDirectoryNow = (path: string): void => {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 };

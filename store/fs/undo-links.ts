@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import type { Layout } from '../layout.ts';
-import { isUndoName } from './placing.ts';
+import { isUndoName } from './place.ts';
 import { statsAt } from './plain-path.ts';
 import { syncDirectory, writeSynced } from './synced.ts';
 
-/** How many names a file has in `.dossier/undo`: a write to it that was interrupted or failed leaves one. */
+/** The number of names a file has in `.dossier/undo`: an interrupted or failed write leaves one. */
 export const undoLinksTo = (layout: Layout, { dev, ino }: Stats): number =>
   keptFiles(layout).filter(({ stats }) => stats.ino === ino && stats.dev === dev).length;
 
-/** The kept files with another name, relative to `.dossier/undo`: what is written by that name changes what is kept. */
+/** Kept files that have another name too, so that a write to that name changes them; relative to `.dossier/undo`. */
 export const linkedInUndo = (layout: Layout): string[] =>
   keptFiles(layout)
     .filter(({ stats }) => stats.isFile() && stats.nlink > 1)
     .map(({ path }) => path);
 
-/** Makes a kept file one of its own, with the same bytes and mode. */
+/** Replaces a hard-linked kept file by a copy of its own, with the same bytes and mode. */
 export const unlinkKept = async ({ undo, tmp }: Layout, path: string): Promise<void> => {
   const kept = join(undo, path);
   const copy = join(tmp, randomUUID());

@@ -10,20 +10,20 @@ export interface GitTreeEntry {
   isTree: boolean;
 }
 
-/** The objects of a repository, to read. Each is looked up once in the life of a reader: make one for each question. */
+/** Reads the objects of a repository. Results are cached for the life of the reader, so create one for each request. */
 export interface GitReader {
-  /** The directory that was asked about, from the top of the repository; no names when it is the top. */
+  /** The requested directory, relative to the top of the repository; empty for the top. */
   readonly prefix: readonly string[];
-  /** Undefined while nothing is committed. */
+  /** The id of the current commit; undefined in an empty repository. */
   head(): Promise<string | undefined>;
-  /** With the parents that are there: a shallow clone ends somewhere. */
+  /** A commit; without parents at the boundary of a shallow clone. */
   commit(oid: string): Promise<CommitObject>;
   entries(tree: string): Promise<GitTreeEntry[]>;
-  /** The tree that stands at a path below another, or undefined. */
+  /** The tree at a path below another tree, or undefined. */
   treeAt(tree: string, path: readonly string[]): Promise<string | undefined>;
 }
 
-/** The repository that a directory lies in, or undefined. Nothing of its configuration is run, nothing is written. */
+/** Opens the repository that contains a directory, or undefined. Runs nothing from its configuration, writes nothing. */
 export const openGitReader = async (directory: string): Promise<GitReader | undefined> => {
   const found = findGitDir(directory);
   if (found === undefined) return undefined;
@@ -82,7 +82,7 @@ const resolveHead = async (
   }
 };
 
-// The library parses a tree of 10,000 entries in 20 ms; looking for one name in its bytes takes less than one.
+// isomorphic-git parses a tree of 10,000 entries in 20 ms; a search for one name in the bytes takes less than 1 ms.
 const subtree = (bytes: Uint8Array, name: string): string | undefined => {
   for (const entry of parseTree(bytes, Buffer.from(name)))
     return entry.isTree ? entry.oid : undefined;
@@ -91,7 +91,7 @@ const subtree = (bytes: Uint8Array, name: string): string | undefined => {
 
 const OID_BYTES = 20;
 
-/** `<mode> <name>\0<20 bytes of the object's id>`, again and again; with `wanted` only the entry of that name. */
+/** Parses entries `<mode> <name>\0<20 bytes of the object id>`; with `wanted`, only the entry of that name. */
 const parseTree = function* (content: Uint8Array, wanted?: Buffer): Generator<GitTreeEntry> {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   for (let at = 0; at < bytes.length; ) {

@@ -1,2 +1,2 @@
-/** What is used of the package, so that a bundle has that alone. */
+/** The used parts of the package, so that a bundle contains no others. */
 export { readCommit, readObject, resolveRef } from 'isomorphic-git';

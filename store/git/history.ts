@@ -1,12 +1,11 @@
 import type { CommitObject } from 'isomorphic-git';
 import type { HistoryEntry } from '../records/history.ts';
-import { type GitReader, openGitReader } from './git-objects.ts';
-import { changesOf, type FileChange } from './history-files.ts';
+import { type GitReader, type GitTreeEntry, openGitReader } from './git-objects.ts';
 
 export interface HistoryQuery {
-  /** Of the Work item, relative to the workspace. */
+  /** The directory of the Work item, relative to the workspace. */
   dir: string;
-  /** When the item was made: history that is older and does not have it is not gone through. */
+  /** When the item was created: older commits without it are skipped. */
   since: Date;
   limit: number;
 }
@@ -15,9 +14,9 @@ const MAX_COMMITS = 5000;
 const SLACK_S = 86_400;
 
 /**
- * The commits that changed a directory of the workspace, newest first, as `git log -- <dir>` finds them, but merges
- * only where they changed something themselves. Empty without a repository. Where the whole directory was moved as it
- * was, goes on with the old place. Looks at 5,000 commits at most. Throws where a repository cannot be read.
+ * The commits that changed a directory of the workspace, newest first, as `git log -- <dir>` lists them; merges only if they
+ * changed something themselves. Follows a rename of the whole directory. Empty without a repository. Reads at most 5,000
+ * commits. Throws if the repository cannot be read.
  */
 export const readHistory = async (
   workspace: string,
@@ -46,13 +45,13 @@ const walk = async function* (
     const here = ahead.take();
     if (here === undefined) return;
     if (here.tree === undefined && timeOf(here) < oldest) continue;
-    const { entry, on } = await lookAt(git, here);
-    on.forEach(ahead.add);
+    const { entry, next } = await visit(git, here);
+    next.forEach(ahead.add);
     if (entry !== undefined) yield entry;
   }
 };
 
-/** A commit, and the directory as it is there. */
+/** A commit, and the directory in it. */
 interface Place {
   oid: string;
   commit: CommitObject;
@@ -65,7 +64,7 @@ const placeAt = async (git: GitReader, oid: string, path: readonly string[]): Pr
   return { oid, commit, path, tree: await git.treeAt(commit.tree, path) };
 };
 
-/** The commits still to look at; each is handed out once, the newest of them first. */
+/** A queue of commits, newest first, that returns each one once. */
 const newestFirst = (head: Place) => {
   const waiting = [head];
   const known = new Set([head.oid]);
@@ -84,25 +83,25 @@ const timeOf = ({ commit }: Place): number => commit.committer.timestamp;
 
 interface Look {
   entry?: HistoryEntry;
-  /** Where to look next. */
-  on: Place[];
+  /** The commits to visit next. */
+  next: Place[];
 }
 
-const lookAt = async (git: GitReader, here: Place): Promise<Look> => {
+const visit = async (git: GitReader, here: Place): Promise<Look> => {
   const parents = await Promise.all(here.commit.parent.map((oid) => placeAt(git, oid, here.path)));
-  // The directory came from this parent as it is. What the others had there was not taken: git log leaves it out too.
+  // The directory is unchanged from this parent. The other parents are skipped, as in git log.
   const same = parents.find(({ tree }) => tree === here.tree);
-  if (same !== undefined) return { on: [same] };
-  if (parents.length === 0 && here.tree === undefined) return { on: [] };
+  if (same !== undefined) return { next: [same] };
+  if (parents.length === 0 && here.tree === undefined) return { next: [] };
   const old = await placeBefore(git, here, parents);
-  if (old !== undefined) return { entry: entryOf(here, []), on: [old] };
+  if (old !== undefined) return { entry: entryOf(here, []), next: [old] };
   const files = await changesOf(
     git,
     here.tree,
     parents.map(({ tree }) => tree),
   );
   const untouched = parents.length > 1 && files.length === 0;
-  return untouched ? { on: parents } : { entry: entryOf(here, files), on: parents };
+  return untouched ? { next: parents } : { entry: entryOf(here, files), next: parents };
 };
 
 const entryOf = ({ oid, commit }: Place, files: FileChange[]): HistoryEntry => ({
@@ -114,7 +113,7 @@ const entryOf = ({ oid, commit }: Place, files: FileChange[]): HistoryEntry => (
   files,
 });
 
-/** Where the directory was in the only parent, if this commit moved it and changed nothing in it. */
+/** The directory in the only parent, if this commit renamed it without changes. */
 const placeBefore = async (
   git: GitReader,
   { commit, tree }: Place,
@@ -138,7 +137,7 @@ interface Search {
   tree: string;
 }
 
-/** The places below a folder where this very tree stands; the upper ones first, in 200 directories at most. */
+/** The paths below a folder with this very tree, breadth first, in at most 200 directories. */
 const pathsOf = async function* (git: GitReader, { root, folder, tree }: Search) {
   const queue = [folder];
   for (let read = 0; read < MAX_TREES; read += 1) {
@@ -150,3 +149,68 @@ const pathsOf = async function* (git: GitReader, { root, folder, tree }: Search)
     queue.push(...below.map(({ name }) => [...path, name]));
   }
 };
+
+export type FileChange = HistoryEntry['files'][number];
+
+/** The files that a commit changed in a directory; in a merge, those that differ from every parent. */
+export const changesOf = async (
+  git: GitReader,
+  now: string | undefined,
+  parents: readonly (string | undefined)[],
+): Promise<FileChange[]> => {
+  const before = parents.length === 0 ? [undefined] : parents;
+  const [first = [], ...others] = await Promise.all(
+    before.map((tree) => compareTrees(git, tree, now)),
+  );
+  return first.filter(({ path }) =>
+    others.every((changes) => changes.some((change) => change.path === path)),
+  );
+};
+
+/** The files that differ between two trees, by relative path. Equal subtrees are not read. */
+const compareTrees = async (
+  git: GitReader,
+  before: string | undefined,
+  now: string | undefined,
+  folder = '',
+): Promise<FileChange[]> => {
+  const changes: FileChange[] = [];
+  for (const [name, was, is] of pairs(await entriesOf(git, before), await entriesOf(git, now))) {
+    const path = folder + name;
+    changes.push(...fileChange(was, is, path));
+    const [from, to] = [treeOf(was), treeOf(is)];
+    if (from !== to) changes.push(...(await compareTrees(git, from, to, `${path}/`)));
+  }
+  return changes;
+};
+
+const entriesOf = async (
+  git: GitReader,
+  tree: string | undefined,
+): Promise<readonly GitTreeEntry[]> => (tree === undefined ? [] : git.entries(tree));
+
+type Pair = [name: string, was: GitTreeEntry | undefined, is: GitTreeEntry | undefined];
+
+const pairs = (before: readonly GitTreeEntry[], now: readonly GitTreeEntry[]): Pair[] => {
+  const was = new Map(before.map((entry) => [entry.name, entry]));
+  const is = new Map(now.map((entry) => [entry.name, entry]));
+  const names = [...new Set([...was.keys(), ...is.keys()])].sort();
+  return names.map((name) => [name, was.get(name), is.get(name)]);
+};
+
+const fileChange = (
+  was: GitTreeEntry | undefined,
+  is: GitTreeEntry | undefined,
+  path: string,
+): FileChange[] => {
+  const [from, to] = [fileOf(was), fileOf(is)];
+  if (from === to) return [];
+  if (from === undefined) return [{ path, change: 'added' }];
+  return [{ path, change: to === undefined ? 'removed' : 'modified' }];
+};
+
+const fileOf = (entry: GitTreeEntry | undefined): string | undefined =>
+  entry === undefined || entry.isTree ? undefined : `${entry.mode} ${entry.oid}`;
+
+const treeOf = (entry: GitTreeEntry | undefined): string | undefined =>
+  entry?.isTree === true ? entry.oid : undefined;

@@ -9,19 +9,19 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { readOurs, sealedText } from '../consent/seal.ts';
 import { ifReadable } from '../front-matter/problem.ts';
-import { makeSyncedDirectory, syncDirectoryNow } from '../fs/make-directory.ts';
+import { makeSyncedDirectory, syncDirectoryNow } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { remembered, type Store } from '../store.ts';
 import { createGate, type FileGate, type UnsandboxedRun } from './held.ts';
 
-/** The gate, first as a former life of the daemon left it: its programs may still be alive. */
+/** The gate, restored from disk at the start: programs of an earlier daemon may still run. */
 export const gateOf = remembered(({ layout }): FileGate => {
   const gate = createGate();
   for (const marker of orElse(() => readdirSync(layout.unsandboxed), [])) {
-    // Of these processes are ended: what this machine did not write names none.
+    // Runs name processes that will be ended, so only records of this machine count.
     const run = ifReadable(() => readRun(layout, marker), undefined);
     if (run !== undefined) gate.runs.set(marker, run);
   }
@@ -31,7 +31,7 @@ export const gateOf = remembered(({ layout }): FileGate => {
   return gate;
 });
 
-// Damaged, or written by another, it says nothing: what stands in the files then is what holds.
+// A record that is damaged or from elsewhere is ignored; the values in the files then apply.
 const readHeld = (layout: Layout): KeptOnDisk =>
   ifReadable(() => readOurs(layout, layout.held, (value) => value as KeptOnDisk), undefined) ??
   NOTHING_HELD;
@@ -46,7 +46,7 @@ interface KeptOnDisk {
   planning: [string, NonNullable<ReturnType<FileGate['planning']['get']>>][];
 }
 
-/** Returns when it is on disk what holds: before the program starts that could write something else. */
+/** Saves the values in force; on disk when it returns, before a program starts that could overwrite the files. */
 export const saveGate = (store: Store): void => {
   const { layout } = store;
   const { sessions, planning } = gateOf(store);
@@ -55,18 +55,18 @@ export const saveGate = (store: Store): void => {
   else writeNow(layout, layout.held, sealedText(layout, layout.held, kept));
 };
 
-/** Notes a program before it starts, so that a restarted daemon knows that it may live. */
+/** Records a run before its program starts, so that a restarted daemon knows that it may be alive. */
 export const noteRun = (layout: Layout, marker: string, run: UnsandboxedRun): void => {
   makeSyncedDirectory(layout.unsandboxed, 0o700, layout.root);
   const path = join(layout.unsandboxed, marker);
   writeNow(layout, path, sealedText(layout, path, run));
 };
 
-/** Nothing of it is alive: on disk when this returns, for after a power cut the note would hold back what was written since. */
+/** Removes the record of a run that has ended; on disk when it returns, because a leftover record would block later edits. */
 export const removeRunNote = ({ unsandboxed }: Layout, marker: string): void =>
   removeNow(join(unsandboxed, marker));
 
-// At once: the program starts in the same turn of the loop.
+// Synchronous, because the program starts in the same tick of the event loop.
 const writeNow = ({ tmp }: Layout, path: string, text: string): void => {
   const temporary = join(tmp, randomUUID());
   const descriptor = openSync(temporary, 'wx', 0o600);
@@ -85,6 +85,6 @@ const removeNow = (path: string): void => {
   syncNames(dirname(path));
 };
 
-// A name counts once its directory is on disk. Some network file systems cannot sync one, and need not.
+// Some network file systems cannot sync a directory, and do not need it.
 const syncNames = (dir: string): void =>
   orElse(() => syncDirectoryNow(dir), undefined, 'ENOENT', 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP');

@@ -2,48 +2,48 @@ import { sha256 } from '../base/sha256.ts';
 import type { PlanningMatter } from '../records/planning.ts';
 import type { SessionMatter } from '../records/session.ts';
 
-/** A value that the operator's word stands behind, and which one in the file waits for that word. */
+/** A value that the operator confirmed, and the one in the file that awaits confirmation, if any. */
 export interface GatedPart<T> {
   holds: T;
-  /** The hash of what the file says, and when it was first seen to. */
+  /** The hash of the value in the file, and when it was first seen. */
   waits?: { sha: string; since: string };
-  /** The hash of what the daemon is about to write: found after a crash, it is the daemon's own word. */
+  /** The hash of the value that the daemon is about to write, so that it is accepted after a crash. */
   next?: string;
 }
 
-/** What of a session holds: as the daemon wrote it last. */
+/** The values of a session that are in force: as the daemon wrote them last. */
 export interface KeptParts {
   id: string;
   case_id: string;
   matter: GatedPart<SessionMatter>;
-  /** Of plan.md; null where there is none. */
+  /** The hash of plan.md; null if there is none. */
   plan: GatedPart<string | null>;
-  /** Of comments.md; an older version kept none. */
+  /** The hash of comments.md; absent in records of older releases. */
   comments?: GatedPart<string | null>;
 }
 
-/** The texts of a session in which the operator's word stands: `NAME.md`. */
+/** The texts of a session that speak for the operator, without `.md`. */
 export type HeldText = 'plan' | 'comments';
 
 export type Approved = NonNullable<PlanningMatter['approved']> | null;
 
 export interface UnsandboxedRun {
-  /** A directory that is this run's alone. */
+  /** A directory of this run only. */
   dir?: string;
   started_at: string;
 }
 
 /**
- * While a program lives that no sandbox holds, what a file says in the operator's place waits for the operator. What the
- * journal remembers of Work items holds of those; what holds of sessions and planning is kept here from the moment on
- * at which the first such program starts.
+ * While a program runs without a sandbox, values in files that speak for the operator await the operator's confirmation. For
+ * Work items, the journal has the values in force; those of sessions and planning are kept here from the start of the first
+ * such program.
  */
 export interface FileGate {
-  /** The programs, by the marks of their runs; those of a former life until they are seen to be gone. */
+  /** The runs, by marker; those of an earlier daemon stay until they have ended. */
   readonly runs: Map<string, UnsandboxedRun>;
-  /** Sessions that have not ended, by the beginning of their ids. */
+  /** Sessions that have not ended, by short id. */
   readonly sessions: Map<string, KeptParts>;
-  /** What is approved of the planning, by Work item. */
+  /** The approved parts of the planning, by Work item. */
   readonly planning: Map<string, GatedPart<Approved>>;
 }
 
@@ -53,16 +53,16 @@ export const createGate = (): FileGate => ({
   planning: new Map(),
 });
 
-/** Whether what files say in the operator's place waits now. */
+/** Whether values in files must await confirmation now. */
 export const isGateShut = ({ runs }: FileGate): boolean => runs.size > 0;
 
-/** What holds of a value that a file gives as `found`. */
+/** The value in force, if the file has `found`. */
 export const inForceOf = <T>(gate: FileGate, part: GatedPart<T> | undefined, found: T): T => {
   if (part === undefined || part.next === orderlessHash(found)) return found;
   return isGateShut(gate) || part.waits?.sha === orderlessHash(found) ? part.holds : found;
 };
 
-/** Notes whether `found` waits, and answers it. Where nothing runs any more, only what has waited already does. */
+/** The new state of a part after its file was read as `found`. Once the gate is open, only values that already wait do. */
 export const settled = <T>(
   gate: FileGate,
   { holds, waits, next }: GatedPart<T>,
@@ -72,13 +72,13 @@ export const settled = <T>(
   const sha = orderlessHash(found);
   const isOld = waits?.sha === sha;
   if (sha === next) return { holds: found };
-  // What is about to be written is not written yet.
+  // The daemon's next value is not written yet.
   if (sha === orderlessHash(holds)) return { holds, ...(next !== undefined && { next }) };
   if (isOld) return { holds, waits };
   return isGateShut(gate) ? { holds, waits: { sha, since: at.toISOString() } } : { holds: found };
 };
 
-/** What the daemon wrote itself holds; what others wrote into the same file before goes on waiting. */
+/** The state of a part after the daemon wrote it: its value is in force, and an edit already in the file still waits. */
 export const written = <T>(
   gate: FileGate,
   { waits }: GatedPart<T>,
@@ -90,7 +90,7 @@ export const written = <T>(
   return { holds, waits: { sha, since: waits?.since ?? at.toISOString() } };
 };
 
-/** The same for values that say the same, in whatever order. */
+/** A hash that does not depend on the order of keys. */
 export const orderlessHash = (value: unknown): string =>
   sha256(JSON.stringify(value, inOrder) ?? '');
 

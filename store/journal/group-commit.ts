@@ -1,13 +1,13 @@
 import type { JournalFile } from './journal-file.ts';
 
 interface Waiting<T> {
-  /** Nothing to write: the caller only waits for room. */
+  /** Undefined if the caller only waits for room. */
   line: T | undefined;
   done: (failure?: unknown) => void;
 }
 
 export interface Writer<T> {
-  /** Resolves when the line is on disk. Without one: when there is room for the next. */
+  /** Resolves when the line is on disk, or, without a line, when there is room for the next. */
   push(line: T | undefined): Promise<void>;
   idle(): Promise<void>;
 }
@@ -22,8 +22,8 @@ export const RESERVE = 131_072;
 const COMPACT_FROM = 4_194_304;
 
 /**
- * Appends with one sync for all that came in while the disk was busy. `settle` is called for each line once it is on
- * disk, in order; `rotate` goes on in a new, short file when this one has grown long beside the `state` in it, in bytes.
+ * Appends lines with one sync for all that arrive while the disk is busy. `settle` is called for each line, in order, once
+ * it is on disk; `rotate` starts a new file when this one is long compared with the `state` in it, in bytes.
  */
 export const groupCommit = <T>(
   file: JournalFile,
@@ -54,7 +54,7 @@ export const groupCommit = <T>(
     done(failure);
   };
 
-  // A full disk keeps the old file, which is as good; the next attempt comes when it has grown again.
+  // On a full disk the old file stays in use; the next attempt comes when it has grown again.
   const compact = async (): Promise<void> => {
     await rotate().catch(() => undefined);
     base = file.bytes;
@@ -73,7 +73,7 @@ export const groupCommit = <T>(
   };
 };
 
-/** Whether a file holds so much besides the state that a new one is worth its while. */
+/** Whether a file is long enough, compared with the state, to start a new one. */
 export const isLong = ({ bytes }: Pick<JournalFile, 'bytes'>, state: number): boolean =>
   bytes > Math.max(COMPACT_FROM, 3 * state);
 

@@ -4,24 +4,24 @@ import type { EventRecord } from '../records/event.ts';
 import type { JournalFile } from './journal-file.ts';
 import { readPiece, type Segment } from './journal-segment.ts';
 
-/** The events that somebody is owed, and some that were told lately: all of them on disk, the newest in memory too. */
+/** Events that some receiver has not got yet, and recent ones: all on disk, the newest in memory too. */
 export interface Backlog {
   /**
-   * Learns which events the files hold; before it no event is to be asked for. `first`: the newest before the last file;
-   * `state`: how many bytes the state has, with which each file begins.
+   * Learns which events each file has. Call it before any read. `first`: the newest event before the last file; `state`:
+   * the size in bytes of the state at the start of each file.
    */
   open(first: number, state: number): void;
-  /** Those after this one that somebody is owed, oldest first, up to the newest that there is. */
+  /** The undelivered events after `seq`, oldest first. */
   after(seq: number): AsyncGenerator<EventRecord>;
-  /** The same, owed or not, as far as they are still there. */
+  /** The events after `seq`, delivered or not, as far as they still exist. */
   history(seq: number): AsyncGenerator<EventRecord>;
-  /** What was up to this event is gone. */
+  /** Events up to this number are gone. */
   readonly oldest: number;
-  /** About how many bytes of the journal hold the events after this one, without the state; 0 for one of the newest. */
+  /** The approximate size in bytes of the events after `seq`, without the state; 0 if they are in memory. */
   behind(seq: number): number;
-  /** Nobody is owed any event up to this one. */
+  /** Marks events up to `seq` as delivered to all. */
   release(seq: number): void;
-  /** Removes the files that hold no event which somebody is owed, but for a short one before the newest. */
+  /** Removes files without undelivered events, except for a short one before the newest. */
   tidy(): void;
 }
 
@@ -29,11 +29,11 @@ const IN_MEMORY = 1000;
 const AT_ONCE = 64;
 const SHORT = 16_777_216;
 
-/** The newest events, in memory: every one after `since`. */
+/** The newest events, in memory: all after `since`. */
 export interface Recent {
   readonly events: EventRecord[];
   since: number;
-  /** Takes events that are on disk. */
+  /** Adds events that are on disk. */
   add(events: readonly EventRecord[]): void;
 }
 
@@ -51,7 +51,7 @@ export const createRecent = (): Recent => {
   return recent;
 };
 
-/** `damaged` is called once of each file in which an event may be lost, when that is come upon. */
+/** `damaged` is called once for each file in which a read finds damage. */
 export const createBacklog = (
   { segments, dropOldest }: JournalFile,
   recent: Recent,
@@ -119,7 +119,7 @@ const bytesAfter = (segments: readonly Segment[], seq: number): number => {
   return sizes.reduce((sum, size) => sum + size, 0);
 };
 
-/** The place of the first one after `seq`, of what is ordered by it. */
+/** The index of the first element after `seq`, in a list ordered by it. */
 const firstAfter = (events: readonly { seq: number }[], seq: number): number => {
   let [from, to] = [0, events.length];
   while (from < to) {
@@ -130,7 +130,7 @@ const firstAfter = (events: readonly { seq: number }[], seq: number): number => 
   return from;
 };
 
-// Each file begins with that number. Where it is damaged, the next file's will do: one is looked at that need not be.
+// Each file starts with that number. If it is damaged, the next file's is used, which only costs an extra read.
 const learnStarts = (segments: readonly Segment[], first: number): void => {
   let after = first;
   for (const segment of segments.toReversed()) {
@@ -145,7 +145,7 @@ const startOf = (segment: Segment): number | undefined => {
   return (JSON.parse(line) as { last?: number }).last;
 };
 
-// Between two pieces, whoever else waits has its turn.
+// Yields to the event loop between pieces.
 const onDisk = async function* (
   segments: readonly Segment[],
   seq: number,
@@ -165,11 +165,11 @@ const onDisk = async function* (
   }
 };
 
-// By its start: while events were brought to a receiver, files may have come and gone.
+// By path: files may have been added and removed since the last piece.
 const nextTo = (segments: readonly Segment[], { path }: Segment): Segment | undefined =>
   segments.find((segment) => segment.path > path);
 
-// Who reads page after page would read all that was before each of them otherwise.
+// Known offsets save a reader of many pages from reading everything before each page.
 const startIn = ({ places, head }: Segment, seq: number): number =>
   places[firstAfter(places, seq) - 1]?.at ?? head;
 

@@ -2,14 +2,13 @@ import { constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { listDirectory } from '../front-matter/folder.ts';
-import { makeSyncedDirectory } from '../fs/make-directory.ts';
-import { syncDirectory } from '../fs/synced.ts';
-import { isAsLeft } from './as-left.ts';
+import { makeSyncedDirectory, syncDirectory } from '../fs/synced.ts';
 import { type Damage, encode, readJournalLines, type TellLine } from './journal-lines.ts';
 import {
   closeSegment,
   isInPlace,
   isJournalName,
+  isUnmodified,
   type OpenSegment,
   removeSegment,
   restoreSegment,
@@ -17,40 +16,40 @@ import {
   writeAll,
   writeFresh,
 } from './journal-segment.ts';
-import { noticeSuspension } from './suspension.ts';
+import { detectSuspension } from './suspension.ts';
 
 /**
- * Append-only lines, each with its checksum, in a file whose end is filled with zeros ahead of time: an append
- * overwrites zeros, so it needs no new blocks, and a full disk is met before a record is written, not after.
+ * Append-only lines with checksums, in a file whose end is filled with zeros ahead of time. An append overwrites zeros and
+ * needs no new blocks, so that a full disk is reported before a record is written, not after.
  */
 export interface JournalFile {
-  /** Bytes that can be appended without asking the disk for more; none after an append that failed, until `reserve`. */
+  /** Bytes that can be appended without new blocks; 0 after a failed append, until `reserve`. */
   readonly room: number;
-  /** Makes room for `bytes` more. Like append, rotate and restore, one call at a time. */
+  /** Reserves room for `bytes` more. Like append, rotate and restore: one call at a time. */
   reserve(bytes: number): Promise<void>;
-  /** Resolves when the lines are on disk; after a crash a line is there whole or not at all. */
+  /** Resolves when the lines are on disk. After a crash, a line is there as a whole or not at all. */
   append(lines: string[]): Promise<void>;
-  /** Goes on in a new file that begins with these lines; `after` is the newest event before it. The old file stays. */
+  /** Starts a new file with these lines; `after` is the newest event before it. The old file stays. */
   rotate(lines: Iterable<string>, after: number): Promise<void>;
-  /** The files, oldest first: the last one is appended to. */
+  /** The files, oldest first. The last one is appended to. */
   readonly segments: readonly Segment[];
   /** Removes the oldest file. */
   dropOldest(): void;
   readonly bytes: number;
-  /** False when somebody removed the file, or put another there: what is appended then is gone at the next start. */
+  /** False if the file was removed or replaced, so that appended lines would be lost. */
   isInPlace(): boolean;
-  /** False when another process wrote the journal meanwhile: nothing may be appended to it here any more. */
-  isAsLeft(): boolean;
-  /** Makes again, with all that was in them, the files that somebody removed. */
+  /** False if another process wrote the journal meanwhile: this process must not append to it any more. */
+  isUnmodified(): boolean;
+  /** Writes removed files again, with their whole content. */
   restore(): Promise<void>;
   close(): Promise<void>;
 }
 
 const ROOM = 262_144;
-// The journal's own and `.dossier/`; the workspace that it is in is not made anew where it was.
-const makeAgain = (dir: string): void => makeSyncedDirectory(dir, 0o700, dirname(dirname(dir)));
+// Creates the journal directory and `.dossier/`, but never the workspace, which may have been moved.
+const recreate = (dir: string): void => makeSyncedDirectory(dir, 0o700, dirname(dirname(dir)));
 
-/** Reads every whole line of the newest file; a torn last line is left out, as it was never acknowledged. */
+/** Opens the journal and reads every whole line of its newest file. An incomplete last line was never acknowledged, and is cut. */
 export const openJournalFile = async (
   dir: string,
   tell: TellLine = () => undefined,
@@ -58,8 +57,8 @@ export const openJournalFile = async (
   const names = readdirSync(dir).filter(isJournalName).toSorted();
   const path = join(dir, names.pop() ?? fileName(1));
   const segments: Segment[] = [];
-  for (const name of names) segments.push(lookAtOld(join(dir, name)));
-  // First: what cannot be a journal is refused with its path.
+  for (const name of names) segments.push(oldSegment(join(dir, name)));
+  // Opened first, so that an error has the path.
   const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   try {
     const { end, damaged } = readJournalLines(path, tell);
@@ -75,25 +74,29 @@ export const openJournalFile = async (
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
-const lookAtOld = (path: string): Segment => ({
-  ...{ path, handle: undefined, end: statSync(path).size, head: 0, after: 0 },
+const oldSegment = (path: string): Segment => ({
+  path,
+  handle: undefined,
+  end: statSync(path).size,
+  head: 0,
+  after: 0,
   places: [],
 });
 
 const fileName = (number: number): string => `${String(number).padStart(8, '0')}.ndjson`;
 
-/** A journal as it is on disk, for whoever only looks. */
-export interface JournalLook {
+/** The newest file of a journal, read only. */
+export interface JournalSnapshot {
   name: string;
   lines: string[];
-  /** The numbers of whole lines that are damaged, from 1; the last ones, which can be cut off, are not among them. */
+  /** The numbers of damaged lines, from 1, without those at the end, which can be cut off. */
   damaged: number[];
-  /** Where the last sound line ends, if there is more behind it; the line's number, from 1. */
+  /** The damaged end of the file, if any: its offset, bytes and line number, from 1. */
   tail: { from: number; bytes: Buffer; line: number } | undefined;
 }
 
-/** Reads the newest file and changes nothing. Undefined when there is none. */
-export const lookAtJournal = (dir: string): JournalLook | undefined => {
+/** Reads the newest file without changing it; undefined if there is none. */
+export const readNewestJournal = (dir: string): JournalSnapshot | undefined => {
   const name = listDirectory(dir).filter(isJournalName).toSorted().at(-1);
   if (name === undefined) return undefined;
   const lines: string[] = [];
@@ -106,14 +109,14 @@ export const lookAtJournal = (dir: string): JournalLook | undefined => {
   return { name, lines, damaged, tail: bytes && { from: sound, bytes, line } };
 };
 
-// Whatever the backlog: as many files are open.
+// The greatest number of open files, however long the backlog.
 const MOST_OPEN = 4;
 
 const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment): JournalFile => {
   const segments = [...old, newest];
   let now = newest;
   let filled = now.end;
-  const suspension = noticeSuspension(() => isAsLeft(now));
+  const suspension = detectSuspension(() => isUnmodified(now));
 
   const reserve = async (bytes: number): Promise<void> => {
     suspension.assertOurs();
@@ -134,10 +137,10 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment):
     },
     rotate: async (lines, after) => {
       suspension.assertOurs();
-      makeAgain(dir);
+      recreate(dir);
       const path = join(dir, fileName(Number.parseInt(basename(now.path), 10) + 1));
       const fresh = await writeFresh(path, (handle) => writeChunks(handle, lines));
-      // What it was filled with is of no use any more; left there, it does no harm.
+      // Zeros that stay after a failure do no harm.
       await now.handle.truncate(now.end).catch(() => undefined);
       now = { path, after, places: [], ...fresh, head: fresh.end };
       filled = now.end;
@@ -150,9 +153,9 @@ const journalFile = (dir: string, old: readonly Segment[], newest: OpenSegment):
       return now.end;
     },
     isInPlace: () => isInPlace(now),
-    isAsLeft: () => isAsLeft(now),
+    isUnmodified: () => isUnmodified(now),
     restore: async () => {
-      makeAgain(dir);
+      recreate(dir);
       for (const segment of segments) await restoreSegment(segment);
       filled = now.end;
     },
@@ -172,10 +175,10 @@ const add = async (segment: OpenSegment, bytes: Buffer): Promise<void> => {
   segment.end = segment.spoiled;
 };
 
-// Behind the end there may be what another process wrote.
+// Another process may have written after the end.
 const closeAll = async (segments: readonly Segment[], newest: OpenSegment): Promise<void> => {
   try {
-    if (isAsLeft(newest)) await newest.handle.truncate(newest.end);
+    if (isUnmodified(newest)) await newest.handle.truncate(newest.end);
   } finally {
     await closeSegments(segments);
   }
@@ -185,7 +188,7 @@ const closeSegments = async (segments: readonly Segment[]): Promise<void> => {
   await Promise.all(segments.map(closeSegment));
 };
 
-// What was not acknowledged must not be there as if it were, behind what is appended next.
+// Bytes of a failed append must not follow the next line as if they were valid.
 const wipe = async (segment: OpenSegment): Promise<void> => {
   const { spoiled = 0, end } = segment;
   if (isSpoiled(segment)) await writeThrough(segment, Buffer.alloc(spoiled - end));
@@ -201,7 +204,7 @@ const writeThrough = async ({ handle, end }: OpenSegment, bytes: Buffer): Promis
 
 const CHUNK = 200;
 
-// In chunks with a wait between, so that a long journal never holds the event loop.
+// In chunks, so that a long journal does not block the event loop.
 const writeChunks = async (handle: FileHandle, lines: Iterable<string>): Promise<number> => {
   let at = 0;
   let chunk: string[] = [];

@@ -3,38 +3,38 @@ import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { hasCode } from '../fs/durable.ts';
 
-/** A line that is not what its checksum says. */
+/** A line that does not match its checksum. */
 export interface Damage {
   /** The name of the file. */
   file: string;
-  /** Its number, from 1. */
+  /** The line number, from 1. */
   line: number;
   at: number;
 }
 
-/** What reading a journal came upon besides its lines. */
+/** The result of reading a journal file, besides its lines. */
 export interface JournalReading {
-  /** How many lines there are, whole or damaged. */
+  /** The number of lines, valid or damaged. */
   count: number;
-  /** Where the last line ends, whole or damaged. */
+  /** The end of the last line, valid or damaged. */
   end: number;
-  /** Where the last sound line ends. */
+  /** The end of the last valid line. */
   sound: number;
   damaged: Damage[];
-  /** Where the zeros begin that the file is filled with. */
+  /** The start of the zeros at the end of the file. */
   used: number;
 }
 
 const PIECE = 1_048_576;
-// No line is that long: without a newline until then it is damage, which must not be gathered in memory.
+// Longer than any line: more bytes without a newline are damage, and must not collect in memory.
 const LONGEST = 67_108_864;
 
-/** Hears of a line; undefined where nothing of it can be read. `lost` is how many of its bytes are damage. */
+/** Receives a line, or undefined if it is unreadable, and the number of damaged bytes. */
 export type TellLine = (json: string | undefined, lost: number) => void;
 
 /**
- * Reads a whole file piece by piece, and tells of each line in order. A byte that is wrong costs the line that it is in
- * and no other. No file: no lines.
+ * Reads a file piece by piece and passes each line to `tell`, in order. A wrong byte damages only its own line. A missing
+ * file has no lines.
  */
 export const readJournalLines = (path: string, tell: TellLine): JournalReading => {
   const reading: JournalReading = { count: 0, end: 0, sound: 0, damaged: [], used: 0 };
@@ -66,7 +66,7 @@ const openOrNot = (path: string): number | undefined => {
   }
 };
 
-// The file is filled with zeros ahead of its lines: those at its end say nothing, one among lines is damage.
+// Zeros at the end of the file are reserved space; zeros among the lines are damage.
 const endOfUse = (descriptor: number): number => {
   const bytes = Buffer.alloc(PIECE);
   for (let end = fstatSync(descriptor).size; end > 0; ) {
@@ -104,7 +104,7 @@ const eachLine = (
   }
 };
 
-/** The JSON of a line and how many of its bytes are damage: where that took a newline, a sound line may be behind it. */
+/** The JSON of a line and its number of damaged bytes. If damage hit a newline, a valid line may follow in the same bytes. */
 export const lineIn = (line: Buffer): { json?: string; lost: number } => {
   const json = checked(line);
   if (json !== undefined) return { json, lost: 0 };
@@ -124,7 +124,7 @@ const checked = (line: Buffer): string | undefined => {
 
 const checksum = (json: string | Buffer): string => crc32(json).toString(16).padStart(8, '0');
 
-/** What is appended for these lines: each behind its checksum. */
+/** Encodes lines for the file, each after its checksum. */
 export const encode = (lines: Iterable<string>): Buffer => {
   const parts: string[] = [];
   for (const line of lines) parts.push(checksum(line), ' ', line, '\n');

@@ -1,35 +1,36 @@
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { listDirectory } from '../front-matter/folder.ts';
 import { hasCode } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import { lineIn } from './journal-lines.ts';
 
 /**
- * One file of the journal. The newest are kept open: when somebody removes them, what is in them can still be read. All
- * others are opened for each piece that is read.
+ * One file of the journal. The newest files stay open, so that they can be read and restored after they are removed. The
+ * others are opened for each read.
  */
 export interface Segment {
   readonly path: string;
   handle: FileHandle | undefined;
-  /** Where its last line ends; 0 once it was removed. */
+  /** The offset after the last line; 0 once it was removed. */
   end: number;
-  /** How much of its beginning is the state, as far as that is known: there are no events in it. */
+  /** The size of the state at its start, as far as known: it contains no events. */
   head: number;
-  /** About how much of it the state is, where that is all that is known. */
+  /** The approximate size of the state, if only that is known. */
   state?: number;
   /** The number of the newest event before it. */
   after: number;
-  /** Up to where an append that failed may have left lines. */
+  /** The offset up to which a failed append may have left bytes. */
   spoiled?: number;
-  /** Where the events after some numbers begin, as far as it was read: ordered, one for each piece. */
+  /** Known offsets of events, one for each piece that was read, in order. */
   readonly places: { seq: number; at: number }[];
-  /** That a part of it is damaged was told. */
+  /** Whether its damage was reported. */
   told?: boolean;
 }
 
-/** The one that is appended to. */
+/** The segment that is appended to. */
 export type OpenSegment = Segment & { handle: FileHandle };
 
 const NAME = /^\d{8}\.ndjson$/;
@@ -40,19 +41,19 @@ const PIECE = 262_144;
 
 interface Piece {
   lines: string[];
-  /** How many bytes of it are damage. */
+  /** The number of damaged bytes. */
   lost: number;
   next: number;
 }
 
 /**
- * The sound lines from this place on, of a piece of the file with one line at least, and where the next piece begins. It is
- * read at once: a reader that waited for its turn behind all that is being synced would fall behind for that alone.
+ * Reads the valid lines of one piece, of at least one line, and the offset of the next. Synchronous, because behind the
+ * syncs in the thread pool a reader would fall behind the writer.
  */
 export const readPiece = (segment: Segment, from: number, size = PIECE): Piece => {
   const length = Math.max(0, Math.min(size, segment.end - from));
   const bytes = readAt(segment, from, length);
-  // Somebody removed it: what was in it is lost.
+  // The file was removed.
   if (bytes === undefined) return { lines: [], lost: length, next: segment.end };
   const stop = bytes.lastIndexOf(10) + 1;
   if (stop > 0) return { ...linesIn(bytes.subarray(0, stop)), next: from + stop };
@@ -102,13 +103,13 @@ const linesIn = (bytes: Buffer): Omit<Piece, 'next'> => {
   return found;
 };
 
-/** False when somebody removed the file, or put another there, as far as that can be seen. */
+/** Whether the file is still there and, if it is open, the same file. */
 export const isInPlace = ({ path, handle }: Segment): boolean => {
   const stats = statsAt(path);
   return stats !== undefined && (handle === undefined || stats.ino === fstatSync(handle.fd).ino);
 };
 
-/** Makes the file again, from what is open, if it is not in place. One that was not open is lost. */
+/** Writes a removed file again from its open descriptor. One that was not open is lost. */
 export const restoreSegment = async (segment: Segment): Promise<void> => {
   const { handle: gone, path, end } = segment;
   if (gone === undefined || isInPlace(segment)) return;
@@ -127,14 +128,14 @@ const copy = async (from: FileHandle, to: FileHandle, end: number): Promise<numb
   return end;
 };
 
-/** Lets go of the file; it is opened again where it is read. */
+/** Closes the file; reads open it again. */
 export const closeSegment = async (segment: Segment): Promise<void> => {
   const { handle } = segment;
   segment.handle = undefined;
   await handle?.close();
 };
 
-/** Removes the file. One that stays after all is found at the next start, and is of as little use then. */
+/** Removes the file. If that fails, the next start finds and removes it. */
 export const removeSegment = (segment: Segment): void => {
   segment.end = 0;
   closeSegment(segment).catch(() => undefined);
@@ -143,7 +144,7 @@ export const removeSegment = (segment: Segment): void => {
   } catch {}
 };
 
-/** A new file in this place, whole and durable, with what `fill` puts there: it answers how many bytes. */
+/** Creates a file atomically and durably. `fill` writes the content and returns its size in bytes. */
 export const writeFresh = async (
   path: string,
   fill: (handle: FileHandle) => Promise<number>,
@@ -158,7 +159,7 @@ export const writeFresh = async (
     return { handle, end };
   } catch (error) {
     await handle.close();
-    // The newest file is the one that counts: one that is not used must not stay.
+    // The next start would read an unused file as the newest one.
     for (const each of [temporary, path]) rmSync(each, { force: true });
     throw error;
   }
@@ -166,7 +167,7 @@ export const writeFresh = async (
 
 const MOST_AT_ONCE = 65_536;
 
-/** The system may write less than it was given: where the disk is nearly full it does, and says so only at the next try. */
+/** Writes all bytes. One write may take only a part, as on a nearly full disk, which reports the error at the next one. */
 export const writeAll = async (
   handle: FileHandle,
   bytes: Buffer,
@@ -174,10 +175,35 @@ export const writeAll = async (
 ): Promise<void> => {
   for (let done = 0; done < bytes.length; ) {
     const rest = [done, bytes.length - done, position + done] as const;
-    // A few lines do not wait for the disk before they are synced: the way to another thread and back costs more.
+    // Short writes only fill the cache, and a thread switch costs more.
     const isShort = bytes.length <= MOST_AT_ONCE;
     done += isShort
       ? writeSync(handle.fd, bytes, ...rest)
       : (await handle.write(bytes, ...rest)).bytesWritten;
   }
+};
+
+/**
+ * Whether no other process wrote the journal since this one did: the segment is the newest file and ends where this process
+ * left it. True for a removed file, which is restored.
+ */
+export const isUnmodified = (segment: OpenSegment): boolean => {
+  const name = basename(segment.path);
+  if (listDirectory(dirname(segment.path)).some((other) => isLater(other, name))) return false;
+  if (statsAt(segment.path) === undefined) return true;
+  return isInPlace(segment) && isEmptyFrom(segment);
+};
+
+const isLater = (other: string, name: string): boolean => isJournalName(other) && other > name;
+
+const CHUNK = 65_536;
+
+// The space reserved after the end is zeros.
+const isEmptyFrom = ({ handle: { fd }, end, spoiled = 0 }: OpenSegment): boolean => {
+  const { size } = fstatSync(fd);
+  const bytes = Buffer.alloc(CHUNK);
+  for (let at = Math.max(end, spoiled); at < size; at += CHUNK)
+    if (bytes.subarray(0, readSync(fd, bytes, 0, CHUNK, at)).some((byte) => byte !== 0))
+      return false;
+  return size >= end;
 };

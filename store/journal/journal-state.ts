@@ -4,24 +4,24 @@ import type { ChecklistEntry, ProofMatter } from '../records/proof.ts';
 import type { JournalEnd } from './mark.ts';
 
 /**
- * The form of what is compared of a Work item. Each state has its own, so that one of another release, also of an older one
- * that was at work in between, is compared in its own form: what that did not have is no news. Whoever compares other
- * values raises it, says in `store/reconcile/compare.ts` what the form before had not, and keeps a journal of it as a test.
+ * The version of the values that are compared for a Work item. Each state carries its own, so that a state of another
+ * release is compared in its form, and values unknown to that release make no events. To compare other values: increase it,
+ * list the new values in `store/reconcile/compare.ts`, and add a journal of the old form as a test.
  */
 export const FORM = 1;
 
-/** One Work item when its events were last told. With the file's hash the parsed front matter is known at start without parsing. */
+/** A Work item as of its last events. The file hash saves parsing an unchanged file at the start. */
 export interface ToldState {
-  /** See FORM. Releases that had none wrote none. */
+  /** See FORM; absent in journals of older releases. */
   form?: number;
   dir: string;
   case: { sha: string; matter: CaseMatter; description: string };
   /** By proof id; `content` is the hash of the content. */
   proofs: Record<string, SeenProof>;
   checklist?: readonly ChecklistEntry[];
-  /** RESOLVED, with its proof at some time: whatever was lost since. */
+  /** RESOLVED, and its proof gate was satisfied at some time. */
   proven?: true;
-  /** Values in its files that do not hold until the operator says so, by where they stand. */
+  /** Values in its files that await the operator's confirmation, by location. */
   held?: Record<string, Mark>;
 }
 
@@ -29,15 +29,15 @@ interface SeenProof {
   sha: string;
   matter: ProofMatter;
   content: string;
-  /** Of the file that it is about: what tells a change of it. */
+  /** A signature of the attached file. */
   media?: string;
 }
 
-/** Which value waits, and since when. */
+/** A value that awaits confirmation, and since when. */
 export interface Mark {
   sha: string;
   since: string;
-  /** The verification that held of a proof before. */
+  /** The confirmed verification of a proof. */
   base?: Pick<ProofMatter, 'type' | 'verified' | 'verified_sha256'>;
 }
 
@@ -49,7 +49,7 @@ export interface Gone {
 export interface RunSeen {
   case_id: string;
   status: string;
-  /** When it came to that. */
+  /** When the session reached the status. */
   since?: string;
 }
 
@@ -70,7 +70,7 @@ export interface Line extends Omit<JournalEntry, 'events'> {
   epoch?: string;
 }
 
-/** What the lines of a journal come to. */
+/** The state after all lines of a journal. */
 export interface State extends JournalEnd {
   seen: Map<string, ToldState>;
   gone: Map<string, Gone>;
@@ -105,7 +105,7 @@ const put = <T>(map: Map<string, T>, id: string, value: T | null): void => {
 };
 
 const MOST_GONE = 20_000;
-/** For how long what is gone is remembered: it may come back. */
+/** How long a removed Work item is remembered, in milliseconds, in case it is restored. */
 export const GONE_MS = 7 * 86_400_000;
 
 const bury = (gone: State['gone'], { id, state }: NonNullable<JournalEntry['gone']>): void => {
@@ -118,7 +118,7 @@ export const dropOld = ({ gone }: State): void => {
   for (const [id, { at }] of gone) if (Date.now() - Date.parse(at) > GONE_MS) gone.delete(id);
 };
 
-// The state without events: those stay where they are.
+// The state without events, which stay in their files.
 export const linesOf = function* (state: State): Generator<string> {
   const encode = (line: Line): string => JSON.stringify(line);
   yield encode({ last: state.last, ...(state.epoch && { epoch: state.epoch }) });
@@ -127,18 +127,18 @@ export const linesOf = function* (state: State): Generator<string> {
   for (const [id, run] of state.runs) yield encode({ run: { id, state: run } });
   for (const [id, seq] of state.cursors) yield encode({ cursor: { id, seq } });
   for (const [id, told] of state.told) yield encode({ told: { id, state: told } });
-  // Once more, should the beginning be damaged.
+  // Repeated at the end, in case the start is damaged.
   yield encode({ last: state.last });
 };
 
-/** What the journal last saw of each Work item, read from its lines by whoever may not write. */
+/** The last state of each Work item, from the lines of a journal. */
 export const seenIn = (lines: readonly string[]): ReadonlyMap<string, ToldState> => {
   const state = emptyState();
   for (const line of lines) apply(state, JSON.parse(line) as Line);
   return state.seen;
 };
 
-/** Where a journal ends, read in the same way. */
+/** The end of a journal, from its lines. */
 export const endOf = (lines: readonly string[]): JournalEnd => {
   const state = emptyState();
   for (const line of lines) apply(state, JSON.parse(line) as Line);

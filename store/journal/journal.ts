@@ -20,46 +20,46 @@ import {
 import { isOlder, type JournalMark } from './mark.ts';
 
 /**
- * What was last seen of each Work item, and every event, together: one line holds the new state and the events that
- * the change makes, so a transition has exactly one event record, whatever dies when. Where a receiver has got to is a
- * line too. A file that has grown long is followed by one that begins with the state as it is, and stays until every
- * receiver has its events. All of it can be thrown away: the next start takes a silent baseline. So it does where a mark
- * says that more was told than the journal has; then numbers go on behind all that was told.
+ * The last known state of each Work item, and every event. One line holds a new state together with its events, so that a
+ * change has exactly one event record, even after a crash. The position of each receiver is a line too. A long file is
+ * followed by one that starts with the current state; it stays until every receiver has its events. The journal can be
+ * deleted: the next start then takes the files as they are, without events. The same happens if the mark says that more
+ * events were sent than the journal has; numbers then continue after those.
  */
 export interface Journal {
-  /** True when there was no journal, or one that is older than what was told: what is found on disk makes no events. */
+  /** True if there was no journal, or it was older than the events sent: then the first comparison makes no events. */
   readonly fresh: boolean;
-  /** Where a journal ended that was older than what was told, and what was told then, until somebody heard of it. */
+  /** The end of a journal that was older than the events sent, and the last one sent, until that was reported. */
   readonly rolledBack: RolledBack | undefined;
   readonly seen: ReadonlyMap<string, ToldState>;
-  /** What was last seen of Work items that somebody took away by hand: of the newest, for a week. */
+  /** The last state of Work items removed by hand, kept for a week. */
   readonly gone: ReadonlyMap<string, Gone>;
-  /** Sessions that this machine has begun and not ended: session id → what was last told of it. */
+  /** Sessions of this machine that have not ended: session id → last reported status. */
   readonly runs: ReadonlyMap<string, RunSeen>;
   readonly cursors: ReadonlyMap<string, number>;
-  /** What was last told of anything else, by a name of its own. */
+  /** The last reported state of anything else, by name. */
   readonly told: ReadonlyMap<string, unknown>;
-  /** The sequence number of the newest event. Numbers only grow, also over restarts and what was damaged. */
+  /** The sequence number of the newest event. Numbers only grow, also over restarts and damage. */
   readonly last: number;
-  /** Events up to this one cannot be read any more. */
+  /** Events up to this one can no longer be read. */
   readonly oldest: number;
-  /** What of the newest file could not be read when it was opened. */
+  /** The damaged lines of the newest file when it was opened. */
   readonly damaged: readonly Damage[];
-  /** Resolves when there is room on disk for what a write will append; ENOSPC is met here, before the write. A file that was removed is made again. */
+  /** Reserves room for the next append, so that ENOSPC is thrown before a write. Restores a removed file. */
   reserve(): Promise<void>;
   append(entry: JournalEntry): Promise<EventRecord[]>;
-  /** The events after `seq` that some receiver has not got yet, oldest first: the newest from memory, others from disk. */
+  /** The undelivered events after `seq`, oldest first. */
   after(seq: number): AsyncGenerator<EventRecord>;
-  /** The same whether or not a receiver waits for them: all that are still there, which are the newest thousand at least. */
+  /** The events after `seq` that still exist, delivered or not: at least the newest thousand. */
   history(seq: number): AsyncGenerator<EventRecord>;
-  /** About how many bytes on disk hold the events after `seq`; 0 where that is one of the newest thousand. */
+  /** The approximate size on disk of the events after `seq`, in bytes; 0 within the newest thousand. */
   behind(seq: number): number;
-  /** Events up to `seq` are no longer needed by any receiver. */
+  /** Marks events up to `seq` as delivered to every receiver. */
   release(seq: number): void;
-  /** Told of events once they are on disk. A listener that throws keeps nobody from anything: it is reported. */
+  /** Calls the listener with events once they are on disk. Its errors are reported and have no other effect. */
   onEvents(listener: (events: EventRecord[]) => void): void;
-  /** False when another process wrote it meanwhile: what is known of it here does not hold any more. */
-  isAsLeft(): boolean;
+  /** False if another process wrote the journal meanwhile, so that the state in memory is outdated. */
+  isUnmodified(): boolean;
   close(): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export interface RolledBack {
   told: number;
 }
 
-/** Opens the journal of this machine, and cuts a line that a crash left half written. `mark`: how far it was told. */
+/** Opens the journal, and cuts an incomplete last line. `mark`: how far events were sent. */
 export const openJournal = async (
   dir: string,
   report: Report = raise,
@@ -80,7 +80,7 @@ export const openJournal = async (
   const former = readingInto(state, recent);
   const { file, damaged } = await openJournalFile(dir, former.tell);
   try {
-    return await begunIn({ file, state, recent }, { former, damaged, mark, report });
+    return await startJournal({ file, state, recent }, { former, damaged, mark, report });
   } catch (error) {
     await file.close().catch(() => undefined);
     throw error;
@@ -93,7 +93,7 @@ interface Beginning extends Marked {
   report: Report;
 }
 
-const begunIn = async (
+const startJournal = async (
   { file, state, recent }: Omit<Parts, 'backlog'>,
   { former, damaged, mark, report }: Beginning,
 ): Promise<Journal> => {
@@ -106,10 +106,10 @@ const begunIn = async (
   const isOld = catchUp(state, mark);
   if (first === undefined) await file.append([...linesOf(state)]);
   else if (isOld) await rotate(parts);
-  // Of a release that knew no epochs. Without the line the mark names it at the next start.
+  // A journal of an older release has no epoch. If the append fails, the mark supplies it at the next start.
   else if (!isNamed)
     await file.append([JSON.stringify({ epoch: state.epoch })]).catch(() => undefined);
-  // A full disk keeps the long one, which is as good.
+  // On a full disk the long file stays in use.
   if (isLong(file, former.bytes())) await rotate(parts).catch(() => undefined);
   const fresh = first === undefined || isOld;
   return journalOf({ ...parts, mark }, report, {
@@ -120,9 +120,9 @@ const begunIn = async (
 };
 
 /**
- * Brings the mark and the state together. What a state says of files that is older than what was told is forgotten: a
- * comparison would tell it again. How far receivers have got stays: what they are owed is delivered with the ids it had. The
- * mark comes first: who dies in between finds another epoch, and does the same.
+ * Reconciles state and mark. A state older than the events sent is dropped, because a comparison would send them again. The
+ * positions of receivers stay, so that undelivered events keep their ids. The mark is written first: after a crash in
+ * between, the epochs differ and the next start does the same.
  */
 const catchUp = (state: State, mark: JournalMark | undefined): boolean => {
   const noted = mark?.found;
@@ -141,18 +141,18 @@ const catchUp = (state: State, mark: JournalMark | undefined): boolean => {
   return true;
 };
 
-/** What the journal keeps under this name until it is told. */
+/** The name in `told` under which a rollback is kept until it is reported. */
 export const ROLLED_BACK = 'rolled back';
 
 const lostIn = (name: string): string =>
-  `A part of .dossier/journal/${name} is damaged: events in it that were not delivered yet are lost. Look after the disk`;
+  `A part of .dossier/journal/${name} is damaged; undelivered events in it are lost. Check the disk`;
 
-/** Takes the lines of a former life one by one, and measures what of them is the state. */
+/** Applies the lines of an existing journal, and measures the size of the state in them. */
 const readingInto = (state: State, recent: Recent) => {
   const sizes = new Map<string, number>();
   let first: Line | undefined;
   const tell: TellLine = (json, lost) => {
-    // It may have held events, whose numbers somebody has heard of: none is given again.
+    // Damaged bytes may have been events: skip at least as many numbers, so that none is used twice.
     state.last += lost;
     if (json === undefined) return;
     const line = JSON.parse(json) as Line;
@@ -176,7 +176,7 @@ const KINDS = ['seen', 'gone', 'run', 'cursor', 'told'] as const;
 
 type Report = (error: unknown, what: string) => void;
 
-// Out of the journal's way: whoever does not take reports is told by the process as a whole.
+// Without a reporter, an error is thrown outside of the journal's calls.
 const raise: Report = (error) => {
   setImmediate(() => {
     throw error;
@@ -204,7 +204,7 @@ const rotate = async ({ file, state, backlog }: Parts): Promise<void> => {
 interface Found {
   fresh: boolean;
   damaged: readonly Damage[];
-  /** How much of what was found is the state. */
+  /** The size of the state. */
   bytes: number;
 }
 
@@ -218,7 +218,7 @@ const journalOf = (parts: Parts & Marked, report: Report, found: Found): Journal
   const settle = (line: Line): void => {
     note(line.events?.at(-1)?.seq ?? 0);
     take(parts, line);
-    tellAll(listeners, line.events ?? [], report);
+    notifyAll(listeners, line.events ?? [], report);
   };
   const writer = groupCommit(file, { settle, rotate: () => rotate(parts), state: bytes });
   return {
@@ -249,7 +249,7 @@ const journalOf = (parts: Parts & Marked, report: Report, found: Found): Journal
     behind: backlog.behind,
     release: backlog.release,
     onEvents: (listener) => listeners.push(listener),
-    isAsLeft: file.isAsLeft,
+    isUnmodified: file.isUnmodified,
     close: async () => {
       await writer.idle();
       await file.close();
@@ -262,29 +262,29 @@ interface Marked {
   mark: JournalMark | undefined;
 }
 
-// The event is in the journal by then, and has to be told. What goes wrong is reported once, until it goes well again.
+// The event is already in the journal and must be sent. A failure is reported once, until the next success.
 const noting = (mark: JournalMark | undefined, report: Report): ((seq: number) => void) => {
-  let isWell = true;
+  let hasWorked = true;
   return (seq) => {
     try {
       mark?.note(seq);
-      isWell = true;
+      hasWorked = true;
     } catch (error) {
-      if (isWell) report(error, 'noting in the state directory which events were told');
-      isWell = false;
+      if (hasWorked) report(error, 'recording in the state directory which events were sent');
+      hasWorked = false;
     }
   };
 };
 
 type Listener = (events: EventRecord[]) => void;
 
-// By then the events are on disk: a listener's fault must neither look as if they were not, nor hold up the next line.
-const tellAll = (listeners: readonly Listener[], events: EventRecord[], report: Report): void => {
+// The events are on disk: an error of a listener must not fail the append or delay the next one.
+const notifyAll = (listeners: readonly Listener[], events: EventRecord[], report: Report): void => {
   if (events.length === 0) return;
   for (const listener of listeners)
     try {
       listener(events);
     } catch (error) {
-      report(error, 'telling of events');
+      report(error, 'notifying listeners of events');
     }
 };

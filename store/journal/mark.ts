@@ -1,34 +1,34 @@
 import { closeSync, constants, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { encode, lineIn } from './journal-lines.ts';
 
-/** How far a journal was told. */
+/** How far the events of a journal were sent. */
 export interface Noted {
-  /** Of which journal: it has another one from where it began anew. */
+  /** Identifies the journal; a new journal gets a new epoch. */
   epoch: string;
-  /** The number of the newest event that anybody may have heard of. */
+  /** The number of the newest event that was sent. */
   last: number;
-  /** No event was ever told with a greater number, also where a power cut took the newest `last`. */
+  /** An upper bound of all numbers ever sent, even if a power cut lost the newest `last`. */
   reserved: number;
 }
 
 /**
- * How far the journal was told, kept outside of the workspace: by it a journal is known that is older than what was told,
- * one that was cut, or came from a backup. Written before an event is told and after it is in the journal, so that it is
- * never ahead of that. It survives the death of the daemon; after a power cut `last` may be some seconds old.
+ * How far events were sent, kept outside of the workspace. It detects a journal that is older than that: one that was cut
+ * or restored from a backup. Written after an event is in the journal and before it is sent. It survives a crash of the
+ * daemon; after a power cut `last` may be some seconds old.
  */
 export interface JournalMark {
-  /** What a former life noted; undefined where there is nothing that can be read. */
+  /** The mark of an earlier process; undefined if there is none that can be read. */
   readonly found: Noted | undefined;
-  /** On disk when it returns. */
+  /** Writes a mark; on disk when it returns. */
   begin(noted: Noted): void;
-  /** The event with this number is told next. */
+  /** Records that this event is sent next. */
   note(seq: number): void;
   close(): void;
 }
 
 const RESERVED = 1000;
 
-/** Opens the mark in this file, which is made if need be. Throws what the disk says. */
+/** Opens the mark file, and creates it if missing. Throws errors of the disk. */
 export const openMark = (path: string): JournalMark => {
   const found = readMark(path);
   const descriptor = openSync(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
@@ -62,10 +62,10 @@ export const openMark = (path: string): JournalMark => {
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
-// Always as long: what is written over it leaves nothing behind it.
+// A fixed length, so that a write covers all of the previous one.
 const LENGTH = 128;
 
-/** What the file says; undefined where there is none that can be read. Writes nothing. */
+/** Reads a mark file; undefined if there is none or it is damaged. */
 export const readMark = (path: string): Noted | undefined => {
   try {
     const bytes = readFileSync(path);
@@ -78,12 +78,12 @@ export const readMark = (path: string): Noted | undefined => {
   }
 };
 
-/** Where a journal ends: its newest event. Releases before there were epochs wrote none. */
+/** The end of a journal: its newest event. Journals of older releases have no epoch. */
 export interface JournalEnd {
   epoch?: string | undefined;
   last: number;
 }
 
-/** Whether the journal is older than what was told of it, or is another one. */
+/** Whether a journal is older than the events already sent, or another journal. */
 export const isOlder = ({ epoch, last }: JournalEnd, noted: Noted | undefined): boolean =>
   noted !== undefined && (last < noted.last || (epoch !== undefined && epoch !== noted.epoch));

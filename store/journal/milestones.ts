@@ -3,8 +3,8 @@ import { isEnded, type Session } from '../records/session.ts';
 import type { RunSeen } from './journal-state.ts';
 
 /**
- * The events of a session's way from what was last told of it to what it is now. Like those of files they are born in
- * one place, from a comparison, so that a crash between record and journal loses none and repeats none.
+ * The events of a session between its last reported status and its current one. Like the events of files, they come from
+ * one comparison, so that a crash between record and journal neither loses nor repeats any.
  */
 export const milestoneEvents = (
   before: string | undefined,
@@ -35,7 +35,7 @@ export const milestoneEvents = (
   return [...events, ...stops(now, timestamp)];
 };
 
-// Where a session waits for somebody, or is over without having done what it was to.
+// A session that waits for the operator, or failed.
 const stops = (now: Session, timestamp: string): EventBody[] => {
   const { case_id, id: session_id, mode, error, plan_sha256 } = now;
   const ofSession = { case_id, session_id };
@@ -46,7 +46,9 @@ const stops = (now: Session, timestamp: string): EventBody[] => {
   if (now.status === 'paused') {
     const { pause_reason, resume_at } = now;
     const payload = {
-      ...{ ...ofSession, mode, reason: error },
+      ...ofSession,
+      mode,
+      reason: error,
       ...(pause_reason && { pause_reason }),
       ...(resume_at && { resume_at }),
     };
@@ -59,6 +61,6 @@ const stops = (now: Session, timestamp: string): EventBody[] => {
 const ranBefore = (status: string | undefined): boolean =>
   status === 'planning' || status === 'working';
 
-/** What the journal keeps of a session: nothing once it has ended. */
+/** The journal's record of a session; null once it has ended. */
 export const runStateOf = ({ case_id, status }: Session, at: Date): RunSeen | null =>
   isEnded(status) ? null : { case_id, status, since: at.toISOString() };

@@ -1,19 +1,19 @@
 import { StoreError } from '../base/errors.ts';
 
-/** Longer than a busy turn of the event loop, and far less than after what another daemon may take the workspace over. */
+/** Longer than a busy event loop, and much shorter than the time after which another daemon takes the workspace over. */
 const GAP_MS = 3000;
 const TICK_MS = 1000;
-/** Within that the lock on the workspace was looked at. */
+/** Within this time the workspace lock is checked again. */
 const DOUBT_MS = 10_000;
 
 const TAKEN_OVER =
-  'Another daemon wrote the journal while this one stood still. Nothing was written';
+  'Another daemon wrote the journal while this process was suspended. Nothing was written';
 
 /**
- * Notices that this process stood still, as by SIGSTOP or while the machine slept: another daemon may have taken the workspace
- * over meanwhile, of which this one hears some moments after it goes on.
+ * Detects that this process was suspended, by SIGSTOP or while the machine slept: another daemon may have taken the workspace
+ * over, which this one learns some moments after it resumes.
  */
-export const noticeSuspension = (isAsLeft: () => boolean) => {
+export const detectSuspension = (isUnmodified: () => boolean) => {
   let last = performance.now();
   let until = 0;
   const look = (): number => {
@@ -24,9 +24,9 @@ export const noticeSuspension = (isAsLeft: () => boolean) => {
   };
   const timer = setInterval(look, TICK_MS).unref();
   return {
-    /** For a while after it went on: throws `read_only` where another process wrote the journal. */
+    /** Throws `read_only` if the process was suspended just before and another process wrote the journal. */
     assertOurs: (): void => {
-      if (look() < until && !isAsLeft()) throw new StoreError('read_only', TAKEN_OVER);
+      if (look() < until && !isUnmodified()) throw new StoreError('read_only', TAKEN_OVER);
     },
     close: (): void => clearInterval(timer),
   };

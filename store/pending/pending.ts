@@ -10,7 +10,7 @@ import { allItems, itemOf } from '../reconcile/items.ts';
 import { reconcileInTurn } from '../reconcile/reconcile.ts';
 import type { SessionMatter } from '../records/session.ts';
 import { approvedIn, clearHeld, foundOf } from '../sessions/held-sessions.ts';
-import { trustCommandFor } from '../settings/trust/told.ts';
+import { trustCommandFor } from '../settings/trust/waiting.ts';
 import type { Store } from '../store.ts';
 
 /** A change by file that waits for the operator. */

@@ -1,4 +1,4 @@
-import { inSlices } from '../base/slices.ts';
+import { inSlices } from '../base/async.ts';
 import { dropLinks, noteLink } from '../codehost/link-index.ts';
 import { dropPulls, notePull } from '../codehost/pull-index.ts';
 import { sameEntries } from '../front-matter/entry.ts';

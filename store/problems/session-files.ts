@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
-import { entryProblem } from '../front-matter/entry-problems.ts';
+import { entryProblem } from '../front-matter/problems.ts';
 import { folderFault, listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import {

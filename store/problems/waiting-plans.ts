@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { readSession, whereIs } from '../sessions/sessions.ts';
 import { attentionOf, type Store } from '../store.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { isNewDoubt, isSound } from '../front-matter/entry.ts';
-import { duplicateId } from '../front-matter/entry-problems.ts';
+import { duplicateId } from '../front-matter/problems.ts';
 import {
   asProblem,
   fileProblem,
@@ -10,7 +10,7 @@ import {
   Problem,
 } from '../front-matter/problem.ts';
 import { editKnown, placeIn } from '../front-matter/record-file.ts';
-import { repeat } from '../fs/until-done.ts';
+import { repeat } from '../fs/retry.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';
 import { attentionOf, type Store } from '../store.ts';
 import type { Item } from './item.ts';

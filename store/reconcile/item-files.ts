@@ -7,7 +7,7 @@ import {
   readEntry,
   sameEntries,
 } from '../front-matter/entry.ts';
-import { entryProblem, problemsOfFolder } from '../front-matter/entry-problems.ts';
+import { entryProblem, problemsOfFolder } from '../front-matter/problems.ts';
 import { type RecordFolder, readFolder } from '../front-matter/folder.ts';
 import { parseFrontMatter } from '../front-matter/front-matter.ts';
 import { positionOf } from '../front-matter/parse.ts';

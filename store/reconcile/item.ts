@@ -1,7 +1,6 @@
-import { jsonText } from '../base/json.ts';
 import { etagOf } from '../base/names.ts';
 import { sha256 } from '../base/sha256.ts';
-import { visible } from '../base/visible.ts';
+import { jsonText, visible } from '../base/visible.ts';
 import type { ReadEntry } from '../front-matter/entry.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import { FORM, type ToldState } from '../journal/journal-state.ts';

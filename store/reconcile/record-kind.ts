@@ -12,7 +12,7 @@ import {
   type RecordRule,
   readRecord,
 } from '../front-matter/record-file.ts';
-import { untilDone } from '../fs/until-done.ts';
+import { untilDone } from '../fs/retry.ts';
 import type { Store } from '../store.ts';
 import { createOwn } from './changing.ts';
 import type { Item } from './item.ts';

@@ -3,7 +3,7 @@ import { apart } from '../base/mutex.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
 import { ROLLED_BACK } from '../journal/journal.ts';
 import type { EventBody } from '../records/event.ts';
-import { TRUST_NEEDED } from '../settings/trust/told.ts';
+import { TRUST_NEEDED } from '../settings/trust/waiting.ts';
 import type { Store } from '../store.ts';
 import { itemOf } from './items.ts';
 import { orLate } from './late.ts';

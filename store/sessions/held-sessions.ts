@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { shortId } from '../base/names.ts';
-import { orElse } from '../base/or-else.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkerOf } from '../front-matter/parse.ts';
 import { readRecord, readRegularFile } from '../front-matter/record-file.ts';

@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
-import { isDiskFault } from '../base/disk-fault.ts';
+import { isDiskFault } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { holding, refuseAgainstOrder } from '../base/mutex.ts';
 import { checkerOf } from '../front-matter/parse.ts';
 import { readable, readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { createFile, hasCode, makeDirectory } from '../fs/durable.ts';
-import { inFolderTurn } from '../fs/folder-guard.ts';
+import { withFolderLock } from '../fs/folder-lock.ts';
 import { assertNoLinks } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import { sessionLockFile, sessionsDir } from '../layout.ts';
@@ -115,7 +115,7 @@ const inFolder = async <T>(
   assertNoLinks(store.layout.root, folder);
   makeDirectory(folder);
   const enter = holding(lockOn.sessions(caseId), () =>
-    inFolderTurn(store.layout.root, folder, () => work(dir)),
+    withFolderLock(store.layout.root, folder, () => work(dir)),
   );
   return enter();
 };

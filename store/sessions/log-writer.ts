@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import { jsonText } from '../base/json.ts';
+import { jsonText } from '../base/visible.ts';
 import { lastLine } from '../fs/lines.ts';
-import { makeSyncedDirectory } from '../fs/make-directory.ts';
+import { makeSyncedDirectory } from '../fs/synced.ts';
 import { openEventLog } from './event-log.ts';
 import { keptElsewhere, wholeHere, withoutWords } from './log-limit.ts';
 import type { LogFiles } from './log-reader.ts';

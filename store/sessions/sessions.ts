@@ -1,7 +1,7 @@
 import { basename, join, relative } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { lockOn } from '../base/locks.ts';
 import { sessionDirName, shortId } from '../base/names.ts';
-import { orElse } from '../base/or-else.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { type FrontMatter, textOfBody } from '../front-matter/front-matter.ts';
 import { checkerOf } from '../front-matter/parse.ts';
@@ -16,7 +16,7 @@ import {
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { createDirectory } from '../fs/durable.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
-import { removeDirectory } from '../fs/remove-directory.ts';
+import { removeDirectory } from '../fs/directories.ts';
 import { isGateShut } from '../held/held.ts';
 import { gateOf } from '../held/held-file.ts';
 import { runStateOf } from '../journal/milestones.ts';

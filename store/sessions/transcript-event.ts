@@ -1,4 +1,4 @@
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 
 /** One execution event of a session, as it is kept and as it is streamed. */
 export interface TranscriptEvent {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createWaitingRoom } from '../base/async.ts';
 import { visible, visibleOutput, visibleWithin } from '../base/visible.ts';
-import { createWaitingRoom } from '../base/waiting-room.ts';
 import { eventsFile } from '../layout.ts';
 import { KEPT_LIMIT, LOG_LIMIT, logIsFull, withoutWords } from './log-limit.ts';
 import { type LogFiles, readOn, startAfter } from './log-reader.ts';

@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path';
-import { trustHash } from '../consent/canonical.ts';
+import { trustHash } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { ifReadable } from '../front-matter/problem.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';

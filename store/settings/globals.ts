@@ -7,7 +7,6 @@ import {
   readEntry,
   sameEntries,
 } from '../front-matter/entry.ts';
-import { entryProblem, problemsOfFolder } from '../front-matter/entry-problems.ts';
 import { readFolder } from '../front-matter/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../front-matter/front-matter.ts';
 import { checkerOf } from '../front-matter/parse.ts';
@@ -18,6 +17,7 @@ import {
   notAdopted,
   Problem,
 } from '../front-matter/problem.ts';
+import { entryProblem, problemsOfFolder } from '../front-matter/problems.ts';
 import { editKnown } from '../front-matter/record-file.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
@@ -27,28 +27,26 @@ import { attentionOf, remembered, type Store } from '../store.ts';
 import { createMerge, LOCAL, readLocal, remotesIn, withPaths } from './local.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 import { effectiveOf, type WaitingPart } from './trust/effective.ts';
-import { placesOf } from './trust/place.ts';
-import { waitsForTrust } from './trust/told.ts';
-import { type Book, createBook, noteVerdicts } from './trust/trust-log.ts';
-import { revokeTrusted } from './trust/trusted.ts';
+import { type Book, createBook, noteVerdicts, revokeTrusted } from './trust/trust-log.ts';
+import { placesOf, waitsForTrust } from './trust/waiting.ts';
 
-/** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
+/** Workspace-wide files as last read: settings and global webhook registrations. */
 interface Globals {
   settings: ReadEntry<Settings> | undefined;
   local: ReadEntry<LocalSettings> | undefined;
-  /** Puts both together. */
+  /** Merges both. */
   readonly merge: ReturnType<typeof createMerge>;
   webhooks: Map<string, ReadEntry<WebhookFile>>;
-  /** What the operator has trusted. */
+  /** The operator's trust decisions. */
   readonly book: Book;
-  /** The settings as far as they are trusted. */
+  /** The settings in force: untrusted ones are ignored. */
   inForce: InForce;
 }
 
 interface InForce {
   settings: Settings;
   waiting: WaitingPart[];
-  /** What they follow from. */
+  /** The settings and trust version that this was computed from. */
   from: { settings: Settings; version: number };
 }
 
@@ -72,7 +70,7 @@ const parseSettings = (text: string): Settings => {
   return check(source.data, source);
 };
 
-/** Reads workspace.md, with the paths of this machine; undefined when neither is there. Writes nothing. */
+/** Reads workspace.md and the paths of this machine; undefined if neither exists. Writes nothing. */
 export const readSettings = (layout: Layout): ReadEntry<Settings> | undefined => {
   const entry = readEntry(layout.settings, { before: undefined, parse: parseSettings });
   return withPaths(entry, readLocal(layout));
@@ -84,8 +82,8 @@ export interface SettingsText {
 }
 
 /**
- * workspace.md taken apart; undefined when there is none, or it has no front matter. Where a setting is wrong it says
- * none: what is no setting is told beside that. Writes nothing.
+ * Parses workspace.md; undefined if there is none, or it has no front matter. `settings` is empty if any of them is invalid,
+ * so that unknown keys are reported all the same. Writes nothing.
  */
 export const readSettingsText = (layout: Layout): SettingsText | undefined => {
   const parse = (text: string): SettingsText => {
@@ -95,7 +93,7 @@ export const readSettingsText = (layout: Layout): SettingsText | undefined => {
   return readEntry(layout.settings, { before: undefined, parse })?.value;
 };
 
-/** What of workspace.md holds, and what of it waits for the operator. Writes nothing. */
+/** Reads the settings in force and the untrusted ones. Writes nothing. */
 export const readInForce = (layout: Layout, all = false): Pick<InForce, 'settings' | 'waiting'> =>
   effectiveOf(readSettings(layout)?.value ?? NO_SETTINGS, createBook(readConsentLog(layout), all));
 
@@ -103,14 +101,14 @@ const SETTINGS = 'workspace.md';
 const WEBHOOKS = 'webhooks';
 
 /**
- * Reads them again; a setting that is wrong is a problem, and the last good ones hold. True when something changed. For
- * `patient` see reconcileInTurn.
+ * Reads settings and global webhooks again; true if anything changed. An invalid setting is reported as a problem, and the
+ * last valid settings stay in force. For `patient` see ReadAgain.
  */
 export const refreshGlobals = async (store: Store, patient = false): Promise<boolean> => {
   const { layout, problems } = store;
   const { lookAgain } = attentionOf(store);
   const globals = globalsOf(store);
-  // While the whole workspace is away, nobody took a setting or a receiver back.
+  // A missing workspace directory does not mean that settings or webhooks were removed.
   if (!isDirectoryItself(layout.root)) return false;
   const { settings: before, inForce } = globals;
   const reading = { before, parse: parseSettings, patient: patient && lookAgain !== undefined };
@@ -124,7 +122,7 @@ export const refreshGlobals = async (store: Store, patient = false): Promise<boo
   return changed || globals.settings !== before || globals.inForce !== inForce;
 };
 
-/** Looks again at what the operator has trusted, and at what holds by that. */
+/** Reads the trust decisions again and computes the settings in force. */
 export const refreshTrust = (store: Store): void => {
   const { layout, problems } = store;
   const globals = globalsOf(store);
@@ -136,7 +134,7 @@ export const refreshTrust = (store: Store): void => {
   const { from } = globals.inForce;
   if (from.settings === settings && from.version === version) return;
   const { verdicts, ...inForce } = effectiveOf(settings, book);
-  // An editor that saves by renaming takes nothing away.
+  // The file is missing for a moment while an editor saves by renaming.
   if (settings !== NO_SETTINGS) noteVerdicts(book, verdicts);
   const isReplaced = book.log.list().has(FORMER);
   problems.set(`${SETTINGS} trust`, untrusted(layout, inForce.waiting, isReplaced));
@@ -145,7 +143,7 @@ export const refreshTrust = (store: Store): void => {
 
 const damaged = (why: string): Problem => new Problem('consent_damaged', why);
 
-// One line however many wait: they are looked at together.
+// One problem for all untrusted settings, because they are confirmed together.
 const untrusted = (
   layout: Layout,
   waiting: readonly WaitingPart[],
@@ -160,10 +158,10 @@ const untrusted = (
 
 const REPLACED = new Problem(
   'workspace_replaced',
-  'This path held another workspace on this machine. What was stricter there applies until you confirm what is in the file',
+  'Another workspace was at this path on this machine. Its stricter settings apply until you confirm those in the file',
 );
 
-/** Reads the global webhook registrations again and adds what hand-made ones lack. True when something changed. */
+/** Reads the global webhooks again and completes hand-made ones. True if anything changed. */
 export const refreshWebhooks = async (store: Store, patient = false): Promise<boolean> => {
   const globals = globalsOf(store);
   const { webhooks } = globals;
@@ -197,54 +195,54 @@ const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Pro
       await editKnown(layout, join(layout.webhooks, name), entry.sha, () => ({ changes }));
       adopted = true;
     } catch (error) {
-      // Without a signature it is read, and tried, again.
+      // Without a signature the file is read and completed again.
       Object.assign(entry, { signature: '', problem: notAdopted(error) });
     }
   }
   return adopted;
 };
 
-/** The settings as far as the operator has trusted them: what everybody goes by. */
+/** The settings in force: those the operator trusts. */
 export const settingsOf = (store: Store): Settings => globalsOf(store).inForce.settings;
 
-/** What of the settings waits for the operator's word. */
+/** The untrusted settings. */
 export const waitingSettings = (store: Store): readonly WaitingPart[] =>
   globalsOf(store).inForce.waiting;
 
-/** The remotes of projects that workspace.md knows by them, by name. */
+/** The remotes of projects that workspace.md names by remote, by project name. */
 export const projectRemotes = (store: Store): Record<string, string> =>
   remotesIn(globalsOf(store).settings?.value ?? NO_SETTINGS);
 
-/** .dossier/local.md as it was last read. */
+/** .dossier/local.md as last read. */
 export const localEntry = (store: Store): ReadEntry<LocalSettings> | undefined =>
   globalsOf(store).local;
 
-/** workspace.md as it was last read. */
+/** workspace.md as last read. */
 export const settingsEntry = (store: Store): ReadEntry<Settings> | undefined =>
   globalsOf(store).settings;
 
-/** The registrations for the whole workspace as they were last read, by file name. */
+/** The global webhooks as last read, by file name. */
 export const globalWebhooks = (store: Store): Map<string, ReadEntry<WebhookFile>> =>
   globalsOf(store).webhooks;
 
-/** What the operator has trusted on this machine. */
+/** The operator's trust decisions on this machine. */
 export const bookOf = (store: Store): Book => globalsOf(store).book;
 
-/** The operator has said that these values hold: on disk when it returns. */
+/** Trusts these values for the operator; on disk when it returns. */
 export const trustValues = (
   store: Store,
   values: readonly { key: string; value: unknown }[],
 ): void => store.consent.grant(values.map(({ key, value }) => ({ key, value })));
 
-/** Whether the operator has ever trusted this value of a key, by its hash. */
+/** Whether the operator ever trusted the value with this hash for the key. */
 export const wasTrusted = (store: Store, key: string, hash: string): boolean =>
   store.consent.wasGranted(key, hash);
 
-/** Takes the trust in a key back; false where it is not trusted. What applies is looked at again with `refreshGlobals`. */
+/** Revokes the trust in a key; false if it is not trusted. Call `refreshGlobals` to apply it. */
 export const revokeTrust = (store: Store, key: string): boolean =>
   revokeTrusted(bookOf(store), key);
 
-/** `closed`: a program runs that no sandbox holds, and may be who writes. */
+/** `closed`: a program runs without a sandbox and could have written the files. */
 export const closeBook = (store: Store, closed: boolean): void => {
   bookOf(store).closed = closed;
 };

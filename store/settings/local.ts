@@ -12,18 +12,18 @@ const parse = (text: string): LocalSettings => {
   return check(source.data, source);
 };
 
-/** The file as the daemon names it. */
+/** The path of the file in problems. */
 export const LOCAL = '.dossier/local.md';
 
-/** Reads it, again if it changed; undefined when there is none. Writes nothing. */
+/** Reads the file if it changed; undefined if there is none. Writes nothing. */
 export const readLocal = (
   layout: Layout,
   before?: ReadEntry<LocalSettings>,
 ): ReadEntry<LocalSettings> | undefined => readEntry(layout.local, { before, parse });
 
 /**
- * The settings of workspace.md with the paths of this machine, which win. A project that workspace.md knows by its remote
- * alone has no path before this machine names one. The very same object where there is nothing to put in.
+ * The settings of workspace.md with the paths of this machine, which take precedence. A project that workspace.md names by
+ * remote has no path until this machine names one. Returns the same object if nothing changes.
  */
 export const withLocal = (shared: Settings, local: LocalSettings | undefined): Settings => {
   const { projects = {} } = shared;
@@ -34,7 +34,7 @@ export const withLocal = (shared: Settings, local: LocalSettings | undefined): S
   return { ...shared, projects: Object.fromEntries([...paths, ...Object.entries(own)]) };
 };
 
-/** The same of workspace.md as it was read, or of what stands in for it where there is none. */
+/** Like `withLocal`, for the entry of workspace.md, which may not exist. */
 export const withPaths = (
   entry: ReadEntry<Settings> | undefined,
   local: ReadEntry<LocalSettings> | undefined,
@@ -46,7 +46,7 @@ export const withPaths = (
     : { ...entry, value: withLocal(entry.value, local?.value) };
 };
 
-/** `withLocal` that answers the same object while both are the same. */
+/** `withLocal` with a cache: the same object for the same arguments. */
 export const createMerge = (): typeof withLocal => {
   let last: { shared: Settings; local: LocalSettings | undefined; merged: Settings } | undefined;
   return (shared, local) => {
@@ -56,10 +56,10 @@ export const createMerge = (): typeof withLocal => {
   };
 };
 
-/** The remotes of the projects that workspace.md knows by them. */
+/** The remotes of projects that workspace.md names by remote. */
 export const remotesIn = ({ projects = {} }: Settings): Record<string, string> =>
   Object.fromEntries(Object.entries(projects).filter(([, value]) => isRemote(value)));
 
-/** A URL, or scp's way of writing one; anything else is a path. */
+/** Whether this is a URL or an scp-like remote; anything else is a path. */
 export const isRemote = (value: string): boolean =>
   /^[a-z][a-z0-9+.-]*:\/\//i.test(value) || /^[^@/:\s]+@[^@/:\s]+:/.test(value);

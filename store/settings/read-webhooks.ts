@@ -4,7 +4,7 @@ import { checkerOf } from '../front-matter/parse.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
 import { WebhookMatter } from '../records/webhook.ts';
 
-/** A registration, read. One made by hand needs only its url. */
+/** A webhook registration. A hand-made one needs only `url`; `adopt` has the values to add. */
 export interface WebhookFile {
   matter: WebhookMatter;
   adopt?: MatterChanges;

@@ -3,7 +3,7 @@ import { placeOfPath } from '../front-matter/complaints.ts';
 import type { FrontMatter } from '../front-matter/front-matter.ts';
 import { Problem } from '../front-matter/problem.ts';
 
-/** The part of a JSON schema that names keys. */
+/** The parts of a JSON schema that name keys. */
 interface Keys {
   type?: unknown;
   properties?: object;
@@ -11,17 +11,17 @@ interface Keys {
   anyOf?: readonly Keys[];
 }
 
-/** The keys of a record that no schema names, each with the one that was probably meant. They do nothing. */
+/** The unknown keys of a record, which have no effect, each with the closest known key. */
 export const unknownKeys = (source: FrontMatter, schema: Keys): Problem[] =>
   unknownIn(schema, source.data, []).map(({ path, known }) => {
     const meant = meantBy(path.at(-1) ?? '', known);
-    const message = `${path.join('.')} is no setting, and does nothing${meant === undefined ? '' : `. Did you mean ${meant}?`}`;
+    const message = `${path.join('.')} is not a setting and has no effect${meant === undefined ? '' : `. Did you mean ${meant}?`}`;
     return new Problem('unknown_setting', message, placeOfPath(source, path));
   });
 
 interface Unknown {
   path: string[];
-  /** What is known there. */
+  /** The known keys at that level. */
   known: string[];
 }
 

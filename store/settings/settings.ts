@@ -24,7 +24,7 @@ export interface StoredSettings {
   etag: string;
 }
 
-/** The settings as workspace.md says them this moment; where it cannot be read, as it last said them. */
+/** The settings of workspace.md now, or its last valid ones if it cannot be read. */
 export const currentSettings = async (store: Store): Promise<StoredSettings> => {
   await refreshGlobals(store);
   return kept(store);
@@ -39,10 +39,10 @@ const kept = (store: Store): StoredSettings => {
 const NOTHING = sha256('');
 
 interface Change {
-  /** The setting below which values change. */
+  /** The setting whose members change. */
   key: keyof Settings;
   changes: MatterChanges;
-  /** Settings beside it that change too. */
+  /** Top-level settings that change too. */
   beside?: MatterChanges;
   /** Paths of projects, for .dossier/local.md. */
   paths?: MatterChanges;
@@ -50,8 +50,8 @@ interface Change {
 }
 
 /**
- * Changes settings in workspace.md, and no other byte of it. Throws `unreadable_record` while it cannot be
- * read, and `precondition_failed` when it is another file than the caller read.
+ * Changes settings in workspace.md, and no other byte. Throws `unreadable_record` if the file cannot be read, and
+ * `precondition_failed` if it changed since the caller read it.
  */
 export const changeSettings = (
   store: Store,
@@ -64,12 +64,12 @@ export const changeSettings = (
     const { etag } = kept(store);
     if (ifMatch !== undefined && ifMatch !== etag) throw settingsChanged();
     const known = ifMatch === undefined ? undefined : (settingsEntry(store)?.sha ?? NOTHING);
-    // The shared file first: what of it another program changed meanwhile is refused before anything is written.
+    // The shared file first, so that a conflict with another program is refused before anything is written.
     await write(store, store.layout.settings, { key, changes, beside, known });
     if (Object.keys(paths).length > 0)
       await write(store, store.layout.local, { key: 'projects', changes: paths });
-    const words = [...wordsIn(`${key}.`, changes), ...wordsIn('', beside)];
-    trustValues(store, [...words, ...wordsIn('projects.', paths)]);
+    const trusted = [...trustedIn(`${key}.`, changes), ...trustedIn('', beside)];
+    trustValues(store, [...trusted, ...trustedIn('projects.', paths)]);
     await refreshGlobals(store);
     return kept(store);
   });
@@ -84,7 +84,7 @@ interface Writing {
   key: keyof Settings;
   changes: MatterChanges;
   beside?: MatterChanges;
-  /** The hash that the file still has to have. */
+  /** The hash that the file must still have. */
   known?: string | undefined;
 }
 
@@ -107,15 +107,15 @@ const write = async (
   await createFile(layout, path, renderFrontMatter({ ...beside, [key]: changes }, ''));
 };
 
-// Who changes them by the API is the operator: what was asked for is trusted, and nothing else that is in the file.
-const wordsIn = (above: string, changes: MatterChanges): { key: string; value: unknown }[] =>
+// A change through the API is the operator's: its values are trusted, other values in the file are not.
+const trustedIn = (above: string, changes: MatterChanges): { key: string; value: unknown }[] =>
   Object.entries(changes)
     .filter(([name]) => patternOf(above + name) !== undefined)
     .map(([name, value]) => ({ key: above + name, value }));
 
-/** Somebody else changed them since the caller read them. */
+/** The settings changed since the caller read them. */
 export const settingsChanged = (): StoreError =>
   new StoreError(
     'precondition_failed',
-    `${FILE} changed since you read it. Read the settings again and decide anew; nothing was written.`,
+    `${FILE} changed since you read it; nothing was written. Read the settings again before you decide.`,
   );

@@ -1,8 +1,8 @@
 import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sharedRead } from '../base/shared-read.ts';
+import { sharedRead } from '../base/async.ts';
 import { GRACE_MS } from '../front-matter/entry.ts';
-import { gitMark, isGitBusy } from '../fs/git-work.ts';
+import { gitMark, isGitBusy } from '../fs/git-dir.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 import { lookCloserAt } from '../problems/look-closer.ts';
@@ -16,13 +16,12 @@ import { itemsOf } from '../reconcile/state.ts';
 import { sweepWorkspace } from '../reconcile/sweep.ts';
 import { refreshGlobals } from '../settings/globals.ts';
 import { attentionOf, type Store } from '../store.ts';
-import { collectHints, type HintPace } from './hints.ts';
+import { collectHints, everySoOften, type HintPace } from './hints.ts';
 import { keepWatching } from './keep-watching.ts';
-import { everySoOften } from './timing.ts';
 
 export interface Pace extends HintPace {
   sweep_ms: number;
-  /** Between sweeps while there are no watches. */
+  /** The interval of sweeps while directories cannot be watched. */
   blind_sweep_ms: number;
 }
 
@@ -35,13 +34,13 @@ export const WATCH_PACE: Pace = {
   blind_sweep_ms: 10_000,
 };
 
-/** Locks hints into comparisons, and sweeps for what hints do not tell. */
+/** Turns hints into comparisons, and sweeps for changes that no hint reports. */
 export const payAttention = (store: Store, globalsChanged: () => void, pace = WATCH_PACE) => {
   let closed = false;
-  const look = looker(store, globalsChanged, () => sweepSoon());
+  const look = createReader(store, globalsChanged, () => sweepSoon());
   const hints = collectHints(pace, {
     busy: () => isGitBusy(store.layout),
-    settled: (dirs) => look(dirs).catch((error) => store.report(error, 'looking at a change')),
+    settled: (dirs) => look(dirs).catch((error) => store.report(error, 'reading a change')),
     overflowed: () => sweepSoon(),
   });
   const watching = keepWatching(store, {
@@ -74,11 +73,11 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = WA
   });
   lookAgainBy(store, hints.hint);
   return {
-    /** Resolves when the watcher stands and what happened before that has been compared. */
-    ready: heardLater(watching.ready.then(sweepNow)),
-    /** Compares the whole workspace now; calls that come meanwhile share the next comparison. */
+    /** Resolves when the watcher is set up and earlier changes have been compared. */
+    ready: handledLater(watching.ready.then(sweepNow)),
+    /** Compares the whole workspace now. Calls made meanwhile share the next comparison. */
     sweepNow,
-    /** False while changes are found by sweeps alone. */
+    /** False while only sweeps find changes. */
     get watching(): boolean {
       return !watching.blind;
     },
@@ -91,8 +90,8 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = WA
   };
 };
 
-// Who waits for it hears why it failed; that nobody does yet must not end the daemon.
-const heardLater = <T>(promise: Promise<T>): Promise<T> => {
+// A rejection that is awaited later must not end the daemon as unhandled.
+const handledLater = <T>(promise: Promise<T>): Promise<T> => {
   promise.catch(() => undefined);
   return promise;
 };
@@ -112,13 +111,13 @@ const lookAgainBy = (store: Store, hint: (path: string) => void): void => {
 
 // Settings and global webhook registrations.
 const GLOBAL = /^(workspace\.md$|webhooks(\/|$))/;
-// Nothing here follows from them, but the workspace's history keeps them.
+// Changes here cause no events, but autocommit commits them.
 const KEPT = /^(memory|imports)(\/|$)/;
 
-// Looked at all at once, more than these would hold up requests; a sweep gives way to them, and takes hardly longer.
+// Comparing more than these at once would delay requests; a sweep yields to requests and takes hardly longer.
 const MANY = 200;
 
-const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void) => {
+const createReader = (store: Store, globalsChanged: () => void, sweepSoon: () => void) => {
   const { layout } = store;
   let mark = gitMark(layout);
   return async (dirs: string[]): Promise<void> => {
@@ -134,7 +133,7 @@ const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void)
   };
 };
 
-/** The items and folders that hinted paths belong to: the nearest known item above each, else the path itself. */
+/** The directories to compare for hinted paths: the nearest known Work item above each, or the path itself. */
 const placesOf = (store: Store, dirs: string[]): Set<string> => {
   const places = new Set<string>();
   for (const dir of dirs) {
@@ -146,11 +145,11 @@ const placesOf = (store: Store, dirs: string[]): Set<string> => {
   return places;
 };
 
-// A case.md is what makes a directory a Work item.
+// A directory with a case.md is a Work item.
 const directoryOf = (path: string): string =>
   posix.basename(path) === CASE_FILE ? posix.dirname(path) : path;
 
-/** Compares what is at a hinted path: a Work item, a folder of them, or what was below it. */
+/** Compares a hinted path: a Work item, a folder of Work items, or those that were below it. */
 export const lookAt = async (store: Store, dir: string): Promise<void> => {
   if (itemIn(store, dir) !== undefined) {
     attentionOf(store).watch(dir, 'item');
@@ -159,15 +158,14 @@ export const lookAt = async (store: Store, dir: string): Promise<void> => {
     return item && lookCloserAt(store, item);
   }
   if (isDirectoryItself(join(store.layout.root, dir))) return discover(store, dir);
-  // A whole folder may be gone, and nobody hinted at what was in it.
+  // If a whole folder is gone, no hints come for the Work items in it.
   for (const stranger of itemsOf(store).strangers)
     if (`${stranger}/`.startsWith(`${dir}/`)) unstrange(store, stranger);
   const below = allItems(store).filter((item) => item.dir.startsWith(`${dir}/`));
   await Promise.all(below.map(({ id }) => reconcile(store, id)));
 };
 
-// However much goes on meanwhile: for a Work item that git moves far apart in time, for a workspace that comes back piece
-// by piece, and no longer.
+// The longest wait for a Work item that git is moving, or a workspace that comes back piece by piece.
 const LONGEST_ABSENCE_MS = 30_000;
 
 const isRecent = (since: number | undefined): boolean =>
@@ -178,8 +176,7 @@ interface Deciding {
   gitWorks: (since: number) => boolean;
 }
 
-// One decision for all that vanish together. While git is at work a directory may be gone only until the next file is
-// written.
+// One decision for all Work items that vanish together. While git runs, a directory may be missing only for a moment.
 const decideLater = (store: Store, { isClosed, gitWorks }: Deciding): (() => void) => {
   let timer: NodeJS.Timeout | undefined;
   let first: number | undefined;

@@ -1,23 +1,23 @@
 export interface HintPace {
-  /** From the first hint until it is looked at, in milliseconds. */
+  /** The time from the first hint to the comparison, in milliseconds. */
   settle_ms: number;
-  /** How long a hint waits for git to finish. */
+  /** How long a hint waits for git to finish, in milliseconds. */
   git_ms: number;
-  /** So many hints without a pause mean that some were lost. */
+  /** More hints than this without a pause mean that some were lost. */
   burst: number;
   after_burst_ms: number;
 }
 
 interface HintEvents {
-  /** git is in the middle of changing many files. */
+  /** Whether git is changing files at this moment. */
   busy: () => boolean;
   settled: (dirs: string[]) => void;
   overflowed: () => void;
 }
 
 /**
- * Collects hints until they settle, so that one save, or one checkout, is looked at once. While git is busy each path
- * waits, but no longer than `git_ms`: it may have died and left its lock.
+ * Collects hints until they settle, so that one save or checkout causes one comparison. While git is busy, each path waits up
+ * to `git_ms`, because git may have died and left its lock.
  */
 export const collectHints = (pace: HintPace, { busy, settled, overflowed }: HintEvents) => {
   // Each path with the time of its first hint.
@@ -49,12 +49,36 @@ export const collectHints = (pace: HintPace, { busy, settled, overflowed }: Hint
       if (count > pace.burst) lost();
       timer ??= setTimeout(flush, pace.settle_ms);
     },
-    /** Some hints were lost: everything is looked at once the burst is over. */
+    /** Some hints were lost: sweeps once the burst has ended. */
     lost,
-    /** When the last hint came, as performance.now() tells. */
+    /** The time of the last hint, by performance.now(). */
     last: (): number => last,
     close: (): void => {
       for (const each of [timer, burstTimer]) clearTimeout(each);
     },
+  };
+};
+
+const TICK_MS = 1000;
+const SLEPT_MS = 5000;
+
+/** Calls a job at an interval in milliseconds, and at once after the machine slept, which shifts the two clocks. */
+export const everySoOften = (interval: () => number, job: () => void) => {
+  let drift = Date.now() - performance.now();
+  let due = performance.now() + interval();
+  const timer = setInterval(() => {
+    const before = drift;
+    drift = Date.now() - performance.now();
+    if (Math.abs(drift - before) < SLEPT_MS && performance.now() < due) return;
+    due = performance.now() + interval();
+    job();
+  }, TICK_MS);
+  timer.unref();
+  return {
+    /** Starts the interval again, after it changed. */
+    restart: () => {
+      due = performance.now() + interval();
+    },
+    stop: () => clearInterval(timer),
   };
 };

@@ -3,7 +3,7 @@ import { hasCode } from '../fs/durable.ts';
 import { watchPlansFromNow } from '../problems/waiting-plans.ts';
 import { allItems } from '../reconcile/items.ts';
 import { attentionOf, type Store } from '../store.ts';
-import { markOf } from './directory-identity.ts';
+import { markOf } from './plain-watches.ts';
 import { ENDED, type Watcher, watchWorkspace } from './watch.ts';
 import {
   howToRaise,
@@ -17,14 +17,14 @@ interface WatchingEvents {
   hint: (path: string) => void;
   /** Hints may have been lost. */
   lost: () => void;
-  /** `blind` is not what it was. */
+  /** `blind` changed. */
   turned: () => void;
 }
 
-// Setting up tens of thousands of watches that are refused again costs seconds: seldom, unless a limit was raised.
+// Setting up tens of thousands of watches takes seconds, so retries are rare unless a limit was raised.
 const TRY_AGAIN_MS = 600_000;
 
-/** Watches a workspace for as long as the store is open, as well as the system lets it. */
+/** Watches a workspace while the store is open, as far as the system allows. */
 export const keepWatching = (store: Store, { hint, lost, turned }: WatchingEvents) => {
   const { layout } = store;
   let refused: { at: number; limits: string } | undefined;
@@ -59,21 +59,21 @@ export const keepWatching = (store: Store, { hint, lost, turned }: WatchingEvent
     await watcher.ready;
     if (!warned || refused !== undefined) return;
     warned = false;
-    store.report(undefined, 'All files are watched again');
+    store.report(undefined, 'All directories are watched again');
     turned();
   };
 
   return {
-    /** Resolves when what can be watched is. */
+    /** Resolves when all directories that can be watched are. */
     ready: watcher.ready,
-    /** Some directories, or all, are not watched: changes in them are found by sweeps alone. */
+    /** Whether some directories are not watched, so that only sweeps find changes in them. */
     get blind(): boolean {
       return refused !== undefined;
     },
-    /** To be called before each sweep: sets up everything anew where that is needed, or where it may work now. */
+    /** Call before each sweep: sets up the watches again if needed, or if it may succeed now. */
     check: async (): Promise<void> => {
       const now = rootMark();
-      // Watches on another directory at the same path would be deaf for good.
+      // Watches do not follow to another directory at the same path.
       const isOther = now !== '' && now !== mark;
       if (now !== '') mark = now;
       if (isOther || (refused !== undefined && isWorthATry(refused))) await renew();
@@ -87,18 +87,18 @@ const limitsNow = (): string => JSON.stringify([watchLimit(), watcherLimit()]);
 const isWorthATry = ({ at, limits }: { at: number; limits: string }): boolean =>
   performance.now() - at > TRY_AGAIN_MS || limitsNow() !== limits;
 
-const SLOWER = 'Changes made by hand are found every 10 s now, and not at once.';
+const SLOWER = 'Changes made by hand are now found within 10 s instead of at once.';
 
 const warning = (error: unknown, count: number): Parameters<Store['report']> => {
   if (hasCode(error, ENDED))
-    return [error, `The thread that watches the files has ended. ${SLOWER}`];
+    return [error, `The thread that watches the workspace has ended. ${SLOWER}`];
   if (!hasCode(error, 'ENOSPC'))
     return [
       undefined,
-      `The system lets no more programs watch files. ${SLOWER}${about(watcherLimit())}`,
+      `The system allows no more programs to watch files. ${SLOWER}${about(watcherLimit())}`,
     ];
   const wanted = watchesWanted(count);
-  const what = `The system lets no more directories be watched, and this workspace wants about ${wanted}`;
+  const what = `The system allows no more directories to be watched; this workspace needs about ${wanted}`;
   return [undefined, `${what}. ${SLOWER}${about(watchLimit(), wanted)}`];
 };
 

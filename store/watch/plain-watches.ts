@@ -1,27 +1,26 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, type Stats, watch } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { markOf } from './directory-identity.ts';
 
-export interface Ears {
-  /** Something happened at this path. */
+export interface WatchListener {
+  /** Something changed at this path. */
   tell: (path: string) => void;
   failed: (error: unknown) => void;
 }
 
 interface Watch {
-  /** Of the directory that is watched; see markOf. */
+  /** The identity of the watched directory. */
   mark: string;
-  /** Undefined where the system refused to watch it. */
+  /** Undefined if the system refused to watch it. */
   watcher: FSWatcher | undefined;
 }
 
 /**
- * Watches single directories at the least cost there is. `begin` answers true when a watch was set on what stands there
- * now; one on what stood there before is given back.
+ * Watches single directories at the lowest cost. `begin` returns true if it set a watch; a watch on a directory that was
+ * replaced is closed.
  */
-export const plainWatches = ({ tell, failed }: Ears) => {
+export const plainWatches = ({ tell, failed }: WatchListener) => {
   const watches = new Map<string, Watch>();
   let full = false;
 
@@ -37,12 +36,12 @@ export const plainWatches = ({ tell, failed }: Ears) => {
     return watcher !== undefined;
   };
 
-  // Told once: a directory that may not be read stays so, and is tried again whenever somebody names it.
+  // Reported once for each directory; later calls try again without a report.
   const attempt = (path: string, first: boolean): FSWatcher | undefined => {
     try {
       return watch(path, (event, name) => {
         tell(join(path, name ?? ''));
-        // The directory itself may be what was moved or removed.
+        // The directory itself may have been moved or removed.
         if (event === 'rename') refresh(path);
       }).on('error', failed);
     } catch (error) {
@@ -60,3 +59,10 @@ export const plainWatches = ({ tell, failed }: Ears) => {
     },
   };
 };
+
+/**
+ * The identity of a directory; empty if there is none. A watch does not see a new directory at the same path. Includes the
+ * time of birth, because file systems reuse inodes.
+ */
+export const markOf = (stats: Stats | undefined): string =>
+  stats?.isDirectory() === true ? `${stats.ino} ${stats.birthtimeMs}` : '';

@@ -1,30 +1,30 @@
 import { readFileSync } from 'node:fs';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 
-/** A limit of the system, by the name that sysctl knows it by. */
+/** A limit of the system, by its sysctl name. */
 export interface SystemLimit {
   name: string;
   value: number;
 }
 
-/** How many directories may be watched. Undefined where there is no such limit. */
+/** The limit of watched directories; undefined if there is none. */
 export const watchLimit = (): SystemLimit | undefined =>
   lowest('fs.inotify.max_user_watches', 'user.max_inotify_watches');
 
-/** How many programs and threads of one user may watch. */
+/** The limit of watching programs and threads per user. */
 export const watcherLimit = (): SystemLimit | undefined =>
   lowest('fs.inotify.max_user_instances', 'user.max_inotify_instances');
 
-// Each directory, and those in it whose files make events.
+// A Work item's directory, and those in it whose files cause events.
 const A_CASE = 4;
 const BESIDES = 64;
 
-/** So many watches a workspace with so many Work items wants at the most. */
+/** The greatest number of watches for this many Work items. */
 export const watchesWanted = (items: number): number => items * A_CASE + BESIDES;
 
 const USUAL: Record<string, number> = { watches: 524_288, instances: 1024 };
 
-/** What the operator types to raise a limit, now and for good. With room for other programs and for what is to come. */
+/** The commands that raise a limit, now and permanently, with room for other programs and growth. */
 export const howToRaise = ({ name, value }: SystemLimit, wanted = 0): string => {
   const setting = `${name}=${Math.max(USUAL[name.split('_').at(-1) ?? ''] ?? 0, 2 * wanted, 2 * value)}`;
   return (
@@ -33,11 +33,11 @@ export const howToRaise = ({ name, value }: SystemLimit, wanted = 0): string => 
   );
 };
 
-// A container can have a limit of its own below that of the machine.
+// A container can have a lower limit than the machine.
 const lowest = (...names: string[]): SystemLimit | undefined =>
   names.flatMap((name) => read(name) ?? []).toSorted((a, b) => a.value - b.value)[0];
 
-// Not to be had where nothing more can be opened, either.
+// Unreadable also if no more files can be opened.
 const read = (name: string): SystemLimit | undefined => {
   const path = `/proc/sys/${name.replaceAll('.', '/')}`;
   const text = orElse(() => readFileSync(path, 'utf8'), undefined);

@@ -14,12 +14,12 @@ const flush = (): void => {
 };
 
 const places = watchPlaces(task, {
-  // All that came in one turn of the loop goes over in one message.
+  // All hints of one tick go in one message.
   hint: (path) => {
     if (hints.length === 0) setImmediate(flush);
     hints.push(path);
   },
-  // An error that is sent over keeps its message only.
+  // Only the message of an Error survives postMessage.
   failed: (error) => {
     const { code = '', message } = error as NodeJS.ErrnoException;
     send({ failed: { code, message } });
@@ -28,5 +28,5 @@ const places = watchPlaces(task, {
 parentPort?.on('message', (orders: WatchOrder[]) => {
   for (const { dir, kind } of orders) places.place(dir, kind);
 });
-// Not awaited: a thread that is ended while its module waits takes the whole process with it (V8 of Node 20).
+// Not awaited: ending a thread during top-level await crashes the process (V8 of Node 20).
 void places.ready.then(() => send({ ready: true }));

@@ -1,31 +1,31 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Layout } from '../layout.ts';
 
-/** A Work item's directory, a folder of them or another one; or one that nobody needs to watch any more. */
+/** A Work item's directory, any other directory, or one to stop watching. */
 export type PlaceKind = 'item' | 'folder' | 'none';
 
 /**
- * Paths at which something happened, relative to the workspace. A hint is never the truth: it only says where to look.
- * Directories are watched, not files; every watcher on Linux drops events in a burst and none says so.
+ * Reports paths at which something changed, relative to the workspace. A hint says only where to read. Directories are
+ * watched, not files. On Linux, every watcher silently drops events in a burst.
  */
 export interface Watcher {
   readonly ready: Promise<void>;
-  /** Watches a place that is not watched yet, and anew one where another directory stands now. */
+  /** Watches a place, if it is not watched or its directory was replaced. */
   place(dir: string, kind: PlaceKind): void;
   close(): Promise<void>;
 }
 
 export interface WatchEvents {
   hint: (path: string) => void;
-  /** Events may have been lost, or there are no watches left. */
+  /** Events may have been lost, or the system allows no more watches. */
   failed: (error: unknown) => void;
 }
 
-/** What the watching thread is given, told, and tells. */
+/** The input of the watching thread, and the messages to and from it. */
 export interface WatchTask {
   root: string;
   items: string[];
-  /** So many of the Work items are chokidar's; see watch-places.ts. */
+  /** The number of Work items that chokidar watches; see watch-places.ts. */
   most: number;
 }
 export interface WatchOrder {
@@ -38,23 +38,23 @@ export interface WatchReport {
   failed?: { code: string; message: string };
 }
 
-/** The code of the error that tells that nothing is watched any more. */
+/** The code of the error after which nothing is watched any more. */
 export const ENDED = 'watching_ended';
 
-// Each directory costs chokidar 10 KB and 0.2 ms, a plain watch a tenth of that: a large workspace can afford chokidar for
-// some of its Work items only.
+// A directory costs chokidar 10 KB and 0.2 ms, and a plain watch a tenth of that, so that chokidar watches only a part of a
+// large workspace.
 const MOST = 500;
 
 // Beside this file when compiled, and beside the chunk that this file is in when bundled.
 const WORKER = new URL('./watch-worker.js', import.meta.url);
 
-// What the thread makes while it sets up is soon garbage or stays for good. Left to itself, V8 makes room for tens of
-// megabytes of it and never gives that back.
+// Objects of the setup are short-lived or permanent. By default, V8 would grow the young generation by tens of megabytes and
+// never shrink it.
 const SMALL: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
 
 /**
- * Watches a workspace from a thread of its own. Setting up thousands of watches takes seconds of work and leaves much
- * behind in memory; and while the daemon is busy, somebody has to empty the system's queue of events.
+ * Watches a workspace in a thread of its own. Setting up thousands of watches takes seconds and much memory, and the
+ * system's queue of events must be emptied while the daemon is busy.
  */
 export const watchWorkspace = (
   { root }: Layout,
@@ -82,21 +82,21 @@ export const watchWorkspace = (
     });
   });
   return {
-    // Not while it is being ended: waiting for that is what keeps the process from ending first.
+    // Not during `close`, which must keep the process alive until the thread has ended.
     ready: ready.then(() => {
       if (!closed) worker.unref();
     }),
     place: (dir, kind) => orders({ dir, kind }),
     close: async () => {
       closed = true;
-      // Else the process could end before the thread has, and before whatever waits for this.
+      // Otherwise the process could end before the thread.
       worker.ref();
       await worker.terminate();
     },
   };
 };
 
-// A sweep names every place there is: they go over together.
+// A sweep orders every place, so that orders are sent together.
 const ordersTo = (worker: Worker): ((order: WatchOrder) => void) => {
   let waiting: WatchOrder[] = [];
   return (order) => {

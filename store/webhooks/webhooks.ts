@@ -1,15 +1,15 @@
 import { join } from 'node:path';
+import { orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { type LockKey, lockOn } from '../base/locks.ts';
 import { etagOf } from '../base/names.ts';
-import { orElse } from '../base/or-else.ts';
 import { sha256 } from '../base/sha256.ts';
 import { isInGrace, type ReadEntry } from '../front-matter/entry.ts';
 import { fileProblem } from '../front-matter/problem.ts';
 import { editRecord } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { createFile, removeFile, syncMade } from '../fs/durable.ts';
-import { evenIfPlaced } from '../fs/late.ts';
+import { evenIfPlaced } from '../fs/synced.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { webhooksDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
@@ -20,9 +20,8 @@ import type { WebhookMatter } from '../records/webhook.ts';
 import { bookOf, globalWebhooks, refreshWebhooks, trustValues } from '../settings/globals.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { WaitingPart } from '../settings/trust/effective.ts';
-import { TRUST_NEEDED, waitsForTrust } from '../settings/trust/told.ts';
+import { TRUST_NEEDED, waitsForTrust, waitingValue } from '../settings/trust/waiting.ts';
 import { type Book, noteVerdicts } from '../settings/trust/trust-log.ts';
-import { waitingValue } from '../settings/trust/waiting.ts';
 import {
   removedVerdict,
   type Trusting,

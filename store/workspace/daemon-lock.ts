@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { awayFrom } from '../fs/directories.ts';
 import { hasCode } from '../fs/durable.ts';
-import { putNew } from '../fs/placing.ts';
+import { putNew } from '../fs/place.ts';
 import { isDirectoryItself, statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { describeSelf, isNear, livenessOf, type Owner } from './owner.ts';

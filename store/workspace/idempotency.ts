@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { orElseUnlessFault } from '../base/disk-fault.ts';
+import { isDone, orElseUnlessFault } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
-import { isDone } from '../base/or-else.ts';
 import { sha256 } from '../base/sha256.ts';
 import { writeStage } from '../base/write-stage.ts';
 import { listDirectory } from '../front-matter/folder.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { hasCode } from '../fs/durable.ts';
 
 /** Who holds the workspace: enough to tell whether that process is still alive, where it can be seen from here. */

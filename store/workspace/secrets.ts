@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDone } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
-import { isDone } from '../base/or-else.ts';
 import { noteTakenBack } from '../base/write-stage.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { putFile } from '../front-matter/text-file.ts';
 import { createFile, removeFile } from '../fs/durable.ts';
-import { undoDay } from '../fs/placing.ts';
+import { undoDay } from '../fs/place.ts';
 import type { Layout } from '../layout.ts';
 import type { Store } from '../store.ts';
 

@@ -1,11 +1,11 @@
 import { relative } from 'node:path';
-import { trustHash } from '../consent/canonical.ts';
+import { trustHash } from '../consent/seal.ts';
 import { fileProblem, ifReadable } from '../front-matter/problem.ts';
 import type { Layout } from '../layout.ts';
 import { itemOf } from '../reconcile/items.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import type { WorktreeRecord } from '../records/worktree.ts';
-import { waitsForTrust } from '../settings/trust/told.ts';
+import { waitsForTrust } from '../settings/trust/waiting.ts';
 import { remembered, type Store } from '../store.ts';
 import { readAnyWorktree, worktreeFile, worktreeOwners, writeWorktree } from './worktrees.ts';
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { fenceFor } from '../base/fence-off.ts';
 import { sha256 } from '../base/sha256.ts';
+import { fenceFor } from '../base/text.ts';
 
 export interface NamedBytes {
   filename: string;

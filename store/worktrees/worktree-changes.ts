@@ -1,13 +1,13 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isDone, orElse } from '../base/or-else.ts';
+import { isDone, orElse } from '../base/attempt.ts';
 import { readSealed, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
-import { checkedBy } from '../front-matter/json-file.ts';
+import { checkedBy } from '../front-matter/record-file.ts';
 import { createFile, dropTemporary, hasCode, replaceFile } from '../fs/durable.ts';
-import { undoPlace } from '../fs/placing.ts';
-import { removeDirectory } from '../fs/remove-directory.ts';
+import { undoPlace } from '../fs/place.ts';
+import { removeDirectory } from '../fs/directories.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { WorktreeChange } from '../records/worktree-change.ts';

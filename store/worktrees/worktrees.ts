@@ -1,21 +1,19 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { isAtOrBelow } from '../base/at-or-below.ts';
+import { messageOf, orElse } from '../base/attempt.ts';
 import { StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
-import { messageOf } from '../base/message-of.ts';
-import { orElse } from '../base/or-else.ts';
+import { isAtOrBelow } from '../base/paths.ts';
 import { readSealed, sealedText } from '../consent/seal.ts';
 import { listDirectory } from '../front-matter/folder.ts';
-import { checkedBy } from '../front-matter/json-file.ts';
+import { checkedBy, readRegularFile } from '../front-matter/record-file.ts';
 import { Problem } from '../front-matter/problem.ts';
-import { readRegularFile } from '../front-matter/record-file.ts';
 import { createFile, removeFile, replaceFile } from '../fs/durable.ts';
-import { makeSyncedDirectory } from '../fs/make-directory.ts';
+import { makeSyncedDirectory } from '../fs/synced.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { WorktreeRecord } from '../records/worktree.ts';
-import { trustCommandFor } from '../settings/trust/told.ts';
+import { trustCommandFor } from '../settings/trust/waiting.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
 /**

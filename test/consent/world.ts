@@ -5,7 +5,7 @@ import { lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 import { sha256 } from '../../store/base/sha256.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { Case } from '../../store/records/case.ts';

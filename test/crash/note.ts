@@ -1,7 +1,7 @@
 /** What the state directory notes of the workspace: by the inode of a file, which is another one where it was written again. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 import { workspaceOf } from './world.ts';
 
 /** Lets the note be of the file that stands there now, which is the one that it was of. */

@@ -145,7 +145,7 @@ describe('dossier import', () => {
     assert.equal((await output(wrong)).code, 2);
     const { code, said } = await output(startImport(t, workspace, DOSSIER));
     assert.equal(code, 1);
-    assert.match(said, /^dossier: .* is no zip file, or only the beginning of one\. .*\n$/);
+    assert.match(said, /^dossier: .* is not a complete zip file\. .*\n$/);
   });
 });
 

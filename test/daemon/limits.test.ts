@@ -102,7 +102,7 @@ const sweptThenWatched = async (
   for (const n of numbers) edit(root, n, 'BLOCKED');
   await eventually(() => assert.deepEqual(lines.slice(2).toSorted(), changes));
   raise(store, limit[0]);
-  await eventually(() => assert.equal(lines.at(-1), 'reported All files are watched again'));
+  await eventually(() => assert.equal(lines.at(-1), 'reported All directories are watched again'));
   for (const n of numbers) edit(root, n, 'OPEN');
   await eventually(() => assert.deepEqual(lines.slice(COUNT + 3).toSorted(), changes));
 };

@@ -105,7 +105,7 @@ const goesOn = async ({ first, receiver }: Scene): Promise<void> => {
   const all = ['four', 'one', 'three', 'two'];
   assert.deepEqual(await titlesAt(first.url), all);
   await eventually(() => assert.deepEqual(toldOf(receiver), all));
-  assert.match(first.errors(), /Another daemon had the workspace meanwhile/);
+  assert.match(first.errors(), /Another daemon held the workspace meanwhile/);
 };
 
 const journalOf = (workspace: string): string => {

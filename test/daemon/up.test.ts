@@ -15,7 +15,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { assertSentence, dossierIn } from '../helpers/command.ts';
 import { DOSSIER } from '../helpers/daemon.ts';

@@ -119,7 +119,7 @@ describe('a hard link', () => {
       await work.call('GET', fileAt(work, PATH)),
       await work.call('PUT', fileAt(work, PATH), { content: 'x' }),
     ])
-      assert.match(assertProblem(answer, 400, 'bad_request').detail, /has other names/);
+      assert.match(assertProblem(answer, 400, 'bad_request').detail, /has other hard links/);
     assert.equal(readFileSync(join(work.root, PATH), 'utf8'), BEFORE);
   });
 

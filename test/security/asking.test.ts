@@ -11,7 +11,7 @@ import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { TrustedValue } from '../../store/records/trust.ts';
 import { allowAlways, alwaysAllowed } from '../../store/settings/trust/allowed.ts';
-import { openTrustLog } from '../../store/settings/trust/open-log.ts';
+import { openTrustLog } from '../../store/settings/trust/tightening.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';

@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hiddenBlock } from '../../lib/agents/runbook/hidden-blocks.ts';
 import { logTo } from '../../lib/log.ts';
-import { jsonText } from '../../store/base/json.ts';
-import { visible, visibleOutput, visibleWithin, warningsIn } from '../../store/base/visible.ts';
+import {
+  jsonText,
+  visible,
+  visibleOutput,
+  visibleWithin,
+  warningsIn,
+} from '../../store/base/visible.ts';
 
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Bidi_C}\p{Zl}\p{Zp}]/u;
 

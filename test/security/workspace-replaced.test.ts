@@ -7,7 +7,7 @@ import { createKey } from '../../lib/guard/api-keys/keys.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { refreshGlobals, settingsOf } from '../../store/settings/globals.ts';
-import { openTrustLog } from '../../store/settings/trust/open-log.ts';
+import { openTrustLog } from '../../store/settings/trust/tightening.ts';
 import { until } from '../helpers/eventually.ts';
 import { withCase } from '../helpers/sessions.ts';
 import { STATE_DIR } from '../helpers/state-dir.ts';

@@ -167,7 +167,7 @@ describe('the lock of a workspace that was away', () => {
     const { token } = ownerOf(layout);
     renameSync(layout.root, `${layout.root}-away`);
     await until(() => said.length > 0);
-    assert.match(said[0] ?? '', /^The workspace is away: there is no directory .*\. Put it back/);
+    assert.match(said[0] ?? '', /^The workspace directory .* does not exist\. Put it back/);
     renameSync(`${layout.root}-away`, layout.root);
     await until(() => said.includes('held'));
     assert.equal(ownerOf(layout).token, token);

@@ -3,7 +3,7 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { FileProblem } from '../../store/front-matter/problem.ts';
-import { headDirOf } from '../../store/fs/git-work.ts';
+import { headDirOf } from '../../store/fs/git-dir.ts';
 import { openStore } from '../../store/open.ts';
 import { allItems, itemOf } from '../../store/reconcile/items.ts';
 import type { EventBody } from '../../store/records/event.ts';

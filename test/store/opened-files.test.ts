@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { orElse } from '../../store/base/or-else.ts';
+import { orElse } from '../../store/base/attempt.ts';
 import { openJournal } from '../../store/journal/journal.ts';
 import type { JournalMark } from '../../store/journal/mark.ts';
 import { openStore } from '../../store/open.ts';

@@ -1,4 +1,4 @@
-import { settlesWithin } from '../../../store/base/within.ts';
+import { settlesWithin } from '../../../store/base/async.ts';
 import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import type { Outage } from '../outage.ts';

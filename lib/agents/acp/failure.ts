@@ -1,5 +1,5 @@
 import { RequestError } from '@agentclientprotocol/sdk';
-import { settlesWithin } from '../../../store/base/within.ts';
+import { settlesWithin } from '../../../store/base/async.ts';
 import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { describeExit } from '../run-end.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { settlesWithin } from '../../../store/base/within.ts';
+import { settlesWithin } from '../../../store/base/async.ts';
 import { inStateScratch, openRunState } from '../../sandbox/state/open.ts';
 import { ANSWER_LIMITS, type Launchable, launch } from '../launch.ts';
 import type { AcpAgent } from '../presets.ts';

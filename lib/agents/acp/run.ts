@@ -1,4 +1,4 @@
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { onceEach } from '../../sandbox/egress/once-each.ts';
 import { capRaw, capText } from '../../text/cap-text.ts';
 import { record } from '../../text/unknown-json.ts';

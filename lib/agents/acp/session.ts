@@ -1,5 +1,5 @@
 import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
 import type { ModelChoice } from '../choice.ts';
 import type { RunSpec } from '../provider.ts';

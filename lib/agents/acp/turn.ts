@@ -1,6 +1,6 @@
 import { RequestError } from '@agentclientprotocol/sdk';
-import { messageOf } from '../../../store/base/message-of.ts';
-import { settlesWithin } from '../../../store/base/within.ts';
+import { settlesWithin } from '../../../store/base/async.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { capRaw } from '../../text/cap-text.ts';
 import { record, text } from '../../text/unknown-json.ts';
 import { joinedMeta } from '../asking.ts';

@@ -1,4 +1,4 @@
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import type { FORMATS } from '../../../store/records/settings.ts';
 import { record, text, type Wire } from '../../text/unknown-json.ts';
 import { claudeLines } from './claude.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { onceEach } from '../../sandbox/egress/once-each.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Exit, Program } from '../../tools/process/spawn.ts';

@@ -1,4 +1,4 @@
-import { fenceOff } from '../../../store/base/fence-off.ts';
+import { fenceOff } from '../../../store/base/text.ts';
 import type { PromptParts } from '../provider.ts';
 import { type ShellBlock, shellBlocks } from './shell-blocks.ts';
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { onceEach } from '../../sandbox/egress/once-each.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { boundaryOf, type Launch, type ProviderDeps } from '../launch.ts';

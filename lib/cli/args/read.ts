@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { meantBy } from '../../../store/base/suggest.ts';
 import { type Config, configOf, UsageError } from '../../config.ts';
 import type { Call, Command } from './command.ts';

@@ -10,7 +10,7 @@ import {
   readSync,
   statSync,
 } from 'node:fs';
-import { isDone, orElse } from '../../../store/base/or-else.ts';
+import { isDone, orElse } from '../../../store/base/attempt.ts';
 import { isDirectoryItself } from '../../../store/fs/plain-path.ts';
 import type { Layout } from '../../../store/layout.ts';
 import { Refusal } from '../args/refusal.ts';

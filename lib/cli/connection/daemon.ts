@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { holderOf, proofOf } from '../../../store/workspace/daemon-lock.ts';
 import type { Owner } from '../../../store/workspace/owner.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import type { Layout } from '../../../store/layout.ts';
 
 interface Wanted {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { orElse } from '../../../store/base/or-else.ts';
-import { pathContains } from '../../../store/base/path-contains.ts';
+import { orElse } from '../../../store/base/attempt.ts';
+import { pathContains } from '../../../store/base/paths.ts';
 import { createFile, replaceFile } from '../../../store/fs/durable.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import type { Config } from '../../config.ts';

@@ -1,8 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { messageOf } from '../../../store/base/message-of.ts';
-import { orElse } from '../../../store/base/or-else.ts';
+import { messageOf, orElse } from '../../../store/base/attempt.ts';
 import { editFile } from '../../tools/process/editor.ts';
 import { Refusal } from '../args/refusal.ts';
 

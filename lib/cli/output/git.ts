@@ -1,4 +1,4 @@
-import { shellQuoted } from '../../../store/base/shell-quoted.ts';
+import { shellQuoted } from '../../../store/base/text.ts';
 import { outputOf, runAtTerminal } from '../../tools/process/at-terminal.ts';
 
 /** The operator's own git in a checkout, as they would type it: their settings, hooks and signing hold. */

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import { jsonText } from '../../../store/base/json.ts';
-import { visible } from '../../../store/base/visible.ts';
+import { jsonText, visible } from '../../../store/base/visible.ts';
 import { showByPager } from '../../tools/process/pager.ts';
 
 export type Style = Parameters<typeof styleText>[0];

@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { jsonText } from '../../../store/base/json.ts';
-import { visible } from '../../../store/base/visible.ts';
+import { jsonText, visible } from '../../../store/base/visible.ts';
 
 /** Tells the operator one line. */
 export type Say = (line: string) => void;

@@ -1,4 +1,4 @@
-import { shellQuoted } from '../../../store/base/shell-quoted.ts';
+import { shellQuoted } from '../../../store/base/text.ts';
 import type { Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import type { Values } from '../args/options.ts';

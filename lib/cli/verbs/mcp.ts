@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { needDaemon } from '../connection/daemon.ts';
 import { type Verb, verb } from './verb.ts';
 

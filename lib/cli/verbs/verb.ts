@@ -1,4 +1,4 @@
-import { shellQuoted } from '../../../store/base/shell-quoted.ts';
+import { shellQuoted } from '../../../store/base/text.ts';
 import { Problem } from '../../client/client.ts';
 import type { Config } from '../../config.ts';
 import type { Call, Run } from '../args/command.ts';

@@ -1,4 +1,4 @@
-import { settlesWithin } from '../../../store/base/within.ts';
+import { settlesWithin } from '../../../store/base/async.ts';
 import { ServiceError } from '../../errors.ts';
 import { record, type Wire } from '../../text/unknown-json.ts';
 import { type EditorClient, messageBytes } from './client.ts';

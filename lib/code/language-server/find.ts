@@ -1,7 +1,6 @@
 import { isAbsolute } from 'node:path';
-import { messageOf } from '../../../store/base/message-of.ts';
-import { orElse } from '../../../store/base/or-else.ts';
-import { pathContains } from '../../../store/base/path-contains.ts';
+import { messageOf, orElse } from '../../../store/base/attempt.ts';
+import { pathContains } from '../../../store/base/paths.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';

@@ -1,5 +1,5 @@
-import { messageOf } from '../../../store/base/message-of.ts';
-import { settlesWithin } from '../../../store/base/within.ts';
+import { settlesWithin } from '../../../store/base/async.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Runs } from '../../tools/process/runs.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isAtOrBelow } from '../../../store/base/at-or-below.ts';
+import { isAtOrBelow } from '../../../store/base/paths.ts';
 import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import type { WithStore } from '../../../store/store.ts';

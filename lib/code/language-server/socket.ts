@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { CLOSED, type ClientEnding, type EditorClient } from './client.ts';
 import type { LanguageServerNeeds } from './needs.ts';

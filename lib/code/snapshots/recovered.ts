@@ -1,4 +1,4 @@
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { ServiceError } from '../../errors.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, readlinkSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { type IgnoreRules, noteIgnoreRules } from '../../tools/git/read/ignore-rules.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';

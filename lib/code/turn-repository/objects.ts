@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import type { GitAt } from '../../tools/git/run/git.ts';
 import { gatherObjects, migrate, movePack, withObjects } from './quarantine.ts';
 

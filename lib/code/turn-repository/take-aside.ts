@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';

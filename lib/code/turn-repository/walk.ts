@@ -11,7 +11,7 @@ import {
   readlinkSync,
   realpathSync,
 } from 'node:fs';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 
 /** A directory below the top, by its path from there. Names are read as latin1, byte for byte. */

@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { pathContains } from '../../../store/base/path-contains.ts';
+import { pathContains } from '../../../store/base/paths.ts';
 import { worktreeConfigOf } from '../../../store/records/applied.ts';
 import type {
   WorktreeConfig,

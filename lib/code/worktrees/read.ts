@@ -1,4 +1,4 @@
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { allItems, itemOf } from '../../../store/reconcile/items.ts';
 import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
 import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';

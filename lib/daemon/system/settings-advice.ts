@@ -1,6 +1,5 @@
 import { join, relative, resolve } from 'node:path';
-import { isAtOrBelow } from '../../../store/base/at-or-below.ts';
-import { realPlace } from '../../../store/base/path-contains.ts';
+import { isAtOrBelow, realPlace } from '../../../store/base/paths.ts';
 import { meantBy } from '../../../store/base/suggest.ts';
 import { placeOfPath } from '../../../store/front-matter/complaints.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';

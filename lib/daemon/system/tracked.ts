@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { sharedRead } from '../../../store/base/shared-read.ts';
-import { shellQuoted } from '../../../store/base/shell-quoted.ts';
+import { sharedRead } from '../../../store/base/async.ts';
+import { shellQuoted } from '../../../store/base/text.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import type { Layout } from '../../../store/layout.ts';
 import { refreshTrust } from '../../../store/settings/globals.ts';
-import { plain } from '../../../store/settings/trust/told.ts';
+import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithLog } from '../../log.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';

@@ -1,4 +1,4 @@
-import { createWaitingRoom } from '../../../store/base/waiting-room.ts';
+import { createWaitingRoom } from '../../../store/base/async.ts';
 import type { EventBody, EventType } from '../../../store/records/event.ts';
 import type { Store } from '../../../store/store.ts';
 import { createLaps, type Laps } from './lap.ts';

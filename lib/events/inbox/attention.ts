@@ -1,6 +1,6 @@
-import { jsonText } from '../../../store/base/json.ts';
 import { etagOf } from '../../../store/base/names.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
+import { jsonText } from '../../../store/base/visible.ts';
 import { caseStateOf, recordOf } from '../../../store/reconcile/item.ts';
 import { allItems, itemOf, whenChanged, whenNoticed } from '../../../store/reconcile/items.ts';
 import { orLate } from '../../../store/reconcile/late.ts';

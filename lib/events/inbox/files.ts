@@ -8,7 +8,7 @@ import { type AttentionItem, trustOne } from '../../../store/records/attention.t
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
 import { settingsEntry, waitingSettings } from '../../../store/settings/globals.ts';
-import { plain } from '../../../store/settings/trust/told.ts';
+import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { type Registration, registrationsOf } from '../../../store/webhooks/webhooks.ts';
 import { seenClaims } from '../../../store/worktrees/claimed-worktrees.ts';

@@ -1,5 +1,5 @@
-import { jsonText } from '../../../store/base/json.ts';
 import { idOfText } from '../../../store/base/names.ts';
+import { jsonText } from '../../../store/base/visible.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import type { Store } from '../../../store/store.ts';
 import { appendDelivery } from '../../../store/webhooks/deliveries.ts';

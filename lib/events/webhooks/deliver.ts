@@ -1,5 +1,5 @@
 import type { Agent, buildConnector } from 'undici';
-import { settlesWithin } from '../../../store/base/within.ts';
+import { settlesWithin } from '../../../store/base/async.ts';
 import { isOwnAddress, OWN_ADDRESS, type OwnUrl } from './own-address.ts';
 
 interface Parcel {

@@ -1,7 +1,6 @@
 import { onlyProject } from '../../../store/records/applied.ts';
 import { projectRemotes, settingsOf, waitingSettings } from '../../../store/settings/globals.ts';
-import { placesOf } from '../../../store/settings/trust/place.ts';
-import { trustCommandFor } from '../../../store/settings/trust/told.ts';
+import { placesOf, trustCommandFor } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';

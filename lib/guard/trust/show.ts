@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { WaitingValue } from '../../../store/records/trust.ts';
-import { plain } from '../../../store/settings/trust/told.ts';
+import { plain } from '../../../store/settings/trust/waiting.ts';
 
 /** What waits, for who is to say yes to it: where it stands, and what it changes, line by line. Nothing in it moves a cursor. */
 export const waitingLines = (waiting: readonly WaitingValue[]): string[] => waiting.flatMap(one);

@@ -1,5 +1,5 @@
 import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
-import { plain, trustCommandFor } from '../../../store/settings/trust/told.ts';
+import { plain, trustCommandFor } from '../../../store/settings/trust/waiting.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithLog } from '../../log.ts';
 

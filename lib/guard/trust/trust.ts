@@ -8,7 +8,7 @@ import type {
   WaitingValue,
 } from '../../../store/records/trust.ts';
 import { refreshGlobals, revokeTrust, wasTrusted } from '../../../store/settings/globals.ts';
-import { trustedValues } from '../../../store/settings/trust/trusted.ts';
+import { trustedValues } from '../../../store/settings/trust/trust-log.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';

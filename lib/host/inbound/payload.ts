@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import { ServiceError } from '../../errors.ts';
 import { number, record, text, type Wire } from '../../text/unknown-json.ts';

@@ -1,6 +1,6 @@
 import { visible } from '../../../store/base/visible.ts';
 import type { IssueCopy } from '../../../store/codehost/issue-copy.ts';
-import { storable } from '../../../store/front-matter/storable.ts';
+import { storable } from '../../../store/front-matter/text.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { shorten } from '../../text/shorten.ts';

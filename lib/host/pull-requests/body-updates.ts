@@ -6,7 +6,7 @@ import {
   notePublished,
   type StoredUpdate,
 } from '../../../store/codehost/updates.ts';
-import { withTexts } from '../../../store/fs/scratch.ts';
+import { withTexts } from '../../../store/fs/directories.ts';
 import { newId } from '../../../store/reconcile/new-id.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { Store, WithStore } from '../../../store/store.ts';

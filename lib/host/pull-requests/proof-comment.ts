@@ -1,5 +1,5 @@
-import { fenceOff } from '../../../store/base/fence-off.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
+import { fenceOff } from '../../../store/base/text.ts';
 import { changePull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { PostedProof } from '../../../store/records/pull-status.ts';

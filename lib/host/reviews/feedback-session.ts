@@ -1,4 +1,4 @@
-import { fenceOff } from '../../../store/base/fence-off.ts';
+import { fenceOff } from '../../../store/base/text.ts';
 import { readPull } from '../../../store/codehost/pulls.ts';
 import { listReviews } from '../../../store/codehost/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';

@@ -1,6 +1,6 @@
 import { visible } from '../../../store/base/visible.ts';
 import type { ToldReview } from '../../../store/codehost/reviews.ts';
-import { storable } from '../../../store/front-matter/storable.ts';
+import { storable } from '../../../store/front-matter/text.ts';
 import type { FailingCheck, HostReview, JobLog, ReviewThread } from '../../codehost/code-host.ts';
 import { capText } from '../../text/cap-text.ts';
 import { asOneLine } from '../../work/cases/text.ts';

@@ -1,5 +1,5 @@
-import { messageOf } from '../../../store/base/message-of.ts';
-import { inSlices } from '../../../store/base/slices.ts';
+import { inSlices } from '../../../store/base/async.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { itemWithProofs } from '../../../store/cases/proofs.ts';
 import { type IssueName, issueKey, linkedTo } from '../../../store/codehost/link-index.ts';
 import { linkOf, readLink } from '../../../store/codehost/links.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 
 export interface Authority {
   /** In lower case, without brackets and a last dot; an IP address in its usual form, however it was written. */

@@ -1,7 +1,7 @@
 /** The process that serves the doors of runs: see doors-process.ts. */
 import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { createDoorsHere } from './doors-here.ts';
 import type { DoorsOrder, DoorsReport } from './doors-process.ts';
 import type { AnswerMcp } from './mcp-door.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { type Authority, authorityText, readAuthority } from './authority.ts';
 import { createHttp, IDLE_MS, serveHttp } from './bounded-http.ts';
 import { forward } from './forward.ts';

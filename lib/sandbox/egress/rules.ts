@@ -1,4 +1,4 @@
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { type Authority, readAuthority } from './authority.ts';
 import type { Source } from './upstream.ts';
 

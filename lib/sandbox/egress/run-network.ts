@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import type { NetworkRules } from '../../../store/records/applied.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { OwnNetwork } from '../sandbox.ts';

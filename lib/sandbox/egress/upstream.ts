@@ -1,4 +1,4 @@
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Authority } from './authority.ts';
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { settlesWithin } from '../../../store/base/within.ts';
+import { settlesWithin } from '../../../store/base/async.ts';
 import {
   type Authority,
   authorityText,

@@ -2,7 +2,7 @@ import { constants, lstatSync, renameSync, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beside } from '../../../store/fs/durable.ts';
-import { keepOwner, putNew } from '../../../store/fs/placing.ts';
+import { keepOwner, putNew } from '../../../store/fs/place.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';
 import { syncDirectory, withHandle, writeSynced } from '../../../store/fs/synced.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { claim, notClaimed } from './claim.ts';
 import {
   bytesOf,

@@ -1,9 +1,8 @@
 import { constants } from 'node:fs';
 import { lstat, mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { isAtOrBelow } from '../../../store/base/at-or-below.ts';
-import { messageOf } from '../../../store/base/message-of.ts';
-import { orElse } from '../../../store/base/or-else.ts';
+import { messageOf, orElse } from '../../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { writeSynced } from '../../../store/fs/synced.ts';
 import type { Bind } from '../sandbox.ts';
 import { copyIn, type RefusedFiles } from './copy.ts';

@@ -1,6 +1,6 @@
 import { normalize } from 'node:path';
-import { isAtOrBelow } from '../../../store/base/at-or-below.ts';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import type { Conversation, JsonObject } from './place.ts';
 

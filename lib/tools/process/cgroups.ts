@@ -9,7 +9,7 @@ import {
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 
 const PREFIX = 'dossier-';
 const MOST_PROCESSES = 4096;

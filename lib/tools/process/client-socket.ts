@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sharedRead } from '../../../store/base/shared-read.ts';
+import { sharedRead } from '../../../store/base/async.ts';
 
 /** The two ends of a connection on this machine, as its server sees them. */
 export type Connection = Pick<

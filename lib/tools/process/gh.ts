@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { ServiceError } from '../../errors.ts';
 import { cleanEnvironment, type Environment, loginEnvironment } from './environment.ts';
 import { type Execution, execute } from './execute.ts';

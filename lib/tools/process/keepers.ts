@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { sharedRead } from '../../../store/base/shared-read.ts';
+import { sharedRead } from '../../../store/base/async.ts';
 import { holdsFile, mayActAsUs } from './processes.ts';
 import type { Runs } from './runs.ts';
 

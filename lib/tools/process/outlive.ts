@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { isUnknownOrigin } from './caller.ts';
 import { processesOf, type Traces } from './process-tree.ts';
 import { descendants, hasExited, mayActAsUs, readProcesses } from './processes.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { killCgroup, membersOf } from './cgroups.ts';
 import {
   descendants,

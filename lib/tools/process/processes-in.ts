@@ -1,5 +1,5 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { isAtOrBelow } from '../../../store/base/at-or-below.ts';
+import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { RUN_VARIABLE } from './processes.ts';
 
 interface ProcessIn {

@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { orElse } from '../../../store/base/or-else.ts';
-import { sharedRead } from '../../../store/base/shared-read.ts';
+import { sharedRead } from '../../../store/base/async.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import { readProcFile } from './proc-file.ts';
 import { lockLimitOf } from './run-limit.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { orElse } from '../../../store/base/or-else.ts';
+import { orElse } from '../../../store/base/attempt.ts';
 import type { Environment } from './environment.ts';
 import { findProgram, isProgram } from './find-program.ts';
 import { readProcFile } from './proc-file.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
-import { settlesWithin } from '../../../store/base/within.ts';
+import { settlesWithin } from '../../../store/base/async.ts';
 import { inCgroup, removeCgroup } from './cgroups.ts';
 import type { Environment } from './environment.ts';
 import { leaveOnceGone } from './outlive.ts';

@@ -1,5 +1,5 @@
-import { messageOf } from '../../../store/base/message-of.ts';
-import { sharedRead } from '../../../store/base/shared-read.ts';
+import { sharedRead } from '../../../store/base/async.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { whenChanged } from '../../../store/reconcile/items.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';

@@ -1,12 +1,4 @@
-import { moveIn } from '../../../store/archive/move-in.ts';
-import {
-  checkSpace,
-  dropStaging,
-  openStaging,
-  type StagedFile,
-  type Staging,
-  stageFiles,
-} from '../../../store/archive/staging.ts';
+import { moveIn, checkSpace, dropStaging, openStaging, type StagedFile, type Staging, stageFiles } from '../../../store/archive/staging.ts';
 import {
   occupancyOf,
   readStanding,

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { Problem } from '../../../store/front-matter/problem.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';
-import { repeat } from '../../../store/fs/until-done.ts';
+import { repeat } from '../../../store/fs/retry.ts';
 import { cleanEnvironment } from '../../tools/process/environment.ts';
 import { execute } from '../../tools/process/execute.ts';
 import { findProgram } from '../../tools/process/find-program.ts';

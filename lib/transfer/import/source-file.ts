@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { Problem } from '../../../store/front-matter/problem.ts';
 import { readRegularFile } from '../../../store/front-matter/record-file.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';

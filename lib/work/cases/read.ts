@@ -1,4 +1,4 @@
-import { jsonText } from '../../../store/base/json.ts';
+import { jsonText } from '../../../store/base/visible.ts';
 import { casesMatching as keptCases, serveCase } from '../../../store/cases/cases.ts';
 import { readHistory } from '../../../store/git/history.ts';
 import {

@@ -1,4 +1,4 @@
-import { fenceOff } from '../../../store/base/fence-off.ts';
+import { fenceOff } from '../../../store/base/text.ts';
 import type { CheckRun, Proof } from '../../../store/records/proof.ts';
 
 /** A run that has ended, as far as its record says. */

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import type { ConflictMatter, RebaseWish } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { listConflicts } from '../../../store/sessions/conflicts.ts';

@@ -1,5 +1,5 @@
-import { fenceOff } from '../../../store/base/fence-off.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
+import { fenceOff } from '../../../store/base/text.ts';
 import { readCase } from '../../../store/cases/cases.ts';
 import {
   PLANNING_FILES,

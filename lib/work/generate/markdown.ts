@@ -1,4 +1,4 @@
-import { fenceOff } from '../../../store/base/fence-off.ts';
+import { fenceOff } from '../../../store/base/text.ts';
 import { shellBlocks } from '../../agents/runbook/shell-blocks.ts';
 
 /** A section of a document; nothing where it would be empty. */

@@ -1,4 +1,4 @@
-import { fenceOff } from '../../../store/base/fence-off.ts';
+import { fenceOff } from '../../../store/base/text.ts';
 import type { Container } from '../../text/markdown/containers.ts';
 import { type Leaf, readLeaves } from '../../text/markdown/leaves.ts';
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../../../store/base/message-of.ts';
+import { messageOf } from '../../../store/base/attempt.ts';
 import { readLink } from '../../../store/codehost/links.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Readiness } from '../../../store/records/planning.ts';

@@ -1,7 +1,7 @@
 import { changedSince } from '../../../store/base/errors.ts';
-import { jsonText } from '../../../store/base/json.ts';
 import { etagOf } from '../../../store/base/names.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
+import { jsonText } from '../../../store/base/visible.ts';
 import {
   dropFromChecklist,
   appendToChecklist as keepEntry,

@@ -8,45 +8,45 @@ import {
   realpathSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isDone, orElse } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
-import { isDone, orElse } from '../../base/or-else.ts';
 import { notePlaced } from '../../base/write-stage.ts';
 import type { Layout } from '../../layout.ts';
 import { hasCode, syncIfThere } from '../durable.ts';
 import { DESCRIPTORS, hasDescriptors, isOpenAt, statsAt } from '../plain-path.ts';
 import { assertNewName, namesOfFolder } from './path.ts';
 
-/** A directory of the operator's files, such as a worktree. Programs work in it meanwhile, and not all mean well. */
+/** A directory of the operator's files, such as a worktree, in which untrusted programs run at the same time. */
 export interface Tree {
   layout: Layout;
   /** Absolute, without links. */
   root: string;
-  /** On the same disk as its files, as a rule, and not among them: where a file is written before it gets its place. */
+  /** The directory for temporary files: usually on the same disk as the files, and outside of them. */
   git_dir: string;
-  /** Directories that nobody gets into by way of this tree, absolute. */
+  /** Absolute paths of directories that this tree may not be used to enter. */
   closed: readonly string[];
 }
 
-/** A directory that is held open: what its names lead to is in it, whatever is moved or linked elsewhere meanwhile. */
+/** An open directory: its names resolve inside it, even if its path is moved or replaced meanwhile. */
 export interface TreeFolder {
-  /** From the top of the tree; empty for the top. */
+  /** Relative to the top of the tree; empty for the top. */
   readonly path: string;
   /** A path to the directory itself. */
   readonly self: string;
-  /** The disk that it is on. */
+  /** The id of its device. */
   readonly dev: number;
   /** A path to a name in it. */
   at(name: string): string;
-  /** Throws `file_busy` when it is not where it was opened any more. Right before something is changed in it. */
+  /** Throws `file_busy` if the directory was moved or replaced. Call it right before a change. */
   assertInPlace(): void;
 }
 
 /**
- * Runs work in a directory of a tree, which is opened name by name, through no link; undefined where there is none. With
- * `make` what is missing on the way is made. Throws `unsafe_path` where something else stands in its place.
+ * Runs work in a directory of a tree, opened name by name without following links; undefined if it does not exist. With
+ * `make`, missing directories are created. Throws `unsafe_path` if a name is a link or not a directory.
  *
- * On Linux what was opened is what is worked on: `/proc/self/fd` leads to it. Elsewhere the way is looked at again
- * before each step, which leaves a moment in which somebody may put a link there.
+ * On Linux, `/proc/self/fd` guarantees that work happens in the opened directory. Elsewhere the path is checked again
+ * before each step, which leaves a moment in which a link can be put there.
  */
 export const inFolder = async <T>(
   tree: Tree,
@@ -96,7 +96,7 @@ const makeChild = (tree: Tree, parent: Held, name: string): Held | undefined => 
   return openChild(tree, parent, name);
 };
 
-/** False when something has that name already. */
+/** Creates a directory; false if the name is taken. */
 export const makeFolder = (parent: TreeFolder, name: string): boolean => {
   assertNewName(name);
   parent.assertInPlace();
@@ -104,15 +104,15 @@ export const makeFolder = (parent: TreeFolder, name: string): boolean => {
 };
 
 /**
- * Resolves when the disk knows what is in a directory, and each name on the way to it from the top of the tree. Called once
- * a name in it is another: from here on that may last or not.
+ * Syncs a directory and its parents up to the top of the tree. Call it after a change to the directory: until it resolves,
+ * the change may be lost in a power cut.
  */
 export const syncFolder = ({ self, path }: TreeFolder): Promise<void> => {
   notePlaced(self);
   return syncWay(self, namesOfFolder(path).length);
 };
 
-// By what it is, not by its name: a file system may know it by several.
+// Compares inodes, because a file system may know a directory by several names.
 const refuseClosed = ({ closed }: Tree, { descriptor, path }: Held): void => {
   const { dev, ino } = fstatSync(descriptor);
   const isClosed = closed
@@ -120,7 +120,7 @@ const refuseClosed = ({ closed }: Tree, { descriptor, path }: Held): void => {
     .some((stats) => stats?.ino === ino && stats.dev === dev);
   if (!isClosed) return;
   closeSync(descriptor);
-  throw new StoreError('unsafe_path', `${path} is not of the files here: nothing in it is served`);
+  throw new StoreError('unsafe_path', `${path} belongs to Dossier and is not served`);
 };
 
 const noFolder = (parent: TreeFolder, name: string): StoreError => {
@@ -130,7 +130,7 @@ const noFolder = (parent: TreeFolder, name: string): StoreError => {
 
 export const LINK = 'is a symbolic link; nothing behind it is read or written';
 
-/** How a name is called in a message and in an answer. */
+/** The path of a name in a folder, relative to the top of the tree. */
 export const pathIn = ({ path }: TreeFolder, name: string): string =>
   path === '' ? name : `${path}/${name}`;
 
@@ -170,15 +170,14 @@ const isSame = (descriptor: number, path: string): boolean => {
 const moved = (path: string): StoreError =>
   new StoreError(
     'file_busy',
-    `${path === '' ? 'The top directory' : path} was moved, removed or replaced this moment; nothing was written. Look at what is there, then try again`,
+    `${path === '' ? 'The top directory' : path} was moved, removed or replaced meanwhile; nothing was written. Check the directory, then try again`,
   );
 
 /**
- * Resolves when the disk knows what is in a directory, and the names of the directory and of `levels` above it: whoever
- * made them, and whether or not that was synced. `..` is the directory that it is really in.
+ * Syncs a directory and `levels` directories above it. `..` is its real parent, even if the path was replaced.
  */
 const syncWay = async (dir: string, levels: number): Promise<void> => {
   const above = Array.from({ length: levels + 1 }, (_, up) => `${dir}${'/..'.repeat(up)}`);
-  // A directory that a program has removed meanwhile has nothing above it.
+  // A directory that was removed meanwhile has no parent.
   await Promise.all(above.map(syncIfThere));
 };

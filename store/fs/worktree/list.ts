@@ -8,21 +8,21 @@ export interface TreeEntry {
   name: string;
   path: string;
   kind: 'file' | 'directory' | 'link' | 'other';
-  /** In bytes; null of what is no file. */
+  /** In bytes; null unless it is a file. */
   size: number | null;
   modified_at: string;
 }
 
 export interface TreePage {
   entries: TreeEntry[];
-  /** There are more after these. */
+  /** Whether more entries follow. */
   more: boolean;
 }
 
-/** How many are looked at in one go, while everybody waits. */
+/** Entries per step; between steps the event loop runs. */
 const AT_ONCE = 200;
 
-/** What is in a directory, by name, from the first after `after` on; undefined where there is none. `.git` is left out. */
+/** Lists a directory by name, after the name `after`; undefined if it does not exist. `.git` is left out. */
 export const listTreeFolder = (
   tree: Tree,
   path: string,
@@ -41,17 +41,17 @@ export const listTreeFolder = (
     return { entries, more: names.length > limit };
   });
 
-// None for what is gone meanwhile.
+// Empty if the entry was removed meanwhile.
 const entryOf = (folder: TreeFolder, { name }: Dirent): TreeEntry[] => {
   const stats = statsAt(folder.at(name));
-  // A name that is no UTF-8 is not found by what it was read as; one that no path may have cannot be asked for.
-  const isReached = stats !== undefined && isPlainName(name);
+  // A name that is not valid UTF-8, or not allowed in a path, is listed but cannot be requested.
+  const isReachable = stats !== undefined && isPlainName(name);
   if (stats === undefined && !name.includes('\ufffd')) return [];
   return [
     {
       name,
       path: pathIn(folder, name),
-      kind: isReached ? kindOf(stats) : 'other',
+      kind: isReachable ? kindOf(stats) : 'other',
       size: stats?.isFile() ? stats.size : null,
       modified_at: new Date(stats?.mtimeMs ?? 0).toISOString(),
     },

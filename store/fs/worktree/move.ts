@@ -1,12 +1,12 @@
 import { renameSync, rmdirSync, rmSync, type Stats } from 'node:fs';
+import { isDone, orElse } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
-import { isDone, orElse } from '../../base/or-else.ts';
-import { noteIfUnsure } from '../../base/write-stage.ts';
+import { recordIfUncertain } from '../../base/write-stage.ts';
 import { hasCode } from '../durable.ts';
-import { linkNew, putClaimed } from '../placing.ts';
+import { linkNew, putClaimed } from '../place.ts';
 import { statsAt } from '../plain-path.ts';
 import { LINK, makeFolder, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
-import { whileLinked } from './own-links.ts';
+import { whileLinked } from './hard-links.ts';
 import { assertNewName, pathNames } from './path.ts';
 import { inParent } from './write.ts';
 
@@ -18,8 +18,8 @@ interface Move {
 }
 
 /**
- * Gives a file or a directory another name, and never one that something has. What is missing on the way is made. `note` is
- * called before the first step where a power cut may leave a part of the move, which `endMove` ends.
+ * Renames a file or directory to a free name, and creates missing parents. `note` is called before the first step that a
+ * power cut could leave half done; `endMove` then completes the move.
  */
 export const moveInTree = async (
   tree: Tree,
@@ -44,7 +44,7 @@ export const moveInTree = async (
   return moved ?? 'absent';
 };
 
-/** Ends a move that was cut off: a file keeps one of its two names, and a directory that only claimed a name goes. */
+/** Completes an interrupted move: a file keeps one of its two names, and a directory that only claimed a name is removed. */
 export const endMove = async (tree: Tree, { from, to }: Move): Promise<void> => {
   await inParent(tree, from, (old, name) =>
     inParent(tree, to, (folder, newName) =>
@@ -62,7 +62,7 @@ const endBetween = async ({ from, to }: Places): Promise<void> => {
     rmSync(old);
     await syncFolder(from.folder);
   }
-  // Nothing is lost: a directory that holds anything stays.
+  // rmdir keeps a directory that is not empty.
   const isClaim = former.isDirectory() && there.isDirectory() && !isSame(there, former);
   if (isClaim && isDone(() => rmdirSync(wanted))) await syncFolder(to.folder);
 };
@@ -70,7 +70,7 @@ const endBetween = async ({ from, to }: Places): Promise<void> => {
 const refuseInto = (from: string, to: string): void => {
   const [old, wanted] = [pathNames(from), pathNames(to)];
   if (!old.every((name, at) => wanted[at] === name)) return;
-  const what = old.length === wanted.length ? 'is its name already' : 'lies in it';
+  const what = old.length === wanted.length ? 'is already its name' : 'is inside it';
   throw new StoreError('unsafe_path', `${from} cannot be renamed to ${to}, which ${what}`);
 };
 
@@ -80,7 +80,7 @@ const refuseKind = ({ folder, name }: Place, stats: Stats): void => {
   if (!stats.isFile() && !stats.isDirectory())
     throw new StoreError('unsafe_path', `${path} is neither a file nor a directory`);
   if (!stats.isDirectory() || statsAt(`${folder.at(name)}/.git`) === undefined) return;
-  const message = `${path} is a repository of its own, which git finds by its place. Move it with git mv`;
+  const message = `${path} is a repository of its own, and git records its path. Move it with \`git mv\``;
   throw new StoreError('unsafe_path', message);
 };
 
@@ -103,18 +103,18 @@ const put = async (
   to.folder.assertInPlace();
   const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
   if (isOnlyRespelled(stats, statsAt(wanted))) {
-    noteIfUnsure(wanted, () => renameSync(old, wanted));
+    recordIfUncertain(wanted, () => renameSync(old, wanted));
     return true;
   }
   if (statsAt(wanted) !== undefined) return false;
   if (stats.isDirectory() || stats.nlink === 1) await note();
   if (stats.isDirectory()) return putFolder(old, to, wanted);
-  // Several names may be the operator's own: which of them a cut left could not be told.
+  // With several hard links of the operator, `endMove` could not tell which one an interruption left.
   if (stats.nlink > 1) return putClaimed(old, wanted);
   return putFile({ from, to }, stats);
 };
 
-// Both names for a moment, and on disk in this order: whatever a power cut leaves, the file has one of them.
+// The file has both names for a moment, synced in this order, so that a power cut leaves at least one.
 const putFile = async ({ from, to }: Places, stats: Stats): Promise<boolean> => {
   const [old, wanted] = [from.folder.at(from.name), to.folder.at(to.name)];
   const linked = linkNew(old, wanted);
@@ -123,7 +123,7 @@ const putFile = async ({ from, to }: Places, stats: Stats): Promise<boolean> => 
   return whileLinked(stats, async () => {
     await syncFolder(to.folder);
     from.folder.assertInPlace();
-    // Another file there was saved meanwhile, and stays.
+    // A file saved there meanwhile stays.
     if (isSame(statsAt(old), stats)) rmSync(old);
     return true;
   });
@@ -132,18 +132,18 @@ const putFile = async ({ from, to }: Places, stats: Stats): Promise<boolean> => 
 const isSame = (found: Stats | undefined, { ino, dev }: Stats): boolean =>
   found?.ino === ino && found.dev === dev;
 
-// A file system that knows no case has it there already, under this very name.
+// On a case-insensitive file system, both names are the same file.
 const isOnlyRespelled = (stats: Stats, there: Stats | undefined): boolean =>
   there?.ino === stats.ino && there.dev === stats.dev && (stats.isDirectory() || stats.nlink === 1);
 
-// A directory takes the place of an empty one, and of nothing else: that claims the name.
+// An empty directory claims the name: rename replaces that, and nothing else.
 const putFolder = (old: string, to: Place, wanted: string): boolean => {
   if (!makeFolder(to.folder, to.name)) return false;
   try {
-    noteIfUnsure(wanted, () => renameSync(old, wanted));
+    recordIfUncertain(wanted, () => renameSync(old, wanted));
     return true;
   } catch (error) {
-    // Empty, or somebody has begun to use it: then it stays.
+    // Stays if it is in use by now.
     orElse(() => rmdirSync(wanted), undefined);
     if (hasCode(error, 'ENOTEMPTY', 'EEXIST')) return false;
     throw error;

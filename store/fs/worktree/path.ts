@@ -4,8 +4,8 @@ const LONGEST_PATH = 4096;
 const LONGEST_NAME = 255;
 
 /**
- * The names on the way from the top of a tree to a file in it. Throws `unsafe_path` for a path that could lead out of the
- * tree or into a git directory, on whatever file system, and for one that no program writes the same way.
+ * Splits a path, relative to the top of a tree, into names. Throws `unsafe_path` if the path could lead out of the tree or
+ * into a git directory on any file system, or is not portable.
  */
 export const pathNames = (path: string): string[] => {
   const names = path.split('/');
@@ -14,10 +14,10 @@ export const pathNames = (path: string): string[] => {
   throw new StoreError('unsafe_path', `The path ${JSON.stringify(path.slice(0, 200))} ${wrong}`);
 };
 
-/** The same where the top itself may be meant, by an empty path. */
+/** Like `pathNames`, with the empty path for the top. */
 export const namesOfFolder = (path: string): string[] => (path === '' ? [] : pathNames(path));
 
-/** Whether the API takes this as a name in a path. */
+/** Whether the API accepts this as a name in a path. */
 export const isPlainName = (name: string): boolean =>
   wrongAsAWhole(name) === undefined && wrongName(name) === undefined;
 
@@ -25,21 +25,21 @@ const wrongAsAWhole = (path: string): string | undefined => {
   if (path === '') return 'is empty. Name a file, from the top of the tree: src/main.ts';
   if (path.startsWith('/')) return 'is absolute. Write it from the top of the tree: src/main.ts';
   if (Buffer.byteLength(path) > LONGEST_PATH) return `is longer than ${LONGEST_PATH} bytes`;
-  if (/[\p{Cc}\p{Cs}]/u.test(path)) return 'holds a character that no name should have';
-  return path.includes('\\') ? 'holds a backslash. Separate names with /' : undefined;
+  if (/[\p{Cc}\p{Cs}]/u.test(path)) return 'contains a control character';
+  return path.includes('\\') ? 'contains a backslash. Separate names with /' : undefined;
 };
 
 const wrongName = (name: string): string | undefined => {
-  if (name === '') return 'has a / too many';
-  if (name === '.' || name === '..') return `goes by way of "${name}". Write it out without`;
+  if (name === '') return 'contains an empty name. Remove the extra /';
+  if (name === '.' || name === '..') return `contains "${name}". Write the path without it`;
   if (Buffer.byteLength(name) > LONGEST_NAME)
-    return `holds a name that is longer than ${LONGEST_NAME} bytes`;
+    return `contains a name longer than ${LONGEST_NAME} bytes`;
   return isGitName(name) ? 'leads into .git, where nothing is served or written' : undefined;
 };
 
 /**
- * Whether some file system takes this name for `.git`: in other letters, with characters that are not seen, in a
- * compatible form, short (NTFS), with dots or blanks at its end, or a stream of it.
+ * Whether any file system reads this name as `.git`: in another case, with invisible characters, in a compatibility form,
+ * as an NTFS short name or stream, or with dots or blanks at its end.
  */
 export const isGitName = (name: string): boolean => {
   const folded = name
@@ -51,9 +51,9 @@ export const isGitName = (name: string): boolean => {
   return folded === '.git' || /^git~\d+$/.test(folded);
 };
 
-/** Throws `unsafe_path` for a new name that another file system would change: macOS writes é in its own way. */
+/** Throws `unsafe_path` for a new name that is not in NFC, which macOS would change. */
 export const assertNewName = (name: string): void => {
   if (name === name.normalize('NFC')) return;
-  const message = `The name ${JSON.stringify(name)} is not in Unicode form NFC, and would be another name on other machines. Send it in NFC`;
+  const message = `The name ${JSON.stringify(name)} is not in Unicode form NFC, so it would differ on other machines. Send it in NFC`;
   throw new StoreError('unsafe_path', message);
 };

@@ -4,32 +4,32 @@ import { sha256 } from '../../base/sha256.ts';
 import { hasCode } from '../durable.ts';
 import { statsAt } from '../plain-path.ts';
 import { inFolder, LINK, pathIn, type Tree, type TreeFolder } from './folder.ts';
-import { hasOnlyOwnLinks } from './own-links.ts';
+import { hasOnlyOwnLinks } from './hard-links.ts';
 import { pathNames } from './path.ts';
 
 /** The largest file that is read or written, in bytes. */
 export const LARGEST_FILE = 4 * 1_048_576;
 
-/** A file of a tree as it is this moment. */
+/** A file of a tree as it was read. */
 export interface TreeFile {
   path: string;
   bytes: Buffer;
   sha256: string;
 }
 
-/** Undefined where there is none. Throws `unsafe_path` for what is no plain file, and `too_large`. */
+/** Reads a file; undefined if there is none. Throws `unsafe_path` for anything but a regular file, and `too_large`. */
 export const readTreeFile = async (tree: Tree, path: string): Promise<TreeFile | undefined> => {
   const names = pathNames(path);
   const name = names.pop() ?? '';
   return inFolder(tree, names, (folder) => readIn(tree, folder, name));
 };
 
-/** The same of a directory that is held open. */
+/** Like `readTreeFile`, in an open directory. */
 export const readIn = (tree: Tree, folder: TreeFolder, name: string): TreeFile | undefined => {
   const path = pathIn(folder, name);
   const found = statsAt(folder.at(name));
   if (found === undefined) return undefined;
-  // Before it is opened, too: opening a device may be all that it takes.
+  // Checked before opening too, because opening a device can have effects.
   assertPlain(path, found);
   const descriptor = openPlain(folder, name);
   if (descriptor === undefined) return undefined;
@@ -73,21 +73,21 @@ export const assertPlain = (path: string, stats: Stats): void => {
 const wrongKind = (stats: Stats): string | undefined => {
   if (stats.isSymbolicLink()) return LINK;
   if (stats.isDirectory()) return 'is a directory';
-  if (!stats.isFile()) return 'is a pipe, a socket or a device, and is not opened';
+  if (!stats.isFile()) return 'is a pipe, a socket or a device';
   return undefined;
 };
 
-// Another name of the same file may be anywhere.
+// The other hard links may be outside the tree.
 const linked = (path: string): StoreError =>
   new StoreError(
     'unsafe_path',
-    `${path} has other names (hard links), and what they belong to is not known. Copy it over itself to make it a file of its own`,
+    `${path} has other hard links, which may belong to other programs. Copy the file to a new one and rename that over it`,
   );
 
-/** The refusal of what is larger than `LARGEST_FILE`. */
+/** The error for a file larger than `LARGEST_FILE`. */
 export const tooLarge = (path: string, size: number): StoreError =>
   new StoreError(
     'too_large',
-    `${path} has ${size} bytes; files of up to ${LARGEST_FILE} are read and written here. Open it in the worktree itself`,
+    `${path} has ${size} bytes; the limit is ${LARGEST_FILE}. Open it in the worktree itself`,
     { size, max_bytes: LARGEST_FILE },
   );

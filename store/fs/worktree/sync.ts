@@ -6,16 +6,16 @@ import { statsAt } from '../plain-path.ts';
 import { syncDirectory, withHandle } from '../synced.ts';
 import { inFolder, type Tree, type TreeFolder } from './folder.ts';
 
-/** Files of a tree, from its top. */
+/** Paths relative to the top of a tree. */
 export interface TreePaths {
   there: readonly string[];
-  /** Whose names are removed: that, too, is on disk only once the directory is. */
+  /** Removed files: the removal, too, is on disk only once the directory is synced. */
   gone: readonly string[];
 }
 
 /**
- * Resolves when files, their names and those of the directories above them are on disk. False where one of them could not
- * be synced by itself: a directory, such as a submodule, or what is gone meanwhile, moved, or cannot be opened.
+ * Syncs files, their names and the directories above them. False if one could not be synced: it is a directory (such as a
+ * submodule), was moved or removed meanwhile, or cannot be opened.
  */
 export const syncTreePaths = async (tree: Tree, { there, gone }: TreePaths): Promise<boolean> => {
   const folders = new Map<string, string[]>([['', []]]);
@@ -32,7 +32,7 @@ export const syncTreePaths = async (tree: Tree, { there, gone }: TreePaths): Pro
   return synced.every(Boolean);
 };
 
-// Disks sync several files in little more time than one.
+// A disk syncs several files in little more time than one.
 const AT_ONCE = 8;
 
 const above = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
@@ -47,7 +47,7 @@ const syncIn = async (tree: Tree, path: string, names: readonly string[]): Promi
     const isSynced = await inFolder(tree, path === '' ? [] : path.split('/'), sync);
     return isSynced ?? names.length === 0;
   } catch (error) {
-    // A link or a file is where the directory was, or it is moved meanwhile.
+    // The directory was moved, or replaced by a link or a file.
     if (error instanceof StoreError) return false;
     throw error;
   }
@@ -57,7 +57,7 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 const syncFile = async (path: string): Promise<boolean> => {
   const stats = statsAt(path);
-  if (stats?.isFile() !== true) return isNameAlone(stats);
+  if (stats?.isFile() !== true) return isNameOnly(stats);
   try {
     const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     await withHandle(handle, () => handle.sync());
@@ -68,6 +68,6 @@ const syncFile = async (path: string): Promise<boolean> => {
   }
 };
 
-// A link, or a pipe, is in its directory and nowhere else.
-const isNameAlone = (stats: Stats | undefined): boolean =>
+// A link or a pipe has no content beyond its directory entry.
+const isNameOnly = (stats: Stats | undefined): boolean =>
   stats !== undefined && !stats.isDirectory();

@@ -1,13 +1,13 @@
 import { rmdirSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { isDone } from '../../base/attempt.ts';
 import { StoreError } from '../../base/errors.ts';
 import { etagOf } from '../../base/names.ts';
-import { isDone } from '../../base/or-else.ts';
 import { exchangeFile, hasCode, unlessGone } from '../durable.ts';
-import { moveToUndo, putNew } from '../placing.ts';
+import { moveToUndo, putNew } from '../place.ts';
 import { statsAt } from '../plain-path.ts';
+import { repeat } from '../retry.ts';
 import { writeSynced } from '../synced.ts';
-import { repeat } from '../until-done.ts';
 import {
   inFolder,
   LINK,
@@ -17,13 +17,13 @@ import {
   type Tree,
   type TreeFolder,
 } from './folder.ts';
-import { hiddenName } from './own-links.ts';
+import { hiddenName } from './hard-links.ts';
 import { assertNewName, pathNames } from './path.ts';
 import { assertPlain, fileOf, readIn, type TreeFile } from './read.ts';
 
 /**
- * Makes a file that must not be there yet, with the directories on the way to it; undefined when something has that name.
- * It is there whole or not at all, and on disk when this resolves.
+ * Creates a file atomically, with missing parent directories; undefined if the name is taken. Resolves when the file is
+ * on disk.
  */
 export const createTreeFile = (
   tree: Tree,
@@ -38,7 +38,7 @@ export const createTreeFile = (
       const done = await viaTemporary(tree, { folder, bytes, mode: NEW }, (ready) => {
         folder.assertInPlace();
         if (!putNew(ready, folder.at(name))) return false;
-        // It has one name from here on, as every file that is read here must.
+        // Reads refuse a file with a second name.
         rmSync(ready, { force: true });
         return true;
       });
@@ -49,11 +49,11 @@ export const createTreeFile = (
     { make: true },
   );
 
-// As any editor makes a file: what the mask of this process leaves of it. One that is replaced gets the modes of that.
+// As editors create files: subject to the umask. A replacement gets the mode of the file it replaces.
 const NEW = 0o666;
 const PRIVATE = 0o600;
 
-/** Makes a directory, with those on the way to it; false when something has that name. */
+/** Creates a directory and its missing parents; false if the name is taken. */
 export const makeTreeFolder = async (tree: Tree, path: string): Promise<boolean> => {
   const make = async (parent: TreeFolder, name: string): Promise<boolean> => {
     const isMade = makeFolder(parent, name);
@@ -64,8 +64,8 @@ export const makeTreeFolder = async (tree: Tree, path: string): Promise<boolean>
 };
 
 /**
- * Writes a file that is there, and keeps the former one in `.dossier/undo`; undefined when there is none. Mode and owner
- * stay. Throws `precondition_failed` where it is not the one with this tag, `file_busy` where it does not hold still.
+ * Replaces a file, and keeps the old one in `.dossier/undo`; undefined if there is none. Mode and owner stay. Throws
+ * `precondition_failed` if the ETag differs, and `file_busy` if the file keeps changing.
  */
 export const replaceTreeFile = (
   tree: Tree,
@@ -91,13 +91,13 @@ export const replaceTreeFile = (
     if (replaced !== undefined) return replaced === 'absent' ? undefined : replaced;
     throw new StoreError(
       'file_busy',
-      `${path} changed again and again while it was written; nothing was. Try again`,
+      `${path} kept changing while it was being written; nothing was written. Try again`,
     );
   });
 
 export type Removed = 'removed' | 'absent' | 'not_empty';
 
-/** Removes a file, which is kept in `.dossier/undo`, or a directory that is empty. */
+/** Moves a file to `.dossier/undo`, or removes an empty directory. */
 export const removeFromTree = async (
   tree: Tree,
   path: string,
@@ -126,7 +126,7 @@ const refuseUnkept = (path: string, stats: Stats): void => {
   if (stats.isSymbolicLink()) throw new StoreError('unsafe_path', `${path} ${LINK}`);
   if (!stats.isFile()) assertPlain(path, stats);
   if (stats.size <= LARGEST_KEPT) return;
-  const message = `${path} has ${stats.size} bytes, and what is deleted here is kept for some days: ${LARGEST_KEPT} at most. Delete it in the worktree itself`;
+  const message = `${path} has ${stats.size} bytes; deleted files are kept for some days, up to ${LARGEST_KEPT} bytes each. Delete it in the worktree itself`;
   throw new StoreError('too_large', message, { size: stats.size, max_bytes: LARGEST_KEPT });
 };
 
@@ -134,7 +134,7 @@ const checkTag = (file: TreeFile | undefined, ifMatch: string | undefined): void
   if (ifMatch === undefined || (file !== undefined && etagOf(file.sha256) === ifMatch)) return;
   throw new StoreError(
     'precondition_failed',
-    'The file changed since you read it. Read it again, and write what you want of both',
+    'The file changed since you read it. Read it again and merge your changes',
   );
 };
 
@@ -150,37 +150,37 @@ export const inParent = <T>(
   return inFolder(tree, names, (folder) => work(folder, name), options);
 };
 
-interface Wanted {
+interface NewFile {
   folder: TreeFolder;
   bytes: Buffer;
   mode: number;
 }
 
 /**
- * Writes a file where neither git nor a watcher sees it, and puts it in its place: in `.dossier/tmp`; on another disk
- * in the git directory; beside its place only where that is on a third one.
+ * Writes a temporary file on the disk of its target and puts it there: in `.dossier/tmp` or the git directory, where
+ * neither git nor a watcher sees it; beside the target only if that is on a third disk.
  */
 const viaTemporary = async (
   { layout, git_dir }: Tree,
-  { folder, ...wanted }: Wanted,
+  { folder, ...file }: NewFile,
   put: (ready: string) => boolean,
 ): Promise<boolean> => {
   const hidden = hiddenName();
   for (const dir of [layout.tmp, git_dir].filter((each) => statsAt(each)?.dev === folder.dev)) {
     try {
-      return await writtenTo(join(dir, hidden), wanted, put);
+      return await writeThenPut(join(dir, hidden), file, put);
     } catch (error) {
-      // The same disk, mounted twice.
+      // The same device can be mounted twice.
       if (!hasCode(error, 'EXDEV')) throw error;
     }
   }
   folder.assertInPlace();
-  return writtenTo(folder.at(hidden), wanted, put);
+  return writeThenPut(folder.at(hidden), file, put);
 };
 
-const writtenTo = async (
+const writeThenPut = async (
   ready: string,
-  { bytes, mode }: Omit<Wanted, 'folder'>,
+  { bytes, mode }: Omit<NewFile, 'folder'>,
   put: (ready: string) => boolean,
 ): Promise<boolean> => {
   try {

@@ -1,11 +1,11 @@
-import { trustHash } from '../../consent/canonical.ts';
 import type { ConsentLog } from '../../consent/log.ts';
+import { trustHash } from '../../consent/seal.ts';
 
-/** Where commands are run. */
+/** Where commands run. */
 export interface CommandPlace {
   project: string;
   repository: string;
-  /** Whether the operating system holds them. */
+  /** Whether they run in a sandbox of the operating system. */
   sandboxed: boolean;
 }
 
@@ -17,15 +17,15 @@ const ALLOWED = 'allowed/';
 
 export const isAllowedKey = (key: string): boolean => key.startsWith(ALLOWED);
 
-/** Keeps that the operator always allows plain commands that begin so. On disk when it returns. */
+/** Records that the operator always allows plain commands with this prefix; on disk when it returns. */
 export const allowAlways = (log: ConsentLog, place: CommandPlace, prefix: string): void => {
   const value: AllowedCommand = { ...place, prefix };
   log.grant([{ key: `${ALLOWED}${place.project}/${trustHash(value).slice(0, 12)}`, value }]);
 };
 
 /**
- * What plain commands may begin with in a project, as the operator always allows it: of the same repository, and what was
- * allowed in a sandbox in a sandbox alone.
+ * The prefixes of plain commands that the operator always allows in a project, for the same repository. A prefix allowed in
+ * a sandbox applies only in a sandbox.
  */
 export const alwaysAllowed = (log: ConsentLog, place: CommandPlace): string[] =>
   [...log.list().values()]

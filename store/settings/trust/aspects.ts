@@ -1,4 +1,4 @@
-import { canonical } from '../../consent/canonical.ts';
+import { canonical } from '../../consent/seal.ts';
 import {
   chosenProvider,
   DEFAULT_ROOT,
@@ -13,16 +13,16 @@ import {
 import type { Settings } from '../../records/settings.ts';
 import { partAt, patternOf, split, type TrustedSetting } from './keys.ts';
 
-/** One thing that the settings decide: for all, or for one provider or project. */
+/** One effect of the settings: for all sessions, or for one provider or project. */
 export interface Aspect {
-  /** The keys that it follows from, and no others. */
+  /** All keys that it depends on. */
   keys: readonly string[];
-  /** What applies. */
+  /** The value in effect. */
   of: (settings: Settings) => unknown;
   opensNoMore: OpensNoMore;
 }
 
-/** Whether the second value, which is not the first one, opens no more than that. It is transitive. */
+/** Whether the second value, different from the first, is not looser than it. Must be transitive. */
 type OpensNoMore = (before: unknown, after: unknown) => boolean;
 
 interface Change {
@@ -32,13 +32,13 @@ interface Change {
 
 type Rule = (key: string, change: Change) => readonly Aspect[];
 
-/** All that may be another when the value of a key changes. */
+/** The effects that may change with the value of a key. */
 export const aspectsOf: Rule = (key, change) => {
   const pattern = patternOf(key);
   return pattern === undefined ? [] : RULES[pattern](key, change);
 };
 
-/** The rule of a key that decides something by itself. */
+/** The rule of a key whose effect depends on no other key. */
 const alone =
   (of: (settings: Settings, key: string) => unknown, opensNoMore: OpensNoMore): Rule =>
   (key) => [{ keys: [key], of: (settings) => of(settings, key), opensNoMore }];
@@ -57,7 +57,7 @@ const isSubset: OpensNoMore = (before, after) => {
   return Array.isArray(after) && after.every((each) => known.includes(canonical(each)));
 };
 
-/** Each in the order in which it was, so that steps that follow from one another do not change places. */
+/** Like `isSubset`, in the same order, because set-up steps depend on earlier ones. */
 const isSubsequence: OpensNoMore = (before, after) => {
   if (!Array.isArray(after)) return false;
   const known = Array.isArray(before) ? before.map(canonical) : [];
@@ -68,7 +68,7 @@ const isSubsequence: OpensNoMore = (before, after) => {
   });
 };
 
-// Running shut in again holds at once; any other way of being shut in has to be looked at.
+// Turning the sandbox on applies at once; any other kind of sandbox needs confirmation.
 const isSandboxedAgain: OpensNoMore = (before, after) => before === 'off' && after === 'auto';
 
 const allowsNoMore: OpensNoMore = (before, after) =>
@@ -81,7 +81,7 @@ const domainsIn = (network: unknown): unknown =>
     ? (network as { allow?: unknown }).allow
     : undefined;
 
-/** 0: all that this machine reaches. 1: by the proxy. 2: named domains alone. */
+/** 0: the whole network. 1: through the proxy. 2: named domains only. */
 const levelOf = (network: unknown): number | undefined => {
   if (network === 'host') return 0;
   if (network === 'proxy') return 1;
@@ -111,12 +111,12 @@ const reachBy = (
     const found = rules(settings);
     return found && (found[setting] ?? REACH[setting].usual);
   },
-  // Whether something is started where nothing was is decided by what is started.
+  // Starting a program where none was is judged by the aspect of that program.
   opensNoMore: (before, after) =>
     [before, after].includes(undefined) || REACH[setting].opensNoMore(before, after),
 });
 
-/** What programs of a provider reach; undefined where it starts none. Set-up commands reach what the runbook does. */
+/** The network rules of a provider's programs; undefined if it starts none. Set-up commands have those of the runbook. */
 const rulesOf = (settings: Settings, name: string): NetworkRules | undefined => {
   if (name === 'manual') return undefined;
   if (name === 'runbook') return settings;
@@ -136,7 +136,7 @@ const reachOfEach =
     return [...new Set(['runbook', ...names])].map((name) => reachOf(setting, name));
   };
 
-/** For sessions that name no provider. */
+/** The provider of sessions that name none. */
 const chosen: Rule = (_key, { held, wanted }) => {
   const entries = [held, wanted].map((settings) => keyOf(chosenProvider(settings)));
   const keys = ['provider', ...entries];
@@ -154,18 +154,18 @@ const chosen: Rule = (_key, { held, wanted }) => {
 
 interface Chosen {
   name: string;
-  /** False for a provider that starts no program, or that is not there. */
+  /** False for a provider that starts no program or does not exist. */
   starts: boolean;
 }
 
-// The runbook runs what stands in the approved plan; an agent, whatever it likes.
+// The runbook runs only the approved plan; an agent can run anything.
 const choosesNoMore: OpensNoMore = (before, after) => {
   const [from, to] = [before, after] as [Chosen, Chosen];
   if (to.name === 'manual') return true;
   return to.name === 'runbook' ? from.starts : to.name === from.name && !to.starts;
 };
 
-/** What is started for a provider, and with what: all of its entry but what it reaches. */
+/** The program of a provider and its options: the whole entry except its network rules. */
 const programOf = (settings: Settings, key: string): unknown => {
   const name = nameIn(key);
   const entry = providerEntries(settings).get(name);
@@ -174,7 +174,7 @@ const programOf = (settings: Settings, key: string): unknown => {
   return program;
 };
 
-// Without them the agent chooses by itself, as one that has no entry does.
+// Removing these lets the agent choose, as without an entry.
 const CHOICES = ['model', 'effort'];
 
 const startsNoOther: OpensNoMore = (before, after) => {
@@ -207,9 +207,9 @@ const RULES: Readonly<Record<TrustedSetting, Rule>> = {
   'worktrees.root': alone((settings) => worktreeConfigOf(settings).root, isOnly(DEFAULT_ROOT)),
   'worktrees.setup': alone((settings) => worktreeConfigOf(settings).setup, isSubsequence),
   'worktrees.copy_files': alone((settings) => worktreeConfigOf(settings).copy_files, isSubset),
-  // Without an entry the program is started that is known for the language.
+  // Without an entry, the default program for the language is started.
   'language_servers.*': alone(partAt, never),
-  // Without a value another host, repository or remote is meant.
+  // Without a value, another host, repository or remote applies.
   'codehost.*': (key, change) =>
     alone(partAt, key === 'codehost.timeout_seconds' ? isGone : never)(key, change),
   require_key: alone((settings) => settings.require_key === true, isOnly(true)),

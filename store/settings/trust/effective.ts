@@ -1,15 +1,15 @@
-import { trustHash } from '../../consent/canonical.ts';
+import { trustHash } from '../../consent/seal.ts';
 import type { Settings } from '../../records/settings.ts';
 import { patternOf, trustedParts, withPart } from './keys.ts';
 import { looseningKeys } from './tightening.ts';
 import { type Book, type TrustVerdict, trustOf } from './trust-log.ts';
 
-/** A value that stands in a file and does not hold until the operator says so. */
+/** A value in a file that is ignored until the operator trusts it. */
 export interface WaitingPart {
   key: string;
-  /** Undefined: what was there was taken away. */
+  /** Undefined if the key was removed. */
   value: unknown;
-  /** What holds meanwhile; undefined: nothing. */
+  /** The value in force meanwhile; undefined if there is none. */
   trusted_value: unknown;
   hash: string;
 }
@@ -20,7 +20,7 @@ export interface Effective {
   verdicts: TrustVerdict[];
 }
 
-/** The settings as far as the operator has said so. The very same object where all of them hold. */
+/** The settings in force, and the untrusted ones. Returns the same object if all are trusted. */
 export const effectiveOf = (settings: Settings, book: Book): Effective => {
   const parts = trustedParts(settings);
   const known = [...book.log.list().keys()].filter(isSetting);
@@ -38,7 +38,7 @@ export const effectiveOf = (settings: Settings, book: Book): Effective => {
   return effective;
 };
 
-// Compared with what applies when all that the operator has trusted does, and nothing else of the file.
+// Compares with the settings of which only the trusted values apply.
 const looseningIn = (settings: Settings, book: Book, keys: readonly string[]): Set<string> => {
   const parts = trustedParts(settings);
   let trusted = settings;
@@ -56,5 +56,5 @@ export const waitingPart = (key: string, value: unknown, held: unknown): Waiting
   hash: trustHash(value),
 });
 
-// Of registrations, the other keys, somebody else looks after.
+// The other keys are webhooks, commands and approvals.
 const isSetting = (key: string): boolean => patternOf(key) !== undefined;

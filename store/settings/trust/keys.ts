@@ -1,6 +1,6 @@
 /**
- * The settings that start programs, name endpoints or repositories, loosen isolation or send events out: each holds once
- * the operator has said so on this machine. `*` is any name.
+ * The settings that start programs, name endpoints or repositories, loosen isolation or send events out. Each applies only
+ * after the operator trusts it on this machine. `*` is any name.
  */
 export const TRUSTED = [
   'provider',
@@ -20,7 +20,7 @@ export const TRUSTED = [
 ] as const;
 export type TrustedSetting = (typeof TRUSTED)[number];
 
-/** The settings that hold as they stand. */
+/** The settings that apply without trust. */
 export const HARMLESS = [
   'format',
   'max_sessions',
@@ -35,13 +35,13 @@ export const HARMLESS = [
   'autocommit',
 ] as const;
 
-/** The values in a workspace's settings that need the operator's word, by key: `providers.claude`, `worktrees.setup`. */
+/** The values in the settings that need trust, by key: `providers.claude`, `worktrees.setup`. */
 export const trustedParts = (settings: object): Map<string, unknown> => {
   const parts = TRUSTED.flatMap((pattern) => partsAt(settings, pattern));
   return new Map(parts.filter(([, value]) => value !== undefined));
 };
 
-/** The value of one of them; undefined for one that is not there. */
+/** The value of one such key; undefined if it is missing. */
 export const partAt = (settings: object, key: string): unknown => trustedParts(settings).get(key);
 
 const partsAt = (settings: object, pattern: TrustedSetting): [string, unknown][] => {
@@ -53,13 +53,13 @@ const partsAt = (settings: object, pattern: TrustedSetting): [string, unknown][]
   return names.map((each) => [`${top}.${each}`, own(below, each)]);
 };
 
-/** Which of the settings a key is of; undefined for a key that is none's. */
+/** The pattern that a key matches; undefined if it needs no trust. */
 export const patternOf = (key: string): TrustedSetting | undefined => {
   const [top] = split(key);
   return TRUSTED.find((pattern) => pattern === key || (key !== top && pattern === `${top}.*`));
 };
 
-/** The same settings with another value at a key; undefined takes it out. */
+/** The settings with another value at a key; undefined removes it. */
 export const withPart = <T extends object>(settings: T, key: string, value: unknown): T => {
   const [top, name] = split(key);
   if (name === undefined) return put(settings, top, value);
@@ -68,13 +68,13 @@ export const withPart = <T extends object>(settings: T, key: string, value: unkn
   return put(settings, top, Object.keys(changed).length === 0 ? undefined : changed);
 };
 
-/** The top key and the name below it, which may have dots. */
+/** Splits a key into the top key and the name below it, which may contain dots. */
 export const split = (key: string): [top: string, name: string | undefined] => {
   const dot = key.indexOf('.');
   return dot < 0 ? [key, undefined] : [key.slice(0, dot), key.slice(dot + 1)];
 };
 
-// Not by spreading: a key of YAML may be called __proto__.
+// No spread, because a YAML key may be `__proto__`.
 const put = <T extends object>(object: T, name: string, value: unknown): T => {
   const entries = Object.entries(object).filter(([key]) => key !== name);
   return Object.fromEntries(value === undefined ? entries : [...entries, [name, value]]) as T;

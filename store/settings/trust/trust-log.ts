@@ -1,37 +1,44 @@
-import { canonical, trustHash } from '../../consent/canonical.ts';
 import type { Consent } from '../../consent/decisions.ts';
 import type { ConsentLog } from '../../consent/log.ts';
+import { canonical, trustHash } from '../../consent/seal.ts';
+import type { TrustedValue } from '../../records/trust.ts';
+import { isAllowedKey } from './allowed.ts';
+import { patternOf } from './keys.ts';
+import { stricter } from './tightening.ts';
 
-/** What applies of the values that need the operator's trust, by the consent log of this machine. */
+/** Decides which values are trusted, from the consent log of this machine. */
 export interface Book {
   readonly log: ConsentLog;
-  /** Whatever stands in the files is trusted: `serve --trust`. */
+  /** All values in the files are trusted: `serve --trust`. */
   readonly all: boolean;
-  /** A program runs that no sandbox holds, and may be who writes: see FileGate. */
+  /** A program runs without a sandbox and could have written the files; see FileGate. */
   closed: boolean;
-  /** What came while one did: key and hash. All is trusted but these. */
+  /** Values (`key hash`) first seen while one ran, which `all` does not trust. */
   readonly doubted: Set<string>;
 }
 
 export const createBook = (log: ConsentLog, all = false): Book => ({
-  ...{ log, all, closed: false, doubted: new Set() },
+  log,
+  all,
+  closed: false,
+  doubted: new Set(),
 });
 
-/** The last value of a key that applied; undefined where there is none. */
+/** The last trusted value of a key; undefined if there is none. */
 export const heldValue = ({ log }: Book, key: string): unknown => log.list().get(key)?.value;
 
-/** What holds for a key while this value stands in the file. */
+/** The decision about a value in a file. */
 export interface TrustVerdict {
   holds: boolean;
-  /** The value itself, else the last one that held. */
+  /** The value itself, or the last trusted one. */
   in_force: unknown;
-  /** What the book has to learn from it. */
+  /** The decision to add to the log, if any. */
   line?: Consent;
 }
 
 /**
- * Whether a value holds: it is the one that did, was trusted before, or all is trusted; else where the caller says that it
- * opens no more than the last.
+ * Decides about a value. It applies if it is the last trusted one, was trusted before, if all is trusted, or if the caller
+ * says that it is not looser than the last trusted one.
  */
 export const trustOf = (
   book: Book,
@@ -47,7 +54,7 @@ export const trustOf = (
   return { holds: true, in_force: value, line: lineFor(key, value, by) };
 };
 
-// Where all is trusted: but what came while somebody could write who is not the operator waits like anywhere else.
+// With `serve --trust` all values are trusted, except those that came while an unsandboxed program ran.
 const isTaken = ({ all, closed, doubted }: Book, key: string, value: unknown): boolean => {
   const one = `${key} ${trustHash(value)}`;
   if (closed) doubted.add(one);
@@ -60,7 +67,7 @@ const lineFor = (key: string, value: unknown, by: Consent['by']): Consent => ({
   by,
 });
 
-/** Notes what held of itself. A disk that takes nothing now is tried again with the next change; nothing waits for it. */
+/** Logs the decisions. If the disk fails, they apply in memory, and the next change tries again. */
 export const noteVerdicts = ({ log }: Book, verdicts: Iterable<TrustVerdict>): void => {
   const lines = [...verdicts].flatMap(({ line }) => line ?? []);
   try {
@@ -72,4 +79,36 @@ export const noteVerdicts = ({ log }: Book, verdicts: Iterable<TrustVerdict>): v
   } catch {
     log.assume(lines);
   }
+};
+
+/** The trusted settings, webhooks and commands in force on this machine, by key. */
+export const trustedValues = (log: ConsentLog): TrustedValue[] =>
+  [...log.list().values()]
+    .flatMap(({ key, value, by, at }): TrustedValue[] => {
+      const kind = kindOf(key);
+      if (kind === undefined || by !== 'operator') return [];
+      return [{ key, kind, value, ...(at !== undefined && { since: at }) }];
+    })
+    .toSorted((a, b) => Number(a.key > b.key) - Number(a.key < b.key));
+
+const kindOf = (key: string): TrustedValue['kind'] | undefined => {
+  if (patternOf(key) !== undefined) return 'setting';
+  if (isAllowedKey(key)) return 'command';
+  return /^(cases\/[^/]+\/)?webhooks\/[^/]+$/.test(key) ? 'webhook' : undefined;
+};
+
+/**
+ * Revokes the trust in a key: its values need trust again, except one stricter than the defaults. False if the key is not
+ * trusted.
+ */
+export const revokeTrusted = (
+  { log, doubted }: Pick<Book, 'log' | 'doubted'>,
+  key: string,
+): boolean => {
+  const found = trustedValues(log).find((one) => one.key === key);
+  if (found === undefined) return false;
+  doubted.add(`${key} ${trustHash(found.value)}`);
+  const [kept] = stricter(new Map([[key, { key, value: found.value, by: 'operator' }]]));
+  log.revoke(key, kept?.value);
+  return true;
 };

@@ -3,35 +3,35 @@ import { type WaitingPart, waitingPart } from './effective.ts';
 import { sendsNoMore } from './tightening.ts';
 import { type Book, type TrustVerdict, trustOf } from './trust-log.ts';
 
-/** What of a registration is trusted, and where it is: undefined is the whole workspace. */
+/** A webhook registration and its Work item; `scope` is undefined for a workspace-wide one. */
 export interface Trusting {
   scope: string | undefined;
   matter: WebhookMatter;
 }
 
-/** The name of a registration among what is trusted: by its id, wherever its Work item's directory is. */
+/** The trust key of a registration: by id, so that a moved Work item keeps it. */
 export const trustKeyOf = ({ scope, matter: { id } }: Trusting): string =>
   scope === undefined ? `webhooks/${id}` : `cases/${scope}/webhooks/${id}`;
 
-/** Where events are sent, and which. */
+/** The part of a registration that needs trust: the address and the events. */
 export const trustValueOf = ({ matter: { url, events } }: Trusting): object => ({
   url,
   ...(events !== undefined && { events }),
 });
 
-/** What of a registration waits for the operator's word; undefined when it holds as it stands. */
+/** The untrusted part of a registration; undefined if it is trusted. */
 export const waitingWebhook = (book: Book, registration: Trusting): WaitingPart | undefined => {
   const { holds, in_force } = webhookVerdict(book, registration);
   if (holds) return undefined;
   return waitingPart(trustKeyOf(registration), trustValueOf(registration), in_force);
 };
 
-/** Whether a registration holds as it stands. */
+/** The decision about a registration. */
 export const webhookVerdict = (book: Book, registration: Trusting): TrustVerdict => {
   const value = trustValueOf(registration);
   return trustOf(book, trustKeyOf(registration), value, (held) => sendsNoMore(held, value));
 };
 
-/** That a registration is gone, which always holds. */
+/** The decision about a removed registration, which always applies. */
 export const removedVerdict = (book: Book, registration: Trusting): TrustVerdict =>
   trustOf(book, trustKeyOf(registration), undefined, () => true);

@@ -10,7 +10,7 @@ import {
   policyWithin,
 } from '../../../lib/agents/permissions.ts';
 import type { Isolation, PermissionOption, Phase } from '../../../lib/agents/provider.ts';
-import { pathContains } from '../../../store/base/path-contains.ts';
+import { pathContains } from '../../../store/base/paths.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
 const OPTIONS: PermissionOption[] = [

@@ -310,12 +310,12 @@ describe('an export that is not whole', () => {
   it('is refused when a file is not what the manifest says', async (t) => {
     const changed = { ...FILES, 'memory/global.md': 'Glob@l\n' };
     const source = zipAt(t, exportOf(changed, manifestOf(FILES)));
-    await refuses(t, source, /"memory\/global\.md" of .* is not what its manifest says/);
+    await refuses(t, source, /"memory\/global\.md" of .* does not match the manifest/);
     const longer = { ...FILES, 'memory/global.md': 'Global!!\n' };
     await refuses(
       t,
       zipAt(t, exportOf(longer, manifestOf(FILES))),
-      /has 9 bytes, and 7 in the manifest/,
+      /has 9 bytes, but 7 in the manifest/,
     );
     await refuses(t, unpacked(t, changed, manifestOf(FILES)), /"memory\/global\.md"/);
   });
@@ -344,14 +344,14 @@ describe('an export that is not whole', () => {
   it('is refused when its manifest is missing, or cannot be believed', async (t) => {
     await refuses(t, zipAt(t, zipOf([{ name: 'a.md', data: 'x' }])), /has no manifest\.json/);
     const of = (manifest: object) => zipAt(t, exportOf(FILES, manifest));
-    await refuses(t, zipAt(t, zipOf([{ name: 'manifest.json', data: '{' }])), /it is no JSON/);
+    await refuses(t, zipAt(t, zipOf([{ name: 'manifest.json', data: '{' }])), /it is not JSON/);
     await refuses(
       t,
       of({ files, ...rest, counts: { ...rest.counts, cases: 1 } }),
-      /counts 1 cases, and names 2/,
+      /counts 1 cases, but lists 2/,
     );
     await refuses(t, of({ files: [...files, files[0]], ...rest }), /names a file twice/);
-    await refuses(t, of({ ...rest, files: 'all' }), /cannot be believed: \/files/);
+    await refuses(t, of({ ...rest, files: 'all' }), /is invalid: \/files/);
   });
 
   it('is refused when it is of another format, and says what a newer one needs', async (t) => {
@@ -361,8 +361,8 @@ describe('an export that is not whole', () => {
       of('dossier-export/2'),
       /newer dossier.*reads "dossier-export\/2".*this one reads dossier-export\/1/,
     );
-    await refuses(t, of('other/1'), /no export of a workspace/);
-    await refuses(t, of(undefined), /no export of a workspace/);
+    await refuses(t, of('other/1'), /not an export of a workspace/);
+    await refuses(t, of(undefined), /not an export of a workspace/);
   });
 
   it('is refused when it inflates past what it told', async (t) => {

@@ -117,8 +117,8 @@ describe('readTree', () => {
     assert.deepEqual([...files], [['a/b.md', 'b']]);
     assert.deepEqual(skipped, {
       'a/broken': 'it is a symbolic link',
-      'a/c\\d.md': 'its name holds a backslash',
-      'a/e\n.md': 'its name holds a control character',
+      'a/c\\d.md': 'its name contains a backslash',
+      'a/e\n.md': 'its name contains a control character',
       'a/file.md': 'it is a symbolic link',
       'a/folder': 'it is a symbolic link',
       'a/pipe': 'it is not a regular file',

@@ -36,17 +36,17 @@ const refuses = async (t: TestContext, bytes: Buffer, pattern: RegExp): Promise<
 const GOOD: ZipPart = { name: 'cases/a/case.md', data: 'text' };
 
 const NAMES: Record<string, [name: string | Buffer, pattern: RegExp]> = {
-  'leads out': ['../evil.md', /"\.\.\/evil\.md" is refused: it is no plain relative path/],
-  'leads out further down': ['cases/../../evil.md', /no plain relative path/],
+  'leads out': ['../evil.md', /"\.\.\/evil\.md" is refused: it is not a plain relative path/],
+  'leads out further down': ['cases/../../evil.md', /not a plain relative path/],
   'is absolute': ['/etc/passwd', /"\/etc\/passwd" is refused/],
   'names a drive': ['C:/evil.md', /"C:\/evil\.md" is refused/],
   'has a backslash': ['cases\\evil.md', /backslash/],
   'has a NUL': ['cases/a\0.md', /"cases\/a\\u0000\.md" is refused: .*control character/],
   'would clear the screen': ['cases/\u001b[2J.md', /control character/],
   'has a line break': ['cases/a\nb.md', /control character/],
-  'has an empty part': ['cases//a.md', /no plain relative path/],
-  'has a dot as a part': ['./cases/a.md', /no plain relative path/],
-  'is empty': ['', /no plain relative path/],
+  'has an empty part': ['cases//a.md', /not a plain relative path/],
+  'has a dot as a part': ['./cases/a.md', /not a plain relative path/],
+  'is empty': ['', /not a plain relative path/],
   'is over-long': [`${'a/'.repeat(600)}a.md`, /more than 1024 bytes/],
   'has an over-long part': [`cases/${'a'.repeat(256)}`, /more than 255 bytes/],
   'is no UTF-8': [Buffer.from([0x61, 0xff, 0x62]), /not UTF-8/],
@@ -94,17 +94,17 @@ describe('openZip', () => {
     refuses(
       t,
       zipOf([{ name: '../out/', mode: 0o040755, stored: true }]),
-      /no plain relative path/,
+      /not a plain relative path/,
     ));
 
   it('refuses a directory entry with a content', (t) =>
-    refuses(t, zipOf([{ name: 'cases/', data: 'x', mode: 0 }]), /directory, and has a content/));
+    refuses(t, zipOf([{ name: 'cases/', data: 'x', mode: 0 }]), /directory with content/));
 
   it('refuses another name in the header before the bytes', (t) =>
     refuses(
       t,
       zipOf([{ ...GOOD, localName: '../x/y/z/case.md' }]),
-      /another name where its bytes begin/,
+      /local header has another name/,
     ));
 
   it('refuses links and devices', async (t) => {
@@ -134,7 +134,7 @@ describe('openZip', () => {
     refuses(t, zipOf([{ ...GOOD, method: 12 }]), /"cases\/a\/case\.md" .*method 12/));
 
   it('refuses an entry that is there twice', async (t) => {
-    await refuses(t, zipOf([GOOD, GOOD]), /"cases\/a\/case\.md" is there twice/);
+    await refuses(t, zipOf([GOOD, GOOD]), /"cases\/a\/case\.md" is in the archive twice/);
     const manifest = { name: 'manifest.json', data: '{}' };
     await refuses(t, zipOf([manifest, manifest]), /"manifest\.json" .*twice/);
   });
@@ -148,7 +148,7 @@ describe('openZip', () => {
     );
     await refuses(t, twins('notes/\u00e9.md', 'notes/e\u0301.md'), /case or Unicode form/);
     await refuses(t, twins('notes/straße', 'notes/STRASSE'), /case or Unicode form/);
-    await refuses(t, twins('notes', 'Notes/a.md'), /is a file, and "Notes\/a\.md" lies below it/);
+    await refuses(t, twins('notes', 'Notes/a.md'), /is a file, and "Notes\/a\.md" is below it/);
   });
 
   it('refuses entries that overlap', (t) => {
@@ -171,13 +171,17 @@ describe('openZip', () => {
     ));
 
   it('refuses bombs by what they tell of themselves', async (t) => {
-    await refuses(t, zipOf([{ ...GOOD, size: 0xfffffffe }]), /to become 4294967294 bytes from \d+/);
+    await refuses(
+      t,
+      zipOf([{ ...GOOD, size: 0xfffffffe }]),
+      /unpacks to 4294967294 bytes from \d+/,
+    );
     const many = Array.from({ length: 20 }, (_, at) => ({
       name: `x${at}`,
       data: 'x',
       size: 90 * 1_048_576,
     }));
-    await refuses(t, zipOf(many), /The archive is to become \d+ bytes/);
+    await refuses(t, zipOf(many), /The archive unpacks to \d+ bytes/);
   });
 
   it('ends an entry at the first byte over the size that it told', async (t) => {
@@ -206,7 +210,7 @@ describe('openZip', () => {
   it('refuses a file that was cut off, anywhere', async (t) => {
     const whole = zipOf([GOOD, { name: 'b', data: 'x'.repeat(500), stored: true }]);
     for (const size of [0, 1, 21, 60, whole.length - 30, whole.length - 1])
-      await refuses(t, whole.subarray(0, size), /no zip file, or only the beginning|damaged/);
+      await refuses(t, whole.subarray(0, size), /not a complete zip file|damaged/);
   });
 
   it('refuses bytes cut out of the middle', (t) => {
@@ -219,9 +223,5 @@ describe('openZip', () => {
   });
 
   it('refuses what is no zip file', (t) =>
-    refuses(
-      t,
-      Buffer.from('# Dossier\n'.repeat(50)),
-      /is no zip file, or only the beginning of one/,
-    ));
+    refuses(t, Buffer.from('# Dossier\n'.repeat(50)), /is not a complete zip file/));
 });

@@ -45,7 +45,7 @@ describe('the list of locks', () => {
     assert.deepEqual(others, [{ path: 'store/webhooks/webhooks.ts', lock: 'lockOf' }]);
     const guards = sources.filter(({ text }) => text.includes("from 'proper-lockfile'"));
     assert.deepEqual(guards.map(({ path }) => path).toSorted(), [
-      'store/fs/folder-guard.ts',
+      'store/fs/folder-lock.ts',
       'store/workspace/daemon-lock.ts',
     ]);
   });
@@ -53,7 +53,7 @@ describe('the list of locks', () => {
   it('is what README.md of its room says', () => {
     const lines = LOCKS.map((lock) => {
       const per = 'per' in lock ? `, for each ${lock.per}` : '';
-      return `- \`${lock.kind}\`${per}: ${lock.is}`;
+      return `- \`${lock.kind}\`${per}: ${lock.purpose}`;
     });
     const text = readFileSync(join(ROOT, 'store/base/README.md'), 'utf8');
     const told = text.split('\n## Locks\n')[1]?.split('\n## ')[0]?.split('\n') ?? [];

@@ -59,22 +59,22 @@ describe('the order of locks', () => {
     const against = locks.take(lockOn.item('a'), async () =>
       locks.take(lockOn.worktree('a'), done),
     );
-    await assert.rejects(against, /^Error: worktree a is asked for while item a is held: /);
+    await assert.rejects(against, /^Error: worktree a is requested while item a is held: /);
     const waiting = locks.take(lockOn.item('a'), () => locks.whenFree(lockOn.decision('a')));
-    await assert.rejects(waiting, /decision a is asked for while item a is held/);
+    await assert.rejects(waiting, /decision a is requested while item a is held/);
     const other = createLocks();
     const elsewhere = locks.take(lockOn.host('h'), async () => other.take(lockOn.git('r'), done));
-    await assert.rejects(elsewhere, /git r is asked for while host h is held/);
+    await assert.rejects(elsewhere, /git r is requested while host h is held/);
   });
 
   it('refuses whoever would wait for himself, and two of a kind', async () => {
     const locks = createLocks();
     const again = locks.take(lockOn.item('a'), async () => locks.take(lockOn.item('a'), done));
-    await assert.rejects(again, /Whoever holds item a asks for it again, and would wait for ever/);
+    await assert.rejects(again, /Deadlock: item a is requested by its holder/);
     const idle = locks.take(lockOn.start(), () => locks.whenFree(lockOn.start()));
-    await assert.rejects(idle, /Whoever holds start asks for it again/);
+    await assert.rejects(idle, /Deadlock: start is requested by its holder/);
     const two = locks.take(lockOn.item('a'), async () => locks.take(lockOn.item('b'), done));
-    await assert.rejects(two, /item b is asked for while item a is held/);
+    await assert.rejects(two, /item b is requested while item a is held/);
   });
 
   it('does not bind what was begun in a turn that is over, nor what nobody in it waits for', async () => {

@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { trustHash } from '../../../store/consent/canonical.ts';
 import { openConsentLog, readConsentLog } from '../../../store/consent/log.ts';
+import { trustHash } from '../../../store/consent/seal.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 

@@ -68,15 +68,15 @@ describe('a text that YAML takes otherwise', () => {
   for (const [line, message] of [
     [
       'title: Fix: the thing',
-      'The value has a colon in it, and would be `key: value` itself. Put it in quotes: title: "Fix: the thing"',
+      'The value contains a colon, which YAML reads as `key: value`. Put it in quotes: title: "Fix: the thing"',
     ],
     [
       'title: @ann wants it',
-      'To YAML the value means something else. Put it in quotes: title: "@ann wants it"',
+      'The value starts with a character that has a meaning in YAML. Put it in quotes: title: "@ann wants it"',
     ],
     [
       'title: "Fix" the thing',
-      'To YAML the value means something else. Put it in quotes: title: "\\"Fix\\" the thing"',
+      'The value starts with a character that has a meaning in YAML. Put it in quotes: title: "\\"Fix\\" the thing"',
     ],
   ] as const)
     it(`is told with the quotes to put: ${line}`, () => {

@@ -122,7 +122,7 @@ describe('a journal that is damaged', () => {
     assert.deepEqual(others, []);
     assert.equal(problem?.file, '.dossier/journal/00000001.ndjson');
     assert.deepEqual([problem.code, problem.line], ['journal_damaged', line]);
-    assert.match(problem.message, /^A line is damaged\. All others were read\./);
+    assert.match(problem.message, /^A line is damaged\. All other lines were read\./);
   });
 });
 

@@ -233,7 +233,7 @@ describe('onEvents', () => {
         ['a', 'b', 'c'],
       ],
     );
-    assert.deepEqual(reported, Array(3).fill([fault, 'telling of events']));
+    assert.deepEqual(reported, Array(3).fill([fault, 'notifying listeners of events']));
   });
 });
 

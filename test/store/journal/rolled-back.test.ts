@@ -109,7 +109,7 @@ describe('a journal that is older than what was told of it', () => {
       );
       await eventually(async () => {
         const { body } = await running.call<AttentionItem[]>('GET', '/attention');
-        assert.match(body.map(({ message }) => message).join(), /event \d+ was told: it was cut/);
+        assert.match(body.map(({ message }) => message).join(), /event \d+ was sent: it was cut/);
       });
       const told = (await feed(running, last)).filter(
         ({ data }) => data.payload.code === ROLLED_BACK,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { everySoOften } from '../../../store/watch/timing.ts';
+import { everySoOften } from '../../../store/watch/hints.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 
 const HOUR_MS = 3_600_000;

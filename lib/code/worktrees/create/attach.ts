@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
-import { isAtOrBelow, overlap } from '../../../../store/base/at-or-below.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
+import { isAtOrBelow, overlap } from '../../../../store/base/paths.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';

@@ -1,4 +1,4 @@
-import { isAtOrBelow } from '../../../../store/base/at-or-below.ts';
+import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import type { WorktreeBase } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { counted } from '../../../text/counted.ts';

@@ -1,4 +1,4 @@
-import { isAtOrBelow, overlap } from '../../../../store/base/at-or-below.ts';
+import { isAtOrBelow, overlap } from '../../../../store/base/paths.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WorktreeIsolation } from '../../../../store/records/worktree-status.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isAtOrBelow } from '../../../../store/base/at-or-below.ts';
+import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { turnPlaces } from '../../../../store/worktrees/turn-records.ts';

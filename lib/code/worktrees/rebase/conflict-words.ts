@@ -1,4 +1,4 @@
-import { fenceOff } from '../../../../store/base/fence-off.ts';
+import { fenceOff } from '../../../../store/base/text.ts';
 import type { ConflictFile } from '../../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';

@@ -1,5 +1,5 @@
-import { messageOf } from '../../../../store/base/message-of.ts';
-import { shellQuoted } from '../../../../store/base/shell-quoted.ts';
+import { messageOf } from '../../../../store/base/attempt.ts';
+import { shellQuoted } from '../../../../store/base/text.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { whyLeftOut } from '../../../tools/git/read/left-out.ts';

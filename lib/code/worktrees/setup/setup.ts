@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../../../../store/base/message-of.ts';
+import { messageOf } from '../../../../store/base/attempt.ts';
 import type { Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import {

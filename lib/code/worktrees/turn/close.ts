@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
-import { messageOf } from '../../../../store/base/message-of.ts';
+import { messageOf } from '../../../../store/base/attempt.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import type { TurnRecord } from '../../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, realpathSync, statSync, writeFileSync } from '
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { orElse } from '../../../../store/base/or-else.ts';
+import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-file.ts';
 

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../../../../store/base/or-else.ts';
+import { orElse } from '../../../../store/base/attempt.ts';
 import { entriesOfFile } from '../run/config-file.ts';
 import type { ConfigEntry } from '../run/config-text.ts';
 import type { Checkout } from '../run/git.ts';

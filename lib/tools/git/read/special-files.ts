@@ -1,5 +1,5 @@
 import { lstatSync, type Stats } from 'node:fs';
-import { orElse } from '../../../../store/base/or-else.ts';
+import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';

@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import { orElse } from '../../../../store/base/or-else.ts';
+import { orElse } from '../../../../store/base/attempt.ts';
 import { invalidState } from '../../../errors.ts';
 import type { Checkout, GitAt } from '../run/git.ts';
 

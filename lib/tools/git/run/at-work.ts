@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAtOrBelow } from '../../../../store/base/at-or-below.ts';
-import { orElse } from '../../../../store/base/or-else.ts';
+import { orElse } from '../../../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../../../store/base/paths.ts';
 
 /**
  * Whether some git works on a repository, whoever began it: what such a process holds must stay. True where that cannot

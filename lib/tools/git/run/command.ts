@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { orElseUnlessFault } from '../../../../store/base/disk-fault.ts';
+import { orElseUnlessFault } from '../../../../store/base/attempt.ts';
 import { notePlaced } from '../../../../store/base/write-stage.ts';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';

@@ -1,8 +1,8 @@
 import { rmSync, type Stats, statSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
-import { isAtOrBelow } from '../../../../store/base/at-or-below.ts';
-import { isDone, orElse } from '../../../../store/base/or-else.ts';
+import { isDone, orElse } from '../../../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import { isGitAtWork } from './at-work.ts';
 import type { GitPlace } from './git.ts';
 

@@ -1,4 +1,4 @@
-import { isDiskFault } from '../../../../store/base/disk-fault.ts';
+import { isDiskFault } from '../../../../store/base/attempt.ts';
 import { type ErrorCode, ServiceError } from '../../../errors.ts';
 
 export type GitFailure =

@@ -8,8 +8,7 @@ import {
   readFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { orElseUnlessFault } from '../../../../store/base/disk-fault.ts';
-import { orElse } from '../../../../store/base/or-else.ts';
+import { orElse, orElseUnlessFault } from '../../../../store/base/attempt.ts';
 
 /**
  * The bytes of a regular file, a character each; undefined for what is not there, is no such file, or is larger than

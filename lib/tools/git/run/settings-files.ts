@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { orElse } from '../../../../store/base/or-else.ts';
+import { orElse } from '../../../../store/base/attempt.ts';
 import type { Checkout } from './git.ts';
 import { readPlain } from './plain-file.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { isDone, orElse } from '../../../../store/base/or-else.ts';
+import { isDone, orElse } from '../../../../store/base/attempt.ts';
 import type { GitWorktree } from '../run/git.ts';
 
 type Removed = Pick<GitWorktree, 'path' | 'common_dir'> & Partial<GitWorktree>;

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { unlessFault } from '../../../../store/base/disk-fault.ts';
-import { orElse } from '../../../../store/base/or-else.ts';
+import { orElse, unlessFault } from '../../../../store/base/attempt.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';

@@ -1,5 +1,5 @@
+import { messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
-import { messageOf } from '../../../../store/base/message-of.ts';
 import { doLater } from '../../../../store/reconcile/late.ts';
 import {
   type SessionRule,

@@ -12,7 +12,7 @@ import {
   type SessionRule,
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
-import { trustCommandFor } from '../../../../store/settings/trust/told.ts';
+import { trustCommandFor } from '../../../../store/settings/trust/waiting.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/said-by.ts';

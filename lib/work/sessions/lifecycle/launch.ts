@@ -1,5 +1,5 @@
+import { messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
-import { messageOf } from '../../../../store/base/message-of.ts';
 import { apart } from '../../../../store/base/mutex.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { notice } from '../../../../store/reconcile/items.ts';

@@ -1,4 +1,4 @@
-import { orElse } from '../../../../store/base/or-else.ts';
+import { orElse } from '../../../../store/base/attempt.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import type { TextFile } from '../../../../store/front-matter/text-file.ts';

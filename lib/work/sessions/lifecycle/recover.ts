@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../store/base/message-of.ts';
+import { messageOf } from '../../../../store/base/attempt.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';

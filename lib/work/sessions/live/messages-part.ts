@@ -1,4 +1,4 @@
-import { fenceOff } from '../../../../store/base/fence-off.ts';
+import { fenceOff } from '../../../../store/base/text.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
 import { shorten } from '../../../text/shorten.ts';
 

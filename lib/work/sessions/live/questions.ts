@@ -1,4 +1,4 @@
-import { fenceOff } from '../../../../store/base/fence-off.ts';
+import { fenceOff } from '../../../../store/base/text.ts';
 import { shorten } from '../../../text/shorten.ts';
 import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
 

@@ -1,4 +1,4 @@
-import { fenceOff } from '../../../../store/base/fence-off.ts';
+import { fenceOff } from '../../../../store/base/text.ts';
 import { failureSentence } from '../../../../store/records/commands.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';

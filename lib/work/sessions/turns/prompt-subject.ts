@@ -1,5 +1,5 @@
+import { messageOf } from '../../../../store/base/attempt.ts';
 import { StoreError } from '../../../../store/base/errors.ts';
-import { messageOf } from '../../../../store/base/message-of.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { keepImage, keptImage } from '../../../../store/codehost/images.ts';
 import { lastLink } from '../../../../store/codehost/link-index.ts';

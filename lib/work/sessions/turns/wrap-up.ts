@@ -1,4 +1,4 @@
-import { messageOf } from '../../../../store/base/message-of.ts';
+import { messageOf } from '../../../../store/base/attempt.ts';
 import { visible, visibleWithin } from '../../../../store/base/visible.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { imageName } from '../../../../store/codehost/images.ts';

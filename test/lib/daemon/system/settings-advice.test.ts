@@ -38,8 +38,8 @@ describe('settings that can be read and are not what was meant', () => {
       settings: 'max_session: 2\nnetwork: { alow: [x] }\nmax_sessions: many',
     });
     const said = told.problems.map(({ code, message }) => `${code} ${message}`).join('\n');
-    assert.match(said, /unknown_setting max_session is no setting.* Did you mean max_sessions\?/);
-    assert.match(said, /unknown_setting network\.alow is no setting.* Did you mean allow\?/);
+    assert.match(said, /unknown_setting max_session is not a setting.* Did you mean max_sessions\?/);
+    assert.match(said, /unknown_setting network\.alow is not a setting.* Did you mean allow\?/);
     assert.match(said, /not_a_record .*max_sessions: must be a whole number/);
   });
 
@@ -59,7 +59,7 @@ describe('settings that can be read and are not what was meant', () => {
       ['projects: { other: /nowhere/at/all }', 13, 'missing_project', 'projects.other'],
     ] as const;
     const words = {
-      unknown_setting: ' is no setting, and does nothing',
+      unknown_setting: ' is not a setting and has no effect',
       unknown_provider: ': there is no cluade, and no session begins without one',
       missing_project: ': there is no directory /nowhere/at/all',
     };
@@ -82,7 +82,7 @@ describe('settings that can be read and are not what was meant', () => {
 
   it('are logged, and that they are mended', async (t) => {
     const { running } = await toldBy(t, { settings: 'colour: red' });
-    assert.match(running.logged.map(({ message }) => message).join(), /colour is no setting/);
+    assert.match(running.logged.map(({ message }) => message).join(), /colour is not a setting/);
     writeFileSync(join(running.workspace, 'workspace.md'), '---\nprovider: runbook\n---\n');
     const { body } = await running.call<unknown[]>('GET', '/api/diagnostics');
     assert.deepEqual(body, []);

@@ -12,9 +12,9 @@ import { definitionOf } from '../../../../lib/work/generate/definition.ts';
 import { hypothesesOf } from '../../../../lib/work/generate/hypotheses.ts';
 import { tasksOf } from '../../../../lib/work/generate/tasks.ts';
 import { extractIssue } from '../../../../lib/work/issue-text/extract.ts';
-import { fenceOff } from '../../../../store/base/fence-off.ts';
+import { fenceOff } from '../../../../store/base/text.ts';
 import { visible, warningsIn } from '../../../../store/base/visible.ts';
-import { parseSections } from '../../../../store/front-matter/fenced.ts';
+import { parseSections } from '../../../../store/front-matter/body.ts';
 
 const ORIGIN = {
   ...{ title: 'It hangs', name: 'acme/app#1', url: null, state: 'open', labels: [] },

@@ -226,7 +226,7 @@ describe('import of a Backlog.md project', () => {
     assert.equal(code, 1);
     assert.match(said, /: 11 tasks\nImported 7 Work items/);
     assert.match(said, /\n {2}tasks\/task-10 - Yaml\.md:\d+:\d+: /);
-    assert.match(said, /\n {2}tasks\/task-11 - Merge\.md:6:1: git left a merge conflict open/);
+    assert.match(said, /\n {2}tasks\/task-11 - Merge\.md:6:1: An unresolved merge conflict starts/);
     assert.match(said, /\n {2}tasks\/task-12 - None\.md:1:1: /);
     assert.match(said, /\n {2}tasks\/task-14 - Link\.md: This is a link/);
     assert.equal(casesOf(workspace).length, 7);

@@ -209,7 +209,7 @@ describe('hostile texts', () => {
     for (const told of [
       /\n {2}issues\.jsonl:2:26: From here on this is not JSON/,
       /\n {2}issues\.jsonl:3:1: There is no JSON object here/,
-      /\n {2}issues\.jsonl:4:\d+:1: git left a merge conflict open/,
+      /\n {2}issues\.jsonl:4:\d+:1: An unresolved merge conflict starts/,
       /\n {2}issues\.jsonl:5: This has the same id as issues\.jsonl:1/,
       /\n {2}issues\.jsonl:6: beads wrote no time for it/,
       /\n {2}issues\.jsonl:7: This is no issue: it has no id/,

@@ -1,15 +1,15 @@
 import { closeSync, fstatSync, openSync, readlinkSync, statSync } from 'node:fs';
-import { orElse } from '../base/or-else.ts';
+import { orElse } from '../base/attempt.ts';
 import { isDirectoryItself } from './plain-path.ts';
 
-interface Whereabouts {
-  /** Where the directory was moved to; undefined while it is where it was, and where nobody can tell. */
+interface WatchedDirectory {
+  /** The new path of a moved directory; undefined if it was not moved, or the system cannot tell. */
   movedTo(): string | undefined;
   close(): void;
 }
 
-/** Keeps a directory in sight that somebody may rename. Where it is then only Linux tells. */
-const watchPlace = (path: string): Whereabouts => {
+/** Detects that a directory is renamed. Only Linux reports the new path. */
+const watchDirectory = (path: string): WatchedDirectory => {
   const descriptor = openSync(path, 'r');
   const { ino, dev } = fstatSync(descriptor);
   const isAt = (place: string): boolean => {
@@ -29,16 +29,19 @@ const watchPlace = (path: string): Whereabouts => {
 const LOOK_MS = 500;
 const LOOKS = 3;
 
-/** Calls and resolves, once, with where a directory is that was moved. `close` answers the same for the last time. */
-export const followPlace = (root: string, noticed: (to: string) => void) => {
-  const place = watchPlace(root);
+/**
+ * Watches a directory for being moved: calls `noticed` and resolves `moved` once, with the new path. `close` ends the
+ * watch and returns the new path, if any.
+ */
+export const followMove = (root: string, noticed: (to: string) => void) => {
+  const place = watchDirectory(root);
   let timer: NodeJS.Timeout | undefined;
-  // What is elsewhere for a moment, and put back, was not moved.
-  let seen: { to?: string; times: number } = { times: 0 };
+  // A directory that is put back within three checks counts as not moved.
+  let seen: { to: string | undefined; times: number } = { to: undefined, times: 0 };
   const moved = new Promise<string>((resolve) => {
     timer = setInterval(() => {
       const to = place.movedTo();
-      seen = { ...(to !== undefined && { to }), times: to === seen.to ? seen.times + 1 : 1 };
+      seen = { to, times: to === seen.to ? seen.times + 1 : 1 };
       if (to === undefined || seen.times < LOOKS) return;
       clearInterval(timer);
       noticed(to);

@@ -1,15 +1,23 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import { orElse } from './or-else.ts';
+import { orElse } from './attempt.ts';
+
+/** Whether `path` is `directory` or lies below it. Both must be absolute, with links resolved. */
+export const isAtOrBelow = (path: string, directory: string): boolean =>
+  path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+
+/** Whether two directories are the same, or one lies in the other. */
+export const overlap = (one: string, other: string): boolean =>
+  isAtOrBelow(one, other) || isAtOrBelow(other, one);
 
 /**
- * Whether a path, relative ones taken from `root`, lies in `root` once links are resolved, those that lead to nothing,
- * too: who writes through one makes its target. It need not exist yet.
+ * Whether a path (relative to `root` unless absolute) lies in `root` with links resolved. It need not exist. Dangling
+ * links count: writing through one creates its target.
  */
 export const pathContains = (root: string, path: string): boolean => {
   const top = realpathSync(root);
   const whole = isAbsolute(path) ? path : `${top}${sep}${path}`;
-  // Programs take `link/..` either for where the link is or for what is above its target.
+  // Some programs resolve `link/..` by name, others through the link's target.
   return [whole, resolve(whole)].every((each) => {
     const real = followLinks(each);
     return real === top || real?.startsWith(top + sep) === true;
@@ -18,17 +26,15 @@ export const pathContains = (root: string, path: string): boolean => {
 
 const MOST_LINKS = 40;
 
-/**
- * Where a path leads once links are resolved, those that lead to nothing, too. A path of links in a circle stays as it is.
- */
+/** Resolves all links of a path, dangling ones included. Returns the path unchanged if its links form a loop. */
 export const realPlace = (path: string): string => followLinks(path) ?? path;
 
-// Undefined where links lead in a circle.
+// Undefined if the links form a loop.
 const followLinks = (path: string, left = { links: MOST_LINKS }): string | undefined =>
   path.split(sep).reduce<string | undefined>((at, name) => {
     if (at === undefined) return undefined;
     if (name === '..') return dirname(at);
-    // Undefined for what is no link, or nothing yet.
+    // Undefined unless this is a link.
     const target = orElse(() => readlinkSync(join(at, name)), undefined);
     if (target === undefined) return join(at, name);
     left.links -= 1;

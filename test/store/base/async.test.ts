@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sharedRead } from '../../../store/base/shared-read.ts';
+import { sharedRead } from '../../../store/base/async.ts';
 
 const reader = () => {
   const ends: ((value: string) => void)[] = [];

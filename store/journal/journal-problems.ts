@@ -3,7 +3,7 @@ import { type FileProblem, fileProblem, Problem } from '../front-matter/problem.
 import type { Layout } from '../layout.ts';
 import type { Journal, RolledBack } from './journal.ts';
 
-/** What of the journal could not be read when the workspace was opened, one problem for all of it; and what it lacks. */
+/** The problems of the journal: one for all damaged lines, and one if it is older than the events already sent. */
 export const problemsOfJournal = (
   layout: Layout,
   { damaged, rolledBack }: Pick<Journal, 'damaged' | 'rolledBack'>,
@@ -12,15 +12,15 @@ export const problemsOfJournal = (
   ...(rolledBack === undefined ? [] : [problemOfRollback(layout, rolledBack)]),
 ];
 
-/** The journal is older than what was told of it. */
+/** The problem of a journal that is older than the events already sent. */
 export const problemOfRollback = ({ root, journal }: Layout, found: RolledBack): FileProblem => {
   const { last, told } = found;
-  const message = `The journal ends at event ${last}, but event ${told} was told: it was cut, removed, or restored from a backup. ${BEGUN_ANEW}`;
+  const message = `The journal ends at event ${last}, but event ${told} was sent: it was cut, removed, or restored from a backup. ${NEW_JOURNAL}`;
   return fileProblem(relative(root, journal), new Problem('journal_rolled_back', message));
 };
 
-const BEGUN_ANEW =
-  'A new journal begins: the files count as they are now, without events, and numbers go on behind those that were told. Events that were not delivered and are missing here are lost. Programs that follow events: read everything again';
+const NEW_JOURNAL =
+  'A new journal starts from the files as they are now, without events; event numbers continue after the last one sent. Missing events that were not delivered are lost. Programs that follow events must read everything again';
 
 const problemsOfLines = ({ root, journal }: Layout, damaged: Journal['damaged']): FileProblem[] => {
   const [first] = damaged;
@@ -34,4 +34,4 @@ const problemsOfLines = ({ root, journal }: Layout, damaged: Journal['damaged'])
 };
 
 const LEFT_OUT =
-  'All others were read. What those lines said of a Work item was compared anew, which may have told a change twice; events that were not delivered yet are lost. Look after the disk';
+  'All other lines were read. The Work items of the damaged lines were compared again, which may have sent a change twice; events in them that were not delivered are lost. Check the disk';

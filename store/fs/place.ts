@@ -16,25 +16,28 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isDone, orElse } from '../base/or-else.ts';
+import { isDone, orElse } from '../base/attempt.ts';
 import { placing } from '../base/write-stage.ts';
 import type { Layout } from '../layout.ts';
-import { makeSyncedDirectory } from './make-directory.ts';
 import { isDirectoryItself } from './plain-path.ts';
-
-/** The steps of a durable write that file systems differ in. None waits: an editor has microseconds between two of them. */
+import { makeSyncedDirectory } from './synced.ts';
 
 /**
- * Puts a file that is ready where nothing may be; false when something is. Of several that try, also of other
- * processes, one wins. Where there are no hard links (exFAT, many network mounts) the place is claimed by an empty file
- * first: a crash in these microseconds leaves that.
+ * The steps of a durable write that differ by file system. All are synchronous, so that an editor has microseconds to
+ * save between two of them.
+ */
+
+/**
+ * Puts a finished file at a free name; false if the name is taken. One of several concurrent callers wins, across
+ * processes. Without hard links (exFAT, many network mounts) an empty file claims the name first; a crash at that moment
+ * leaves it.
  */
 export const putNew = (ready: string, target: string): boolean => {
   const linked = linkNew(ready, target);
   return linked === 'no links' ? putClaimed(ready, target) : linked === 'linked';
 };
 
-/** Gives a file a name more, where nothing may be. */
+/** Hard-links a file to a free name. */
 export const linkNew = (file: string, target: string): 'linked' | 'exists' | 'no links' => {
   try {
     placing(target, () => linkSync(file, target));
@@ -50,12 +53,12 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-/** Moves what is at `ready` to where nothing may be; false when something is. The place is claimed by an empty file first. */
+/** Moves a file to a free name, which an empty file claims first; false if the name is taken. */
 export const putClaimed = (ready: string, target: string): boolean => {
   const claim = claimAt(target);
   if (claim === undefined) return false;
   try {
-    // Somebody has put another file here, or written into this one: it is theirs.
+    // Another process replaced the claim or wrote into it.
     if (!isStill(target, claim)) return false;
     placing(target, () => renameSync(ready, target));
     return true;
@@ -79,9 +82,9 @@ const isStill = (target: string, { ino }: Stats): boolean => {
 };
 
 /**
- * Keeps a file for as long as it takes to replace it, and for good once `replace` returns true. It is kept as a link,
- * which also gets what an editor writes into it meanwhile; where there can be none, as a copy. False also when the copy
- * is not what is `expected`: somebody has just saved.
+ * Keeps the old file in `.dossier/undo` while `replace` runs, and permanently if it returns true. The file is kept as a
+ * hard link, which also receives concurrent writes of an editor, or else as a copy. False if the copy does not have the
+ * `expected` bytes, because the file was saved meanwhile.
  */
 export const keptForUndo = (
   layout: Layout,
@@ -109,12 +112,12 @@ const keep = (target: string, kept: string, expected: Buffer): boolean => {
   return readFileSync(kept).equals(expected);
 };
 
-// One that has no other name stays: a rename that fails may have been done.
+// The last name of a file stays: a failed rename may have taken effect.
 const dropLink = (kept: string): void => {
   if (orElse(() => lstatSync(kept).nlink > 1, false)) orElse(() => rmSync(kept), undefined);
 };
 
-/** Takes a file away for good, into `.dossier/undo`. */
+/** Moves a file to `.dossier/undo`. */
 export const moveToUndo = (layout: Layout, target: string): void => {
   const kept = undoPlace(layout, target);
   placing(target, () => moveOrCopy(target, kept));
@@ -130,10 +133,10 @@ const moveOrCopy = (target: string, kept: string): void => {
   }
 };
 
-/** The folder of today in `.dossier/undo`, made where it is not there. */
+/** Today's directory in `.dossier/undo`, created if missing. */
 export const undoDay = (layout: Layout): string => {
   const day = join(layout.undo, new Date().toISOString().slice(0, 10));
-  // Node's own way up answers ENOENT for a disk that is full or read-only.
+  // Node's `recursive` reports ENOENT for a full or read-only disk.
   const isKnown = isDone(() => mkdirSync(day), 'EEXIST', 'ENOENT') || isDirectoryItself(day);
   if (!isKnown) makeSyncedDirectory(day, 0o777, layout.root);
   return day;
@@ -142,24 +145,24 @@ export const undoDay = (layout: Layout): string => {
 /** A new name in `.dossier/undo`. */
 export const undoPlace = (layout: Layout, target: string): string => {
   const day = undoDay(layout);
-  // The end of a long name: with all of it, it would be longer than names can be.
+  // Only the end of a long name, because names have a greatest length.
   const name = basename(target).slice(-LONGEST_KEPT);
   return join(day, `${Date.now()}-${randomUUID().slice(0, 8)}-${name}`);
 };
 
-/** Whether a name in a day of `.dossier/undo` is one that `undoPlace` returns. */
+/** Whether `undoPlace` created this name. */
 export const isUndoName = (name: string): boolean => /^\d+-[0-9a-f]{8}-/.test(name);
 
-// In UTF-16, of which each takes three bytes at most.
+// In UTF-16 units, which take three bytes at most.
 const LONGEST_KEPT = 72;
 
-/** Who may read a file is the operator's choice, also of one that is replaced. Only root can give a file away. */
+/** Gives a replacement the mode and owner of the file it replaces. Only root can change an owner. */
 export const keepOwner = (path: string, { mode, uid, gid }: Stats): void => {
   orElse(() => lchownSync(path, uid, gid), undefined, 'EPERM');
   try {
     chmodSync(path, mode & MODE);
   } catch (error) {
-    // A file system without modes gives all files the same.
+    // On a file system without modes, all files have the same.
     if ((lstatSync(path).mode & MODE) !== (mode & MODE)) throw error;
   }
 };

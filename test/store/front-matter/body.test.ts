@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseSections, renderSections } from '../../../store/front-matter/fenced.ts';
+import { parseSections, renderSections } from '../../../store/front-matter/body.ts';
 
 const PIECES = ['`', '```', '````markdown', '\n', '## Heading', '\n\n', 'text', ' ', '> '];
 const text = fc.array(fc.constantFrom(...PIECES)).map((parts) => parts.join(''));

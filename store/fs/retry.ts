@@ -3,7 +3,7 @@ import { StoreError } from '../base/errors.ts';
 
 const TRIES = 5;
 
-/** Repeats an attempt that answers false or undefined; undefined when the last one did. Attempts are never nested. */
+/** Repeats an attempt until it returns neither false nor undefined; undefined after five tries. Never nest attempts. */
 export const repeat = async <T>(
   attempt: (isLast: boolean) => Promise<T | false | undefined>,
   pauseMs?: number,
@@ -16,15 +16,12 @@ export const repeat = async <T>(
   return undefined;
 };
 
-/** The same where the file changed since it was read; `file_busy`, which names the file, when it never holds still. */
+/** Like `repeat`, for a write that fails if the file changed since it was read. Throws `file_busy` after the last try. */
 export const untilDone = async <T>(
   file: string,
   attempt: () => Promise<T | false | undefined>,
 ): Promise<T> => {
   const done = await repeat(attempt);
   if (done !== undefined) return done;
-  throw new StoreError(
-    'file_busy',
-    `${file} changed again and again while it was written; try again`,
-  );
+  throw new StoreError('file_busy', `${file} kept changing while it was being written. Try again`);
 };

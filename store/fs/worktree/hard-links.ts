@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { orElse } from '../../base/or-else.ts';
+import { orElse } from '../../base/attempt.ts';
 import { statsAt } from '../plain-path.ts';
 import { undoLinksTo } from '../undo-links.ts';
 import type { Tree, TreeFolder } from './folder.ts';
 
-/** A new name for a file that is written here and linked or renamed into its place. */
+/** A new name for a temporary file. */
 export const hiddenName = (): string => `.dossier-${randomUUID()}.tmp`;
 
 const HIDDEN = /^\.dossier-[0-9a-f-]{36}\.tmp$/;
 
 /**
- * Whether the daemon made every other name of a file: a write that was interrupted, or whose rename failed, leaves one in
- * `.dossier/undo` or a temporary one. All names are counted, so a file with a name anywhere else is refused.
+ * Whether every other hard link of a file is the daemon's own: an interrupted or failed write leaves one in
+ * `.dossier/undo`, or a temporary one. Compares the count of links, so a link anywhere else gives false.
  */
 export const hasOnlyOwnLinks = (
   { layout, git_dir }: Tree,
@@ -29,7 +29,7 @@ export const hasOnlyOwnLinks = (
   return 1 + second + temporary.length + undoLinksTo(layout, stats) === stats.nlink;
 };
 
-/** Runs work while a file that is moved has its old name and its new one. */
+/** Runs work while a file that is being moved has both names. */
 export const whileLinked = async <T>(stats: Stats, work: () => Promise<T>): Promise<T> => {
   linked.add(keyOf(stats));
   try {

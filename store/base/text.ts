@@ -1,4 +1,4 @@
-/** Puts text into a Markdown code block that nothing inside it can end: its fence is longer than any in the text. */
+/** Puts text into a Markdown code block whose fence is longer than any in the text, so that nothing inside ends it. */
 export const fenceOff = (text: string, info: string): string => {
   const fence = fenceFor(text);
   const end = text === '' || text.endsWith('\n') ? '' : '\n';
@@ -10,3 +10,7 @@ export const fenceFor = (text: string): string => {
   const runs = text.match(/`{3,}/g) ?? [];
   return '`'.repeat(runs.reduce((longest, { length }) => Math.max(longest, length + 1), 3));
 };
+
+/** Quotes a word for a POSIX shell, if it needs quotes. */
+export const shellQuoted = (word: string): string =>
+  /^[\w./~+:@%-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Outbox } from '../../../store/archive/export-outbox.ts';
-import { createZip } from '../../../store/archive/export-zip.ts';
+import { createZip } from '../../../store/archive/export-write.ts';
 import { bytesOf, entriesIn } from '../../helpers/exported.ts';
 
 const DATE = new Date('2026-03-04T05:06:08.000Z');

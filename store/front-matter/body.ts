@@ -1,12 +1,13 @@
-import { fenceFor } from '../base/fence-off.ts';
+import { fenceFor } from '../base/text.ts';
+import type { FrontMatter } from './front-matter.ts';
 
-/** A text under a heading, as a record's body holds several. */
+/** A text under a heading in a record's body. */
 export interface TextSection {
   heading: string;
   text: string;
 }
 
-/** Each text under its heading, between fences that nothing in it can end. */
+/** Renders texts under their headings, in fences longer than any fence inside. */
 export const renderSections = (sections: readonly TextSection[]): string =>
   sections.map(sectionOf).join('');
 
@@ -17,7 +18,7 @@ const sectionOf = ({ heading, text }: TextSection): string => {
 
 const SECTION = /^## (.*)\n\n(`{3,})markdown\n/gm;
 
-/** The sections of such a body; what an operator wrote between them is none. */
+/** Parses the sections of such a body. Text between sections is ignored. */
 export const parseSections = (body: string): TextSection[] => {
   const lines = body.replaceAll('\r\n', '\n');
   const pattern = new RegExp(SECTION);
@@ -31,3 +32,13 @@ export const parseSections = (body: string): TextSection[] => {
   }
   return sections;
 };
+
+/** A log line for a record's body. */
+export const logLine = (at: string, line: string): string =>
+  `- ${at} ${line.replaceAll(/\s*\n\s*/g, ' ')}`;
+
+/** A record's body with a log line added. */
+export const withLogLine = (
+  { body, eol }: Pick<FrontMatter, 'body' | 'eol'>,
+  line: string,
+): string => `${body}${body === '' || body.endsWith('\n') ? '' : eol}${line}${eol}`;

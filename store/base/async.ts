@@ -1,0 +1,77 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+
+/**
+ * Coalesces concurrent reads. Calls made before a read starts share it; calls made while one runs share the next, so no
+ * caller gets a result older than its call.
+ */
+export const sharedRead = <T>(read: () => Promise<T>): (() => Promise<T>) => {
+  let running: Promise<unknown> | undefined;
+  let next: Promise<T> | undefined;
+  const begin = (): Promise<T> => {
+    next = undefined;
+    const reading = read();
+    running = reading;
+    const end = () => {
+      if (running === reading) running = undefined;
+    };
+    reading.then(end, end);
+    return reading;
+  };
+  return () => {
+    next ??= running === undefined ? Promise.resolve().then(begin) : running.then(begin, begin);
+    return next;
+  };
+};
+
+const SLICE_MS = 4;
+
+/** Runs `work` for each item, and yields to the event loop every few milliseconds. */
+export const inSlices = async <T>(all: Iterable<T>, work: (one: T) => void): Promise<void> => {
+  let since = performance.now();
+  for (const one of all) {
+    work(one);
+    if (performance.now() - since <= SLICE_MS) continue;
+    await nextTurn();
+    since = performance.now();
+  }
+};
+
+/** Lets any number of readers wait for the next event. */
+export interface WaitingRoom {
+  wake(): void;
+  /** Resolves at the next `wake`, or when `signal` aborts. */
+  wait(signal: AbortSignal): Promise<void>;
+}
+
+export const createWaitingRoom = (): WaitingRoom => {
+  const waiting = new Set<() => void>();
+  return {
+    wake: () => {
+      for (const leave of [...waiting]) leave();
+    },
+    wait: (signal) =>
+      new Promise((resolve) => {
+        const leave = (): void => {
+          waiting.delete(leave);
+          signal.removeEventListener('abort', leave);
+          resolve();
+        };
+        if (signal.aborted) return resolve();
+        waiting.add(leave);
+        signal.addEventListener('abort', leave);
+      }),
+  };
+};
+
+/** Whether `promise` resolves or rejects within `ms` milliseconds. The timer is cleared. */
+export const settlesWithin = async (promise: Promise<unknown>, ms: number): Promise<boolean> => {
+  const timer = new AbortController();
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  const late = delay(ms, false, { signal: timer.signal }).catch(() => false);
+  const first = await Promise.race([settled, late]);
+  timer.abort();
+  return first;
+};

@@ -1,0 +1,48 @@
+/** The result of `read`, or `otherwise` if it throws. With `codes`, other system errors are thrown on. */
+export const orElse = <T, F>(read: () => T, otherwise: F, ...codes: string[]): T | F => {
+  try {
+    return read();
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (codes.length > 0 && !codes.includes(code)) throw error;
+    return otherwise;
+  }
+};
+
+/** Whether `act` succeeded. With `codes`, other system errors are thrown on. */
+export const isDone = (act: () => void, ...codes: string[]): boolean =>
+  orElse(
+    () => {
+      act();
+      return true;
+    },
+    false,
+    ...codes,
+  );
+
+/** Whether an error comes from the disk or a limit of this machine, and says nothing about the file itself. */
+export const isDiskFault = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && FAULTS.has(String((error as NodeJS.ErrnoException).code));
+
+const FAULTS = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'EINTR']);
+
+/** The result of `read`, or undefined if it rejects. Disk faults are thrown on. */
+export const unlessFault = async <T>(read: Promise<T>): Promise<T | undefined> =>
+  read.catch((error: unknown) => {
+    if (isDiskFault(error)) throw error;
+    return undefined;
+  });
+
+/** The result of `read`, or `otherwise` if it throws. Disk faults are thrown on. */
+export const orElseUnlessFault = <T, F>(read: () => T, otherwise: F): T | F => {
+  try {
+    return read();
+  } catch (error) {
+    if (isDiskFault(error)) throw error;
+    return otherwise;
+  }
+};
+
+/** The message of anything thrown. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
