@@ -14,18 +14,19 @@ import { removeDirectory } from '../fs/remove-directory.ts';
 import { untilDone } from '../fs/until-done.ts';
 import { CASE_FILE, caseFile, transcriptFile } from '../layout.ts';
 import { grant, standingAfter } from '../reconcile/accept-change.ts';
-import { changingItem, movedAway } from '../reconcile/changing.ts';
+import { changingItem, movedAway } from '../reconcile/change-item.ts';
+import { freshItem, glance } from '../reconcile/fresh-item.ts';
 import type { Granted } from '../reconcile/held-changes.ts';
 import { answerOf, caseOf, type Item, newItem, recordOf } from '../reconcile/item.ts';
-import { readItem } from '../reconcile/item-files.ts';
-import { type Filter, inOrder, itemOf, matchesFilter, putItem } from '../reconcile/items.ts';
+import { inOrder, itemOf, putItem } from '../reconcile/items.ts';
 import { forgetItem } from '../reconcile/missing.ts';
-import { glance } from '../reconcile/peek.ts';
 import { parseCase } from '../reconcile/read-case.ts';
-import { freshItem, reconcileWritten, tellSoon } from '../reconcile/reconcile.ts';
+import { readItem } from '../reconcile/read-item.ts';
+import { reconcileWritten, tellSoon } from '../reconcile/reconcile.ts';
 import type { Case, CaseMatter } from '../records/case.ts';
 import { sessionsOf } from '../sessions/sessions.ts';
 import { attentionOf, readyToWrite, type Store } from '../store.ts';
+import { type Filter, matchesFilter } from './case-filter.ts';
 
 export interface ServedCase {
   body: Buffer;

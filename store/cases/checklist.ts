@@ -9,7 +9,7 @@ import { replaceFile } from '../fs/durable.ts';
 import { untilDone } from '../fs/until-done.ts';
 import { checklistFile } from '../layout.ts';
 import { grant } from '../reconcile/accept-change.ts';
-import { changingItem, createOwn } from '../reconcile/changing.ts';
+import { changingItem, createOwn } from '../reconcile/change-item.ts';
 import { checklistOf, type Item } from '../reconcile/item.ts';
 import { checklistIn, parseChecklist, tasksIn } from '../reconcile/read-checklist.ts';
 import { reconcileInTurn, reconcileWritten } from '../reconcile/reconcile.ts';

@@ -1,10 +1,19 @@
 import { join } from 'node:path';
-import { listTexts, readText, type TextFile, writeText } from '../front-matter/text-file.ts';
+import { sha256 } from '../base/sha256.ts';
+import {
+  editText,
+  listTexts,
+  readText,
+  type TextFile,
+  type TextRule,
+  writeText,
+} from '../front-matter/text-file.ts';
 import { isDirectoryItself } from '../fs/plain-path.ts';
-import { memoryDir } from '../layout.ts';
-import { assertOwn, changingItem } from '../reconcile/changing.ts';
+import { GLOBAL_MEMORY, memoryDir } from '../layout.ts';
+import { assertOwn, changingItem } from '../reconcile/change-item.ts';
 import { announce, pathOfItem } from '../reconcile/items.ts';
-import type { Store } from '../store.ts';
+import { whileNoLockIsTaken } from '../sessions/locks.ts';
+import { readyToWrite, type Store } from '../store.ts';
 
 /** The memory files of a Work item, planning files included, by name. Undefined when there is no such Work item. */
 export const memoryFilesOf = (store: Store, caseId: string): TextFile[] | undefined => {
@@ -47,3 +56,29 @@ export const memoryRootOf = (
   const path = pathOfItem(store, caseId, memoryDir);
   return path === undefined ? undefined : { path, exists: isDirectoryItself(path) };
 };
+
+/** The files of the global memory, by name. */
+export const listGlobalMemory = ({ layout }: Store): TextFile[] => listTexts(layout, layout.memory);
+
+export const readGlobalMemory = ({ layout }: Store, filename: string): TextFile | undefined =>
+  readText(layout, layout.memory, filename);
+
+/**
+ * Runs a rule on memory/global.md as it is on disk and writes what it answers; no session takes its lock between the two.
+ * With `ifMatch`, only when the file is still the one that was read.
+ */
+export const editGlobalMemory = (
+  store: Store,
+  rule: TextRule,
+  ifMatch?: string,
+): Promise<Omit<TextFile, 'content'>> =>
+  whileNoLockIsTaken(store, async () => {
+    await readyToWrite(store);
+    const path = { dir: store.layout.memory, filename: GLOBAL_MEMORY };
+    const { content } = await editText(store.layout, path, rule, ifMatch);
+    return {
+      filename: GLOBAL_MEMORY,
+      size: Buffer.byteLength(content),
+      sha256: sha256(content),
+    };
+  });

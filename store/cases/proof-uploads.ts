@@ -7,7 +7,7 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { createFile, removeFile } from '../fs/durable.ts';
 import { writeSynced } from '../fs/synced.ts';
 import { proofDir } from '../layout.ts';
-import { assertOwn } from '../reconcile/changing.ts';
+import { assertOwn } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
 import { readyToWrite, type Store } from '../store.ts';
 

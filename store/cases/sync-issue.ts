@@ -2,7 +2,7 @@ import { type IssueCopy, issueCopyOf, writeIssueCopy } from '../codehost/issue-c
 import { changeLinkOnce, type LinkChange, linkOf } from '../codehost/links.ts';
 import { keepSync } from '../codehost/syncs.ts';
 import { untilDone } from '../fs/until-done.ts';
-import { changingItem } from '../reconcile/changing.ts';
+import { changingItem } from '../reconcile/change-item.ts';
 import { caseOf, type Item } from '../reconcile/item.ts';
 import { reconcileWritten } from '../reconcile/reconcile.ts';
 import type { IssueLinkMatter } from '../records/link.ts';

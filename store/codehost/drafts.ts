@@ -4,9 +4,9 @@ import { bodyOfText, textOfBody } from '../front-matter/front-matter.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { storable } from '../front-matter/storable.ts';
 import { pullDraftFile } from '../layout.ts';
-import { changingItem } from '../reconcile/changing.ts';
+import { changingItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
-import { type Kept, type Rule, recordKind } from '../reconcile/record-kind.ts';
+import { type Kept, type Rule, recordKind } from '../reconcile/sidecar-records.ts';
 import { PullDraftMatter } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
 

@@ -4,7 +4,7 @@ import { listFolder } from '../front-matter/folder.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { imagesDir } from '../layout.ts';
-import { changingItem, createOwn } from '../reconcile/changing.ts';
+import { changingItem, createOwn } from '../reconcile/change-item.ts';
 import { announce, pathOfItem } from '../reconcile/items.ts';
 import type { Store } from '../store.ts';
 

@@ -4,7 +4,7 @@ import { renderFrontMatter } from '../front-matter/splice.ts';
 import { issueFile } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
 import { itemOf } from '../reconcile/items.ts';
-import { recordKind } from '../reconcile/record-kind.ts';
+import { recordKind } from '../reconcile/sidecar-records.ts';
 import { IssueCopyMatter } from '../records/link.ts';
 import type { Store } from '../store.ts';
 

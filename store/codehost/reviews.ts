@@ -4,9 +4,9 @@ import { parseSections, renderSections } from '../front-matter/fenced.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { storable } from '../front-matter/storable.ts';
 import { reviewsDir } from '../layout.ts';
-import { changingItem } from '../reconcile/changing.ts';
+import { changingItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
-import { type Kept, recordKind } from '../reconcile/record-kind.ts';
+import { type Kept, recordKind } from '../reconcile/sidecar-records.ts';
 import { ReviewMatter } from '../records/review.ts';
 import type { Store } from '../store.ts';
 

@@ -5,8 +5,8 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { storable } from '../front-matter/storable.ts';
 import { pullUpdatesDir } from '../layout.ts';
-import { changingItem, createOwn } from '../reconcile/changing.ts';
-import { type Kept, recordKind } from '../reconcile/record-kind.ts';
+import { changingItem, createOwn } from '../reconcile/change-item.ts';
+import { type Kept, recordKind } from '../reconcile/sidecar-records.ts';
 import { BodyUpdateMatter } from '../records/body-update.ts';
 import type { Store } from '../store.ts';
 

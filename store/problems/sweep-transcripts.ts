@@ -4,7 +4,7 @@ import { isDirectoryItself } from '../fs/plain-path.ts';
 import { GONE_MS } from '../journal/journal-state.ts';
 import { transcriptFile } from '../layout.ts';
 import type { Store } from '../store.ts';
-import { filesOf } from './look-closer.ts';
+import { filesOf } from './sidecar-problems.ts';
 
 /** What the journal keeps under this name: since when the session of a transcript is gone. */
 const ORPHANS = 'transcripts';

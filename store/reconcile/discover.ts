@@ -14,10 +14,9 @@ import { repeat } from '../fs/until-done.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';
 import { attentionOf, type Store } from '../store.ts';
 import type { Item } from './item.ts';
-import { type ItemFiles, type KnownFiles, readItem } from './item-files.ts';
-import { estrange, itemIn, itemOf, moveItem, putItem } from './items.ts';
+import { estrange, itemIn, itemOf, itemsOf, moveItem, putItem } from './items.ts';
+import { type ItemFiles, type KnownFiles, readItem } from './read-item.ts';
 import { reconcile, reconcileInTurn } from './reconcile.ts';
-import { itemsOf } from './state.ts';
 import { walk } from './walk.ts';
 
 /** Finds Work items that were made, copied or moved by hand under `from`, relative to the workspace. */

@@ -1,14 +1,17 @@
 import { join } from 'node:path';
+import { notFollowed } from '../base/write-stage.ts';
 import { isSound, type ReadEntry } from '../front-matter/entry.ts';
+import { editKnown } from '../front-matter/record-file.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
+import { isGitReplaying } from '../fs/git-work.ts';
 import { caseFile, proofDir, webhooksDir } from '../layout.ts';
 import type { Store } from '../store.ts';
-import { standingAfter } from './accept-change.ts';
+import { grant, standingAfter } from './accept-change.ts';
 import type { Granted } from './held-changes.ts';
 import { caseOf, type Item } from './item.ts';
-import { itemsOf } from './state.ts';
+import { itemsOf, standingOf } from './items.ts';
 
-export interface Fix {
+interface Fix {
   path: string;
   /** Of the file that they were worked out from. */
   sha: string;
@@ -52,4 +55,40 @@ const followUps = (store: Store, item: Item): Fix[] => {
   if (changes === undefined) return [];
   const path = caseFile(join(store.layout.root, item.dir));
   return [{ path, sha: entry.sha, changes, ...standingAfter(item, changes) }];
+};
+
+/**
+ * Writes what hand-made files lack and what follows from the records. True when something was written. Not while git
+ * replays commits: it would refuse to go on. The sweep after that finds it undone, and so it finds what could not be written.
+ */
+export const settle = async (store: Store, item: Item): Promise<boolean> => {
+  const fixes = fixesOf(store, item);
+  if (fixes.length === 0) return false;
+  const failed = isGitReplaying(store.layout) ? fixes : await mendAll(store, item, fixes);
+  if (failed.length < fixes.length) return true;
+  item.told = undefined;
+  return false;
+};
+
+/** Returns those that failed. */
+const mendAll = async (store: Store, item: Item, fixes: readonly Fix[]): Promise<Fix[]> => {
+  const failed: Fix[] = [];
+  for (const fix of fixes) {
+    await mend(store, item, fix).catch((error) => {
+      // One that was moved meanwhile is mended where it is now.
+      if (standingOf(store, item) !== 'there') return;
+      store.report(error, `mending ${fix.path}`);
+      failed.push(fix);
+    });
+  }
+  return failed;
+};
+
+const mend = async (
+  store: Store,
+  item: Item,
+  { path, sha, changes, grants }: Fix,
+): Promise<void> => {
+  const isDone = await notFollowed(() => editKnown(store.layout, path, sha, () => ({ changes })));
+  if (isDone && grants !== undefined) grant(store, item, grants);
 };

@@ -9,10 +9,10 @@ import { CASE_FILE } from '../layout.ts';
 import type { Case, State } from '../records/case.ts';
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
 import { type Granted, type HeldBack, heldMessage } from './held-changes.ts';
-import { type ItemFiles, NO_FAULTS, problemsIn } from './item-files.ts';
-import { NO_MEDIAS, NO_NAMES } from './proof-files.ts';
 import { type Evidence, evaluateGate, type WorktreeWork } from './proof-gate.ts';
 import type { CaseFile } from './read-case.ts';
+import { type ItemFiles, NO_FAULTS, problemsIn } from './read-item.ts';
+import { NO_MEDIAS, NO_NAMES } from './read-media.ts';
 import type { ProofFile } from './read-proofs.ts';
 
 /** A Work item in memory. Everything here can be read again from its directory. */

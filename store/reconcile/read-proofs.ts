@@ -5,7 +5,7 @@ import { lackingIn, parseFrontMatter, textOfBody } from '../front-matter/front-m
 import { checkerOf } from '../front-matter/parse.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
 import { ProofMatter } from '../records/proof.ts';
-import type { ProofMedia, ProofMedias } from './proof-files.ts';
+import type { ProofMedia, ProofMedias } from './read-media.ts';
 
 /** A proof, read. The content stays on disk; its hash tells whether the verification still holds. */
 export interface ProofFile {

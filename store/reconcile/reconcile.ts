@@ -1,28 +1,22 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../base/locks.ts';
-import { orElse } from '../base/or-else.ts';
-import { notFollowed } from '../base/write-stage.ts';
-import { inDoubt, isSame, saysSame, withProblem } from '../front-matter/entry.ts';
+import { inDoubt, saysSame, withProblem } from '../front-matter/entry.ts';
 import { Problem } from '../front-matter/problem.ts';
-import { editKnown } from '../front-matter/record-file.ts';
 import { hasCode } from '../fs/durable.ts';
-import { isGitReplaying } from '../fs/git-work.ts';
-import { isDirectoryItself, type Standing, standing, statsAt } from '../fs/plain-path.ts';
+import { isDirectoryItself, type Standing, statsAt } from '../fs/plain-path.ts';
 import { isGateShut } from '../held/held.ts';
 import { gateOf } from '../held/held-file.ts';
 import type { ToldState } from '../journal/journal-state.ts';
-import { caseFile, sessionLockFile } from '../layout.ts';
+import { sessionLockFile } from '../layout.ts';
 import { trustCommandFor } from '../settings/trust/told.ts';
 import { attentionOf, type Store } from '../store.ts';
-import { grant } from './accept-change.ts';
 import { eventsBetween } from './compare.ts';
-import { type Fix, fixesOf } from './fixes.ts';
+import { settle } from './fixes.ts';
 import { holdBack } from './held-changes.ts';
 import { type Item, seenOf } from './item.ts';
-import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './item-files.ts';
-import { announce, itemOf, touch } from './items.ts';
-import { itemsOf } from './state.ts';
+import { announce, itemOf, itemsOf, standingOf, touch } from './items.ts';
+import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './read-item.ts';
 
 /**
  * Read, compare with what was last told, tell the difference. API writes call it after their own write, watcher hints,
@@ -32,27 +26,6 @@ export const reconcile = (store: Store, id: string, patient = false): Promise<vo
   store.locks.take(lockOn.item(id), async () => {
     const item = itemOf(store, id);
     if (item !== undefined) await reconcileInTurn(store, item, patient);
-  });
-
-/**
- * The same, for who only shows the item: resolves once it was looked at, and does not wait until the disk has what is told
- * of it, unless more is written for it to be whole. Rejects with what goes wrong before.
- */
-export const look = (store: Store, id: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    let isShown = false;
-    const turn = store.locks.take(lockOn.item(id), async () => {
-      const item = itemOf(store, id);
-      if (item === undefined) return;
-      const telling = reconcileInTurn(store, item);
-      isShown = fixesOf(store, item).length === 0;
-      if (isShown) resolve();
-      await telling;
-    });
-    turn.then(resolve, (error) => {
-      if (isShown) store.report(error, `telling what changed in ${id}`);
-      else reject(error);
-    });
   });
 
 // Adoption, then what follows from it: more rounds than that mean that somebody else writes the same file over and over.
@@ -136,28 +109,6 @@ export const isAway = (store: Store): boolean => {
   return true;
 };
 
-/** The item as it is on disk this moment, `patient` as above. Costs one lstat when case.md did not change. */
-export const freshItem = async (
-  store: Store,
-  id: string,
-  patient = false,
-): Promise<Item | undefined> => {
-  const item = itemOf(store, id);
-  if (item === undefined || isUnchanged(store, item)) return item;
-  await reconcile(store, id, patient);
-  return itemOf(store, id);
-};
-
-export const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
-  // What keeps it from being looked at is found, and told, by whoever reads it.
-  const stats = orElse(() => statsAt(caseFile(join(layout.root, dir))), undefined);
-  return stats !== undefined && isSame(files.case, stats);
-};
-
-/** How its directory stands this moment. */
-export const standingOf = ({ layout: { root } }: Store, { dir }: Item): Standing =>
-  standing(root, join(root, dir));
-
 const readAgain = (store: Store, item: Item, patient: boolean): Standing => {
   const { layout } = store;
   const wasFreed = noteLock(store, item);
@@ -238,40 +189,4 @@ const append = async (store: Store, item: Item, now: ToldState): Promise<void> =
   await journal.append({ seen: { id, state: now }, ...back, events });
   item.seen = now;
   announce(store, item.id);
-};
-
-/**
- * Writes what hand-made files lack and what follows from the records. True when something was written. Not while git
- * replays commits: it would refuse to go on. The sweep after that finds it undone, and so it finds what could not be written.
- */
-const settle = async (store: Store, item: Item): Promise<boolean> => {
-  const fixes = fixesOf(store, item);
-  if (fixes.length === 0) return false;
-  const failed = isGitReplaying(store.layout) ? fixes : await mendAll(store, item, fixes);
-  if (failed.length < fixes.length) return true;
-  item.told = undefined;
-  return false;
-};
-
-/** Returns those that failed. */
-const mendAll = async (store: Store, item: Item, fixes: readonly Fix[]): Promise<Fix[]> => {
-  const failed: Fix[] = [];
-  for (const fix of fixes) {
-    await mend(store, item, fix).catch((error) => {
-      // One that was moved meanwhile is mended where it is now.
-      if (standingOf(store, item) !== 'there') return;
-      store.report(error, `mending ${fix.path}`);
-      failed.push(fix);
-    });
-  }
-  return failed;
-};
-
-const mend = async (
-  store: Store,
-  item: Item,
-  { path, sha, changes, grants }: Fix,
-): Promise<void> => {
-  const isDone = await notFollowed(() => editKnown(store.layout, path, sha, () => ({ changes })));
-  if (isDone && grants !== undefined) grant(store, item, grants);
 };

@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { refreshGlobals } from '../settings/globals.ts';
 import { attentionOf, type Store } from '../store.ts';
+import { doLate } from './deferred.ts';
 import { isPatient, meet, meetClosed } from './discover.ts';
-import { readItem, sameFiles } from './item-files.ts';
-import { allItems, itemIn, unstrange } from './items.ts';
-import { doLate } from './late.ts';
+import { allItems, itemIn, itemsOf, unstrange } from './items.ts';
+import { readItem, sameFiles } from './read-item.ts';
 import { noteLock, reconcile } from './reconcile.ts';
-import { itemsOf } from './state.ts';
 import { type WalkedDirectory, walk } from './walk.ts';
 
 const SLICE_MS = 4;

@@ -5,9 +5,9 @@ import { recordNames } from '../front-matter/folder.ts';
 import { logLine, withLogLine } from '../front-matter/log-lines.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { conflictsDir } from '../layout.ts';
-import { changingItem } from '../reconcile/changing.ts';
+import { changingItem } from '../reconcile/change-item.ts';
 import { allItems } from '../reconcile/items.ts';
-import { type Kept, recordKind } from '../reconcile/record-kind.ts';
+import { type Kept, recordKind } from '../reconcile/sidecar-records.ts';
 import { ConflictMatter } from '../records/conflict.ts';
 import type { Store } from '../store.ts';
 

@@ -1,10 +1,22 @@
 import { basename, join } from 'node:path';
 import { shortId } from '../base/names.ts';
 import { orElse } from '../base/or-else.ts';
+import { sha256 } from '../base/sha256.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkerOf } from '../front-matter/parse.ts';
 import { readRecord, readRegularFile } from '../front-matter/record-file.ts';
-import { type Approved, type FileGate, isGateShut, type KeptParts, settled } from '../held/held.ts';
+import type { TextFile } from '../front-matter/text-file.ts';
+import {
+  type Approved,
+  type FileGate,
+  type HeldText,
+  inForceOf,
+  isGateShut,
+  type KeptParts,
+  orderlessHash,
+  settled,
+  written,
+} from '../held/held.ts';
 import { gateOf, saveGate } from '../held/held-file.ts';
 import { commentsFile, planFile, planningFile, sessionFile, sessionsDir } from '../layout.ts';
 import { allItems, pathOfItem } from '../reconcile/items.ts';
@@ -120,4 +132,82 @@ export const approvedIn = (store: Store, caseId: string): Approved => {
   if (path === undefined) return null;
   const planning = () => readRecord(store.layout.root, path, checkerOf(PlanningMatter));
   return orElse(() => planning()?.matter.approved, null) ?? null;
+};
+
+/** What holds of the session in `dir`, whose file says `found`. */
+export const heldMatter = (store: Store, dir: string, found: SessionMatter): SessionMatter => {
+  const gate = gateOf(store);
+  const kept = gate.sessions.get(sessionKey(dir));
+  if (kept === undefined) return found;
+  const guarded = guardedOf(found);
+  const holds = inForceOf(gate, kept.matter, guarded);
+  return holds === guarded ? found : holds;
+};
+
+/** What holds of the plan or the comments of a session, whose file is `found`. */
+export const heldText = (
+  store: Store,
+  dir: string,
+  name: HeldText,
+  found: TextFile | undefined,
+): TextFile | undefined => {
+  const gate = gateOf(store);
+  const kept = gate.sessions.get(sessionKey(dir));
+  if (kept === undefined) return found;
+  const content = found?.content ?? null;
+  const holds = inForceOf(gate, kept[name], content);
+  if (holds === content) return found;
+  if (holds === null) return undefined;
+  return {
+    filename: `${name}.md`,
+    content: holds,
+    size: Buffer.byteLength(holds),
+    sha256: sha256(holds),
+  };
+};
+
+/** The daemon is about to write this of a session: should it die before `noteMatter`, it holds all the same. */
+export const intendMatter = (store: Store, matter: SessionMatter): void => {
+  const key = shortId(matter.id);
+  const kept = gateOf(store).sessions.get(key);
+  if (kept === undefined) return;
+  const next = orderlessHash(guardedOf(matter));
+  keepParts(store, key, { ...kept, matter: { ...kept.matter, next } });
+};
+
+/** The daemon wrote this of a session: it holds. */
+export const noteMatter = (store: Store, caseId: string, matter: SessionMatter): void => {
+  const key = shortId(matter.id);
+  const gate = gateOf(store);
+  const known = gate.sessions.get(key);
+  if (known === undefined && !isGateShut(gate)) return;
+  const holds = guardedOf(matter);
+  const { id } = matter;
+  const none = { holds: null };
+  const kept = known ?? { id, case_id: caseId, matter: { holds }, plan: none, comments: none };
+  const found = foundOf(store, caseId, key)?.matter ?? holds;
+  keepParts(store, key, {
+    ...kept,
+    matter: written(gate, kept.matter, { holds, found }, store.clock()),
+  });
+};
+
+/** The same of its plan or its comments, which are about to be written. */
+export const intendText = (store: Store, dir: string, name: HeldText, content: string): void => {
+  const kept = gateOf(store).sessions.get(sessionKey(dir));
+  if (kept === undefined) return;
+  const part = { holds: null, ...kept[name], next: orderlessHash(content) };
+  keepParts(store, sessionKey(dir), { ...kept, [name]: part });
+};
+
+/** The daemon wrote that text: it holds. */
+export const noteText = (store: Store, dir: string, name: HeldText, content: string): void => {
+  const kept = gateOf(store).sessions.get(sessionKey(dir));
+  if (kept !== undefined)
+    keepParts(store, sessionKey(dir), { ...kept, [name]: { holds: content } });
+};
+
+const keepParts = (store: Store, key: string, kept: KeptParts): void => {
+  gateOf(store).sessions.set(key, kept);
+  saveGate(store);
 };

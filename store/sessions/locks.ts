@@ -10,8 +10,7 @@ import { inFolderTurn } from '../fs/folder-guard.ts';
 import { assertNoLinks } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import { sessionLockFile, sessionsDir } from '../layout.ts';
-import { pathOfItem } from '../reconcile/items.ts';
-import { itemsOf } from '../reconcile/state.ts';
+import { itemsOf, pathOfItem } from '../reconcile/items.ts';
 import { type Lock, LockMatter } from '../records/lock.ts';
 import type { Store } from '../store.ts';
 

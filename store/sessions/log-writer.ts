@@ -1,11 +1,17 @@
+import { closeSync, fstatSync, fsyncSync, lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { jsonText } from '../base/json.ts';
-import { lastLine } from '../fs/lines.ts';
+import { addLines, lastLine, openLines } from '../fs/lines.ts';
 import { makeSyncedDirectory } from '../fs/make-directory.ts';
-import { openEventLog } from './event-log.ts';
-import { keptElsewhere, wholeHere, withoutWords } from './log-limit.ts';
 import type { LogFiles } from './log-reader.ts';
-import { parseEvent, type TranscriptEvent, type Untold } from './transcript-event.ts';
+import {
+  keptElsewhere,
+  parseEvent,
+  type TranscriptEvent,
+  type Untold,
+  wholeHere,
+  withoutWords,
+} from './transcript-event.ts';
 
 /** Writes a session's log: all of it into events.ndjson until that is long, then what happened there, and all beside it. */
 export interface LogWriter {
@@ -75,4 +81,62 @@ const wordless = ({ id, untold }: Numbered): Numbered[] =>
 const lastOf = (path: () => string): { seq: number; event: TranscriptEvent | undefined } => {
   const { value, unread } = lastLine(path(), parseEvent);
   return { seq: (value?.id ?? 0) + unread, event: value };
+};
+
+/** events.ndjson, as it is written. `path` is where it is this moment. */
+export interface EventLog {
+  /** How large the file is, in bytes, with whatever others wrote to it. Opens it. */
+  size(): number;
+  add(text: string): void;
+  /** Returns when everything so far is on disk. */
+  sync(): void;
+}
+
+export const openEventLog = (path: () => string): EventLog => {
+  let log: OpenLog | undefined;
+  const close = (): void => {
+    if (log !== undefined) closeSync(log.descriptor);
+    log = undefined;
+  };
+  const opened = (): OpenLog => {
+    if (log !== undefined && !isAsLeft(log, path())) close();
+    log ??= openFile(path());
+    return log;
+  };
+  return {
+    size: () => opened().size,
+    add: (text) => {
+      const { descriptor } = opened();
+      try {
+        const written = addLines(descriptor, text);
+        if (log !== undefined) log.size += written;
+      } catch (error) {
+        // Half a line may be there now; the next opening cuts it off.
+        close();
+        throw error;
+      }
+    },
+    sync: () => {
+      if (log !== undefined) fsyncSync(log.descriptor);
+      close();
+    },
+  };
+};
+
+interface OpenLog {
+  descriptor: number;
+  inode: number;
+  size: number;
+}
+
+const openFile = (path: string): OpenLog => {
+  const descriptor = openLines(path, parseEvent);
+  const { ino, size } = fstatSync(descriptor);
+  return { descriptor, inode: ino, size };
+};
+
+// An editor that saves puts another file in its place, or leaves this one without its last newline.
+const isAsLeft = ({ inode, size }: OpenLog, path: string): boolean => {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.ino === inode && found.size === size;
 };

@@ -4,10 +4,10 @@ import { editText, readText, type TextFile } from '../front-matter/text-file.ts'
 import { type Approved, inForceOf, isGateShut } from '../held/held.ts';
 import { gateOf, saveGate } from '../held/held-file.ts';
 import { memoryDir, planningFile } from '../layout.ts';
-import { assertOwn, changingItem } from '../reconcile/changing.ts';
+import { assertOwn, changingItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
 import { announce, itemOf } from '../reconcile/items.ts';
-import { recordKind } from '../reconcile/record-kind.ts';
+import { recordKind } from '../reconcile/sidecar-records.ts';
 import { PLANNING_FILES, type PlanningFile, PlanningMatter } from '../records/planning.ts';
 import type { Store } from '../store.ts';
 

@@ -8,7 +8,7 @@ import { putFile, readText, type TextFile, textOf, writeText } from '../front-ma
 import { createFile } from '../fs/durable.ts';
 import { diffFile, sinceApprovalFile } from '../layout.ts';
 import type { Store } from '../store.ts';
-import { heldText, intendText, noteText } from './held-session.ts';
+import { heldText, intendText, noteText } from './held-sessions.ts';
 
 const PLAN = 'plan.md';
 

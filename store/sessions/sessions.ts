@@ -24,8 +24,8 @@ import { sessionFile, sessionsDir } from '../layout.ts';
 import { pathOfItem } from '../reconcile/items.ts';
 import { byAge, isEnded, type Session, SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
-import { heldMatter, intendMatter, noteMatter } from './held-session.ts';
-import { type SessionRecord, sessionOf } from './session-of.ts';
+import { heldMatter, intendMatter, noteMatter } from './held-sessions.ts';
+import { type SessionRecord, sessionOf } from './served-session.ts';
 
 /** A session with what only the daemon needs, and its directory. */
 export interface StoredSession extends SessionRecord {

@@ -2,11 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { visible, visibleOutput, visibleWithin } from '../base/visible.ts';
 import { createWaitingRoom } from '../base/waiting-room.ts';
 import { eventsFile } from '../layout.ts';
-import { KEPT_LIMIT, LOG_LIMIT, logIsFull, withoutWords } from './log-limit.ts';
-import { type LogFiles, readOn, startAfter } from './log-reader.ts';
+import { createPieces, type LogFiles, type Pieces, readOn, startAfter } from './log-reader.ts';
 import { openLog } from './log-writer.ts';
-import { createPieces, type Pieces } from './pieces.ts';
-import { gapEvent, type TranscriptEvent, type Untold } from './transcript-event.ts';
+import {
+  gapEvent,
+  KEPT_LIMIT,
+  LOG_LIMIT,
+  logIsFull,
+  type TranscriptEvent,
+  type Untold,
+  withoutWords,
+} from './transcript-event.ts';
 
 /** The execution events of one session: events.ndjson, one line each, and whoever reads along. */
 export interface Transcript {

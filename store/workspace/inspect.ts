@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import type { FileProblem } from '../front-matter/problem.ts';
 import type { Layout } from '../layout.ts';
-import { problemsIn, readItem } from '../reconcile/item-files.ts';
+import { problemsIn, readItem } from '../reconcile/read-item.ts';
 import { walk } from '../reconcile/walk.ts';
 import { watchesWanted } from '../watch/watch-limits.ts';
 

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { toldProblems } from '../../store/reconcile/tell-problems.ts';
+import { toldProblems } from '../../store/reconcile/problem-events.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';

@@ -1,9 +1,9 @@
 import { jsonText } from '../../../store/base/json.ts';
 import { etagOf } from '../../../store/base/names.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
+import { orLate } from '../../../store/reconcile/deferred.ts';
 import { caseStateOf, recordOf } from '../../../store/reconcile/item.ts';
 import { allItems, itemOf, whenChanged, whenNoticed } from '../../../store/reconcile/items.ts';
-import { orLate } from '../../../store/reconcile/late.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';
 import type { State } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';

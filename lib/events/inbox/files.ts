@@ -3,7 +3,11 @@ import { sha256 } from '../../../store/base/sha256.ts';
 import { type WaitingChange, waitingKept, waitingOf } from '../../../store/pending/pending.ts';
 import type { Item } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
-import { isTrust, type ToldProblem, toldProblems } from '../../../store/reconcile/tell-problems.ts';
+import {
+  isTrust,
+  type ToldProblem,
+  toldProblems,
+} from '../../../store/reconcile/problem-events.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';

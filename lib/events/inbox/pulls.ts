@@ -1,6 +1,5 @@
 import { linkSeen } from '../../../store/codehost/link-index.ts';
-import { hasPull } from '../../../store/codehost/pull-index.ts';
-import { readPull } from '../../../store/codehost/pulls.ts';
+import { hasPull, readPull } from '../../../store/codehost/pulls.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';

@@ -6,10 +6,13 @@ import { appendDelivery } from '../../../store/webhooks/deliveries.ts';
 import { disableRegistration, type Registration } from '../../../store/webhooks/webhooks.ts';
 import { secretOf } from '../../../store/workspace/secrets.ts';
 import type { Log } from '../../log.ts';
-import { type Ahead, createAhead } from './ahead.ts';
-import { nextAttemptAt } from './schedule.ts';
-import type { Parcel, SendingThread, Sent } from './sending-thread.ts';
-import type { Slots } from './slots.ts';
+import {
+  type Ahead,
+  createAhead,
+  type Parcel,
+  type SendingThread,
+  type Sent,
+} from './sending-thread.ts';
 
 /** What every delivery is made with. */
 export interface DeliveryDeps {
@@ -149,4 +152,59 @@ const disable = async (desk: DeliveryDeps, registration: Registration): Promise<
     store.report(error, `disabling webhook ${id}`),
   );
   desk.changed();
+};
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** How long after each attempt that failed the next one comes, in milliseconds; after the last it is kept as failed. */
+export const RETRIES: readonly number[] = [
+  SECOND,
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  HOUR,
+  6 * HOUR,
+  24 * HOUR,
+];
+
+const JITTER = 0.1;
+
+/** When to try again after `attempt` attempts; undefined: no more. A tenth more or less, so that not all come at once. */
+export const nextAttemptAt = (
+  schedule: readonly number[],
+  attempt: number,
+  now: Date,
+  random = Math.random(),
+): Date | undefined => {
+  const delay = schedule[attempt - 1];
+  if (delay === undefined) return undefined;
+  return new Date(now.getTime() + delay * (1 - JITTER + 2 * JITTER * random));
+};
+
+export type Slots = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** At most `count` of what is given run at once; the others wait, first come first served. */
+export const createSlots = (count: number): Slots => {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  const enter = async (): Promise<void> => {
+    if (free === 0) return new Promise((resolve) => waiting.push(resolve));
+    free -= 1;
+  };
+  const leave = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  };
+  return async (work) => {
+    await enter();
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  };
 };

@@ -2,11 +2,16 @@ import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import type { EventRecord } from '../../../store/records/event.ts';
 import { readDeliveries } from '../../../store/webhooks/deliveries.ts';
 import type { Registration } from '../../../store/webhooks/webhooks.ts';
-import { createAhead, inChunks } from './ahead.ts';
 import { attemptDelivery, type DeliveryDeps, type Task } from './attempt.ts';
 import { closeBacklog, isTooLong, isTooOld, lookAtClosed } from './backlog-limit.ts';
-import { createCancellableDelay } from './cancellable-delay.ts';
-import { type DeliveryQueue, idFor, waitingDeliveries, wants } from './waiting-deliveries.ts';
+import {
+  createCancellableDelay,
+  type DeliveryQueue,
+  idFor,
+  waitingDeliveries,
+  wants,
+} from './pending-deliveries.ts';
+import { createAhead } from './sending-thread.ts';
 
 export const openQueue = (desk: DeliveryDeps, registration: Registration): DeliveryQueue => {
   const { journal } = desk.store;
@@ -60,6 +65,18 @@ const AT_ONCE = 64;
 const deliverAll = async (lane: DeliveryQueue): Promise<void> => {
   const events = lane.desk.store.journal.after(lane.position);
   for await (const some of inChunks(events, AT_ONCE)) if (!(await deliverSome(lane, some))) return;
+};
+
+/** What an iterable gives, some at once: as many as there are now, up to `most`. */
+const inChunks = async function* <T>(all: AsyncIterable<T>, most: number): AsyncGenerator<T[]> {
+  let chunk: T[] = [];
+  for await (const one of all) {
+    chunk.push(one);
+    if (chunk.length < most) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
 };
 
 const deliverSome = async (

@@ -11,7 +11,7 @@ import { retireSecret } from '../../../store/workspace/secrets.ts';
 import type { DeliveryDeps } from './attempt.ts';
 import { dropClosed, forgetClosed } from './backlog-limit.ts';
 import { dropQueue, openQueue, updateReceiver, wakeDeliveries } from './delivery-queue.ts';
-import type { DeliveryQueue } from './waiting-deliveries.ts';
+import type { DeliveryQueue } from './pending-deliveries.ts';
 
 /** The lanes of all receivers, by the id of their registration. */
 export interface DeliveryQueues {

@@ -5,7 +5,7 @@ import { deliveryIds, readDeliveries } from '../../../store/webhooks/deliveries.
 import { allRegistrationsReadable, registrationsOf } from '../../../store/webhooks/webhooks.ts';
 import { secretIds } from '../../../store/workspace/secrets.ts';
 import type { Log } from '../../log.ts';
-import { attemptDelivery, type DeliveryDeps } from './attempt.ts';
+import { attemptDelivery, createSlots, type DeliveryDeps, RETRIES } from './attempt.ts';
 import { isTooLong, lookAtClosed } from './backlog-limit.ts';
 import {
   limitBacklog,
@@ -16,10 +16,8 @@ import {
 } from './delivery-queue.ts';
 import { createQueues, type DeliveryQueues, forgetReceiver } from './delivery-queues.ts';
 import type { OwnUrl } from './own-address.ts';
-import { RETRIES } from './schedule.ts';
+import { waitingDeliveries } from './pending-deliveries.ts';
 import { createSendingThread } from './sending-thread.ts';
-import { createSlots } from './slots.ts';
-import { waitingDeliveries } from './waiting-deliveries.ts';
 
 /**
  * Brings every event of the journal to every receiver that asked for it: in order per receiver, at least once, from

@@ -1,6 +1,6 @@
 /** The thread that sends webhooks: see sending-thread.ts. */
 import { parentPort } from 'node:worker_threads';
-import { createSender } from './deliver.ts';
+import { createSender } from './sender.ts';
 import type { Parcel, SendingOrder, SendingReport, Sent } from './sending-thread.ts';
 import { signatures } from './sign.ts';
 

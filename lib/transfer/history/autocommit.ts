@@ -5,8 +5,13 @@ import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { autocommitChanges, type CommittedPictures, type Due, tellAll } from './commit-changes.ts';
-import { forgetUncommitted } from './uncommitted.ts';
+import {
+  autocommitChanges,
+  type CommittedPictures,
+  type Due,
+  forgetUncommitted,
+  tellAll,
+} from './commit-changes.ts';
 
 interface Autocommit {
   /** From now on each change is committed while the setting `autocommit` is true; first what is uncommitted already. */

@@ -1,4 +1,6 @@
+import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
+import { freshItem } from '../../../store/reconcile/fresh-item.ts';
 import {
   allItems,
   isKnownPlace,
@@ -6,8 +8,8 @@ import {
   itemIn,
   itemOf,
 } from '../../../store/reconcile/items.ts';
-import { freshItem } from '../../../store/reconcile/reconcile.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import type { FileStatus } from '../../tools/git/read/status.ts';
 import type { GitAt, GitWorktree, WithGit } from '../../tools/git/run/git.ts';
 import {
   type Changed,
@@ -17,8 +19,12 @@ import {
   uncommitted,
 } from '../../tools/git/write/commit.ts';
 import { commitOnly, finishCommit } from '../../tools/git/write/commit-only.ts';
-import { type CommittedPicture, caseMessage, pictureOf, workspaceMessage } from './message.ts';
-import { tellUncommitted } from './uncommitted.ts';
+import {
+  type CommittedPicture,
+  caseMessage,
+  pictureOf,
+  workspaceMessage,
+} from './commit-message.ts';
 
 /** Work items by id, each as it was when it was last committed. */
 export type CommittedPictures = Map<string, CommittedPicture>;
@@ -167,3 +173,35 @@ const unsettled = ({ journal }: Store): Set<string> =>
 /** Every Work item as it is now: what is committed first is told as a change from this. */
 export const tellAll = (store: Store): CommittedPictures =>
   new Map(allItems(store).map((item) => [item.id, pictureOf(item)]));
+
+const OWNER = 'autocommit';
+
+interface Look {
+  /** What was looked at, from the workspace. */
+  places: readonly string[];
+  left: readonly FileStatus[];
+  /** Of the workspace in its repository. */
+  prefix: string;
+}
+
+/** Tells which files the daemon leaves to the operator to commit, until it finds them committed. */
+export const tellUncommitted = ({ problems }: Store, { places, left, prefix }: Look): void => {
+  const isLookedAt = ({ file }: FileProblem): boolean =>
+    places.some((place) => file === place || file.startsWith(`${place}/`));
+  const elsewhere = problems.of(OWNER).filter((problem) => !isLookedAt(problem));
+  problems.set(OWNER, [...elsewhere, ...left.map((file) => problemOf(file, prefix))]);
+};
+
+/** Nobody wants them committed any more. */
+export const forgetUncommitted = ({ problems }: Store): void => problems.set(OWNER, []);
+
+const problemOf = ({ path, repository }: FileStatus, prefix: string): FileProblem => ({
+  file: path.slice(prefix.length),
+  code: 'not_committed',
+  message: repository ? NESTED : STAGED,
+});
+
+const STAGED =
+  'It is not committed, for something of it is staged. git commit keeps what you staged; git restore --staged gives the file back to autocommit';
+const NESTED =
+  'It is not committed, for it is a git repository of its own. Remove its .git, or list it in .gitignore';

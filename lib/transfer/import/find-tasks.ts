@@ -2,8 +2,7 @@ import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { findBacklog } from '../../../store/archive/backlog-files.ts';
 import { isDirectoryItself, statsAt } from '../../../store/fs/plain-path.ts';
-import { beginningOf } from './source-file.ts';
-import type { TaskSource } from './task-source.ts';
+import { beginningOf, type TaskSource } from './task-source.ts';
 
 /** Tasks of another tool that were found, and not read yet. */
 export interface FoundTasks {

@@ -4,8 +4,14 @@ import {
   findBacklog,
   readBacklog,
 } from '../../../store/archive/backlog-files.ts';
-import type { Fate, SourceTask, TaskSource } from './task-source.ts';
-import { GIVEN_UP, listOf, timeOf } from './task-values.ts';
+import {
+  type Fate,
+  GIVEN_UP,
+  listOf,
+  type SourceTask,
+  type TaskSource,
+  timeOf,
+} from './task-source.ts';
 
 /** The tasks of a Backlog.md project, also those that are drafts, completed or archived. */
 export const readTasks = (path: string): TaskSource => {

@@ -1,9 +1,18 @@
 import { basename, dirname, resolve } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
-import { objectIn, sourceBytes } from './source-file.ts';
-import type { Fate, SourceTask, TaskSource } from './task-source.ts';
-import { GIVEN_UP, listOf, mapOf, textOf, timeOf } from './task-values.ts';
+import {
+  type Fate,
+  GIVEN_UP,
+  listOf,
+  mapOf,
+  objectIn,
+  type SourceTask,
+  sourceBytes,
+  type TaskSource,
+  textOf,
+  timeOf,
+} from './task-source.ts';
 
 type Issue = Record<string, unknown>;
 

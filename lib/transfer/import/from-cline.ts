@@ -3,9 +3,15 @@ import { basename, join, resolve } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import { isDirectoryItself, statsAt } from '../../../store/fs/plain-path.ts';
-import { objectIn, sourceBytes } from './source-file.ts';
-import type { SourceTask, TaskSource } from './task-source.ts';
-import { mapOf, textOf, timeOf } from './task-values.ts';
+import {
+  mapOf,
+  objectIn,
+  type SourceTask,
+  sourceBytes,
+  type TaskSource,
+  textOf,
+  timeOf,
+} from './task-source.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,7 +1,15 @@
 import { basename, dirname, resolve } from 'node:path';
 import { namesIn, readTaskFiles, type TaskFile } from '../../../store/archive/backlog-files.ts';
-import type { Fate, SourceTask, TaskSource } from './task-source.ts';
-import { GIVEN_UP, listOf, mapOf, textOf, timeOf } from './task-values.ts';
+import {
+  type Fate,
+  GIVEN_UP,
+  listOf,
+  mapOf,
+  type SourceTask,
+  type TaskSource,
+  textOf,
+  timeOf,
+} from './task-source.ts';
 
 const FOLDERS = ['active', 'backlog', 'archive'];
 const ARCHIVE = 'archive/';

@@ -8,9 +8,14 @@ import { repeat } from '../../../store/fs/until-done.ts';
 import { cleanEnvironment } from '../../tools/process/environment.ts';
 import { execute } from '../../tools/process/execute.ts';
 import { findProgram } from '../../tools/process/find-program.ts';
-import { beginningOf } from './source-file.ts';
-import type { Fate, SourceTask, TaskSource } from './task-source.ts';
-import { textOf, timeOf } from './task-values.ts';
+import {
+  beginningOf,
+  type Fate,
+  type SourceTask,
+  type TaskSource,
+  textOf,
+  timeOf,
+} from './task-source.ts';
 
 type Row = Record<string, unknown>;
 type Ask = (sql: string) => Promise<Row[]>;

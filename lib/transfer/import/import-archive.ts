@@ -4,7 +4,7 @@ import { contentOf, overheard } from '../../../store/archive/contents.ts';
 import { readManifest, type Vouched } from '../../../store/archive/read-manifest.ts';
 import { idIn } from '../../../store/archive/standing.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
-import { type BroughtIn, bringInFiles, type ImportOptions } from './bring-in.ts';
+import { type BroughtIn, bringInFiles, type ImportOptions } from './import-files.ts';
 
 /** Brings an export into a workspace. Throws an ArchiveError for one that is not, to the byte, what its manifest says. */
 export const importArchive = async (

@@ -17,10 +17,9 @@ import {
   type Cargo,
   type CargoFile,
   type ImportOptions,
-} from './bring-in.ts';
+} from './import-files.ts';
 import { caseOfTask, type TaskCase, withIds } from './task-case.ts';
-import type { SourceTask, TaskSource } from './task-source.ts';
-import { mapOf, wellFormed } from './task-values.ts';
+import { mapOf, type SourceTask, type TaskSource, wellFormed } from './task-source.ts';
 
 interface TextFile extends CargoFile {
   text: string;

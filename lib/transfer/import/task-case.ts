@@ -3,8 +3,7 @@ import { visible } from '../../../store/base/visible.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import type { CaseMatter } from '../../../store/records/case.ts';
 import { shorten } from '../../text/shorten.ts';
-import type { Fate, SourceTask, TaskSource } from './task-source.ts';
-import { wellFormed } from './task-values.ts';
+import { type Fate, type SourceTask, type TaskSource, wellFormed } from './task-source.ts';
 
 /** A task as the Work item that it becomes. */
 export interface TaskCase {

@@ -1,6 +1,6 @@
 import { lockOn } from '../../../../store/base/locks.ts';
 import { messageOf } from '../../../../store/base/message-of.ts';
-import { doLater } from '../../../../store/reconcile/late.ts';
+import { doLater } from '../../../../store/reconcile/deferred.ts';
 import {
   type SessionRule,
   type StoredSession,

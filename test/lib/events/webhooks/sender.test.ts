@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { createSender } from '../../../../lib/events/webhooks/deliver.ts';
+import { createSender } from '../../../../lib/events/webhooks/sender.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
 import { openReceiver } from '../../../helpers/receiver.ts';
 

@@ -11,9 +11,9 @@ import {
   type WorkCommit,
 } from '../records/work-commit.ts';
 import type { Store } from '../store.ts';
-import { planSeen } from './approved.ts';
 import { unconfirmedIn } from './consent.ts';
 import { sessionKey } from './held-sessions.ts';
+import { planSeen } from './plan-versions.ts';
 
 /** A session as session.md says it, and its directory. */
 export interface SessionRecord {

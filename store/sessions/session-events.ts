@@ -1,6 +1,6 @@
 import { lockOn } from '../base/locks.ts';
 import { milestoneEvents, runStateOf } from '../journal/milestones.ts';
-import { orLate } from '../reconcile/late.ts';
+import { orLate } from '../reconcile/deferred.ts';
 import type { Session } from '../records/session.ts';
 import { remembered, type Store } from '../store.ts';
 

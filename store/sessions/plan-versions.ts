@@ -1,13 +1,13 @@
 import { sha256 } from '../base/sha256.ts';
 import { warningsIn } from '../base/visible.ts';
+import { listDirectory } from '../front-matter/folder.ts';
 import { ifReadable, Problem } from '../front-matter/problem.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { editText, readText, type TextFile } from '../front-matter/text-file.ts';
 import { approvedFile, planFile } from '../layout.ts';
 import type { Session, SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
-import { wasSentBack } from './sent-back.ts';
-import { lookAtPlan, type PlanNow } from './session-texts.ts';
+import { keepSessionFile, lookAtPlan, type PlanNow } from './session-texts.ts';
 
 const APPROVED = 'approved.md';
 
@@ -95,3 +95,28 @@ const EDITED = new Problem(
   'plan_edited',
   'It is another text than what was approved. Nothing follows from that: what runs is approved.md',
 );
+
+const SENT_BACK = /^sent-back(?:-(\d+))?\.md$/;
+
+/** The plan that the operator sent back last, as it stood then. Undefined where none was. */
+export const readSentBack = ({ layout }: Store, dir: string): TextFile | undefined => {
+  const [last] = listDirectory(dir)
+    .filter((name) => SENT_BACK.test(name))
+    .toSorted((a, b) => numberOf(b) - numberOf(a));
+  return last === undefined ? undefined : readText(layout, dir, last);
+};
+
+/** Whether the operator has sent back one. */
+export const wasSentBack = (dir: string): boolean =>
+  listDirectory(dir).some((name) => SENT_BACK.test(name));
+
+const numberOf = (name: string): number => Number(SENT_BACK.exec(name)?.[1] ?? 1);
+
+/** Keeps the plan as it stands, which is about to be sent back: the next one is compared with it. Answers its hash. */
+export const keepSentBack = async (store: Store, dir: string): Promise<string> => {
+  const { plan, bytes } = lookAtPlan(store, dir);
+  if (plan === undefined || bytes === undefined) return '';
+  if (readSentBack(store, dir)?.sha256 !== plan.sha256)
+    await keepSessionFile(store, dir, 'sent-back.md', bytes);
+  return plan.sha256;
+};

@@ -1,9 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import { type EventBody, type EventRecord, isSent } from '../../../store/records/event.ts';
 import type { Registration } from '../../../store/webhooks/webhooks.ts';
-import type { Ahead } from './ahead.ts';
 import { type DeliveryDeps, deliveryId } from './attempt.ts';
-import type { CancellableDelay } from './cancellable-delay.ts';
+import type { Ahead } from './sending-thread.ts';
 
 /** One receiver: its events go out one after the other, each until it is delivered or kept as failed. */
 export interface DeliveryQueue {
@@ -67,4 +67,30 @@ const noteListed = (listed: DeliveryQueue['listed'], id: string, seq: number): v
   listed.set(id, seq);
   const [oldest] = listed.keys();
   if (listed.size > MOST_LISTED && oldest !== undefined) listed.delete(oldest);
+};
+
+export interface CancellableDelay {
+  /**
+   * Resolves when `leftMs` says that nothing is left, or when it rings. Asked again every minute: a machine that sleeps
+   * counts no time.
+   */
+  wait(leftMs: () => number): Promise<void>;
+  /** Ends the wait now. */
+  ring(): void;
+}
+
+const LOOK_MS = 60_000;
+
+/** A wait that can be cut short. One at a time. */
+export const createCancellableDelay = (): CancellableDelay => {
+  let bell = new AbortController();
+  return {
+    wait: async (leftMs) => {
+      bell = new AbortController();
+      const { signal } = bell;
+      for (let left = leftMs(); left > 0 && !signal.aborted; left = leftMs())
+        await delay(Math.min(left, LOOK_MS), undefined, { signal }).catch(() => undefined);
+    },
+    ring: () => bell.abort(),
+  };
 };

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import {
-  type NamedBytes,
-  parseFiles,
-  renderFiles,
-} from '../../../store/worktrees/snapshot-text.ts';
+import { type NamedBytes, parseFiles, renderFiles } from '../../../store/worktrees/snapshots.ts';
 
 const piece = fc.oneof(
   fc.constantFrom(

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { TSchema } from 'typebox';
 import { isRecordName } from '../base/names.ts';
-import { parseTimeline } from '../codehost/read-timeline.ts';
+import { parseTimeline } from '../codehost/timeline.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';

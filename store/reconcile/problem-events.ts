@@ -5,8 +5,8 @@ import { ROLLED_BACK } from '../journal/journal.ts';
 import type { EventBody } from '../records/event.ts';
 import { TRUST_NEEDED } from '../settings/trust/told.ts';
 import type { Store } from '../store.ts';
+import { orLate } from './deferred.ts';
 import { itemOf } from './items.ts';
-import { orLate } from './late.ts';
 
 /** A problem as it was told, and when. */
 export interface ToldProblem extends FileProblem {

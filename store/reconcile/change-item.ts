@@ -6,9 +6,9 @@ import type { Standing } from '../fs/plain-path.ts';
 import { CASE_FILE } from '../layout.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import type { Item } from './item.ts';
-import { readItem } from './item-files.ts';
-import { itemOf } from './items.ts';
-import { reconcileInTurn, standingOf } from './reconcile.ts';
+import { itemOf, standingOf } from './items.ts';
+import { readItem } from './read-item.ts';
+import { reconcileInTurn } from './reconcile.ts';
 
 /**
  * Runs work on a Work item in its turn, ready to write. What was changed by hand before is told first: two changes never

@@ -16,9 +16,9 @@ import type { ToldState } from '../journal/journal-state.ts';
 import { caseFile, checklistFile, proofDir, webhooksDir } from '../layout.ts';
 import type { ChecklistEntry } from '../records/proof.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
-import { type ProofMedias, readMedias, unknownIn } from './proof-files.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
 import { parseChecklist } from './read-checklist.ts';
+import { type ProofMedias, readMedias, unknownIn } from './read-media.ts';
 import { mediasOf, type ProofFile, parseProof, withMedias } from './read-proofs.ts';
 
 /** The files of a Work item that events and rules look at, as last read. */

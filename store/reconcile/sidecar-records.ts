@@ -14,7 +14,7 @@ import {
 } from '../front-matter/record-file.ts';
 import { untilDone } from '../fs/until-done.ts';
 import type { Store } from '../store.ts';
-import { createOwn } from './changing.ts';
+import { createOwn } from './change-item.ts';
 import type { Item } from './item.ts';
 import { itemOf } from './items.ts';
 

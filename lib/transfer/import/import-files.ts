@@ -16,8 +16,7 @@ import {
 import { clearLeftovers } from '../../../store/fs/directories.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { holdWorkspace } from '../../../store/workspace/hold.ts';
-import { arrivalsOf } from './arrivals.ts';
-import { type ImportConflict, importPlan, type Plan } from './plan.ts';
+import { arrivalsOf, type ImportConflict, importPlan, type Plan } from './import-plan.ts';
 
 export interface ImportOptions {
   /** Absolute. */

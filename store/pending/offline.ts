@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { type ConsentLog, readConsentLog } from '../consent/log.ts';
+import type { ReadEntry } from '../front-matter/entry.ts';
+import { readFolder } from '../front-matter/folder.ts';
+import { checkerOf } from '../front-matter/parse.ts';
+import { ifReadable } from '../front-matter/problem.ts';
+import { readRecord, readRegularFile } from '../front-matter/record-file.ts';
+import { type Layout, sessionFile } from '../layout.ts';
+import { readItem } from '../reconcile/read-item.ts';
+import { walk } from '../reconcile/walk.ts';
+import { isEnded, SessionMatter } from '../records/session.ts';
+import type { TrustedValue, WaitingValue } from '../records/trust.ts';
+import { unconfirmedIn } from '../sessions/consent.ts';
+import { claimed, confirmClaim, type SessionClaim, sessionDirs } from '../sessions/unconfirmed.ts';
+import { readSettings } from '../settings/globals.ts';
+import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
+import { effectiveOf } from '../settings/trust/effective.ts';
+import { openTrustLog } from '../settings/trust/open-log.ts';
+import { type Book, createBook } from '../settings/trust/trust-log.ts';
+import { revokeTrusted, trustedValues } from '../settings/trust/trusted.ts';
+import { waitingSettingValues, waitingValue } from '../settings/trust/waiting.ts';
+import { waitingWebhook } from '../settings/trust/webhook.ts';
+import { waitingKeys } from '../workspace/api-keys.ts';
+import { claimedWorktrees, confirmWorktrees } from '../worktrees/claimed-worktrees.ts';
+
+/** What waits for the operator in a workspace, read by who is not its daemon. Writes nothing. */
+export const waitingOnDisk = (layout: Layout): WaitingValue[] => [
+  ...lookForWaiting(layout),
+  ...waitingKeys(layout),
+  ...claimedWorktrees(layout),
+  ...claimedSessions(layout),
+];
+
+/** Makes what was looked at hold, while no daemon runs. Throws a StateDirError where that cannot be kept. */
+export const trustOnDisk = async (
+  layout: Layout,
+  values: readonly WaitingValue[],
+): Promise<void> => {
+  const consent = openTrustLog(layout);
+  const ofKind = (...kinds: WaitingValue['kind'][]) =>
+    values.filter(({ kind }) => kinds.includes(kind));
+  const plain = ofKind('setting', 'webhook', 'key');
+  consent.grant(plain.map(({ key, value }) => ({ key, value: value ?? undefined })));
+  confirmOnDisk(layout, consent, ofKind('session', 'approval'));
+  await confirmWorktrees(layout, ofKind('worktree'));
+};
+
+/** What the operator has trusted, read by who is not the workspace's daemon. */
+export const trustedOnDisk = (layout: Layout): TrustedValue[] =>
+  trustedValues(readConsentLog(layout));
+
+/** Takes the trust in a key back, while no daemon runs; false where it is not trusted. */
+export const revokeOnDisk = (layout: Layout, key: string): boolean =>
+  revokeTrusted(createBook(openTrustLog(layout)), key);
+
+/** What waits in a workspace, read by who is not its daemon: settings, and receivers of events. Writes nothing. */
+export const lookForWaiting = (layout: Layout): WaitingValue[] => {
+  const book = createBook(readConsentLog(layout));
+  const { entries } = readFolder(layout.webhooks, new Map(), { parse: parseWebhook });
+  return [
+    ...waitingSettingsIn(layout, book),
+    ...waitingWebhooksIn(book, { scope: undefined, folder: 'webhooks', entries }),
+    ...[...walk(layout.root)].flatMap(({ dir, kind }) =>
+      kind === 'item' ? waitingInItem(layout, book, dir) : [],
+    ),
+  ];
+};
+
+/** The same of the settings alone. */
+export const waitingSettingsIn = (
+  layout: Layout,
+  book = createBook(readConsentLog(layout)),
+): WaitingValue[] => {
+  const entry = readSettings(layout);
+  const { waiting } = effectiveOf(entry?.value ?? {}, book);
+  return waitingSettingValues(layout, { waiting, written_at: entry?.written_at ?? 0 });
+};
+
+const waitingInItem = (layout: Layout, book: Book, dir: string): WaitingValue[] => {
+  if (readFolder(join(layout.root, dir, 'webhooks'), new Map(), PARSING).entries.size === 0)
+    return [];
+  const files = readItem(layout.root, dir);
+  const scope = files?.case.value?.matter.id;
+  if (files === undefined || scope === undefined) return [];
+  return waitingWebhooksIn(book, { scope, folder: `${dir}/webhooks`, entries: files.webhooks });
+};
+
+const PARSING = { parse: parseWebhook };
+
+interface Registrations {
+  scope: string | undefined;
+  folder: string;
+  entries: ReadonlyMap<string, ReadEntry<WebhookFile>>;
+}
+
+// One that has no id yet gets it from the daemon, and is trusted by that.
+const waitingWebhooksIn = (book: Book, { scope, folder, entries }: Registrations): WaitingValue[] =>
+  [...entries].flatMap(([name, { value, written_at }]) => {
+    const part = value && waitingWebhook(book, { scope, matter: value.matter });
+    const file = `${folder}/${name}`;
+    if (part === undefined) return [];
+    const key = value?.adopt?.id === undefined ? part.key : file;
+    return waitingValue({ ...part, key }, { kind: 'webhook', file, written_at });
+  });
+
+/** Sessions that files alone say were started or approved, read by who is not the workspace's daemon. */
+export const claimedSessions = (layout: Layout, consent = readConsentLog(layout)): WaitingValue[] =>
+  claimsIn(layout, consent).map((claim) => claimed(layout, claim));
+
+/** Keeps that the operator confirms these, as far as they are what was looked at, while no daemon runs. */
+export const confirmOnDisk = (
+  layout: Layout,
+  consent: ConsentLog,
+  values: readonly WaitingValue[],
+): void => {
+  const wanted = new Set(values.map(({ key, hash }) => `${key} ${hash}`));
+  for (const claim of claimsIn(layout, consent)) {
+    const { key, hash } = claimed(layout, claim);
+    if (wanted.has(`${key} ${hash}`)) confirmClaim({ consent }, claim);
+  }
+};
+
+const claimsIn = (layout: Layout, consent: ConsentLog): SessionClaim[] => {
+  const path = layout.machine;
+  const machine = ifReadable(() => readRegularFile(layout.root, path), undefined);
+  const here = { consent, machine: machine?.toString('utf8').trim() };
+  return [...walk(layout.root)].flatMap(({ dir, kind }) =>
+    kind === 'item' ? claimsOf(layout, here, dir) : [],
+  );
+};
+
+const check = checkerOf(SessionMatter);
+
+const claimsOf = (
+  layout: Layout,
+  { consent, machine }: { consent: ConsentLog; machine: string | undefined },
+  dir: string,
+): SessionClaim[] => {
+  const open = sessionDirs(layout.root, dir).flatMap((path) => {
+    const found = ifReadable(() => readRecord(layout.root, sessionFile(path), check), undefined);
+    return found === undefined || isEnded(found.matter.status)
+      ? []
+      : { path, matter: found.matter };
+  });
+  const item = open.length === 0 ? undefined : readItem(layout.root, dir)?.case.value?.matter;
+  if (item?.id === undefined) return [];
+  const { id: case_id, title } = item;
+  return open.flatMap(({ path, matter }): SessionClaim[] => {
+    const unconfirmed = unconfirmedIn({ consent }, { case_id, matter });
+    const isOthers = matter.machine !== undefined && matter.machine !== machine;
+    return unconfirmed === undefined || isOthers
+      ? []
+      : [{ case_id, title, dir: path, matter, unconfirmed }];
+  });
+};
