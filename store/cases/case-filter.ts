@@ -6,13 +6,13 @@ export interface Filter {
   outcome?: string;
   type?: string;
   project?: string;
-  /** Milliseconds since the epoch; neither end is in it. */
+  /** Milliseconds since the epoch, both ends exclusive. */
   created?: Span;
   updated?: Span;
-  /** Each has to be in the title or the description. */
+  /** Each must match the title or the description. */
   words?: readonly RegExp[];
   ids?: ReadonlySet<string>;
-  /** What its id begins with, in small letters. */
+  /** In lower case. */
   id_prefix?: string;
 }
 
@@ -37,7 +37,7 @@ export const matchesFilter = (item: Item, filter: Filter): boolean => {
   );
 };
 
-// Last of all: it is what costs.
+// Checked last: the text search is the expensive part.
 const hasWords = (item: Item, { words }: Filter): boolean => {
   if (words === undefined) return true;
   const { matter, description } = caseOf(item);

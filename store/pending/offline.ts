@@ -11,7 +11,12 @@ import { walk } from '../reconcile/walk.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
 import type { TrustedValue, WaitingValue } from '../records/trust.ts';
 import { unconfirmedIn } from '../sessions/consent.ts';
-import { claimed, confirmClaim, type SessionClaim, sessionDirs } from '../sessions/unconfirmed.ts';
+import {
+  confirmClaim,
+  pendingClaim,
+  type SessionClaim,
+  sessionDirs,
+} from '../sessions/unconfirmed.ts';
 import { readSettings } from '../settings/globals.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import { effectiveOf } from '../settings/trust/effective.ts';
@@ -23,7 +28,7 @@ import { waitingWebhook } from '../settings/trust/webhook.ts';
 import { waitingKeys } from '../workspace/api-keys.ts';
 import { claimedWorktrees, confirmWorktrees } from '../worktrees/claimed-worktrees.ts';
 
-/** What waits for the operator in a workspace, read by who is not its daemon. Writes nothing. */
+/** All values that need the operator's confirmation, read without a daemon. Writes nothing. */
 export const waitingOnDisk = (layout: Layout): WaitingValue[] => [
   ...lookForWaiting(layout),
   ...waitingKeys(layout),
@@ -31,7 +36,7 @@ export const waitingOnDisk = (layout: Layout): WaitingValue[] => [
   ...claimedSessions(layout),
 ];
 
-/** Makes what was looked at hold, while no daemon runs. Throws a StateDirError where that cannot be kept. */
+/** Confirms values that the operator was shown, while no daemon runs. Throws StateDirError if that cannot be recorded. */
 export const trustOnDisk = async (
   layout: Layout,
   values: readonly WaitingValue[],
@@ -45,15 +50,15 @@ export const trustOnDisk = async (
   await confirmWorktrees(layout, ofKind('worktree'));
 };
 
-/** What the operator has trusted, read by who is not the workspace's daemon. */
+/** The values that the operator has trusted, read without a daemon. */
 export const trustedOnDisk = (layout: Layout): TrustedValue[] =>
   trustedValues(readConsentLog(layout));
 
-/** Takes the trust in a key back, while no daemon runs; false where it is not trusted. */
+/** Revokes the trust in a key, while no daemon runs; false if it is not trusted. */
 export const revokeOnDisk = (layout: Layout, key: string): boolean =>
   revokeTrusted(createBook(openTrustLog(layout)), key);
 
-/** What waits in a workspace, read by who is not its daemon: settings, and receivers of events. Writes nothing. */
+/** Untrusted settings and webhook receivers, read without a daemon. Writes nothing. */
 export const lookForWaiting = (layout: Layout): WaitingValue[] => {
   const book = createBook(readConsentLog(layout));
   const { entries } = readFolder(layout.webhooks, new Map(), { parse: parseWebhook });
@@ -66,7 +71,7 @@ export const lookForWaiting = (layout: Layout): WaitingValue[] => {
   ];
 };
 
-/** The same of the settings alone. */
+/** Untrusted settings. */
 export const waitingSettingsIn = (
   layout: Layout,
   book = createBook(readConsentLog(layout)),
@@ -93,7 +98,7 @@ interface Registrations {
   entries: ReadonlyMap<string, ReadEntry<WebhookFile>>;
 }
 
-// One that has no id yet gets it from the daemon, and is trusted by that.
+// A registration without an id gets one from the daemon, so the file itself is the key.
 const waitingWebhooksIn = (book: Book, { scope, folder, entries }: Registrations): WaitingValue[] =>
   [...entries].flatMap(([name, { value, written_at }]) => {
     const part = value && waitingWebhook(book, { scope, matter: value.matter });
@@ -103,11 +108,11 @@ const waitingWebhooksIn = (book: Book, { scope, folder, entries }: Registrations
     return waitingValue({ ...part, key }, { kind: 'webhook', file, written_at });
   });
 
-/** Sessions that files alone say were started or approved, read by who is not the workspace's daemon. */
+/** Sessions whose files claim a start or an approval without a record on this machine, read without a daemon. */
 export const claimedSessions = (layout: Layout, consent = readConsentLog(layout)): WaitingValue[] =>
-  claimsIn(layout, consent).map((claim) => claimed(layout, claim));
+  claimsIn(layout, consent).map((claim) => pendingClaim(layout, claim));
 
-/** Keeps that the operator confirms these, as far as they are what was looked at, while no daemon runs. */
+/** Records the confirmation of claims that did not change since they were shown, while no daemon runs. */
 export const confirmOnDisk = (
   layout: Layout,
   consent: ConsentLog,
@@ -115,7 +120,7 @@ export const confirmOnDisk = (
 ): void => {
   const wanted = new Set(values.map(({ key, hash }) => `${key} ${hash}`));
   for (const claim of claimsIn(layout, consent)) {
-    const { key, hash } = claimed(layout, claim);
+    const { key, hash } = pendingClaim(layout, claim);
     if (wanted.has(`${key} ${hash}`)) confirmClaim({ consent }, claim);
   }
 };

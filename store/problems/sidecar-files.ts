@@ -14,7 +14,7 @@ import { PullDraftMatter, PullMatter } from '../records/pull-request.ts';
 import { ReviewMatter } from '../records/review.ts';
 import { SyncMatter } from '../records/sync.ts';
 
-/** What a file has to be; undefined for one that is none of ours. */
+/** The parser of a file by its name; undefined for files that are no records. */
 type Kind = (name: string) => ((text: string) => unknown) | undefined;
 
 const named =
@@ -27,13 +27,13 @@ const records = (schema: TSchema): Kind => {
   return (name) => (isRecordName(name) ? parse : undefined);
 };
 
-/** The record files of a Work item that are read when somebody asks for them: no comparison needs them. */
+/** The sidecar records that are single files. A comparison does not read them. */
 const FILES: Readonly<Record<string, (text: string) => unknown>> = {
   'issue.md': parserOf(IssueCopyMatter),
   'planning.md': parserOf(PlanningMatter),
 };
 
-/** The folders of such files. */
+/** The folders of sidecar records. */
 const FOLDERS: Readonly<Record<string, Kind>> = {
   conflicts: records(ConflictMatter),
   pr: named({
@@ -46,11 +46,11 @@ const FOLDERS: Readonly<Record<string, Kind>> = {
   syncs: records(SyncMatter),
 };
 
-/** These files as they were read, by path within the Work item: nothing but what is wrong, and what tells a change. */
-export type Aside = ReadonlyMap<string, ReadEntry<unknown>>;
+/** Sidecar records as last read, by path within the Work item. Entries have only what tells problems and changes. */
+export type SidecarFiles = ReadonlyMap<string, ReadEntry<unknown>>;
 
-/** Reads what changed since it was last read, and what keeps a folder from being read. */
-export const readAside = (path: string, before: Aside = NONE): Aside => {
+/** Reads the files that changed since the last reading, with a problem for each unreadable folder. */
+export const readAside = (path: string, before: SidecarFiles = NONE): SidecarFiles => {
   const found = new Map<string, ReadEntry<unknown>>();
   const look = (file: string, parse: (text: string) => unknown): void => {
     const entry = readEntry<unknown>(join(path, file), { before: before.get(file), parse });
@@ -59,7 +59,7 @@ export const readAside = (path: string, before: Aside = NONE): Aside => {
   for (const [file, parse] of Object.entries(FILES)) look(file, parse);
   for (const [folder, kind] of Object.entries(FOLDERS)) {
     const { names, fault } = listFolder(join(path, folder));
-    if (fault !== undefined) found.set(folder, faulty(fault));
+    if (fault !== undefined) found.set(folder, problemEntry(fault));
     for (const name of names.toSorted()) {
       const parse = kind(name);
       if (parse !== undefined) look(`${folder}/${name}`, parse);
@@ -68,10 +68,10 @@ export const readAside = (path: string, before: Aside = NONE): Aside => {
   return found;
 };
 
-const NONE: Aside = new Map<string, never>();
+const NONE: SidecarFiles = new Map<string, never>();
 
-/** An entry that holds nothing but a fault, which is looked for anew each time. */
-export const faulty = (problem: Problem): ReadEntry<unknown> => ({
+/** An entry with a problem and no value, which is read again each time. */
+export const problemEntry = (problem: Problem): ReadEntry<unknown> => ({
   signature: '',
   sha: '',
   written_at: 0,

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { inSlices } from '../base/slices.ts';
-import { dropLinks, noteLink } from '../codehost/link-index.ts';
-import { dropPulls, notePull } from '../codehost/pulls.ts';
+import { dropLinks, refreshLink } from '../codehost/link-index.ts';
+import { dropPulls, refreshPull } from '../codehost/pulls.ts';
 import { type ReadEntry, readEntry, sameEntries } from '../front-matter/entry.ts';
 import { entryProblem } from '../front-matter/entry-problems.ts';
 import { folderFault, listFolder } from '../front-matter/folder.ts';
@@ -15,36 +15,37 @@ import {
 import { statsAt } from '../fs/plain-path.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
-import { allItems, itemOf, notice, wasUntold } from '../reconcile/items.ts';
+import { allItems, itemOf, notice, startedWithoutBaseline } from '../reconcile/items.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
 import { forgetComments, tellComments } from '../sessions/comments.ts';
 import { approvalProblems } from '../sessions/plan-versions.ts';
 import { noteOpenSessions } from '../sessions/unconfirmed.ts';
 import { remembered, type Store } from '../store.ts';
-import { faulty, readAside } from './sidecar-files.ts';
+import { problemEntry, readAside } from './sidecar-files.ts';
 
 /**
- * Looks at the files of all Work items that no comparison needs, for what is wrong with them. After the start, and not
- * before it: of many sessions most have ended long ago. It gives way to requests every few milliseconds.
+ * Checks the files of all Work items that a comparison does not read. Runs after the start, since most sessions ended long
+ * ago. Yields to requests every few milliseconds.
  */
 export const lookCloser = async (store: Store): Promise<void> => {
   const passes = passesOf(store);
-  const isBaseline = wasUntold(store) && !passes.done;
+  const isBaseline = startedWithoutBaseline(store) && !passes.done;
   await inSlices(allItems(store), (item) => lookCloserAt(store, item, isBaseline));
   passes.done = true;
-  for (const id of filesOf(store).keys()) if (itemOf(store, id) === undefined) forget(store, id);
+  for (const id of filesOf(store).keys())
+    if (itemOf(store, id) === undefined) removeGone(store, id);
   dropLinks(store);
   dropPulls(store);
 };
 
-/** What of each Work item was looked at for problems alone. */
+/** The checked files of each Work item. */
 export const filesOf = remembered(() => new Map<string, SessionFiles>());
 
-/** Whether all of them were looked at. What is found before is no news where nobody knows what was told. */
+/** Whether all Work items were checked. In a workspace without a journal, the first pass makes no events. */
 const passesOf = remembered(() => ({ done: false }));
 
-/** The same for one Work item. */
+/** Checks the files of one Work item. */
 export const lookCloserAt = (store: Store, item: Item, isBaseline = false): void => {
   if (itemOf(store, item.id) !== item) return;
   const known = filesOf(store);
@@ -54,32 +55,33 @@ export const lookCloserAt = (store: Store, item: Item, isBaseline = false): void
   else known.set(item.id, files);
   store.problems.set(ownerOf(item.id), problemsOfSessions(item.dir, files));
   noteOpenSessions(store, item.id, openSessionsIn(files));
-  noteLink(store, item);
-  notePull(store, item);
+  refreshLink(store, item);
+  refreshPull(store, item);
   if (sameEntries(before ?? new Map(), files)) return;
   notice(store, item.id);
-  if (saysOther(files, before)) follow(store, tellComments(store, item.id, isBaseline));
+  if (haveCommentsChanged(files, before))
+    reportFailure(store, tellComments(store, item.id, isBaseline));
 };
 
-const follow = (store: Store, told: Promise<void>): void =>
-  void told.catch((error) => store.report(error, 'telling what is said of plans'));
+const reportFailure = (store: Store, journaling: Promise<void>): void =>
+  void journaling.catch((error) => store.report(error, 'journaling comments'));
 
-const forget = (store: Store, id: string): void => {
+const removeGone = (store: Store, id: string): void => {
   filesOf(store).delete(id);
   noteOpenSessions(store, id);
   store.problems.set(ownerOf(id), []);
-  follow(store, forgetComments(store, id));
+  reportFailure(store, forgetComments(store, id));
 };
 
 const ownerOf = (id: string): string => `${id}/sessions`;
 
 /**
- * What of a Work item is not kept in memory, as it was last read: sessions, the lock, records of rebases and of its pull
- * request, and whether their folders and that of the memory files are folders. By path within the Work item; nothing but what is wrong, and what tells a change.
+ * The files of a Work item that are not kept in memory, as last read, by path within the Work item: sessions, the lock,
+ * sidecar records, and problems of their folders. Entries have only what tells problems and changes.
  */
 export type SessionFiles = ReadonlyMap<string, ReadEntry<unknown>>;
 
-/** Reads what changed since it was last read. */
+/** Reads the files that changed since the last reading. */
 export const readSessionFiles = (
   root: string,
   dir: string,
@@ -96,12 +98,12 @@ export const readSessionFiles = (
   for (const [file, entry] of readAside(path, before)) put(file, entry);
   for (const name of names) {
     const file = name === LOCK ? `sessions/${name}` : `sessions/${name}/session.md`;
-    const entry = readOne(sessionsDir(path), name, before.get(file));
+    const entry = readSessionOrLock(sessionsDir(path), name, before.get(file));
     put(file, entry);
-    for (const text of textsOf(name, entry))
+    for (const text of checkedTexts(name, entry))
       put(`sessions/${name}/${text}`, readText(path, `sessions/${name}/${text}`, before));
     for (const [text, problem] of readApproval(root, join(sessionsDir(path), name), entry))
-      put(`sessions/${name}/${text}`, faulty(problem));
+      put(`sessions/${name}/${text}`, problemEntry(problem));
   }
   return found.size === 0 ? NONE : found;
 };
@@ -111,26 +113,26 @@ const LOCK = 'lock.md';
 const COMMENTS = 'comments.md';
 const PLAN = 'plan.md';
 
-// Who waits for a word on the plan wants to know that it is another; of one that was approved, more is asked.
-const textsOf = (name: string, entry: ReadEntry<unknown> | undefined): string[] => {
+// plan.md counts until the approval; after it, `approvalProblems` compares it with the approved text.
+const checkedTexts = (name: string, entry: ReadEntry<unknown> | undefined): string[] => {
   if (name === LOCK || entry === undefined || entry.problem === LINKED_FOLDER) return [];
   return approvedIn(entry) === undefined ? [COMMENTS, PLAN] : [COMMENTS];
 };
 
-/** Whether what the operator says of a plan may be another than before. */
-export const saysOther = (files: SessionFiles, before: SessionFiles = NONE): boolean =>
+/** Whether comments on a plan may have changed. */
+export const haveCommentsChanged = (files: SessionFiles, before: SessionFiles = NONE): boolean =>
   [...new Set([...files.keys(), ...before.keys()])].some(
     (file) => file.endsWith(`/${COMMENTS}`) && files.get(file) !== before.get(file),
   );
 
-// It may say nothing.
+// The file may be empty.
 const readText = (path: string, file: string, known: SessionFiles) => {
   const reading = { before: known.get(file), parse: () => undefined };
   const entry = readEntry<unknown>(join(path, file), reading);
   return entry?.problem?.code === 'empty_file' ? { ...entry, problem: undefined } : entry;
 };
 
-const readOne = (
+const readSessionOrLock = (
   folder: string,
   name: string,
   before: ReadEntry<unknown> | undefined,
@@ -139,22 +141,22 @@ const readOne = (
   if (name === LOCK) return readEntry(path, { before, parse: parseLock });
   try {
     const stats = statsAt(path);
-    if (stats?.isSymbolicLink() === true) return faulty(LINKED_FOLDER);
+    if (stats?.isSymbolicLink() === true) return problemEntry(LINKED_FOLDER);
     if (stats?.isDirectory() !== true) return undefined;
     return readEntry(sessionFile(path), { before, parse: parseSeen });
   } catch (error) {
-    return faulty(asProblem(error));
+    return problemEntry(asProblem(error));
   }
 };
 
 const parseLock = parserOf(LockMatter);
 const parseSession = parserOf(SessionMatter);
 
-/** What is kept of a session's record. */
+/** The fields that are kept of a session's record. */
 interface SessionSeen {
-  /** The hash of what was approved. */
+  /** The hash of the approved text. */
   approved: string | undefined;
-  /** The id of one that has not ended. */
+  /** The id of a session that has not ended. */
   open: string | undefined;
 }
 
@@ -169,7 +171,7 @@ const seenIn = (entry: ReadEntry<unknown> | undefined): Partial<SessionSeen> =>
 const approvedIn = (entry: ReadEntry<unknown> | undefined): string | undefined =>
   seenIn(entry).approved;
 
-/** The directories of sessions that have not ended, with their ids. */
+/** The names of open sessions' directories, with the ids of the sessions. */
 export const openSessionsIn = (files: SessionFiles): ReadonlyMap<string, string> => {
   const found = [...files].flatMap(([file, entry]): [string, string][] => {
     const { open } = seenIn(entry);
@@ -190,8 +192,8 @@ const readApproval = (
 const NO_PROBLEMS: ReadonlyMap<string, Problem> = new Map<string, never>();
 
 const faultOf = (problem: Problem | undefined): ReadEntry<unknown> | undefined =>
-  problem && faulty(problem);
+  problem && problemEntry(problem);
 
-/** What is wrong with them. */
+/** The problems of the files. */
 export const problemsOfSessions = (dir: string, files: SessionFiles): FileProblem[] =>
   [...files].flatMap(([name, entry]) => entryProblem(`${dir}/${name}`, entry));

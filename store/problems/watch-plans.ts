@@ -4,8 +4,8 @@ import { readSession, whereIs } from '../sessions/sessions.ts';
 import { attentionOf, type Store } from '../store.ts';
 
 /**
- * Watches the directory of each session that waits for the operator: plan, comments and record are edited there by hand.
- * Only while it waits, for an agent that is at work writes there all the time.
+ * Watches the directories of sessions that wait for the operator, who may edit plan, comments and record there. Sessions at
+ * work are not watched, since their agents write all the time.
  */
 export const watchPlansFromNow = (store: Store): void =>
   store.journal.onEvents((events) => {
@@ -13,7 +13,7 @@ export const watchPlansFromNow = (store: Store): void =>
       if ('session_id' in body.payload) watchPlan(store, body.payload.session_id);
   });
 
-/** The same once, for what waits already. */
+/** Watches the sessions that wait already. */
 export const watchPlans = (store: Store): void => {
   for (const [id, { status }] of store.journal.runs) if (WAITS.has(status)) watchPlan(store, id);
 };
@@ -23,7 +23,7 @@ const WAITS: ReadonlySet<string> = new Set(['plan_ready', 'paused']);
 const watchPlan = (store: Store, id: string): void => {
   const run = store.journal.runs.get(id);
   if (run === undefined) return;
-  // What cannot be read is told as that.
+  // Unreadable sessions are reported elsewhere.
   const kept = orElse(() => readSession(store, run.case_id, id), undefined);
   if (kept === undefined) return;
   const dir = relative(store.layout.root, whereIs(store, kept)).split(sep).join('/');

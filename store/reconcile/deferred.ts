@@ -1,39 +1,39 @@
 import { apart } from '../base/mutex.ts';
 import { remembered, type Store } from '../store.ts';
 
-interface Late {
-  /** What it is about, for the log. */
+interface Deferrable {
+  /** For the log. */
   what: string;
-  /** Done again, it does nothing more. */
+  /** Idempotent. */
   work: () => Promise<void>;
 }
 
-const lateOf = remembered(() => new Map<string, Late>());
+const deferredOf = remembered(() => new Map<string, Deferrable>());
 
 /**
- * Does what follows from a change that is on disk already. Where that fails (the journal cannot be written), it is reported,
- * and done at the next comparison of the workspace. A name has one such work: the newest.
+ * Runs a step that follows from a change already on disk. If it fails, as when the journal cannot be written, the error is
+ * reported and the step runs at the next comparison of the workspace. Of several steps with one name the last is kept.
  */
-export const orLate = async (store: Store, name: string, late: Late): Promise<void> => {
+export const doOrDefer = async (store: Store, name: string, step: Deferrable): Promise<void> => {
   try {
-    await late.work();
+    await step.work();
   } catch (error) {
-    doLater(store, name, late);
-    store.report(error, `${late.what}: it is done at the next comparison`);
+    doLater(store, name, step);
+    store.report(error, `${step.what}; the next comparison retries`);
   }
 };
 
-/** Does this at the next comparison of the workspace, and again at the one after that where it fails. */
-export const doLater = (store: Store, name: string, late: Late): void =>
-  void lateOf(store).set(name, late);
+/** Runs a step at the next comparison of the workspace; a failing step is deferred again. */
+export const doLater = (store: Store, name: string, step: Deferrable): void =>
+  void deferredOf(store).set(name, step);
 
-/** Does what could not be done before. Not waited for: it takes turns that whoever compares may hold. */
-export const doLate = (store: Store): void => {
-  const all = lateOf(store);
-  // What another daemon has meanwhile is its to tell.
+/** Runs all deferred steps. It does not wait for them, since they take locks that the caller may hold. */
+export const runDeferred = (store: Store): void => {
+  const all = deferredOf(store);
+  // Another daemon has the workspace, and journals its changes.
   if (store.readOnly !== undefined) return;
-  for (const [name, late] of [...all]) {
+  for (const [name, step] of [...all]) {
     all.delete(name);
-    void apart(() => orLate(store, name, late));
+    void apart(() => doOrDefer(store, name, step));
   }
 };

@@ -18,32 +18,32 @@ import type { ChecklistEntry } from '../records/proof.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
 import { parseChecklist } from './read-checklist.ts';
-import { type ProofMedias, readMedias, unknownIn } from './read-media.ts';
+import { type ProofMedias, readMedias, unnamedFiles } from './read-media.ts';
 import { mediasOf, type ProofFile, parseProof, withMedias } from './read-proofs.ts';
 
-/** The files of a Work item that events and rules look at, as last read. */
+/** The files of a Work item that events and rules depend on, as last read. */
 export interface ItemFiles {
   case: ReadEntry<CaseFile>;
   proofs: ReadonlyMap<string, ReadEntry<ProofFile>>;
   checklist: ReadEntry<ChecklistEntry[]> | undefined;
   webhooks: Map<string, ReadEntry<WebhookFile>>;
-  /** The files that proofs are about, by name, and those in `proof/` that none is about. */
+  /** The files that proofs name, and the names of other files in `proof/`. */
   medias: ProofMedias;
   unknown: readonly string[];
-  /** Folders that cannot be read; what was last read of them holds. */
+  /** Unreadable folders; their last readable contents stay. */
   faults: ReadonlyMap<string, Problem>;
 }
 
 export interface KnownFiles {
-  /** Undefined while nobody knows yet whose directory it is. */
+  /** Undefined for a directory that is not in the index. */
   id?: string;
   files?: ItemFiles;
   seen?: ToldState | undefined;
-  /** See Reading. */
+  /** As in `readEntry`. */
   patient?: boolean;
 }
 
-/** Reads what changed since it was last read. Undefined when the directory holds no case.md. */
+/** Reads the files that changed since the last reading. Undefined if the directory has no case.md. */
 export const readItem = (
   root: string,
   dir: string,
@@ -53,7 +53,7 @@ export const readItem = (
   const { files: before, patient = false } = known;
   const entry = readCaseFile(path, known);
   if (entry === undefined) return undefined;
-  // Another Work item's directory: nothing in it is this one's.
+  // The directory belongs to another Work item.
   if (before !== undefined && entry.problem?.code === 'wrong_id') return { ...before, case: entry };
   const proofs = readFolder(
     proofDir(path),
@@ -70,14 +70,14 @@ export const readItem = (
     case: entry,
     proofs: orNone(withMedias(proofs.entries, medias)),
     medias,
-    unknown: unknownIn(proofs.names, medias),
+    unknown: unnamedFiles(proofs.names, medias),
     checklist: readChecklist(path, proofs, known),
     webhooks: orNone(webhooks.entries),
     faults: faultsOf({ proof: proofs.fault, webhooks: webhooks.fault }),
   };
 };
 
-// Most Work items have none, which the names in its folder tell.
+// Most Work items have no checklist; the list of names saves the attempt to open it.
 const readChecklist = (
   path: string,
   { names, fault }: Pick<RecordFolder<unknown>, 'names' | 'fault'>,
@@ -96,16 +96,19 @@ const readCaseFile = (
   let text = '';
   const parse: ParseText<CaseFile> = (read, sha) => {
     text = read;
-    return seenCase(text, sha, seen) ?? ownCase(text, id);
+    return unchangedCase(text, sha, seen) ?? parseOwnCase(text, id);
   };
   const entry = readEntry(caseFile(path), { before: files?.case, parse, patient });
   if (entry === undefined || entry.value !== undefined || seen === undefined) return entry;
-  // What was last told is what was last read, also by a daemon that has ended since.
-  return { ...entry, sha: seen.case.sha, value: lastTold(seen, text) };
+  // Unreadable since before the start: the journaled state is the last readable one.
+  return { ...entry, sha: seen.case.sha, value: caseFromJournal(seen, text) };
 };
 
-/** case.md as the journal remembers it: all but the description, of which it keeps the hash. */
-export const lastTold = ({ case: { matter, description } }: ToldState, text = ''): CaseFile => ({
+/** case.md from the journal, which keeps the hash of the description instead of its text. */
+export const caseFromJournal = (
+  { case: { matter, description } }: ToldState,
+  text = '',
+): CaseFile => ({
   matter,
   description: ifReadable(() => descriptionIn(text), ''),
   description_sha256: description,
@@ -118,7 +121,7 @@ const faultsOf = (faults: Record<string, Problem | undefined>): ItemFiles['fault
   return found.length === 0 ? NO_FAULTS : new Map(found);
 };
 
-/** For what has none, as nearly all have. */
+/** Shared by all Work items without faults. */
 export const NO_FAULTS: ItemFiles['faults'] = new Map<string, Problem>();
 
 const CHECKLIST = basename(checklistFile(''));
@@ -126,36 +129,40 @@ const isProofName = (name: string): boolean => name !== CHECKLIST;
 
 const NONE = new Map<string, never>();
 
-// Nearly all Work items have none: all of them the same.
+// Work items without entries share one map.
 const orNone = <M extends ReadonlyMap<string, unknown>>(entries: M): M | typeof NONE =>
   entries.size === 0 ? NONE : entries;
 
-const seenCase = (text: string, sha: string, seen: ToldState | undefined): CaseFile | undefined =>
+const unchangedCase = (
+  text: string,
+  sha: string,
+  seen: ToldState | undefined,
+): CaseFile | undefined =>
   seen?.case.sha === sha
     ? { matter: seen.case.matter, description: descriptionIn(text) }
     : undefined;
 
-// An id that somebody removed is put back; one that somebody changed is told: other records and receivers know the old one.
-const ownCase = (text: string, id: string | undefined): CaseFile => {
+// A removed id is restored. A changed id is a problem, since other records and webhook receivers know the old one.
+const parseOwnCase = (text: string, id: string | undefined): CaseFile => {
   const file = parseCase(text);
   if (id === undefined || file.matter.id === id) return file;
   if (file.adopt?.id === undefined)
     throw new Problem(
       'wrong_id',
-      `This Work item has the id ${id}, and the file says ${file.matter.id}. Write the former`,
+      `This Work item has the id ${id}, but the file says ${file.matter.id}. Restore \`id: ${id}\``,
       positionOf(parseFrontMatter(text), 'id'),
     );
   return { ...file, matter: { ...file.matter, id }, adopt: { ...file.adopt, id } };
 };
 
-/** Some file may be half saved; see Entry. */
+/** Whether a file looks half saved that did not before; see `ReadEntry`. */
 export const hasNewDoubt = (now: ItemFiles, before: ItemFiles | undefined): boolean =>
   isNewDoubt(now.case, before?.case) ||
   isNewDoubt(now.checklist, before?.checklist) ||
   [...now.proofs].some(([name, entry]) => isNewDoubt(entry, before?.proofs.get(name))) ||
   [...now.webhooks].some(([name, entry]) => isNewDoubt(entry, before?.webhooks.get(name)));
 
-/** True when reading again found nothing new. */
+/** Whether another reading found no change. */
 export const sameFiles = (a: ItemFiles, b: ItemFiles): boolean =>
   a.case === b.case &&
   a.checklist === b.checklist &&
@@ -168,7 +175,7 @@ export const sameFiles = (a: ItemFiles, b: ItemFiles): boolean =>
 const sameFaults = (a: ItemFiles['faults'], b: ItemFiles['faults']): boolean =>
   a.size === b.size && [...a].every(([name, { code }]) => b.get(name)?.code === code);
 
-/** What is wrong with the files of a Work item, as they were last read. */
+/** The problems of a Work item's files, as last read. */
 export const problemsIn = (dir: string, files: ItemFiles): FileProblem[] => [
   ...entryProblem(`${dir}/case.md`, files.case),
   ...problemOfTitle(`${dir}/case.md`, files.case.value),
@@ -179,11 +186,11 @@ export const problemsIn = (dir: string, files: ItemFiles): FileProblem[] => [
   ...problemsOfFolder(`${dir}/webhooks`, files.webhooks),
 ];
 
-// Shown as `␛` or `⟦U+202E⟧` wherever it is served.
+// The API shows such characters as `␛` or `⟦U+202E⟧`.
 const problemOfTitle = (file: string, read: CaseFile | undefined): FileProblem[] => {
   const [hidden] = read === undefined ? [] : warningsIn(read.matter.title);
   if (hidden === undefined) return [];
-  const message = `The title holds what cannot be seen (${hidden.text}). Take it out`;
+  const message = `The title has an invisible character (${hidden.text}). Remove it`;
   return [{ file, code: 'hidden_characters', message }];
 };
 
@@ -195,9 +202,9 @@ const problemsOfMedias = (folder: string, { proofs, unknown }: ItemFiles): FileP
   ...unknown.map((name) => ({
     file: `${folder}/${name}`,
     code: UNKNOWN_FILE,
-    message: `No proof is about this file. Write a record beside it, with a \`type\` and \`file: ${visible(name)}\`, or take it away`,
+    message: `No proof names this file. Add a record beside it with a \`type\` and \`file: ${visible(name)}\`, or remove the file`,
   })),
 ];
 
-/** The code of a file in `proof/` that no proof is about. */
+/** Problem code of a file in `proof/` that no proof names. */
 export const UNKNOWN_FILE = 'unknown_file';

@@ -6,14 +6,14 @@ import { asProblem, Problem } from '../front-matter/problem.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import type { ToldState } from '../journal/journal-state.ts';
 
-/** A file that a proof is about, as it was last looked at. */
+/** A file that a proof names, as last read. */
 export interface ProofMedia {
-  /** As that of an Entry: of the file that was hashed. */
+  /** Of the hashed file, as in `ReadEntry`. */
   signature: string;
-  /** Of its bytes; undefined where it is not there, or cannot be evidence. */
+  /** Of its bytes; undefined if the file is missing or cannot be used. */
   sha256: string | undefined;
   problem: Problem | undefined;
-  /** It was there and is not: see Entry. */
+  /** When it vanished, as in `ReadEntry`. */
   gone_at?: number;
 }
 
@@ -21,7 +21,7 @@ export type ProofMedias = ReadonlyMap<string, ProofMedia>;
 
 export const MAX_MEDIA_BYTES = 26_214_400;
 
-/** Looks at the files that proofs name, and hashes those that changed since `before`, or since they were last told. */
+/** Reads the files that proofs name, and hashes those that changed since `before` or since the journaled state. */
 export const readMedias = (
   folder: string,
   names: readonly string[],
@@ -29,67 +29,67 @@ export const readMedias = (
   seen: ToldState | undefined,
 ): ProofMedias => {
   if (names.length === 0) return NO_MEDIAS;
-  const known = (name: string) => before?.get(name) ?? told(name, seen);
-  return new Map(names.map((name) => [name, lookAt(folder, name, known(name))]));
+  const known = (name: string) => before?.get(name) ?? journaledMedia(name, seen);
+  return new Map(names.map((name) => [name, readMedia(folder, name, known(name))]));
 };
 
 export const NO_MEDIAS: ProofMedias = new Map();
 
-// A file that is still the same is not hashed again at each start.
-const told = (name: string, seen: ToldState | undefined): ProofMedia | undefined => {
+// Saves hashing unchanged files at each start.
+const journaledMedia = (name: string, seen: ToldState | undefined): ProofMedia | undefined => {
   const one = Object.values(seen?.proofs ?? {}).find(({ matter }) => matter.file === name);
   if (one?.media === undefined) return undefined;
   return { signature: one.media, sha256: one.matter.file_sha256, problem: undefined };
 };
 
-const lookAt = (folder: string, name: string, before: ProofMedia | undefined): ProofMedia => {
+const readMedia = (folder: string, name: string, before: ProofMedia | undefined): ProofMedia => {
   try {
     const path = join(folder, name);
     const stats = statsAt(path);
-    if (stats === undefined) return missing(name, before);
+    if (stats === undefined) return missingMedia(name, before);
     const isSame = before?.signature !== '' && before?.signature === signatureOf(stats);
     if (isSame && before.gone_at === undefined) return before;
     refuseOther(stats);
-    return { signature: trusted(stats), sha256: hashOf(path, stats), problem: undefined };
+    return { signature: settledSignature(stats), sha256: hashOf(path, stats), problem: undefined };
   } catch (error) {
-    return faulty(`${name}: ${asProblem(error).message}`, before);
+    return withMessage(`${name}: ${asProblem(error).message}`, before);
   }
 };
 
-// The same fault stays the very same.
-const faulty = (message: string, before: ProofMedia | undefined): ProofMedia =>
+// The same problem stays the same object, so that comparisons find no change.
+const withMessage = (message: string, before: ProofMedia | undefined): ProofMedia =>
   before?.problem?.message === message
     ? before
     : { signature: '', sha256: undefined, problem: new Problem(PROOF_FILE, message) };
 
-/** The code of a proof whose file is not as it should be. */
+/** Problem code of a proof whose file is missing or unusable. */
 const PROOF_FILE = 'proof_file';
 
-// A timestamp this young may belong to a write that goes on.
-const trusted = (stats: Stats): string =>
+// With a timestamp this young the file may still be written: an empty signature makes the next reading hash it again.
+const settledSignature = (stats: Stats): string =>
   Math.abs(Date.now() - stats.mtimeMs) < RACY_MS ? '' : signatureOf(stats);
 
-// Whoever saves by renaming leaves such a gap.
-const missing = (name: string, before: ProofMedia | undefined): ProofMedia => {
+// Editors that save by renaming leave such a gap, so the file stays valid for the grace period.
+const missingMedia = (name: string, before: ProofMedia | undefined): ProofMedia => {
   const gone_at = before?.gone_at ?? performance.now();
   if (before?.sha256 !== undefined && isInGrace(gone_at)) return { ...before, gone_at };
-  return faulty(`${name} is not there. Put it back, or take this proof away`, before);
+  return withMessage(`${name} is missing. Restore it, or remove this proof`, before);
 };
 
-const PIECE = Buffer.allocUnsafeSlow(1_048_576);
+const CHUNK = Buffer.allocUnsafeSlow(1_048_576);
 
 const hashOf = (path: string, looked: Stats): string => {
-  // Not through a link that was put here just now, and never waiting for a pipe.
+  // Follows no link that was placed here since, and does not block on a pipe.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size, ino } = fstatSync(fd);
-    if (ino !== looked.ino) throw new Problem(PROOF_FILE, 'It is another one by now. Look again');
+    if (ino !== looked.ino) throw new Problem(PROOF_FILE, 'It was replaced while it was read');
     if (size > MAX_MEDIA_BYTES)
-      throw new Problem(PROOF_FILE, `It has ${size} bytes; 25 MB is the most. Make it smaller`);
+      throw new Problem(PROOF_FILE, `It has ${size} bytes; the limit is 25 MB. Make it smaller`);
     const hash = createHash('sha256');
     for (let at = 0, count = -1; count !== 0 && at <= MAX_MEDIA_BYTES; at += count) {
-      count = readSync(fd, PIECE, 0, PIECE.length, at);
-      hash.update(PIECE.subarray(0, count));
+      count = readSync(fd, CHUNK, 0, CHUNK.length, at);
+      hash.update(CHUNK.subarray(0, count));
     }
     return hash.digest('hex');
   } finally {
@@ -97,8 +97,8 @@ const hashOf = (path: string, looked: Stats): string => {
   }
 };
 
-/** The names in `proof/` that look like evidence, and that no proof names; nothing that editors and tools leave there. */
-export const unknownIn = (names: readonly string[], known: ProofMedias): readonly string[] => {
+/** The files in `proof/` that no proof names, without those that editors and tools leave behind. */
+export const unnamedFiles = (names: readonly string[], known: ProofMedias): readonly string[] => {
   const unknown = names.filter((name) => !known.has(name) && isEvidence(name)).toSorted();
   return unknown.length === 0 ? NO_NAMES : unknown;
 };

@@ -3,35 +3,32 @@ import { changedSince } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
 import { etagOf } from '../base/names.ts';
 import { editText, readText, type TextFile, textOf } from '../front-matter/text-file.ts';
-import { orLate } from '../reconcile/deferred.ts';
+import { doOrDefer } from '../reconcile/deferred.ts';
 import type { EventBody } from '../records/event.ts';
 import type { Store } from '../store.ts';
 import { heldText, intendText, noteText } from './held-sessions.ts';
-import { checkThere } from './session-texts.ts';
+import { assertDirectory } from './session-texts.ts';
 import { sessionsOf } from './sessions.ts';
 
 const COMMENTS = 'comments.md';
 
-/**
- * comments.md as far as it holds: what was written into it while a program ran that no sandbox held waits. Where there is
- * none it is empty, with a hash as any other: of two that begin it, one is told.
- */
+/** comments.md without held edits. A missing file reads as empty, with a hash, so that of two first writes one is refused. */
 export const readCommentsFile = (store: Store, dir: string): TextFile =>
-  held(store, dir, readText(store.layout, dir, COMMENTS));
+  withoutHeldEdits(store, dir, readText(store.layout, dir, COMMENTS));
 
-const held = (store: Store, dir: string, found: TextFile | undefined): TextFile =>
+const withoutHeldEdits = (store: Store, dir: string, found: TextFile | undefined): TextFile =>
   heldText(store, dir, 'comments', found) ?? textOf(COMMENTS, Buffer.alloc(0));
 
-/** Writes comments.md, from what holds of it; with `ifMatch` only over what was read. */
+/** Edits comments.md, starting without held edits; with `ifMatch`, only if the file is the one that was read. */
 export const editComments = async (
   store: Store,
   dir: string,
   rule: (before: string) => string,
   ifMatch?: string,
 ): Promise<void> => {
-  checkThere(dir);
+  assertDirectory(dir);
   const { content } = await editText(store.layout, { dir, filename: COMMENTS }, (bytes) => {
-    const before = held(store, dir, bytes && textOf(COMMENTS, bytes));
+    const before = withoutHeldEdits(store, dir, bytes && textOf(COMMENTS, bytes));
     if (ifMatch !== undefined && etagOf(before.sha256) !== ifMatch) throw changedSince(COMMENTS);
     const next = rule(before.content);
     intendText(store, dir, 'comments', next);
@@ -40,7 +37,7 @@ export const editComments = async (
   noteText(store, dir, 'comments', content.toString());
 };
 
-/** Notes below what was sent of it that it was, unless that is noted, or was changed since. */
+/** Marks the part of comments.md that was sent as sent, unless it is marked already or was edited since. */
 export const noteSent = async (
   store: Store,
   dir: string,
@@ -54,17 +51,16 @@ export const noteSent = async (
 };
 
 /**
- * Tells whose comments are other ones than were last told, whoever wrote them, over restarts too. `silent` is for what
- * is no news. What waits for the operator's word is no other text yet. Where the journal cannot be written, it is told at the
- * next comparison.
+ * Journals an event for each session whose comments changed, across restarts; none with `silent`. Held edits do not count.
+ * If the journal cannot be written, the next comparison retries.
  */
 export const tellComments = (store: Store, case_id: string, silent = false): Promise<void> =>
-  orLate(store, TOLD_COMMENTS + case_id, {
-    what: `telling what is said of plans of ${case_id}`,
-    work: () => tellNow(store, case_id, silent),
+  doOrDefer(store, TOLD_COMMENTS + case_id, {
+    what: `journaling comments of ${case_id}`,
+    work: () => journalNow(store, case_id, silent),
   });
 
-const tellNow = (store: Store, case_id: string, silent: boolean): Promise<void> =>
+const journalNow = (store: Store, case_id: string, silent: boolean): Promise<void> =>
   store.locks.take(lockOn.item(case_id), async () => {
     if (store.readOnly) return;
     const id = TOLD_COMMENTS + case_id;
@@ -76,7 +72,8 @@ const tellNow = (store: Store, case_id: string, silent: boolean): Promise<void> 
     const timestamp = store.clock().toISOString();
     const events = changed.map(
       (session_id): EventBody => ({
-        ...{ event_type: 'session_comments_changed', timestamp },
+        event_type: 'session_comments_changed',
+        timestamp,
         payload: { case_id, session_id },
       }),
     );
@@ -84,7 +81,7 @@ const tellNow = (store: Store, case_id: string, silent: boolean): Promise<void> 
     await store.journal.append({ told: { id, state }, events: silent ? [] : events });
   });
 
-/** Of a Work item that is gone there is nothing more to tell. */
+/** Removes the journaled comments of a Work item that is gone. */
 export const forgetComments = async ({ journal }: Store, case_id: string): Promise<void> => {
   const id = TOLD_COMMENTS + case_id;
   if (journal.told.has(id)) await journal.append({ told: { id, state: null } });

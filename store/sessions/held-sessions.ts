@@ -25,10 +25,10 @@ import { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 
 /**
- * Keeps what holds of the sessions that have not ended, and of approved planning, as the files say it this moment; what
- * waits already goes on waiting. On disk when it returns.
+ * Saves the values in force of open sessions and approved planning, from their files as they are now. Values that are held
+ * already stay held. On disk when it returns.
  */
-export const keepAll = (store: Store): void => {
+export const keepHeldValues = (store: Store): void => {
   const gate = gateOf(store);
   for (const [id, { case_id }] of store.journal.runs) keepSession(store, id, case_id);
   for (const { id } of allItems(store)) {
@@ -41,7 +41,7 @@ export const keepAll = (store: Store): void => {
 
 const keepSession = (store: Store, id: string, case_id: string): void => {
   const key = shortId(id);
-  const found = foundOf(store, case_id, key);
+  const found = readHeldSession(store, case_id, key);
   if (found === undefined) return;
   const { sessions } = gateOf(store);
   const known = sessions.get(key);
@@ -54,14 +54,14 @@ const keepSession = (store: Store, id: string, case_id: string): void => {
   });
 };
 
-/** Looks at what is kept beside what the files say now: notes what waits, and forgets what nothing waits of any more. */
-export const clearHeld = (store: Store): void => {
+/** Compares the saved values with the files: holds new changes, and drops saved values without held changes. */
+export const settleHeld = (store: Store): void => {
   const gate = gateOf(store);
   if (isGateShut(gate)) keepForged(store);
   if (gate.sessions.size + gate.planning.size === 0) return;
   const at = store.clock();
   for (const [key, kept] of gate.sessions) {
-    const found = foundOf(store, kept.case_id, key);
+    const found = readHeldSession(store, kept.case_id, key);
     if (found === undefined) gate.sessions.delete(key);
     else settleSession(gate, kept, found, at);
   }
@@ -77,7 +77,7 @@ const settleSession = (gate: FileGate, kept: KeptParts, found: FoundSession, at:
   if (kept.comments !== undefined) kept.comments = settled(gate, kept.comments, found.comments, at);
 };
 
-// Approved where nothing was before.
+// An approval that appeared while an unsandboxed program ran.
 const keepForged = (store: Store): void => {
   const { planning } = gateOf(store);
   for (const { id } of allItems(store))
@@ -97,8 +97,12 @@ export interface FoundSession {
   comments: string | null;
 }
 
-/** A session as its files say this moment. Undefined where it is gone, or cannot be read: then nothing of it counts. */
-export const foundOf = (store: Store, caseId: string, key: string): FoundSession | undefined => {
+/** A session as its files are now; undefined if it is gone or unreadable. */
+export const readHeldSession = (
+  store: Store,
+  caseId: string,
+  key: string,
+): FoundSession | undefined => {
   const folder = pathOfItem(store, caseId, sessionsDir);
   if (folder === undefined) return undefined;
   const name = listDirectory(folder).find((one) => sessionKey(one) === key);
@@ -113,12 +117,12 @@ const foundIn = ({ layout: { root } }: Store, dir: string): FoundSession | undef
   return matter && { dir, matter: guardedOf(matter), plan, comments };
 };
 
-/** By what a session's directory is known. */
+/** The key of a session: the short id at the end of its directory's name. */
 export const sessionKey = (dir: string): string => basename(dir).slice(-shortId(LONG).length);
 
 const LONG = '00000000-0000';
 
-/** The fields that are ours: the operator may add others by hand. */
+/** The fields of the schema, without those that were added by hand. */
 export const guardedOf = (matter: SessionMatter): SessionMatter =>
   Object.fromEntries(
     Object.entries(matter).filter(([key, value]) => FIELDS.has(key) && value !== undefined),
@@ -126,7 +130,7 @@ export const guardedOf = (matter: SessionMatter): SessionMatter =>
 
 const FIELDS = new Set(Object.keys(SessionMatter.properties));
 
-/** What planning.md says is approved: nothing where it cannot be read, which is told elsewhere. */
+/** The approval in planning.md; null if there is none or the file is unreadable. */
 export const approvedIn = (store: Store, caseId: string): Approved => {
   const path = pathOfItem(store, caseId, planningFile);
   if (path === undefined) return null;
@@ -134,7 +138,7 @@ export const approvedIn = (store: Store, caseId: string): Approved => {
   return orElse(() => planning()?.matter.approved, null) ?? null;
 };
 
-/** What holds of the session in `dir`, whose file says `found`. */
+/** The record in force of the session in `dir`, whose file says `found`. */
 export const heldMatter = (store: Store, dir: string, found: SessionMatter): SessionMatter => {
   const gate = gateOf(store);
   const kept = gate.sessions.get(sessionKey(dir));
@@ -144,7 +148,7 @@ export const heldMatter = (store: Store, dir: string, found: SessionMatter): Ses
   return holds === guarded ? found : holds;
 };
 
-/** What holds of the plan or the comments of a session, whose file is `found`. */
+/** The text in force of a session's plan or comments, whose file says `found`. */
 export const heldText = (
   store: Store,
   dir: string,
@@ -166,7 +170,7 @@ export const heldText = (
   };
 };
 
-/** The daemon is about to write this of a session: should it die before `noteMatter`, it holds all the same. */
+/** Announces a write of a session's record, so that the value is in force even if the daemon dies before `noteMatter`. */
 export const intendMatter = (store: Store, matter: SessionMatter): void => {
   const key = shortId(matter.id);
   const kept = gateOf(store).sessions.get(key);
@@ -175,7 +179,7 @@ export const intendMatter = (store: Store, matter: SessionMatter): void => {
   keepParts(store, key, { ...kept, matter: { ...kept.matter, next } });
 };
 
-/** The daemon wrote this of a session: it holds. */
+/** Records that the daemon wrote a session's record, which puts it in force. */
 export const noteMatter = (store: Store, caseId: string, matter: SessionMatter): void => {
   const key = shortId(matter.id);
   const gate = gateOf(store);
@@ -185,14 +189,14 @@ export const noteMatter = (store: Store, caseId: string, matter: SessionMatter):
   const { id } = matter;
   const none = { holds: null };
   const kept = known ?? { id, case_id: caseId, matter: { holds }, plan: none, comments: none };
-  const found = foundOf(store, caseId, key)?.matter ?? holds;
+  const found = readHeldSession(store, caseId, key)?.matter ?? holds;
   keepParts(store, key, {
     ...kept,
     matter: written(gate, kept.matter, { holds, found }, store.clock()),
   });
 };
 
-/** The same of its plan or its comments, which are about to be written. */
+/** Announces a write of a session's plan or comments, as `intendMatter`. */
 export const intendText = (store: Store, dir: string, name: HeldText, content: string): void => {
   const kept = gateOf(store).sessions.get(sessionKey(dir));
   if (kept === undefined) return;
@@ -200,7 +204,7 @@ export const intendText = (store: Store, dir: string, name: HeldText, content: s
   keepParts(store, sessionKey(dir), { ...kept, [name]: part });
 };
 
-/** The daemon wrote that text: it holds. */
+/** Records that the daemon wrote a session's plan or comments. */
 export const noteText = (store: Store, dir: string, name: HeldText, content: string): void => {
   const kept = gateOf(store).sessions.get(sessionKey(dir));
   if (kept !== undefined)

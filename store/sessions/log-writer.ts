@@ -5,27 +5,27 @@ import { addLines, lastLine, openLines } from '../fs/lines.ts';
 import { makeSyncedDirectory } from '../fs/make-directory.ts';
 import type { LogFiles } from './log-reader.ts';
 import {
-  keptElsewhere,
+  keptElsewhereEvent,
+  logContinuedEvent,
   parseEvent,
   type TranscriptEvent,
   type Untold,
-  wholeHere,
-  withoutWords,
+  withoutText,
 } from './transcript-event.ts';
 
-/** Writes a session's log: all of it into events.ndjson until that is long, then what happened there, and all beside it. */
+/** Writes a session's log: completely into events.ndjson up to its limit, then without texts, with the complete log in `rest`. */
 export interface LogWriter {
   /** The number of the last event, of both files. */
   readonly seq: number;
-  /** The last event, as it is when this is opened. */
+  /** The last event when the log was opened. */
   readonly last: TranscriptEvent | undefined;
-  /** The size of all that is written, in bytes. */
+  /** Bytes written to both files. */
   size(): number;
   add(events: readonly Untold[], more: { at: string; goesOn: boolean }): void;
   sync(): void;
 }
 
-/** `shown`: how an event's data is written, so that all of it is seen. */
+/** `shown` makes invisible characters of an event's data visible. */
 export const openLog = (
   { path, rest }: LogFiles,
   limit: number,
@@ -43,9 +43,9 @@ export const openLog = (
   const isLong = (): boolean => whole !== undefined && kept.size() >= limit;
   const split = (at: string): void => {
     seq += 1;
-    kept.add(textOf([{ id: seq, untold: keptElsewhere(limit) }], at));
+    kept.add(textOf([{ id: seq, untold: keptElsewhereEvent(limit) }], at));
     makeSyncedDirectory(dirname(rest?.() ?? ''), 0o700);
-    whole?.add(textOf([{ id: seq, untold: wholeHere }], at));
+    whole?.add(textOf([{ id: seq, untold: logContinuedEvent }], at));
   };
   return {
     get seq() {
@@ -57,7 +57,7 @@ export const openLog = (
       const events = untold.map((each, index) => ({ id: seq + 1 + index, untold: each }));
       const long = isLong();
       if (long) whole?.add(textOf(events, at));
-      const told = long ? events.flatMap(wordless) : events;
+      const told = long ? events.flatMap(withoutTexts) : events;
       if (told.length > 0) kept.add(textOf(told, at));
       seq += events.length;
       if (!long && goesOn && isLong()) split(at);
@@ -74,21 +74,21 @@ interface Numbered {
   untold: Untold;
 }
 
-const wordless = ({ id, untold }: Numbered): Numbered[] =>
-  withoutWords(untold).map((each) => ({ id, untold: each }));
+const withoutTexts = ({ id, untold }: Numbered): Numbered[] =>
+  withoutText(untold).map((each) => ({ id, untold: each }));
 
-// Lines that nobody can read any more had numbers too, and readers may have seen them.
+// Unreadable lines had numbers too, which readers may have seen.
 const lastOf = (path: () => string): { seq: number; event: TranscriptEvent | undefined } => {
   const { value, unread } = lastLine(path(), parseEvent);
   return { seq: (value?.id ?? 0) + unread, event: value };
 };
 
-/** events.ndjson, as it is written. `path` is where it is this moment. */
+/** A log file that is open for appending. */
 export interface EventLog {
-  /** How large the file is, in bytes, with whatever others wrote to it. Opens it. */
+  /** The file's size in bytes, including edits by other programs. Opens the file. */
   size(): number;
   add(text: string): void;
-  /** Returns when everything so far is on disk. */
+  /** Returns once all lines are on disk. */
   sync(): void;
 }
 
@@ -99,7 +99,7 @@ export const openEventLog = (path: () => string): EventLog => {
     log = undefined;
   };
   const opened = (): OpenLog => {
-    if (log !== undefined && !isAsLeft(log, path())) close();
+    if (log !== undefined && !isUnchanged(log, path())) close();
     log ??= openFile(path());
     return log;
   };
@@ -111,7 +111,7 @@ export const openEventLog = (path: () => string): EventLog => {
         const written = addLines(descriptor, text);
         if (log !== undefined) log.size += written;
       } catch (error) {
-        // Half a line may be there now; the next opening cuts it off.
+        // The file may end with half a line, which the next opening cuts off.
         close();
         throw error;
       }
@@ -135,8 +135,8 @@ const openFile = (path: string): OpenLog => {
   return { descriptor, inode: ino, size };
 };
 
-// An editor that saves puts another file in its place, or leaves this one without its last newline.
-const isAsLeft = ({ inode, size }: OpenLog, path: string): boolean => {
+// Editors replace the file when they save, or drop its last newline.
+const isUnchanged = ({ inode, size }: OpenLog, path: string): boolean => {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.ino === inode && found.size === size;
 };

@@ -7,32 +7,32 @@ import { editText, readText, type TextFile } from '../front-matter/text-file.ts'
 import { approvedFile, planFile } from '../layout.ts';
 import type { Session, SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
-import { keepSessionFile, lookAtPlan, type PlanNow } from './session-texts.ts';
+import { keepSessionFile, type PlanNow, readPlanNow } from './session-texts.ts';
 
 const APPROVED = 'approved.md';
 
-/** The text that was approved, as it is on disk. Undefined when there is none; throws `unsafe_path` where it is no file. */
+/** The approved text on disk; undefined if there is none. Throws `unsafe_path` if it is not a regular file. */
 export const readApproved = ({ layout }: Store, dir: string): TextFile | undefined =>
   readText(layout, dir, APPROVED);
 
 /**
- * Keeps what is approved, byte for byte as plan.md has it as far as it holds, unless `check` throws. It is on disk when
- * this resolves.
+ * Saves the plan in force as approved.md, byte for byte, unless `check` throws. The file is on disk when the promise
+ * resolves.
  */
 export const keepApproved = async (
   store: Store,
   dir: string,
   check: (plan: PlanNow) => void,
 ): Promise<TextFile | undefined> => {
-  const now = lookAtPlan(store, dir);
+  const now = readPlanNow(store, dir);
   check(now);
   const { plan, bytes } = now;
   if (bytes !== undefined) await editText(store.layout, { dir, filename: APPROVED }, () => bytes);
   return plan;
 };
 
-/** What a session's files say of its plan: before the approval plan.md, after it also whether that was edited since. */
-export const planSeen = (
+/** The fields of a session that come from its plan files; after the approval, also whether plan.md was edited since. */
+export const planFieldsOf = (
   store: Store,
   dir: string,
   { status, plan_sha256, approved_sha256 }: SessionMatter,
@@ -42,22 +42,24 @@ export const planSeen = (
   const before = wasSentBack(dir) ? { sent_back: true } : {};
   if (typeof approved_sha256 === 'string') {
     const edited = hashOf(root, planFile(dir)) !== approved_sha256;
-    const seen = warned(bytesOf(root, approvedFile(dir)));
+    const seen = warningFields(bytesOf(root, approvedFile(dir)));
     return { ...before, ...(edited && { plan_edited: true }), ...seen };
   }
-  if (status !== 'plan_ready') return { ...before, ...unapproved(store, dir, plan_sha256) };
-  const { plan, bytes } = lookAtPlan(store, dir);
-  return plan === undefined ? before : { ...before, plan_sha256: plan.sha256, ...warned(bytes) };
+  if (status !== 'plan_ready') return { ...before, ...unapprovedFields(store, dir, plan_sha256) };
+  const { plan, bytes } = readPlanNow(store, dir);
+  return plan === undefined
+    ? before
+    : { ...before, plan_sha256: plan.sha256, ...warningFields(bytes) };
 };
 
-// An older version approved by this hash alone.
-const unapproved = (store: Store, dir: string, approved: string | null | undefined) => {
+// Older releases stored only this hash at the approval.
+const unapprovedFields = (store: Store, dir: string, approved: string | null | undefined) => {
   if (typeof approved === 'string') return {};
-  const plan = ifReadable(() => lookAtPlan(store, dir).plan, undefined);
+  const plan = ifReadable(() => readPlanNow(store, dir).plan, undefined);
   return plan === undefined ? {} : { plan_sha256: plan.sha256 };
 };
 
-const warned = (text: Buffer | undefined): Pick<Session, 'warnings'> => {
+const warningFields = (text: Buffer | undefined): Pick<Session, 'warnings'> => {
   const warnings = text === undefined ? [] : warningsIn(text.toString('utf8'));
   return warnings.length === 0 ? {} : { warnings };
 };
@@ -67,14 +69,11 @@ const hashOf = (root: string, path: string): string | undefined => {
   return bytes && sha256(bytes);
 };
 
-// Where a file should be and is none, there is no text: what follows from that is said elsewhere.
+// An unreadable file has no text; its problem is reported elsewhere.
 const bytesOf = (root: string, path: string): Buffer | undefined =>
   ifReadable(() => readRegularFile(root, path), undefined);
 
-/**
- * What is wrong with the texts of an approved session, by their names: the approved text is not the one that was approved,
- * or plan.md is another since.
- */
+/** The problems of an approved session's texts, by file name: approved.md does not match the approval, or plan.md changed. */
 export const approvalProblems = (
   root: string,
   dir: string,
@@ -88,17 +87,17 @@ export const approvalProblems = (
 
 const MISMATCH = new Problem(
   'approval_mismatch',
-  'It is not what was approved (`approved_sha256` in session.md). Nothing of it runs: put the approved text back, or abort the session and plan anew',
+  'The text does not match the approval (`approved_sha256` in session.md), so it does not run. Restore the approved text, or abort the session and plan again',
 );
 
 const EDITED = new Problem(
   'plan_edited',
-  'It is another text than what was approved. Nothing follows from that: what runs is approved.md',
+  'The plan was edited after its approval. The edit has no effect: the session runs approved.md',
 );
 
 const SENT_BACK = /^sent-back(?:-(\d+))?\.md$/;
 
-/** The plan that the operator sent back last, as it stood then. Undefined where none was. */
+/** The plan that the operator sent back last; undefined if there is none. */
 export const readSentBack = ({ layout }: Store, dir: string): TextFile | undefined => {
   const [last] = listDirectory(dir)
     .filter((name) => SENT_BACK.test(name))
@@ -106,15 +105,15 @@ export const readSentBack = ({ layout }: Store, dir: string): TextFile | undefin
   return last === undefined ? undefined : readText(layout, dir, last);
 };
 
-/** Whether the operator has sent back one. */
+/** Whether the operator has sent a plan back. */
 export const wasSentBack = (dir: string): boolean =>
   listDirectory(dir).some((name) => SENT_BACK.test(name));
 
 const numberOf = (name: string): number => Number(SENT_BACK.exec(name)?.[1] ?? 1);
 
-/** Keeps the plan as it stands, which is about to be sent back: the next one is compared with it. Answers its hash. */
+/** Saves the plan before it is sent back, to compare the next one with it. Returns its hash. */
 export const keepSentBack = async (store: Store, dir: string): Promise<string> => {
-  const { plan, bytes } = lookAtPlan(store, dir);
+  const { plan, bytes } = readPlanNow(store, dir);
   if (plan === undefined || bytes === undefined) return '';
   if (readSentBack(store, dir)?.sha256 !== plan.sha256)
     await keepSessionFile(store, dir, 'sent-back.md', bytes);

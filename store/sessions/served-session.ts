@@ -13,16 +13,16 @@ import {
 import type { Store } from '../store.ts';
 import { unconfirmedIn } from './consent.ts';
 import { sessionKey } from './held-sessions.ts';
-import { planSeen } from './plan-versions.ts';
+import { planFieldsOf } from './plan-versions.ts';
 
-/** A session as session.md says it, and its directory. */
+/** The record of session.md in force, and the session's directory. */
 export interface SessionRecord {
   dir: string;
   matter: SessionMatter;
 }
 
-/** What is served of a record of session.md, with what the plan's files say this moment. */
-export const sessionOf = (
+/** The session that the API returns: its record, and the state of its plan files now. */
+export const serveSession = (
   store: Store,
   case_id: string,
   { dir, matter }: SessionRecord,
@@ -38,7 +38,7 @@ export const sessionOf = (
   } = matter;
   const { id, type, mode, status, provider, model, effort, created_at } = matter;
   const { approved_at = null, approved_by = null, approved_sha256 = null } = matter;
-  const isOthers = (matter.machine ?? machine) !== machine || isUnknown(store, dir);
+  const isOthers = (matter.machine ?? machine) !== machine || isUnknownWhileHeld(store, dir);
   const isElsewhere = !isEnded(status) && isOthers;
   const unconfirmed = isElsewhere ? undefined : unconfirmedIn(store, { case_id, matter });
   return {
@@ -62,15 +62,15 @@ export const sessionOf = (
     ended_at,
     usage,
     error,
-    ...howItWent(matter),
-    ...whyPaused(matter),
-    ...planSeen(store, dir, matter),
+    ...resultFields(matter),
+    ...pauseFields(matter),
+    ...planFieldsOf(store, dir, matter),
     ...(unconfirmed !== undefined && { unconfirmed }),
     ...(isElsewhere && { elsewhere: true }),
   };
 };
 
-const howItWent = ({
+const resultFields = ({
   commands,
   commit,
   dismissed_at,
@@ -78,29 +78,29 @@ const howItWent = ({
   unasked,
 }: SessionMatter): Pick<Session, 'commands' | 'commit' | 'dismissed_at' | 'unasked'> => ({
   ...(mode === 'work' && unasked?.length && { unasked: unasked.map((line) => visible(line)) }),
-  ...(commands && { commands: served(commands) }),
-  ...(commit && { commit: asServed(commit) }),
+  ...(commands && { commands: servedCommands(commands) }),
+  ...(commit && { commit: servedCommit(commit) }),
   ...(dismissed_at && { dismissed_at }),
 });
 
-const asServed = (kept: WorkCommit): SessionCommit => {
+const servedCommit = (kept: WorkCommit): SessionCommit => {
   const commit = visibleWithin(kept, visible) as WorkCommit;
   return { ...commit, message: uncommittedSentence(commit) };
 };
 
-// Session.md can be written by hand: what is shown hides nothing.
-const served = (kept: CommandsMatter): Commands => {
+// session.md can be written by hand, so invisible characters are made visible.
+const servedCommands = (kept: CommandsMatter): Commands => {
   const commands = visibleWithin(kept, visible) as CommandsMatter;
   return { ...commands, message: failureSentence(commands) };
 };
 
-// Forged while the journal knows of no such session: nobody goes on with it.
-const isUnknown = (store: Store, dir: string): boolean =>
+// A session that appeared while an unsandboxed program ran, and that is not in the journal, is not continued.
+const isUnknownWhileHeld = (store: Store, dir: string): boolean =>
   isGateShut(gateOf(store)) &&
   !gateOf(store).sessions.has(sessionKey(dir)) &&
   ![...store.journal.runs.keys()].some((id) => shortId(id) === sessionKey(dir));
 
-const whyPaused = ({
+const pauseFields = ({
   status,
   pause_reason,
   resume_at,

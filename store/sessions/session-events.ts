@@ -1,34 +1,34 @@
 import { lockOn } from '../base/locks.ts';
 import { milestoneEvents, runStateOf } from '../journal/milestones.ts';
-import { orLate } from '../reconcile/deferred.ts';
+import { doOrDefer } from '../reconcile/deferred.ts';
 import type { Session } from '../records/session.ts';
 import { remembered, type Store } from '../store.ts';
 
-/** A session as it was after a step of its way. */
+/** A session after a change of its status. */
 interface Step {
   session: Session;
   at: Date;
 }
 
-/** The steps that the journal has not heard of yet, oldest first, by session. */
+/** Steps that are not journaled yet, oldest first, by session. */
 const stepsOf = remembered(() => new Map<string, Step[]>());
 
 /**
- * Tells the events of the way a session went since the journal last heard of it. Called last, when all that follows
- * from the record is done: a session the journal is behind on has something left to do after a crash. Where the journal
- * cannot be written, all steps of the way are told at the next comparison, or with the next step.
+ * Journals the events of a session's steps. Called after all that follows from the record is done, so that after a crash a
+ * session that is ahead of the journal has something left to do. If the journal cannot be written, the steps are journaled
+ * at the next comparison or with the next step.
  */
 export const tellSession = (store: Store, session: Session): Promise<void> => {
   const { id, case_id } = session;
   const steps = stepsOf(store).get(id) ?? [];
   stepsOf(store).set(id, [...steps, { session, at: store.clock() }]);
-  return orLate(store, `session ${id}`, {
-    what: `telling of session ${id}`,
-    work: () => tellSteps(store, case_id, id),
+  return doOrDefer(store, `session ${id}`, {
+    what: `journaling session ${id}`,
+    work: () => journalSteps(store, case_id, id),
   });
 };
 
-const tellSteps = (store: Store, case_id: string, id: string): Promise<void> =>
+const journalSteps = (store: Store, case_id: string, id: string): Promise<void> =>
   store.locks.take(lockOn.item(case_id), async () => {
     const steps = stepsOf(store).get(id) ?? [];
     const last = steps.at(-1);
@@ -51,7 +51,7 @@ const eventsOf = (told: string | undefined, steps: readonly Step[]) => {
   });
 };
 
-/** The journal's memory of a session whose record is gone. */
+/** Removes a session whose record is gone from the journal. */
 export const forgetRun = async (store: Store, id: string): Promise<void> => {
   stepsOf(store).delete(id);
   await store.journal.append({ run: { id, state: null } });

@@ -27,8 +27,8 @@ export interface TaggedSnapshot {
 }
 
 /**
- * Keeps all files of the global memory as they are this moment in one record; where there is one of that id, it is the one.
- * Throws `too_large` beyond 16 MiB.
+ * Saves all files of the global memory in one record; returns the existing snapshot if there is one with that id. Throws
+ * `too_large` beyond 16 MiB.
  */
 export const createSnapshot = async (store: Store, id: string): Promise<TaggedSnapshot> => {
   const { layout } = store;
@@ -41,11 +41,11 @@ export const createSnapshot = async (store: Store, id: string): Promise<TaggedSn
     const matter = { id, created_at: at.toISOString(), files: files.length };
     const bytes = Buffer.concat([Buffer.from(renderFrontMatter(matter, '')), renderFiles(files)]);
     const path = join(layout.snapshots, `${timeName(at)}-${shortId(matter.id)}.md`);
-    if (await createFile(layout, path, bytes)) return tagged(matter, files, bytes);
+    if (await createFile(layout, path, bytes)) return taggedSnapshot(matter, files, bytes);
   }
 };
 
-// Without a pause between them, so that no write of the API falls in between.
+// Synchronous, so that no write of the API falls in between.
 const readMemoryFiles = ({ layout }: Store): NamedBytes[] => {
   const names = textNames(layout.memory);
   const sizes = names.map((name) => statsAt(join(layout.memory, name))?.size ?? 0);
@@ -53,7 +53,7 @@ const readMemoryFiles = ({ layout }: Store): NamedBytes[] => {
   if (total > MAX_BYTES)
     throw new StoreError(
       'too_large',
-      `The global memory has ${total} bytes; a snapshot takes ${MAX_BYTES}. Move what is large out of memory/, then try again`,
+      `The global memory has ${total} bytes; the limit of a snapshot is ${MAX_BYTES}. Move large files out of memory/, then try again`,
       { max_bytes: MAX_BYTES },
     );
   return names.flatMap((filename) => {
@@ -62,16 +62,16 @@ const readMemoryFiles = ({ layout }: Store): NamedBytes[] => {
   });
 };
 
-const tagged = (
+const taggedSnapshot = (
   { id, created_at }: SnapshotMatter,
   files: readonly NamedBytes[],
   bytes: Buffer,
 ): TaggedSnapshot => ({
-  snapshot: { id, created_at, files: files.map(served) },
+  snapshot: { id, created_at, files: files.map(servedFile) },
   etag: etagOf(sha256(bytes)),
 });
 
-const served = ({ filename, bytes }: NamedBytes): Snapshot['files'][number] => {
+const servedFile = ({ filename, bytes }: NamedBytes): Snapshot['files'][number] => {
   const content = bytes.toString('utf8');
   const hash = { sha256: sha256(bytes) };
   return bytes.equals(Buffer.from(content))
@@ -79,7 +79,7 @@ const served = ({ filename, bytes }: NamedBytes): Snapshot['files'][number] => {
     : { filename, content: bytes.toString('base64'), encoding: 'base64', ...hash };
 };
 
-/** The snapshots, oldest first, and what is wrong with the files that cannot be read as one. */
+/** The snapshots, oldest first, and the problems of unreadable files. */
 export const readSnapshots = (
   store: Pick<Store, 'layout'>,
 ): { snapshots: SnapshotEntry[]; problems: FileProblem[] } => {
@@ -99,13 +99,12 @@ export const readSnapshots = (
 const namesOf = ({ layout }: Pick<Store, 'layout'>): string[] =>
   standing(layout.root, layout.snapshots) === 'there' ? recordNames(layout.snapshots) : [];
 
-// All of a front matter, not all of a file: a list of snapshots reads little, however much they hold.
+// Enough for the front matter, so that a list does not read the whole files.
 const HEAD_BYTES = 66_000;
 
 const entryAt = ({ layout }: Pick<Store, 'layout'>, path: string): SnapshotEntry => {
   const stats = statsAt(path);
-  if (stats?.isFile() !== true)
-    throw new Problem('not_a_file', 'There should be a regular file here');
+  if (stats?.isFile() !== true) throw new Problem('not_a_file', 'This is not a regular file');
   const source = parseFrontMatter(readHead(path, HEAD_BYTES).toString('utf8'));
   const { id, created_at, files } = check(source.data, source);
   return { id, created_at, files, path: relative(layout.root, path), size: stats.size };
@@ -121,22 +120,19 @@ const readHead = (path: string, length: number): Buffer => {
   }
 };
 
-/**
- * One snapshot with its files. Undefined when there is none of that id; `unreadable_record` when a file in it is no longer
- * as it was kept.
- */
+/** One snapshot with its files; undefined if there is none. Throws `unreadable_record` if a file in it was changed. */
 export const readSnapshot = (store: Store, id: string): TaggedSnapshot | undefined => {
   const entry = readSnapshots(store).snapshots.find((one) => one.id === id);
   if (entry === undefined) return undefined;
   const bytes = readRegularFile(store.layout.root, join(store.layout.root, entry.path));
   if (bytes === undefined) return undefined;
   const files = parseFiles(bodyOf(bytes));
-  if (files.length === entry.files) return tagged(entry, files, bytes);
+  if (files.length === entry.files) return taggedSnapshot(entry, files, bytes);
   throw unreadable(
     entry.path,
     new Problem(
       'not_a_snapshot',
-      `${files.length} of ${entry.files} files are as they were kept; the rest was changed since`,
+      `${files.length} of ${entry.files} files are unchanged; the rest was edited since`,
     ),
   );
 };
@@ -152,14 +148,14 @@ export interface NamedBytes {
 }
 
 /**
- * The body of a snapshot: each file under a heading, between two fences that nothing in it can end. Its size says where
- * it ends, also without a last line end; what is not text stands in base64.
+ * The body of a snapshot: each file under a heading, in a fence longer than any in the file. The size marks the end, also
+ * without a final newline; binary files are in base64.
  */
 export const renderFiles = (files: readonly NamedBytes[]): Buffer =>
   Buffer.concat([Buffer.from(INTRODUCTION), ...files.flatMap(partsOf)]);
 
 const INTRODUCTION = `
-The global memory as it was then. Between its two fences each file stands byte for byte.
+The global memory as it was then. Each file is byte for byte between its two fences.
 `;
 
 const partsOf = ({ filename, bytes }: NamedBytes): Buffer[] => {
@@ -181,9 +177,9 @@ const BASE64 = ', here in base64';
 const FILE_SECTION =
   /^## ([A-Za-z0-9][A-Za-z0-9._-]*\.md)\n\n(\d+) bytes(, here in base64)?, SHA-256 ([0-9a-f]{64})\n\n`{3,}[a-z0-9]+\n/gm;
 
-/** The files of a snapshot's body, in order, up to the first that is not as it was written. */
+/** The files of a snapshot's body, in order, up to the first that was changed. */
 export const parseFiles = (body: Buffer): NamedBytes[] => {
-  // One character a byte: sizes are in bytes.
+  // One character per byte, since sizes are in bytes.
   const text = body.toString('latin1');
   const pattern = new RegExp(FILE_SECTION);
   const files: NamedBytes[] = [];

@@ -73,7 +73,7 @@ describe('a Work item that its proof closes while its file cannot be written', (
     write(file, read(file).replace('verified: false', 'verified: true'));
     await sweep(running);
     assert.equal((await call<Case>('GET', at)).body.state, 'VERIFYING');
-    assert.match(running.logged.map(({ message }) => message).join(), /mending .*\.md/);
+    assert.match(running.logged.map(({ message }) => message).join(), /completing .*\.md/);
     await faults.end();
     await sweep(running);
     assert.equal((await call<Case>('GET', at)).body.state, 'RESOLVED');

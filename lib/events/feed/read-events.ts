@@ -3,12 +3,12 @@ import type { Store } from '../../../store/store.ts';
 
 export interface FeedEvent {
   id: number;
-  /** Empty: nothing happened, this is how far the reader got. */
+  /** Empty for a bare position. */
   event: string;
   data: EventBody | Gap | undefined;
 }
 
-/** Stands where events are missing. */
+/** Marks missing events. */
 interface Gap {
   event_type: 'gap';
   timestamp: string;
@@ -19,11 +19,11 @@ type Reason = keyof typeof MESSAGES;
 
 const MESSAGES = {
   not_kept:
-    'These events are not kept any more. Read what you show anew; what follows is whole from here on.',
+    'These events are no longer kept. Reload what you show; the events from here on are complete.',
   not_readable:
-    'No event with these numbers can be read: the journal was damaged, or the disk full. Read what you show anew.',
+    'No event with these numbers can be read: the journal was damaged, or the disk was full. Reload what you show.',
   other_journal:
-    'The journal is another one than that of your position: it was removed, and its numbers begin anew. Read what you show anew.',
+    'Your position is from another journal: the journal was removed, and its numbers began anew. Reload what you show.',
 };
 
 export type Batch = readonly FeedEvent[];
@@ -32,8 +32,8 @@ export const isGap = ({ event }: FeedEvent): boolean => event === 'gap';
 
 const AT_ONCE = 64;
 
-/** What is after this event, several at a time, to the end as it is when that is reached; a gap where some are missing. */
-export const read = async function* (
+/** The events after `after`, in batches, up to the end of the journal, with a gap event for missing ones. */
+export const readEvents = async function* (
   { journal, clock }: Pick<Store, 'journal' | 'clock'>,
   after: number,
 ): AsyncGenerator<Batch> {
@@ -51,7 +51,7 @@ export const read = async function* (
     at = Math.max(at, oldest);
     if (event.seq > at + 1) gap('not_readable', at + 1, event.seq - 1);
     at = event.seq;
-    batch.push(asTold(event));
+    batch.push(asFeedEvent(event));
     if (batch.length < AT_ONCE) continue;
     yield batch;
     batch = [];
@@ -67,8 +67,8 @@ const gapOf = (now: Date, { reason, ...range }: Omit<Gap['payload'], 'message'>)
 
 const known = new WeakMap<EventRecord, FeedEvent>();
 
-/** One for all who read it. */
-export const asTold = (record: EventRecord): FeedEvent => {
+/** The feed event of a record, one object for all readers. */
+export const asFeedEvent = (record: EventRecord): FeedEvent => {
   const ready = known.get(record);
   if (ready !== undefined) return ready;
   const { seq: id, body } = record;

@@ -3,31 +3,31 @@ import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import { type EventBody, type EventRecord, isSent } from '../../../store/records/event.ts';
 import type { Registration } from '../../../store/webhooks/webhooks.ts';
 import { type DeliveryDeps, deliveryId } from './attempt.ts';
-import type { Ahead } from './sending-thread.ts';
+import type { SendAhead } from './sending-thread.ts';
 
-/** One receiver: its events go out one after the other, each until it is delivered or kept as failed. */
+/** The queue of one receiver. Events are sent in order, each until it is delivered or has failed. */
 export interface DeliveryQueue {
-  readonly desk: DeliveryDeps;
+  readonly deps: DeliveryDeps;
   registration: Registration;
-  /** Every event up to this sequence number is settled, or not wanted. */
+  /** Every event up to this sequence number is settled or does not match the registration. */
   position: number;
   /** The position on disk. */
   saved: number;
   stopped: boolean;
-  /** The registration is gone: its position is of no use any more. */
+  /** The registration is gone, so the position is no longer saved. */
   removed: boolean;
   running: Promise<void> | undefined;
-  /** The last attempt failed: what comes next may let us wait as well. */
+  /** The last attempt failed. */
   failing: boolean;
-  /** There may be more than `running` has seen. */
+  /** There may be events that `running` has not seen. */
   woken: boolean;
   readonly alarm: CancellableDelay;
-  readonly ahead: Ahead;
-  /** Who waits for the attempt that comes next. */
+  readonly ahead: SendAhead;
+  /** Callbacks that wait for the next attempt, which is made at once. */
   readonly hurried: (() => void)[];
-  /** The numbers of events that were listed lately, by delivery id: a list goes on there. */
+  /** Sequence numbers of recently listed deliveries, by id, to continue a list from there. */
   readonly listed: Map<string, number>;
-  /** What a former life noted beyond its position. Read when first needed. */
+  /** Log lines beyond the position, from before a crash. Read when first needed. */
   former: Map<string, DeliveryLine> | undefined;
 }
 
@@ -35,31 +35,31 @@ export interface DeliveryQueue {
 export const idFor = ({ registration }: DeliveryQueue, { id }: Pick<EventRecord, 'id'>): string =>
   deliveryId(id, registration.matter.id);
 
-/** Of its Work item, where it has one, and of a type it names. */
+/** Whether a registration matches an event, by Work item and event type. */
 export const wants = ({ scope, matter }: Registration, event: EventBody): boolean => {
   if (scope !== undefined && event.payload.case_id !== scope) return false;
   return isSent(matter.events, event.event_type);
 };
 
 /**
- * The events that wait, the one that is being tried among them; with their delivery ids. From one that was listed lately, if
- * it is known and waits.
+ * The pending events with their delivery ids, including the one that is being tried; from delivery `from` on, if it was
+ * listed recently and is still pending.
  */
-export const waitingDeliveries = async function* (
-  lane: DeliveryQueue,
+export const pendingDeliveries = async function* (
+  queue: DeliveryQueue,
   from = '',
 ): AsyncGenerator<EventRecord & { delivery_id: string }> {
-  const { desk, registration, position } = lane;
-  const start = Math.max(position, (lane.listed.get(from) ?? 0) - 1);
-  for await (const event of desk.store.journal.after(start)) {
+  const { deps, registration, position } = queue;
+  const start = Math.max(position, (queue.listed.get(from) ?? 0) - 1);
+  for await (const event of deps.store.journal.after(start)) {
     if (!wants(registration, event.body)) continue;
-    const delivery_id = idFor(lane, event);
-    noteListed(lane.listed, delivery_id, event.seq);
+    const delivery_id = idFor(queue, event);
+    noteListed(queue.listed, delivery_id, event.seq);
     yield { ...event, delivery_id };
   }
 };
 
-// The last of a page is among the newest two, and several may read.
+// Enough for several clients that page through the list.
 const MOST_LISTED = 1000;
 
 const noteListed = (listed: DeliveryQueue['listed'], id: string, seq: number): void => {
@@ -70,10 +70,7 @@ const noteListed = (listed: DeliveryQueue['listed'], id: string, seq: number): v
 };
 
 export interface CancellableDelay {
-  /**
-   * Resolves when `leftMs` says that nothing is left, or when it rings. Asked again every minute: a machine that sleeps
-   * counts no time.
-   */
+  /** Resolves once `leftMs` returns 0 or `ring` is called. Checks every minute, since timers stop while a machine sleeps. */
   wait(leftMs: () => number): Promise<void>;
   /** Ends the wait now. */
   ring(): void;
@@ -81,7 +78,7 @@ export interface CancellableDelay {
 
 const LOOK_MS = 60_000;
 
-/** A wait that can be cut short. One at a time. */
+/** A delay that can be ended early. It allows one waiter. */
 export const createCancellableDelay = (): CancellableDelay => {
   let bell = new AbortController();
   return {

@@ -2,13 +2,13 @@ import type { Agent, buildConnector } from 'undici';
 import { settlesWithin } from '../../../store/base/within.ts';
 import { isOwnAddress, OWN_ADDRESS, type OwnUrl } from './own-address.ts';
 
-interface Parcel {
+interface OutgoingRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** What became of it: the status of the answer, or why there was none. */
+/** The status of a receiver's response, or why there was none. */
 export interface ReceiverAnswer {
   status: number | null;
   error: string | null;
@@ -16,9 +16,9 @@ export interface ReceiverAnswer {
 }
 
 export interface Sender {
-  /** Sends it once. Undefined when this sender was closed before an answer came: nobody knows what became of it. */
-  send(parcel: Parcel): Promise<ReceiverAnswer | undefined>;
-  /** Gives what is under way a moment to finish. */
+  /** Sends a request once; undefined if the sender was closed before a response, so that the result is unknown. */
+  send(request: OutgoingRequest): Promise<ReceiverAnswer | undefined>;
+  /** Waits briefly for requests in progress. */
   close(): Promise<void>;
 }
 
@@ -27,23 +27,23 @@ const GRACE_MS = 1000;
 const BODY_BYTES = 65_536;
 
 /**
- * The one door for outgoing webhooks: one pool of connections per origin, at most 10 s until the answer, no redirect is
- * followed, the answer's body is thrown away, and nothing is sent to the daemon itself, at `own`.
+ * Sends outgoing webhooks: with one connection pool per origin, a timeout of 10 s, no redirects, and never to the daemon
+ * itself, at `own`. Response bodies are discarded.
  */
 export const createSender = (own: OwnUrl = () => undefined, timeoutMs = TIMEOUT_MS): Sender => {
   const underWay = new Set<Promise<unknown>>();
   let agent: Promise<Agent> | undefined;
   let closed = false;
   return {
-    send: async (parcel) => {
+    send: async (request) => {
       if (closed) return undefined;
       agent ??= makeAgent(own, timeoutMs);
       const began = performance.now();
-      const sending = post(await agent, parcel, timeoutMs);
+      const sending = post(await agent, request, timeoutMs);
       underWay.add(sending);
       const answer = await sending;
       underWay.delete(sending);
-      // An error after the end is our own doing.
+      // After `close`, errors come from closing the connections.
       if (closed && answer.status === null) return undefined;
       return { ...answer, duration_ms: Math.round(performance.now() - began) };
     },
@@ -55,16 +55,16 @@ export const createSender = (own: OwnUrl = () => undefined, timeoutMs = TIMEOUT_
   };
 };
 
-// Loaded with the first delivery: a workspace without webhooks starts without it. As many connections as are needed: how
-// many deliveries are in flight is limited elsewhere, and none may wait behind another's silence.
+// undici is loaded with the first delivery, so that a workspace without webhooks starts faster. Connections are not limited
+// here, so that no delivery waits behind a silent receiver; slots limit them.
 const makeAgent = async (own: OwnUrl, timeoutMs: number): Promise<Agent> => {
-  // A CommonJS package: bundled, it has no export but the default one.
+  // A CommonJS package, which has only a default export when bundled.
   const { default: undici } = await import('undici');
   const connect = undici.buildConnector({ timeout: timeoutMs });
   return new undici.Agent({ connect: (to, done) => connect(to, unlessOurs(own, done)) });
 };
 
-// The address that was connected to is looked at, before anything is sent.
+// Checks the connected address before anything is sent.
 const unlessOurs =
   (own: OwnUrl, done: buildConnector.Callback): buildConnector.Callback =>
   (...[error, socket]) => {
@@ -76,7 +76,7 @@ const unlessOurs =
 
 const post = async (
   agent: Agent,
-  { url, headers, body }: Parcel,
+  { url, headers, body }: OutgoingRequest,
   timeoutMs: number,
 ): Promise<Omit<ReceiverAnswer, 'duration_ms'>> => {
   const abort = new AbortController();
@@ -87,7 +87,7 @@ const post = async (
     const { origin, pathname, search } = new URL(url);
     const path = pathname + search;
     const answer = await agent.request({ origin, path, method: 'POST', headers, body, signal });
-    // Not waited for: the status decides. The timer ends a body that never does.
+    // Not awaited, since only the status counts. The timer ends an endless body.
     answer.body.dump({ limit: BODY_BYTES, signal }).then(stop, stop);
     return { status: answer.statusCode, error: null };
   } catch (error) {

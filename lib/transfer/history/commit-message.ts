@@ -3,23 +3,23 @@ import type { Item } from '../../../store/reconcile/item.ts';
 import { caseOf, caseStateOf } from '../../../store/reconcile/item.ts';
 import type { Changed } from '../../tools/git/write/commit.ts';
 
-/** What a commit message is made of: a Work item when it was last committed, or now. */
-export interface CommittedPicture {
+/** The fields of a Work item that a commit message uses. */
+export interface CommittedSnapshot {
   dir: string;
   title: string;
   state: string;
 }
 
-export const pictureOf = (item: Item): CommittedPicture => ({
+export const snapshotOf = (item: Item): CommittedSnapshot => ({
   dir: item.dir,
   title: visible(caseOf(item).matter.title),
   state: caseStateOf(item),
 });
 
-/** `case <title>: <what changed>`. Paths begin at the workspace. */
+/** `case <title>: <what changed>`. Paths are relative to the workspace. */
 export const caseMessage = (
-  before: CommittedPicture | undefined,
-  now: CommittedPicture | undefined,
+  before: CommittedSnapshot | undefined,
+  now: CommittedSnapshot | undefined,
   files: readonly Changed[],
 ): string => {
   const title = (now ?? before)?.title ?? 'unknown';
@@ -38,11 +38,11 @@ export const caseMessage = (
   return `case ${title}: ${[...words, ...parts].join(', ')}`;
 };
 
-/** What is no Work item's: settings, webhooks, what lies around. */
+/** The message for files outside of Work items, such as settings and webhooks. */
 export const workspaceMessage = (files: readonly Changed[]): string =>
   `workspace: ${[...new Set(files.map(({ path }) => named(path)))].join(', ')}`;
 
-// The folders that changed, and files that are in none.
+// The changed folders, and the changed files outside of folders.
 const partsOf = (files: readonly Changed[], dir: string): string[] => {
   const inside = files.filter(({ path }) => path.startsWith(`${dir}/`));
   return [...new Set(inside.map(({ path }) => firstName(path.slice(dir.length + 1))))];

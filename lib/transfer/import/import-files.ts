@@ -16,45 +16,45 @@ import {
 import { clearLeftovers } from '../../../store/fs/directories.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { holdWorkspace } from '../../../store/workspace/hold.ts';
-import { arrivalsOf, type ImportConflict, importPlan, type Plan } from './import-plan.ts';
+import { groupByCase, type ImportConflict, importPlan, type Plan } from './import-plan.ts';
 
 export interface ImportOptions {
   /** Absolute. */
   workspace: string;
-  /** Says what would be done, and writes nothing. */
+  /** Only plans the import, and writes nothing. */
   dryRun: boolean;
-  /** What is here with other content stays, and the rest comes in; without it such an import is refused. */
+  /** Keeps existing files that differ and imports the rest; otherwise such an import is refused. */
   keepExisting: boolean;
-  /** Ends it, with the signal's reason, as long as nothing came in. */
+  /** Stops the import with the signal's reason, as long as nothing was imported. */
   signal?: AbortSignal;
 }
 
-export type CargoFile = StagedFile & WantedFile;
+export type ImportInputFile = StagedFile & WantedFile;
 
-/** What is to come in. */
-export interface Cargo<F extends CargoFile> {
+/** The files to import. */
+export interface ImportInput<F extends ImportInputFile> {
   files: readonly F[];
-  /** Throws where they are not what they should be. */
+  /** Throws if the bytes do not match the file's size and hash. */
   bytesOf: (file: F) => AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** The ids of the Work items by their directories; complete once all bytes were read. */
+  /** The ids of Work items by directory; complete once all bytes were read. */
   ids: ReadonlyMap<string, string>;
 }
 
 export interface BroughtIn {
   plan: Plan;
-  /** False: nothing was written, be it for the conflicts or because it was only tried. */
+  /** False if nothing was written, because of conflicts or a dry run. */
   isDone: boolean;
 }
 
 /**
- * Brings files into a workspace that no other process has. Every byte has been read and every conflict is known before
- * the first is written outside of the staging, which is removed in any case. Throws WorkspaceHeldError.
+ * Imports files into a workspace under its lock. All bytes are verified and all conflicts are known before anything is moved
+ * out of the staging directory, which is removed in any case. Throws WorkspaceHeldError.
  */
-export const bringInFiles = async <F extends CargoFile>(
-  load: (standing: WorkspaceStanding, layout: Layout) => Cargo<F>,
+export const importFiles = async <F extends ImportInputFile>(
+  load: (standing: WorkspaceStanding, layout: Layout) => ImportInput<F>,
   { workspace, dryRun, keepExisting, signal }: ImportOptions,
 ): Promise<BroughtIn> => {
-  if (dryRun) return { plan: await tryOut(layoutOf(workspace), load), isDone: false };
+  if (dryRun) return { plan: await planOnly(layoutOf(workspace), load), isDone: false };
   const held = await holdWorkspace(workspace);
   const { layout } = held;
   clearLeftovers(layout);
@@ -63,7 +63,7 @@ export const bringInFiles = async <F extends CargoFile>(
     const standing = readStanding(layout);
     const cargo = load(standing, layout);
     await stage(staging, cargo, signal);
-    const plan = await importPlan({ layout, standing }, arrivalsOf(cargo.files, cargo.ids));
+    const plan = await importPlan({ layout, standing }, groupByCase(cargo.files, cargo.ids));
     if (isRefused(plan.conflicts, keepExisting)) return { plan, isDone: false };
     signal?.throwIfAborted();
     await moveIn(held, staging, {
@@ -78,10 +78,10 @@ export const bringInFiles = async <F extends CargoFile>(
   }
 };
 
-// What stands in its place already is read all the same, for it has to be what it should be; it is not written.
-const stage = async <F extends CargoFile>(
+// Files that exist with the same content are verified too, but not staged.
+const stage = async <F extends ImportInputFile>(
   staging: Staging,
-  { files, bytesOf }: Cargo<F>,
+  { files, bytesOf }: ImportInput<F>,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const wanted: F[] = [];
@@ -101,16 +101,16 @@ const drain = async (bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): P
   for await (const _ of bytes);
 };
 
-const tryOut = async <F extends CargoFile>(
+const planOnly = async <F extends ImportInputFile>(
   layout: Layout,
-  load: (standing: WorkspaceStanding, layout: Layout) => Cargo<F>,
+  load: (standing: WorkspaceStanding, layout: Layout) => ImportInput<F>,
 ): Promise<Plan> => {
   const standing = readStanding(layout);
   const { files, bytesOf, ids } = load(standing, layout);
   for (const file of files) await drain(bytesOf(file));
-  return importPlan({ layout, standing }, arrivalsOf(files, ids));
+  return importPlan({ layout, standing }, groupByCase(files, ids));
 };
 
-/** Whether conflicts keep an import from being done at all. */
+/** Whether conflicts refuse the whole import. */
 export const isRefused = (conflicts: readonly ImportConflict[], keepExisting: boolean): boolean =>
   conflicts.some(({ isFault }) => isFault || !keepExisting);

@@ -8,22 +8,22 @@ import {
 } from '../../../store/archive/standing.ts';
 import type { Layout } from '../../../store/layout.ts';
 
-/** What stands in the way of something that is to come in. */
+/** Why a file or Work item cannot be imported. */
 export interface ImportConflict {
   path: string;
   /** Words that follow the path. */
   why: string;
-  /** What came in cannot stand beside it, nor be left out without harm. */
+  /** Whether the import is refused even with `--keep-existing`. */
   isFault: boolean;
 }
 
-/** What an import would do, worked out before anything is written. */
+/** The plan of an import, made before anything is written. */
 export interface Plan {
-  items: CaseArrival[];
+  items: IncomingCase[];
   singles: WantedFile[];
-  /** Files of a new workspace that nobody has changed, and that come in anew. */
+  /** Unchanged default files of the workspace that are replaced. */
   replacing: WantedFile[];
-  /** Here already, byte for byte. */
+  /** The number of Work items and files that exist with the same bytes. */
   already: { items: number; files: number };
   conflicts: ImportConflict[];
 }
@@ -35,19 +35,25 @@ interface Place {
   standing: WorkspaceStanding;
 }
 
-/** Compares what is to come in with what is here, and writes nothing. */
-export const importPlan = async (place: Place, { items, singles }: CaseArrivals): Promise<Plan> => {
+/** Compares the files to import with the workspace. Writes nothing. */
+export const importPlan = async (
+  place: Place,
+  { items, singles }: IncomingFiles,
+): Promise<Plan> => {
   const judged = await Promise.all([
     judgeAll(items, (item) => judgeItem(place, item)),
     judgeAll(singles, (file) => judgeFile(place, file)),
   ]);
   const [ofItems, ofFiles] = judged;
   return {
-    items: those(ofItems, 'new'),
-    singles: those(ofFiles, 'new'),
-    replacing: those(ofFiles, 'replacing'),
-    already: { items: those(ofItems, 'already').length, files: those(ofFiles, 'already').length },
-    conflicts: [...doubles(items), ...[...ofItems, ...ofFiles].flatMap(conflictOf)],
+    items: withVerdict(ofItems, 'new'),
+    singles: withVerdict(ofFiles, 'new'),
+    replacing: withVerdict(ofFiles, 'replacing'),
+    already: {
+      items: withVerdict(ofItems, 'already').length,
+      files: withVerdict(ofFiles, 'already').length,
+    },
+    conflicts: [...duplicateIds(items), ...[...ofItems, ...ofFiles].flatMap(conflictOf)],
   };
 };
 
@@ -62,13 +68,13 @@ const judgeAll = async <T>(
   return judged;
 };
 
-const those = <T>(judged: readonly Judged<T>[], wanted: Verdict): T[] =>
+const withVerdict = <T>(judged: readonly Judged<T>[], wanted: Verdict): T[] =>
   judged.filter(([, verdict]) => verdict === wanted).map(([each]) => each);
 
 const conflictOf = ([, verdict]: Judged<unknown>): ImportConflict[] =>
   typeof verdict === 'string' ? [] : [verdict];
 
-const doubles = (items: readonly CaseArrival[]): ImportConflict[] => {
+const duplicateIds = (items: readonly IncomingCase[]): ImportConflict[] => {
   const first = new Map<string, string>();
   return items.flatMap(({ dir, id }) => {
     const other = id === undefined ? undefined : first.get(id);
@@ -80,10 +86,10 @@ const doubles = (items: readonly CaseArrival[]): ImportConflict[] => {
 
 const judgeItem = async (
   { layout, standing }: Place,
-  { dir, id, files }: CaseArrival,
+  { dir, id, files }: IncomingCase,
 ): Promise<Verdict> => {
   const known = id === undefined ? undefined : standing.byId.get(id);
-  if (known === undefined && !isTaken(layout, dir)) return inside(standing, dir) ?? 'new';
+  if (known === undefined && !isTaken(layout, dir)) return insideItem(standing, dir) ?? 'new';
   const home = known ?? dir;
   for (const file of files) {
     const path = home + file.path.slice(dir.length);
@@ -93,7 +99,7 @@ const judgeItem = async (
   return 'already';
 };
 
-const inside = (standing: WorkspaceStanding, path: string): ImportConflict | undefined => {
+const insideItem = (standing: WorkspaceStanding, path: string): ImportConflict | undefined => {
   const item = ancestorsOf(path).find((dir) => standing.dirs.has(dir));
   if (item === undefined) return undefined;
   return { path, why: `would become part of the Work item ${item}, which is here`, isFault: false };
@@ -108,39 +114,39 @@ const judgeFile = async ({ layout, standing }: Place, file: WantedFile): Promise
   const { path } = file;
   const place = await occupancyOf(layout, file);
   if (place === 'same') return 'already';
-  if (place === 'free') return inside(standing, path) ?? 'new';
+  if (place === 'free') return insideItem(standing, path) ?? 'new';
   if (place === 'blocked')
     return {
       path,
-      why: 'has no place here: there is a link, or a directory or file in its way',
+      why: 'cannot be placed here: a link, directory or file is in the way',
       isFault: false,
     };
   if ((await defaultAt(layout, path)) !== undefined) return 'replacing';
   return { path, why: 'is here with other content', isFault: false };
 };
 
-/** A Work item that is to come in: all the files of its directory. */
-export interface CaseArrival {
+/** A Work item to import, with all files of its directory. */
+export interface IncomingCase {
   /** Relative to the workspace. */
   dir: string;
-  /** Undefined where its case.md says none, or cannot be read. */
+  /** Undefined if case.md has no id or is unreadable. */
   id: string | undefined;
   files: WantedFile[];
 }
 
-export interface CaseArrivals {
-  items: CaseArrival[];
-  /** Files of no Work item: settings, webhooks, global memory, notes. */
+export interface IncomingFiles {
+  items: IncomingCase[];
+  /** Files outside of Work items: settings, webhooks, global memory, notes. */
   singles: WantedFile[];
 }
 
-/** Tells the files of Work items from those of the workspace. `ids` are those of the directories that have one. */
-export const arrivalsOf = (
+/** Groups files by Work item. `ids` has the ids of Work items by directory. */
+export const groupByCase = (
   files: readonly WantedFile[],
   ids: ReadonlyMap<string, string>,
-): CaseArrivals => {
+): IncomingFiles => {
   const dirs = casesIn(files.map(({ path }) => path));
-  const items = new Map<string, CaseArrival>(
+  const items = new Map<string, IncomingCase>(
     dirs.map((dir) => [dir, { dir, id: ids.get(dir), files: [] }]),
   );
   const singles: WantedFile[] = [];

@@ -6,71 +6,71 @@ import { type FileProblem, Problem } from '../../../store/front-matter/problem.t
 import { readRegularFile } from '../../../store/front-matter/record-file.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';
 
-/** A task of another tool, as every importer reads it. */
+/** A task of another tool, in the common form of all readers. */
 export interface SourceTask {
-  /** By what others of the same source name it. */
+  /** The key by which other tasks of the source name this one. */
   key: string;
-  /** The same whenever the task is read, and no other's: its Work item's id is made from it. */
+  /** Unique and stable; the id of the Work item is derived from it. */
   identity: string;
-  /** The identity instead, where a tool gives one to two tasks. Without it the second is told as a problem. */
+  /** A second identity, for tools that give two tasks the same one. Without it the second task is a problem. */
   spare?: string;
-  /** Where it stands, as it is told: `issues.jsonl:12`. */
+  /** The place of the task for messages: `issues.jsonl:12`. */
   file: string;
-  /** Of all that the tool says of it. */
+  /** Hash of all fields of the task. */
   sha256: string;
   title: string;
   type: string;
   labels: readonly string[];
-  fate: Fate;
+  fate: TaskState;
   created: Date | undefined;
   updated: Date | undefined;
   body: string;
-  /** The keys of the tasks that it names, by the names as they stand in it. */
+  /** The keys of the tasks that it names, by the names it uses. */
   names: ReadonlyMap<string, string>;
-  /** What a Work item has no place for, as it is. */
+  /** Fields that a Work item does not have, unchanged. */
   raw: Record<string, unknown>;
 }
 
-export type Fate = 'open' | 'blocked' | 'done' | 'dropped';
+export type TaskState = 'open' | 'blocked' | 'done' | 'dropped';
 
-/** The tasks of another tool, read: nothing of it is written, and no link of it is followed. */
+/** The tasks of another tool. Readers write nothing and follow no links. */
 export interface TaskSource {
-  /** As it calls itself. */
+  /** The tool's name. */
   tool: string;
-  /** The key of the front matter below which all stands that a Work item has no place for. */
+  /** The front matter key for `raw` fields. */
   key: string;
   name: string;
-  /** Where it was read. */
+  /** The path that was read. */
   at: string;
   tasks: readonly SourceTask[];
-  /** What cannot be read. It keeps no other from coming in. */
+  /** Unreadable tasks. They do not prevent the import of others. */
   problems: readonly FileProblem[];
-  /** What stays where it is, in words. */
+  /** Descriptions of what is not imported. */
   left: readonly string[];
 }
 
-/** A value as a text; empty for none. */
+/** A value as text; empty for none. */
 export const textOf = (value: unknown): string => {
   if (value === undefined || value === null) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
-/** The text as it is read back once it was written: half of a character is none. */
+/** The text after a round trip through UTF-8, without lone surrogates. */
 export const wellFormed = (text: string): string => Buffer.from(text).toString('utf8');
 
-/** One value, or many, as texts. */
+/** One value or a list, as texts. */
 export const listOf = (value: unknown): string[] => {
   if (value === undefined || value === null) return [];
   return (Array.isArray(value) ? value : [value]).map(textOf);
 };
 
-/** A mapping's values; none of what is no mapping. */
+/** The value as a mapping; empty if it is none. */
 export const mapOf = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : {};
 
-/** How a state says that a task was given up. */
+/** Matches states of cancelled tasks. */
 export const GIVEN_UP = /^(?:won.?t|cancel|reject|abandon|invalid|duplicate|obsolete)/i;
 
 const DATE =
@@ -78,8 +78,8 @@ const DATE =
 const OLD_DATE = /^(\d{2})[-/.](\d{2})[-/.](\d{2})$/;
 
 /**
- * A time as tools write it: a text, or the milliseconds since 1970; one that names no zone is UTC. Undefined for what is
- * none, such as the year 1 of a program that had no time to write.
+ * Parses a time, as text or milliseconds since 1970; UTC if it names no zone. Undefined for other values, and for years
+ * before 1970, which some tools write for no time.
  */
 export const timeOf = (value: unknown): Date | undefined => {
   const time = typeof value === 'number' ? new Date(value) : timeIn(textOf(value).trim());
@@ -95,13 +95,13 @@ const timeIn = (text: string): Date => {
   return new Date(`${date}T${clock}${zone}`);
 };
 
-/** The bytes of a file of another tool. Throws the Problem of one that is too large, or none. */
+/** The bytes of a file of another tool. Throws a Problem if it is missing or too large. */
 export const sourceBytes = (path: string): Buffer => {
   const { size = 0 } = statsAt(path) ?? {};
   if (size > MAX_BYTES)
     throw new Problem(
       'too_large',
-      `${basename(path)} has ${size} bytes; at most ${MAX_BYTES} are read`,
+      `${basename(path)} has ${size} bytes; the limit is ${MAX_BYTES}`,
     );
   const bytes = readRegularFile(dirname(path), path);
   if (bytes === undefined) throw new Problem('not_found', `There is no ${basename(path)}`);
@@ -110,7 +110,7 @@ export const sourceBytes = (path: string): Buffer => {
 
 const MAX_BYTES = 268_435_456;
 
-/** The first bytes of a file, each as a character. */
+/** The first bytes of a file, as Latin-1 text. */
 export const beginningOf = (path: string, length: number): string => {
   const bytes = Buffer.alloc(length);
   const descriptor = openSync(path, 'r');
@@ -122,7 +122,7 @@ export const beginningOf = (path: string, length: number): string => {
   return bytes.toString('latin1');
 };
 
-/** A JSON object. Throws the Problem of what is none, with its place; `line` is where the bytes begin. */
+/** Parses a JSON object that begins at `line` of its file. Throws a Problem with the place of the error. */
 export const objectIn = (bytes: Buffer, line = 1): Record<string, unknown> => {
   const value = jsonIn(bytes, line);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return mapOf(value);
@@ -143,7 +143,7 @@ const jsonIn = (bytes: Buffer, line: number): unknown => {
   }
 };
 
-// Only the message tells where, and not always.
+// Only the error's message has the position, and not always.
 const positionIn = (message: string): number | undefined => {
   const found = / at position (\d+)/.exec(message)?.[1];
   return found === undefined ? undefined : Number(found);

@@ -297,7 +297,7 @@ describe('conflicts of an import', () => {
     symlinkSync(elsewhere, join(workspace, 'memory'));
     mkdirSync(join(workspace, 'cases'));
     symlinkSync(elsewhere, join(workspace, 'cases/2026-11'));
-    await assert.rejects(run(workspace, zipAt(t, exportOf(FILES))), /has no place here/);
+    await assert.rejects(run(workspace, zipAt(t, exportOf(FILES))), /cannot be placed here/);
     await run(workspace, zipAt(t, exportOf(FILES)), '--keep-existing');
     assert.deepEqual(readdirSync(elsewhere), []);
   });
