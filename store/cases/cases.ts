@@ -151,15 +151,15 @@ const editCaseFile = async (
   const { problem, sha: known } = item.files.case;
   if (problem !== undefined) throw unreadable(`${item.dir}/${CASE_FILE}`, problem);
   if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince('The record');
-  let granted: AcceptedValues | undefined;
+  let accepted: AcceptedValues | undefined;
   const path = caseFile(join(store.layout.root, item.dir));
   const isDone = await editKnown(store.layout, path, known, ({ source }) => {
     const change = rule(ruledRecord(item));
     const after = change && resultingState(item, change);
-    granted = after?.grants;
+    accepted = after?.accepts;
     return editOf(after === undefined ? change : (after.changes as CaseChange), source.eol);
   });
-  if (isDone && granted !== undefined) acceptChange(store, item, granted);
+  if (isDone && accepted !== undefined) acceptChange(store, item, accepted);
   return isDone;
 };
 

@@ -187,7 +187,7 @@ const acceptItem = async (
 };
 
 const grantOf = ({ files }: Item, { key, to }: HeldItemValue): AcceptedValues => {
-  if (key === 'state') return { standing: to as NonNullable<AcceptedValues['standing']> };
+  if (key === 'state') return { decided: to as NonNullable<AcceptedValues['decided']> };
   if (key === 'checklist') return { checklist: to as NonNullable<AcceptedValues['checklist']> };
   const value = files.proofs.get(key.slice('proof/'.length))?.value;
   return value === undefined ? {} : { proofs: { [value.matter.id]: value.matter } };

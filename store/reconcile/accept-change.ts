@@ -7,10 +7,10 @@ import { type AcceptedValues, decidedStateOf } from './held-changes.ts';
 import { caseOf, type Item } from './item.ts';
 
 /** Notes values that the daemon wrote, or the operator accepted, so that they are not held. */
-export const acceptChange = (store: Store, item: Item, granted: AcceptedValues): void => {
+export const acceptChange = (store: Store, item: Item, accepted: AcceptedValues): void => {
   if (!isGateShut(gateOf(store)) && item.held === undefined) return;
-  const proofs = { ...item.granted?.proofs, ...granted.proofs };
-  item.granted = { ...item.granted, ...granted, proofs };
+  const proofs = { ...item.accepted?.proofs, ...accepted.proofs };
+  item.accepted = { ...item.accepted, ...accepted, proofs };
 };
 
 /**
@@ -20,14 +20,14 @@ export const acceptChange = (store: Store, item: Item, granted: AcceptedValues):
 export const resultingState = (
   item: Item,
   changes: object,
-): { changes: MatterChanges; grants: AcceptedValues } | undefined => {
+): { changes: MatterChanges; accepts: AcceptedValues } | undefined => {
   if (!DECIDED_FIELDS.some((key) => key in changes)) return undefined;
   const matter = { ...caseOf(item).matter, ...changes } as CaseMatter;
   const now = decidedStateOf(matter);
   const isWaiting = item.held?.case !== undefined;
   const { outcome, blocked_from } = matter;
   const whole = isWaiting ? { state: now.state, outcome, blocked_from } : {};
-  return { changes: { ...whole, ...changes }, grants: { standing: now } };
+  return { changes: { ...whole, ...changes }, accepts: { decided: now } };
 };
 
 const DECIDED_FIELDS = ['state', 'outcome', 'blocked_from'];

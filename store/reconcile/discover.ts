@@ -42,7 +42,7 @@ export const meet = async (store: Store, dir: string): Promise<void> => {
   if (known !== undefined && known.files.case.problem?.code !== 'wrong_id') return;
   const files = await readCompleted(store, dir);
   if (files?.case.doubted_at !== undefined) return lookAgainLater(store, dir, files);
-  itemsOf(store).doubtful.delete(dir);
+  itemsOf(store).unsettled.delete(dir);
   const id = files?.case.value?.matter.id;
   if (files === undefined || id === undefined) return reject(store, dir, files?.case.problem);
   const now = itemIn(store, dir);
@@ -69,7 +69,7 @@ const readCompleted = async (store: Store, dir: string): Promise<ItemFiles | und
     return undefined;
   });
   if (done !== undefined) return done.files;
-  return files && withCaseProblem(files, notAdopted('case.md changed again and again'));
+  return files && withCaseProblem(files, notAdopted('case.md keeps changing'));
 };
 
 const withCaseProblem = (files: ItemFiles, problem: Problem): ItemFiles => ({
@@ -81,16 +81,16 @@ const withCaseProblem = (files: ItemFiles, problem: Problem): ItemFiles => ({
 export const canLookAgain = (store: Store): boolean => attentionOf(store).lookAgain !== undefined;
 
 const knownFilesAt = (store: Store, dir: string): KnownFiles => {
-  const { doubtful, formerly, strangers } = itemsOf(store);
-  const files = doubtful.get(dir);
+  const { unsettled, formerly, strangers } = itemsOf(store);
+  const files = unsettled.get(dir);
   const patient = canLookAgain(store) && !strangers.has(dir);
   return { ...(files && { files }), seen: formerly.get(dir), patient };
 };
 
 const lookAgainLater = (store: Store, dir: string, files: ItemFiles): void => {
-  const { doubtful } = itemsOf(store);
-  const before = doubtful.get(dir);
-  doubtful.set(dir, files);
+  const { unsettled } = itemsOf(store);
+  const before = unsettled.get(dir);
+  unsettled.set(dir, files);
   if (isNewDoubt(files.case, before?.case)) attentionOf(store).lookAgain?.(dir);
 };
 
@@ -112,7 +112,7 @@ const placeItem = async (
   const first = other?.dir ?? seen?.dir;
   if (first !== undefined && first !== dir && stillHasId(store, first, id))
     return reject(store, dir, files.case.problem ?? duplicateOf(store, dir, first));
-  const item = other ?? { id, dir, files, seen, told: undefined, answer: undefined };
+  const item = other ?? { id, dir, files, seen, journaledFiles: undefined, response: undefined };
   if (other === undefined) putItem(store, item);
   else moveItem(store, other, dir);
   itemsOf(store).met(store, item);

@@ -16,7 +16,7 @@ interface Fix {
   /** Hash of the file that the changes were computed from. */
   sha: string;
   changes: MatterChanges;
-  grants?: AcceptedValues;
+  accepts?: AcceptedValues;
 }
 
 /** The writes that a Work item needs: fields that hand-made files lack, and what follows from its records. */
@@ -66,7 +66,7 @@ export const applyFixes = async (store: Store, item: Item): Promise<boolean> => 
   if (fixes.length === 0) return false;
   const failed = isGitReplaying(store.layout) ? fixes : await applyEach(store, item, fixes);
   if (failed.length < fixes.length) return true;
-  item.told = undefined;
+  item.journaledFiles = undefined;
   return false;
 };
 
@@ -87,8 +87,8 @@ const applyEach = async (store: Store, item: Item, fixes: readonly Fix[]): Promi
 const applyFix = async (
   store: Store,
   item: Item,
-  { path, sha, changes, grants }: Fix,
+  { path, sha, changes, accepts }: Fix,
 ): Promise<void> => {
   const isDone = await notFollowed(() => editKnown(store.layout, path, sha, () => ({ changes })));
-  if (isDone && grants !== undefined) acceptChange(store, item, grants);
+  if (isDone && accepts !== undefined) acceptChange(store, item, accepts);
 };

@@ -39,7 +39,7 @@ const peekUnlocked = (store: Store, item: Item): Item => {
   const files = readItem(layout.root, dir, { id, files: last?.files ?? before, seen });
   if (files === undefined || sameFiles(files, before)) return item;
   if (last?.item.dir === dir && sameFiles(files, last.files)) return last.item;
-  const looked = { ...item, files: withIdsOnDisk(files), answer: undefined };
+  const looked = { ...item, files: withIdsOnDisk(files), response: undefined };
   unlockedReadings.set(before, { files, item: looked });
   return looked;
 };

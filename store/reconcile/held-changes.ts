@@ -16,7 +16,7 @@ export interface DecidedState {
 
 /** Values that the daemon wrote, or the operator accepted, and that are not journaled yet. */
 export interface AcceptedValues {
-  standing?: DecidedState;
+  decided?: DecidedState;
   checklist?: readonly ChecklistEntry[];
   proofs?: Record<string, Verified>;
 }
@@ -56,7 +56,7 @@ export interface GuardedFiles {
     checklist: ReadEntry<ChecklistEntry[]> | undefined;
   };
   seen: ToldState | undefined;
-  granted?: AcceptedValues | undefined;
+  accepted?: AcceptedValues | undefined;
 }
 
 /**
@@ -83,11 +83,11 @@ const changedValues = (item: GuardedFiles): HeldValue[] => [
   ...changedProofs(item),
 ];
 
-const changedState = ({ files, seen, granted }: GuardedFiles): HeldValue[] => {
+const changedState = ({ files, seen, accepted }: GuardedFiles): HeldValue[] => {
   const { value } = files.case;
   if (value === undefined) return [];
   const [from, to] = [
-    granted?.standing ?? decidedStateOf(seen?.case.matter),
+    accepted?.decided ?? decidedStateOf(seen?.case.matter),
     decidedStateOf(value.matter),
   ];
   if (isDeepStrictEqual(from, to)) return [];
@@ -103,12 +103,12 @@ export const decidedStateOf = (matter: CaseMatter | undefined): DecidedState => 
   return { state: state === 'PLANNING' ? 'INVESTIGATING' : state, outcome, blocked_from };
 };
 
-const changedChecklist = ({ files: { checklist }, seen, granted }: GuardedFiles): HeldValue[] => {
+const changedChecklist = ({ files: { checklist }, seen, accepted }: GuardedFiles): HeldValue[] => {
   // An unreadable checklist satisfies no gate.
   if (checklist !== undefined && checklist.value === undefined) return [];
   const to = checklist?.value ?? [];
   const from =
-    granted?.checklist ?? (seen === undefined ? to.map(unticked) : (seen.checklist ?? []));
+    accepted?.checklist ?? (seen === undefined ? to.map(unticked) : (seen.checklist ?? []));
   if (isDeepStrictEqual(from, to)) return [];
   return [{ key: 'checklist', file: 'proof/checklist.md', field: 'items', from, to }];
 };
@@ -135,11 +135,11 @@ const isVerified = (item: GuardedFiles, name: string, file: ProofFile): boolean 
 };
 
 const verificationOf = (
-  { seen, granted }: GuardedFiles,
+  { seen, accepted }: GuardedFiles,
   name: string,
   { matter: { id } }: ProofFile,
 ): Verified | undefined => {
-  const known = granted?.proofs?.[id] ?? seen?.held?.[`proof/${name}`]?.base;
+  const known = accepted?.proofs?.[id] ?? seen?.held?.[`proof/${name}`]?.base;
   if (known !== undefined) return known;
   const { type = '', verified = false, verified_sha256 } = seen?.proofs[id]?.matter ?? {};
   return { type, verified, ...(verified_sha256 !== undefined && { verified_sha256 }) };
@@ -163,8 +163,8 @@ const heldChanges = (
 const withDecidedState = (file: CaseFile, from: unknown): CaseFile => {
   const { state, outcome, blocked_from } = from as DecidedState;
   const { blocked_from: _, ...matter } = file.matter;
-  const standing = { state, outcome, ...(blocked_from !== null && { blocked_from }) };
-  return { ...file, matter: { ...matter, ...standing } };
+  const decided = { state, outcome, ...(blocked_from !== null && { blocked_from }) };
+  return { ...file, matter: { ...matter, ...decided } };
 };
 
 // Missing fields are completed as usual, but for those of the verification.
@@ -197,8 +197,8 @@ export const heldMessage = ({ key, from, to }: HeldValue, trust: string): string
   return heldValueMessage(key === 'checklist' ? 'The checklist' : '`verified: true`', trust);
 };
 
-const stateInWords = (standing: unknown): string => {
-  const { state, outcome } = standing as DecidedState;
+const stateInWords = (decided: unknown): string => {
+  const { state, outcome } = decided as DecidedState;
   return outcome === null ? state : `${state} (${outcome})`;
 };
 

@@ -24,12 +24,12 @@ export interface Item {
   /** The journaled state; undefined until the first line in the journal. */
   seen: ToldState | undefined;
   /** The files whose state is journaled completely. */
-  told: ItemFiles | undefined;
+  journaledFiles: ItemFiles | undefined;
   /** Changes by file that the operator has not confirmed. Everything but reading and writing of files ignores them. */
   held?: HeldChanges | undefined;
-  granted?: AcceptedValues | undefined;
+  accepted?: AcceptedValues | undefined;
   /** The cached response to GET. */
-  answer: { body: Buffer; etag: string } | undefined;
+  response: { body: Buffer; etag: string } | undefined;
 }
 
 type Read = Pick<Item, 'files' | 'held'>;
@@ -50,8 +50,8 @@ export const newItem = (id: string, dir: string, entry: ReadEntry<CaseFile>): It
     faults: NO_FAULTS,
   },
   seen: undefined,
-  told: undefined,
-  answer: undefined,
+  journaledFiles: undefined,
+  response: undefined,
 });
 
 /** The last readable case.md, without held changes. Items are only made from readable files. */
@@ -98,8 +98,8 @@ export const recordOf = (item: Item): Case => {
 };
 
 export const answerOf = (item: Item): { body: Buffer; etag: string } => {
-  item.answer ??= makeResponse(item);
-  return item.answer;
+  item.response ??= makeResponse(item);
+  return item.response;
 };
 
 // A response with problems says more than the file, so its entity tag is made from the response.

@@ -28,7 +28,7 @@ export interface Items {
   /** The journaled state of each directory at the start, so that unchanged files are not parsed again. */
   readonly formerly: Map<string, ToldState>;
   /** New directories whose case.md may be half saved, as last read. */
-  readonly doubtful: Map<string, ItemFiles>;
+  readonly unsettled: Map<string, ItemFiles>;
   /** When the workspace directory was last missing, in milliseconds of `performance.now()`. */
   away_at: number | undefined;
   /** The changes that follow from a Work item's records, such as closing it. Computed again after a crash. */
@@ -51,7 +51,7 @@ export const itemsOf = remembered(
     missing: new Set(),
     locked: new Set(),
     formerly: new Map([...journal.seen.values()].map((seen) => [seen.dir, seen])),
-    doubtful: new Map(),
+    unsettled: new Map(),
     away_at: undefined,
     follow: () => undefined,
     met: () => undefined,
@@ -135,7 +135,7 @@ export const notice = (store: Store, id?: string): void => {
 
 /** Drops the cached response of a changed Work item, and updates its problems and the version of lists. */
 export const invalidate = (store: Store, item: Item): void => {
-  item.answer = undefined;
+  item.response = undefined;
   store.problems.set(item.id, problemsOf(item));
   itemsOf(store).version = newVersion();
 };

@@ -167,8 +167,8 @@ const journalChanges = async (store: Store, item: Item): Promise<boolean> => {
   const { files } = item;
   const now = stateToJournal(item);
   if (!isDeepStrictEqual(item.seen, now)) await appendState(store, item, now);
-  item.told = files;
-  item.granted = undefined;
+  item.journaledFiles = files;
+  item.accepted = undefined;
   return true;
 };
 

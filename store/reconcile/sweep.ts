@@ -79,14 +79,15 @@ const hasChanged = (store: Store, dir: string): boolean => {
   const { id, files: before, seen } = item;
   const files = readItem(store.layout.root, dir, { id, files: before, seen, patient });
   // Changes that could not be journaled before, as on a full disk, are journaled now.
-  const isTold = item.told === item.files && item.files.case.problem?.code !== 'wrong_id';
-  return !isTold || files === undefined || !sameFiles(files, item.files);
+  const isJournaled =
+    item.journaledFiles === item.files && item.files.case.problem?.code !== 'wrong_id';
+  return !isJournaled || files === undefined || !sameFiles(files, item.files);
 };
 
 const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
-  const { strangers, doubtful } = itemsOf(store);
+  const { strangers, unsettled } = itemsOf(store);
   for (const dir of strangers) if (!found.has(dir)) unstrange(store, dir);
-  for (const dir of doubtful.keys()) if (!found.has(dir)) doubtful.delete(dir);
+  for (const dir of unsettled.keys()) if (!found.has(dir)) unsettled.delete(dir);
   const absent = allItems(store).filter(({ dir }) => !found.has(dir));
   await Promise.all(
     absent.map(({ id, dir }) =>

@@ -96,7 +96,7 @@ const explainFailure = (attempt: () => unknown): string | undefined => {
     attempt();
     return undefined;
   } catch (error) {
-    const words = hasCode(error, 'ENOENT') ? 'cannot be made' : fileRefusal(error);
+    const words = hasCode(error, 'ENOENT') ? 'cannot be created' : fileRefusal(error);
     if (words === undefined) throw error;
     return words;
   }
@@ -113,7 +113,7 @@ const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
   ['EACCES', 'cannot be read and written by this user'],
   ['EPERM', 'cannot be read and written by this user'],
   ['EROFS', 'is on a file system that is mounted read-only'],
-  ['ELOOP', 'is a link that leads in a circle'],
+  ['ELOOP', 'is a loop of symbolic links'],
   ['ENOSPC', 'is on a disk that is full'],
   ['EDQUOT', 'is on a disk on which this user has reached the quota'],
   ['EIO', 'is on a disk that fails'],

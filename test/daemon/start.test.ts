@@ -80,7 +80,7 @@ describe('a workspace that is a symbolic link', () => {
       '0',
     );
     assert.equal(code, 1);
-    assert.match(stderr, /^dossier: .*one is a link that leads in a circle\..*\n$/);
+    assert.match(stderr, /^dossier: .*one is a loop of symbolic links\..*\n$/);
   });
 });
 
