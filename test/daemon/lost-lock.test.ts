@@ -69,7 +69,7 @@ const scene = async (t: TestContext): Promise<Scene> => {
   await create(second.url, 'two');
   await create(second.url, 'three');
   first.process.kill('SIGCONT');
-  await eventually(() => assert.match(first.errors(), /has the workspace/));
+  await eventually(() => assert.match(first.errors(), /holds the workspace/));
   return { workspace, receiver, first, second };
 };
 

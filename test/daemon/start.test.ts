@@ -135,7 +135,7 @@ describe('a start that is refused', () => {
         rmSync(join(root, '.dossier/journal', name));
         mkdirSync(join(root, '.dossier/journal', name));
       },
-      /journal\/\S+ is a directory, and a file has to be there/,
+      /journal\/\S+ is a directory, but must be a file/,
     ],
   ];
   for (const [what, spoil, pattern] of spoilt)

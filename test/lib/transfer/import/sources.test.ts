@@ -343,7 +343,7 @@ CREATE VIEW tasks AS SELECT *, writefile('${mark}', 'x') AS evil FROM real;`,
   it('is refused where it is of another program', async (t) => {
     const path = join(temporaryDirectory(t), 'other.db');
     execFileSync('sqlite3', [path, 'CREATE TABLE a (b)']);
-    await assert.rejects(runImport(temporaryDirectory(t), path), /no file of vibe-kanban/);
+    await assert.rejects(runImport(temporaryDirectory(t), path), /not a file of vibe-kanban/);
   });
 });
 
