@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { shellQuoted } from '../../store/base/shell-quoted.ts';
+import { shellQuoted } from '../../store/base/text.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { whatIsAt } from '../../store/worktrees/worktrees.ts';
 import type { Dossier } from '../client/client.ts';

@@ -1,4 +1,4 @@
-import type { BroughtIn, ImportOptions } from '../transfer/import/bring-in.ts';
+import type { BroughtIn, ImportOptions } from '../transfer/import/import-files.ts';
 import type { TaskImport } from '../transfer/import/import-tasks.ts';
 import type { TaskSource } from '../transfer/import/task-source.ts';
 

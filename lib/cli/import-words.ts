@@ -1,8 +1,8 @@
 import { STATES } from '../../store/records/case.ts';
 import { counted } from '../text/counted.ts';
-import type { BroughtIn, ImportOptions } from '../transfer/import/bring-in.ts';
+import type { BroughtIn, ImportOptions } from '../transfer/import/import-files.ts';
+import type { ImportConflict } from '../transfer/import/import-plan.ts';
 import type { TaskImport } from '../transfer/import/import-tasks.ts';
-import type { ImportConflict } from '../transfer/import/plan.ts';
 import type { TaskSource } from '../transfer/import/task-source.ts';
 
 const SHOWN = 20;

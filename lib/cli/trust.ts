@@ -4,7 +4,7 @@ import {
   trustedOnDisk,
   trustOnDisk,
   waitingOnDisk,
-} from '../../store/pending/pending-on-disk.ts';
+} from '../../store/pending/offline.ts';
 import type { Trusted, TrustedValue, WaitingValue } from '../../store/records/trust.ts';
 import { plain, trustCommandFor } from '../../store/settings/trust/waiting.ts';
 import { isThere } from '../../store/workspace/inspect.ts';

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { changedSince, StoreError } from '../base/errors.ts';
 import { lockOn } from '../base/locks.ts';
 import { caseDirName, monthOf } from '../base/names.ts';
-import { noteLink } from '../codehost/link-index.ts';
+import { refreshLink } from '../codehost/link-index.ts';
 import { assertReadBack, entryOfNew } from '../front-matter/entry.ts';
 import { bodyOfText } from '../front-matter/front-matter.ts';
 import { editKnown, type RecordEdit, unreadable } from '../front-matter/record-file.ts';
@@ -13,28 +13,29 @@ import { evenIfPlaced } from '../fs/synced.ts';
 import { removeDirectory } from '../fs/directories.ts';
 import { untilDone } from '../fs/retry.ts';
 import { CASE_FILE, caseFile, transcriptFile } from '../layout.ts';
-import { grant, standingAfter } from '../reconcile/accept-change.ts';
-import { changingItem, movedAway } from '../reconcile/changing.ts';
-import type { Granted } from '../reconcile/held-changes.ts';
+import { acceptChange, resultingState } from '../reconcile/accept-change.ts';
+import { changeItem, itemMoved } from '../reconcile/change-item.ts';
+import { freshItem, peekItem } from '../reconcile/fresh-item.ts';
+import type { AcceptedValues } from '../reconcile/held-changes.ts';
 import { answerOf, caseOf, type Item, newItem, recordOf } from '../reconcile/item.ts';
-import { readItem } from '../reconcile/item-files.ts';
-import { type Filter, inOrder, itemOf, matchesFilter, putItem } from '../reconcile/items.ts';
-import { forgetItem } from '../reconcile/missing.ts';
-import { glance } from '../reconcile/peek.ts';
+import { itemOf, itemsByAge, putItem } from '../reconcile/items.ts';
+import { removeFromIndex } from '../reconcile/missing.ts';
 import { parseCase } from '../reconcile/read-case.ts';
-import { freshItem, reconcileWritten, tellSoon } from '../reconcile/reconcile.ts';
+import { readItem } from '../reconcile/read-item.ts';
+import { journalOrDefer, reconcileWritten } from '../reconcile/reconcile.ts';
 import type { Case, CaseMatter } from '../records/case.ts';
 import { sessionsOf } from '../sessions/sessions.ts';
 import { attentionOf, readyToWrite, type Store } from '../store.ts';
+import { type Filter, matchesFilter } from './case-filter.ts';
 
 export interface ServedCase {
   body: Buffer;
   etag: string;
 }
 
-/** A Work item as JSON, ready to send. It is what is on disk this moment, also when that was changed by hand. */
+/** The response to GET for a Work item, as it is on disk now. */
 export const serveCase = async (store: Store, id: string): Promise<ServedCase | undefined> => {
-  const item = await glance(store, id);
+  const item = await peekItem(store, id);
   return item === undefined ? undefined : answerOf(item);
 };
 
@@ -43,7 +44,7 @@ export const readCase = async (store: Store, id: string): Promise<Case | undefin
   return item === undefined ? undefined : recordOf(item);
 };
 
-/** One that a call may have made before it failed; it is on disk when this resolves. */
+/** A Work item that an earlier attempt of a request may have created; it is on disk when this resolves. */
 export const readMade = async (store: Store, id: string): Promise<Case | undefined> => {
   const made = await readCase(store, id);
   if (made !== undefined) await syncMade(dirname(join(store.layout.root, made.path)));
@@ -52,16 +53,16 @@ export const readMade = async (store: Store, id: string): Promise<Case | undefin
 
 /** All Work items that match, oldest first. */
 export const casesMatching = (store: Store, filter: Filter): Item[] =>
-  inOrder(store).filter((item) => matchesFilter(item, filter));
+  itemsByAge(store).filter((item) => matchesFilter(item, filter));
 
 export interface CaseFiles {
   matter: CaseMatter;
   description: string;
-  /** What else is in its directory from the beginning, by name. */
+  /** Further files of the new directory, by name. */
   files?: Record<string, string>;
 }
 
-/** Makes the directory of a new Work item, with its record in it, by one rename: it is there with all its files or not. */
+/** Creates the directory of a new Work item with all its files, by one rename. */
 export const insertCase = (
   store: Store,
   { matter, description, files = {} }: CaseFiles,
@@ -75,22 +76,22 @@ export const insertCase = (
     );
     const path = join(store.layout.root, dir);
     const text = renderFrontMatter({ ...matter }, bodyOfText(description, '\n'));
-    // Read before it is written: what could not be read back is not written at all.
+    // Parsed before it is written, so that no unreadable record is created.
     const value = parseCase(text);
     const made = createDirectory(store.layout, path, { ...files, [CASE_FILE]: text });
     return evenIfPlaced(made, () => {
       const entry = entryOfNew(caseFile(path), text, value);
       if (entry === undefined)
         throw new StoreError('file_busy', `${dir} was moved or removed while it was made`);
-      return keepNew(store, newItem(matter.id, dir, entry));
+      return indexNew(store, newItem(matter.id, dir, entry));
     });
   });
 
-const keepNew = async (store: Store, item: Item): Promise<Case> => {
+const indexNew = async (store: Store, item: Item): Promise<Case> => {
   putItem(store, item);
-  noteLink(store, item);
+  refreshLink(store, item);
   attentionOf(store).watch(item.dir, 'item');
-  await tellSoon(store, item);
+  await journalOrDefer(store, item);
   return recordOf(item);
 };
 
@@ -98,12 +99,12 @@ export interface CaseChange extends Partial<Omit<CaseMatter, 'id' | 'created_at'
   description?: string;
 }
 
-/** A rule: from the Work item as it is to what is to change; undefined for nothing. It may throw to refuse. */
+/** Computes the change of a Work item; undefined for none. It may throw to refuse. */
 export type CaseRule = (current: Case & Pick<CaseMatter, 'blocked_from'>) => CaseChange | undefined;
 
 /**
- * Runs a rule on the Work item as it is on disk and writes what it wants, in the item's turn: check and write cannot be
- * separated. `ifMatch` is the entity tag the caller read; another one now is `precondition_failed`.
+ * Applies a rule to the Work item as it is on disk, under its lock. `ifMatch` is the entity tag that the caller read; throws
+ * `precondition_failed` if it changed.
  */
 export const updateCase = (
   store: Store,
@@ -111,7 +112,7 @@ export const updateCase = (
   rule: CaseRule,
   ifMatch?: string,
 ): Promise<ChangedCase | undefined> =>
-  changingItem(store, id, async (item) => {
+  changeItem(store, id, async (item) => {
     const attempt = () => changeCaseOnce(store, item, rule, ifMatch);
     await untilDone(`${item.dir}/${CASE_FILE}`, attempt);
     return {
@@ -120,28 +121,28 @@ export const updateCase = (
     };
   });
 
-/** A Work item as it is when a write is done, in its turn still. */
+/** A Work item right after a write, before its lock is released. */
 export interface ChangedCase {
   record: Case;
-  /** What GET answers then; undefined when the Work item was removed meanwhile. */
+  /** The response to GET; undefined if the Work item was removed meanwhile. */
   served?: ServedCase;
 }
 
-/** One attempt of it, for whoever has the Work item's turn: false where somebody saved the file in between. */
+/** One attempt of `updateCase`, under the lock of the Work item; false if the file was saved by another program meanwhile. */
 export const changeCaseOnce = async (
   store: Store,
   item: Item,
   rule: CaseRule,
   ifMatch?: string,
 ): Promise<boolean> => {
-  const done = await edit(store, item, rule, ifMatch);
+  const done = await editCaseFile(store, item, rule, ifMatch);
   await reconcileWritten(store, item);
   assertReadBack(item.files.case);
   return done;
 };
 
-// False when the file is no longer the one that the record was read from: the rule must not decide on an old record.
-const edit = async (
+// Returns false if the file changed since it was read: a rule must not decide on an old record.
+const editCaseFile = async (
   store: Store,
   item: Item,
   rule: CaseRule,
@@ -150,15 +151,15 @@ const edit = async (
   const { problem, sha: known } = item.files.case;
   if (problem !== undefined) throw unreadable(`${item.dir}/${CASE_FILE}`, problem);
   if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince('The record');
-  let granted: Granted | undefined;
+  let accepted: AcceptedValues | undefined;
   const path = caseFile(join(store.layout.root, item.dir));
   const isDone = await editKnown(store.layout, path, known, ({ source }) => {
     const change = rule(ruledRecord(item));
-    const after = change && standingAfter(item, change);
-    granted = after?.grants;
+    const after = change && resultingState(item, change);
+    accepted = after?.accepts;
     return editOf(after === undefined ? change : (after.changes as CaseChange), source.eol);
   });
-  if (isDone && granted !== undefined) grant(store, item, granted);
+  if (isDone && accepted !== undefined) acceptChange(store, item, accepted);
   return isDone;
 };
 
@@ -173,26 +174,27 @@ const editOf = (change: CaseChange | undefined, eol: '\n' | '\r\n'): RecordEdit 
   return description === undefined ? { changes } : { changes, body: bodyOfText(description, eol) };
 };
 
-/** Removes a Work item and all that belongs to it: by one rename, so that a crash leaves all or nothing. */
+/** Removes a Work item with all its files, by one rename, so that a crash leaves all or nothing. */
 export const deleteCase = async (store: Store, id: string, ifMatch?: string): Promise<boolean> => {
-  const removed = await changingItem(store, id, async (item) => {
+  const removed = await changeItem(store, id, async (item) => {
     const sessions = sessionsOf(store, id) ?? [];
-    const taken = takeOut(store, item, ifMatch);
-    await evenIfPlaced(taken, () => forgetItem(store, item));
-    for (const { session } of sessions) await drop(store, transcriptFile(store.layout, session.id));
-    void drop(store, await taken);
+    const taken = moveToTrash(store, item, ifMatch);
+    await evenIfPlaced(taken, () => removeFromIndex(store, item));
+    for (const { session } of sessions)
+      await removeOrReport(store, transcriptFile(store.layout, session.id));
+    void removeOrReport(store, await taken);
     return true;
   });
   return removed === true;
 };
 
-const drop = (store: Store, path: string): Promise<void> =>
+const removeOrReport = (store: Store, path: string): Promise<void> =>
   rm(path, { recursive: true, force: true }).catch((error) =>
-    store.report(error, `emptying ${path}`),
+    store.report(error, `removing ${path}`),
   );
 
-// What was edited, or changed places with another, while nobody looked is not what the caller meant: it goes back.
-const takeOut = async ({ layout }: Store, item: Item, ifMatch?: string): Promise<string> => {
+// A directory that was edited or swapped since the caller read it is moved back.
+const moveToTrash = async ({ layout }: Store, item: Item, ifMatch?: string): Promise<string> => {
   if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince('The record');
   const { sha } = item.files.case;
   const trash = await removeDirectory(layout, join(layout.root, item.dir), (taken) => {
@@ -200,5 +202,5 @@ const takeOut = async ({ layout }: Store, item: Item, ifMatch?: string): Promise
     return found?.problem?.code !== 'wrong_id' && (ifMatch === undefined || found?.sha === sha);
   });
   if (trash !== undefined) return trash;
-  throw ifMatch === undefined ? movedAway(item) : changedSince('The record');
+  throw ifMatch === undefined ? itemMoved(item) : changedSince('The record');
 };

@@ -8,49 +8,49 @@ import { decodeRecord } from '../front-matter/text.ts';
 import { replaceFile } from '../fs/durable.ts';
 import { untilDone } from '../fs/retry.ts';
 import { checklistFile } from '../layout.ts';
-import { grant } from '../reconcile/accept-change.ts';
-import { changingItem, createOwn } from '../reconcile/changing.ts';
+import { acceptChange } from '../reconcile/accept-change.ts';
+import { changeItem, createItemFile } from '../reconcile/change-item.ts';
 import { checklistOf, type Item } from '../reconcile/item.ts';
 import { checklistIn, parseChecklist, tasksIn } from '../reconcile/read-checklist.ts';
-import { reconcileInTurn, reconcileWritten } from '../reconcile/reconcile.ts';
+import { reconcileLocked, reconcileWritten } from '../reconcile/reconcile.ts';
 import type { ChecklistEntry, Waiver } from '../records/proof.ts';
 import type { Store } from '../store.ts';
 
-/** Adds one to proof/checklist.md, which is made when there is none. Every other byte of it stays. */
+/** Adds an item to proof/checklist.md, which is created if missing. All other bytes stay. */
 export const appendToChecklist = (
   store: Store,
   caseId: string,
   entry: ChecklistEntry,
 ): Promise<Item | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     if (checklistOf(item).some(({ id }) => id === entry.id)) return item;
     const text = renderFrontMatter({ items: [entry] }, CHECKLIST_NOTE);
     const path = checklistFile(join(store.layout.root, item.dir));
-    const made = await createOwn(store, item, path, text);
-    if (!made) await edit(store, item, (text) => withItem(text, entry));
-    grant(store, item, { checklist: [...checklistOf(item), entry] });
+    const made = await createItemFile(store, item, path, text);
+    if (!made) await editChecklist(store, item, (text) => withItem(text, entry));
+    acceptChange(store, item, { checklist: [...checklistOf(item), entry] });
     await reconcileWritten(store, item);
     return item;
   });
 
 const CHECKLIST_NOTE = '\nWhat has to be proven before this Work item can be resolved.\n';
 
-/** Takes one off the list, and changes no other line. False where the list has none with that id. */
+/** Removes an item from the checklist; all other lines stay. False if there is no item with that id. */
 export const dropFromChecklist = async (
   store: Store,
   caseId: string,
-  { id, look }: { id: string; look: Look },
+  { id, look }: { id: string; look: Precondition },
 ): Promise<boolean | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     let isThere = false;
     const drop = (text: string): string => {
       const without = withoutItem(text, id);
       isThere = without !== undefined;
       return without ?? text;
     };
-    await edit(store, item, drop, look);
+    await editChecklist(store, item, drop, look);
     const rest = checklistOf(item).filter((entry) => entry.id !== id);
-    if (isThere) grant(store, item, { checklist: rest });
+    if (isThere) acceptChange(store, item, { checklist: rest });
     await reconcileWritten(store, item);
     return isThere;
   });
@@ -61,7 +61,7 @@ const withoutItem = (text: string, id: string): string | undefined => {
   const at = isListed ? checklistIn(source).findIndex((one) => one.id === id) : -1;
   if (source !== undefined && at >= 0) return dropFromList(source, 'items', at);
   const task = tasksIn(text).find((one) => one.id === id);
-  return task && askingLess(withoutLine(text, task.at));
+  return task && withoutItems(withoutLine(text, task.at));
 };
 
 const withoutLine = (text: string, at: number): string => {
@@ -70,8 +70,8 @@ const withoutLine = (text: string, at: number): string => {
   return text.slice(0, from) + bom + (to === 0 ? '' : text.slice(to));
 };
 
-// A text that asks for nothing would be one that cannot be read: it says that nothing is asked for.
-const askingLess = (text: string): string => {
+// A checklist without any item is unreadable, so an empty `items:` says that there is none.
+const withoutItems = (text: string): string => {
   if (tasksIn(text).length > 0) return text;
   if (!hasFrontMatter(text)) return withFrontMatter(text, { items: [] });
   const source = parseFrontMatter(text);
@@ -85,7 +85,7 @@ const withItem = (text: string, entry: ChecklistEntry): string => {
   return joinFrontMatter({ ...source, yaml: appendToList(source, 'items', entry) });
 };
 
-// A line of the text could not say the type, and would be another item for the same words.
+// Task lines cannot carry a type, so new items go to the front matter.
 const withFrontMatter = (
   text: string,
   matter: { items?: readonly ChecklistEntry[]; waived?: readonly Waiver[] },
@@ -96,13 +96,13 @@ const withFrontMatter = (
   return `${bom}${head.replaceAll('\n', eol)}${text.slice(bom.length)}`;
 };
 
-/** Notes that a line is not asked for, by whom and why. False where the list has none with that id. */
+/** Adds a waiver to an item, with its author and reason. `isThere` is false if there is no item with that id. */
 export const waiveInChecklist = async (
   store: Store,
   caseId: string,
-  { waiver, look }: { waiver: Waiver; look: Look },
+  { waiver, look }: { waiver: Waiver; look: Precondition },
 ): Promise<{ item: Item; isThere: boolean } | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     const { item: id, ...waived } = waiver;
     let isThere = false;
     const waive = (text: string): string => {
@@ -110,10 +110,10 @@ export const waiveInChecklist = async (
       isThere = entry !== undefined;
       return entry === undefined || entry.waived !== undefined ? text : withWaiver(text, waiver);
     };
-    await edit(store, item, waive, look);
+    await editChecklist(store, item, waive, look);
     const noted = (entry: ChecklistEntry) =>
       entry.id === id && entry.waived === undefined ? { ...entry, waived } : entry;
-    if (isThere) grant(store, item, { checklist: checklistOf(item).map(noted) });
+    if (isThere) acceptChange(store, item, { checklist: checklistOf(item).map(noted) });
     await reconcileWritten(store, item);
     return { item, isThere };
   });
@@ -124,16 +124,16 @@ const withWaiver = (text: string, waiver: Waiver): string => {
   return joinFrontMatter({ ...source, yaml: appendToList(source, 'waived', waiver) });
 };
 
-/** Is shown the Work item before anything is changed, and may refuse. */
-type Look = (item: Item) => void;
+/** Called with the Work item before the change; throws to refuse. */
+type Precondition = (item: Item) => void;
 
-/** Sets the mark of a task line, and changes no other byte. False where the list has no task line with that id. */
+/** Sets the mark of a task line; all other bytes stay. `isThere` is false if there is no task line with that id. */
 export const tickTask = async (
   store: Store,
   caseId: string,
-  { id, done, look }: { id: string; done: boolean; look: Look },
+  { id, done, look }: { id: string; done: boolean; look: Precondition },
 ): Promise<{ item: Item; isThere: boolean } | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     let isThere = false;
     const tick = (text: string): string => {
       const task = tasksIn(text).find((one) => one.id === id);
@@ -141,19 +141,19 @@ export const tickTask = async (
       if (task === undefined || task.done === done) return text;
       return `${text.slice(0, task.at)}${done ? 'x' : ' '}${text.slice(task.at + 1)}`;
     };
-    await edit(store, item, tick, look);
+    await editChecklist(store, item, tick, look);
     const ticked = (entry: ChecklistEntry) => (entry.id === id ? { ...entry, done } : entry);
-    if (isThere) grant(store, item, { checklist: checklistOf(item).map(ticked) });
+    if (isThere) acceptChange(store, item, { checklist: checklistOf(item).map(ticked) });
     await reconcileWritten(store, item);
     return { item, isThere };
   });
 
-// What is written is read before: what could not be read back is not written.
-const edit = async (
+// The new text is parsed before it is written, so that no unreadable checklist is created.
+const editChecklist = async (
   store: Store,
   item: Item,
   change: (text: string) => string,
-  look: Look = () => undefined,
+  look: Precondition = () => undefined,
 ): Promise<void> => {
   const file = `${item.dir}/proof/checklist.md`;
   const { layout } = store;
@@ -162,9 +162,9 @@ const edit = async (
   await untilDone(file, async () => {
     const bytes = readRegularFile(layout.root, path);
     if (bytes === undefined) return true;
-    // Somebody has just saved it: what is looked at is what is changed.
+    // The file was saved by another program: the precondition must see what is changed.
     if (sha256(bytes) !== item.files.checklist?.sha) {
-      await reconcileInTurn(store, item);
+      await reconcileLocked(store, item);
       refuseUnreadable(item, file);
       return false;
     }

@@ -7,18 +7,18 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { createFile, removeFile } from '../fs/durable.ts';
 import { writeSynced } from '../fs/synced.ts';
 import { proofDir } from '../layout.ts';
-import { assertOwn } from '../reconcile/changing.ts';
+import { assertItemAt } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
-/** A file that came in, and waits for its place where nobody looks. */
+/** An uploaded file, staged in .dossier/tmp. */
 export interface UploadedFile {
-  /** Its name beside the record. */
+  /** The file's name in `proof/`. */
   name: string;
   staged: string;
 }
 
-/** Takes a file in, as fast as it comes and nobody waits for it, and runs work with it. What is left of it is removed. */
+/** Stages an upload without holding a lock, runs `work` with its path, and removes the staged file. */
 export const withUpload = async <T>(
   store: Store,
   chunks: AsyncIterable<Uint8Array>,
@@ -39,8 +39,8 @@ const writeAll = async (handle: FileHandle, chunks: AsyncIterable<Uint8Array>): 
 };
 
 /**
- * Puts it beside where its record is to be. Whoever died between the two left a file that no proof is about: the same
- * call, made again, puts that into `.dossier/undo`.
+ * Copies an upload into `proof/`, before its record is written. A crash between the two leaves a file that no proof names;
+ * a repeated request moves it to `.dossier/undo`.
  */
 export const placeUpload = async (
   store: Store,
@@ -51,14 +51,14 @@ export const placeUpload = async (
   const path = join(proofDir(join(layout.root, item.dir)), name);
   const place = () =>
     createFile(layout, path, (handle) => writeAll(handle, createReadStream(staged)), {
-      assertMeant: () => assertOwn(store, item),
+      assertMeant: () => assertItemAt(store, item),
     });
   if (await place()) return;
   if (item.files.unknown.includes(name)) await removeFile(layout, path);
   if (await place()) return;
-  throw new StoreError('file_busy', `${item.dir}/proof/${name} is there already; try again`);
+  throw new StoreError('file_busy', `${item.dir}/proof/${name} exists already. Try again`);
 };
 
-/** Its bytes; undefined where it is not there, or is no plain file. */
+/** The bytes of a file in `proof/`; undefined if it is missing or not a regular file. */
 export const readMedia = ({ layout }: Store, { dir }: Item, name: string): Buffer | undefined =>
   readRegularFile(layout.root, join(proofDir(join(layout.root, dir)), name));

@@ -12,35 +12,35 @@ import { removeFile, syncMade } from '../fs/durable.ts';
 import { evenIfPlaced } from '../fs/synced.ts';
 import { untilDone } from '../fs/retry.ts';
 import { proofDir } from '../layout.ts';
-import { grant } from '../reconcile/accept-change.ts';
-import { changingItem, createOwn } from '../reconcile/changing.ts';
+import { acceptChange } from '../reconcile/accept-change.ts';
+import { changeItem, createItemFile } from '../reconcile/change-item.ts';
+import { peekItem } from '../reconcile/fresh-item.ts';
 import { type Item, proofsOf } from '../reconcile/item.ts';
-import { touch } from '../reconcile/items.ts';
-import { glance } from '../reconcile/peek.ts';
+import { invalidate } from '../reconcile/items.ts';
 import { mediasOf } from '../reconcile/read-proofs.ts';
 import { reconcileWritten } from '../reconcile/reconcile.ts';
 import type { Proof, ProofMatter } from '../records/proof.ts';
 import type { Store } from '../store.ts';
 import { placeUpload, type UploadedFile } from './proof-uploads.ts';
 
-/** The Work item with its proofs compared with the disk this moment. */
+/** The Work item with its proofs as they are on disk now. */
 export const itemWithProofs = (store: Store, caseId: string): Promise<Item | undefined> =>
-  glance(store, caseId, true);
+  peekItem(store, caseId, true);
 
 /** The proofs of a Work item with their content, oldest first. */
 export const readProofs = (store: Store, item: Item): Proof[] =>
   proofsOf(item)
-    .map((kept) => served(store, item, kept))
+    .map((kept) => servedProof(store, item, kept))
     .sort((a, b) =>
       a.created_at === b.created_at
         ? a.id.localeCompare(b.id)
         : a.created_at.localeCompare(b.created_at),
     );
 
-type Kept = ReturnType<typeof proofsOf>[number];
+type KeptProof = ReturnType<typeof proofsOf>[number];
 
-const served = (store: Store, item: Item, { name, file }: Kept): Proof => ({
-  ...plain(store, item.id, file.matter),
+const servedProof = (store: Store, item: Item, { name, file }: KeptProof): Proof => ({
+  ...proofFields(store, item.id, file.matter),
   content: contentOf(store, item, name),
 });
 
@@ -52,10 +52,14 @@ export interface TaggedProof {
 /** One proof, with the entity tag of its file. */
 export const readProof = (store: Store, item: Item, id: string): TaggedProof | undefined => {
   const kept = keptProof(item, id);
-  return kept && { proof: served(store, item, kept), etag: etagOf(kept.sha) };
+  return kept && { proof: servedProof(store, item, kept), etag: etagOf(kept.sha) };
 };
 
-const plain = (store: Store, case_id: string, matter: ProofMatter): Omit<Proof, 'content'> => {
+const proofFields = (
+  store: Store,
+  case_id: string,
+  matter: ProofMatter,
+): Omit<Proof, 'content'> => {
   const { id, type, verified, created_at } = matter;
   const { verified_at = null, verified_by = null } = matter;
   const { session_id = null, commit = null, diff_sha256 = null } = matter;
@@ -63,16 +67,21 @@ const plain = (store: Store, case_id: string, matter: ProofMatter): Omit<Proof, 
   const elsewhere = verified && !isVerifiedHere(store, case_id, matter);
   const said = { file, file_sha256, verified, verified_at, verified_by };
   return {
-    ...{ id, case_id, type, ...said },
+    id,
+    case_id,
+    type,
+    ...said,
     ...(elsewhere && { verified_elsewhere: true }),
-    ...{ session_id, commit, diff_sha256 },
+    session_id,
+    commit,
+    diff_sha256,
     ...(matter.tree && { tree: matter.tree }),
     ...(matter.run && { run: matter.run }),
     created_at,
   };
 };
 
-/** Keeps that the operator verified a proof of this Work item and type with this content. On disk when it returns. */
+/** Records that the operator verified a proof of this Work item and type with this content. On disk when it returns. */
 export const grantVerification = (
   store: Store,
   case_id: string,
@@ -88,10 +97,10 @@ const isVerifiedHere = (
   { id, type, verified_sha256: content_sha256 }: ProofMatter,
 ): boolean => consent.isGranted(consentKey(id), { case_id, type, content_sha256 });
 
-// Whoever puts the file back brings no verification back that the operator took away.
+// Restoring the file does not restore a verification that the operator removed.
 const revokeVerification = ({ consent }: Store, id: string): void => consent.revoke(consentKey(id));
 
-// Of a proof that can no longer be read, what stands there is shown as far as it can be; its fault is told by the item.
+// Shows as much of an unreadable proof as possible; the Work item reports its problem.
 const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
   const path = join(proofDir(join(layout.root, dir)), name);
   return ifReadable(() => {
@@ -103,17 +112,17 @@ const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
 export interface NewProof {
   matter: ProofMatter;
   content: string;
-  /** The file that it is about, whose name is in `matter`. */
+  /** The file that `matter` names. */
   upload?: UploadedFile | undefined;
 }
 
-/** Attaches a proof. Undefined when there is no such Work item. */
+/** Attaches a proof; undefined if there is no such Work item. */
 export const createProof = (
   store: Store,
   caseId: string,
   { matter, content, upload }: NewProof,
 ): Promise<TaggedProof | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     const known = readProof(store, item, matter.id);
     if (known !== undefined) {
       await syncMade(proofDir(join(store.layout.root, item.dir)));
@@ -125,18 +134,21 @@ export const createProof = (
       `${matter.type}-${shortId(matter.id)}.md`,
     );
     const text = renderFrontMatter({ ...matter }, bodyOfText(content, '\n'));
-    const made = await createOwn(store, item, path, text);
+    const made = await createItemFile(store, item, path, text);
     await reconcileWritten(store, item);
     const kept = readProof(store, item, matter.id);
     if (kept !== undefined) return kept;
     if (!made)
       throw new StoreError(
         'file_busy',
-        'A proof of that name was made at the same moment; try again',
+        'A proof of that name was created at the same moment. Try again',
       );
-    // A Work item that somebody is saving cannot be read again this moment.
+    // A proof that another program is saving cannot be read back now.
     const written = sha256(text);
-    const attached = { proof: { ...plain(store, caseId, matter), content }, etag: etagOf(written) };
+    const attached = {
+      proof: { ...proofFields(store, caseId, matter), content },
+      etag: etagOf(written),
+    };
     return attached;
   });
 
@@ -144,18 +156,18 @@ export interface ProofChange extends Partial<ProofMatter> {
   content?: string;
 }
 
-/** The content as it is on disk now, and the hash that a verification of it binds to. */
+/** The content on disk, and the hash that a verification binds to. */
 export interface ProofContent {
   sha256: string;
   readonly text: string;
 }
 
-/** What a rule wants changed of a proof; undefined for nothing. */
+/** Computes the change of a proof; undefined for none. */
 export type ProofRule = (current: ProofMatter, content: ProofContent) => ProofChange | undefined;
 
 /**
- * Runs a rule on a proof as it is on disk and writes what it wants. `ifMatch` is the entity tag the caller read.
- * Undefined when there is no such proof.
+ * Applies a rule to a proof as it is on disk. `ifMatch` is the entity tag that the caller read. Undefined if there is no
+ * such proof.
  */
 export const updateProof = (
   store: Store,
@@ -163,12 +175,12 @@ export const updateProof = (
   id: string,
   { rule, ifMatch }: { rule: ProofRule; ifMatch?: string | undefined },
 ): Promise<TaggedProof | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     await untilDone(`${item.dir}/proof`, async () => {
       const kept = keptProof(item, id);
       if (kept === undefined) return true;
       if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
-      const done = await edit(store, item, kept, rule);
+      const done = await editProof(store, item, kept, rule);
       await reconcileWritten(store, item);
       assertReadBack(item.files.proofs.get(kept.name));
       return done;
@@ -176,14 +188,14 @@ export const updateProof = (
     return readProof(store, item, id);
   });
 
-const keptProof = (item: Item, id: string): Kept | undefined =>
+const keptProof = (item: Item, id: string): KeptProof | undefined =>
   proofsOf(item).find(({ file }) => file.matter.id === id);
 
-// False when the file is no longer the one that was read: what is verified has to be what was looked at.
-const edit = async (
+// Returns false if the file changed since it was read: only the content that was shown may be verified.
+const editProof = async (
   store: Store,
   item: Item,
-  { name, file, sha }: Kept,
+  { name, file, sha }: KeptProof,
   rule: ProofRule,
 ): Promise<boolean> => {
   const { layout } = store;
@@ -203,7 +215,7 @@ const edit = async (
   });
   if (isDone && changes?.verified === false) revokeVerification(store, file.matter.id);
   if (isDone && changes !== undefined)
-    grant(store, item, { proofs: { [file.matter.id]: { ...file.matter, ...changes } } });
+    acceptChange(store, item, { proofs: { [file.matter.id]: { ...file.matter, ...changes } } });
   return isDone;
 };
 
@@ -214,14 +226,14 @@ const contentNow = (sha256: string, read: () => string): ProofContent => ({
   },
 });
 
-/** Takes a proof away, into `.dossier/undo`. False when there is no such proof. `ifMatch` as above. */
+/** Moves a proof to `.dossier/undo`; false if there is no such proof. `ifMatch` as in `updateProof`. */
 export const deleteProof = async (
   store: Store,
   caseId: string,
   id: string,
   ifMatch?: string,
 ): Promise<boolean> => {
-  const removed = await changingItem(store, caseId, async (item) => {
+  const removed = await changeItem(store, caseId, async (item) => {
     const { dir } = item;
     const kept = keptProof(item, id);
     if (kept === undefined) return false;
@@ -229,20 +241,20 @@ export const deleteProof = async (
     const problem = item.files.proofs.get(kept.name)?.problem;
     if (problem !== undefined) throw unreadable(`${dir}/proof/${kept.name}`, problem);
     revokeVerification(store, id);
-    await takeAway(store, item, kept.name);
+    await removeProofFiles(store, item, kept.name);
     return true;
   });
   return removed === true;
 };
 
-// With its file, where no other proof is about that.
-const takeAway = async (store: Store, item: Item, name: string): Promise<void> => {
+// Removes the files that only this proof names, too.
+const removeProofFiles = async (store: Store, item: Item, name: string): Promise<void> => {
   const folder = proofDir(join(store.layout.root, item.dir));
   const [proofs, medias] = [new Map(item.files.proofs), new Map(item.files.medias)];
-  // Nobody has to wait whether it comes back, as after a file that vanished by hand.
+  // Updates memory at once, since the grace period is only for files that vanished by hand.
   const gone = async (): Promise<void> => {
     item.files = { ...item.files, proofs, medias };
-    touch(store, item);
+    invalidate(store, item);
     await reconcileWritten(store, item);
   };
   proofs.delete(name);
@@ -251,7 +263,7 @@ const takeAway = async (store: Store, item: Item, name: string): Promise<void> =
     for (const media of [...medias.keys()].filter((one) => !wanted.has(one)))
       await removeFile(store.layout, join(folder, media)).then(
         () => void medias.delete(media),
-        // It is told as a file that no proof is about.
+        // It is reported as a file that no proof names.
         (error: unknown) => store.report(error, `removing ${item.dir}/proof/${media}`),
       );
     await gone();

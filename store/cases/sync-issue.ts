@@ -1,8 +1,8 @@
 import { type IssueCopy, issueCopyOf, writeIssueCopy } from '../codehost/issue-copy.ts';
 import { changeLinkOnce, type LinkChange, linkOf } from '../codehost/links.ts';
-import { keepSync } from '../codehost/syncs.ts';
 import { untilDone } from '../fs/retry.ts';
-import { changingItem } from '../reconcile/changing.ts';
+import { saveSync } from '../codehost/syncs.ts';
+import { changeItem } from '../reconcile/change-item.ts';
 import { caseOf, type Item } from '../reconcile/item.ts';
 import { reconcileWritten } from '../reconcile/reconcile.ts';
 import type { IssueLinkMatter } from '../records/link.ts';
@@ -10,7 +10,7 @@ import type { SyncMatter } from '../records/sync.ts';
 import type { Store } from '../store.ts';
 import { type CaseChange, type CaseRule, changeCaseOnce } from './cases.ts';
 
-/** What is on disk this moment, of all that a sync compares. */
+/** What a sync compares, as it is on disk now. */
 export interface SyncState {
   title: string;
   description: string;
@@ -21,49 +21,49 @@ export interface SyncState {
 export interface SyncPlan {
   item?: CaseChange;
   link: LinkChange;
-  /** The issue as it is the base from now on. */
+  /** The issue that becomes the new base. */
   base?: IssueCopy;
-  /** Kept where it tells of more than that nothing had changed. */
+  /** Saved unless nothing had changed. */
   record: SyncMatter;
 }
 
-/** What a sync came to: the plan that was carried out, and its record. */
+/** The applied plan of a sync, and the id of its record. */
 export interface Synced {
   plan: SyncPlan;
   sync_id: string | null;
 }
 
 /**
- * Carries out what a rule makes of a Work item, its link and the issue as last synced, in the Work item's turn. When
- * somebody edits one of them meanwhile, the rule runs again on what they saved. The base moves last: what a crash leaves
- * half done is found, and gone on with, by the next sync. Undefined when there is no such link.
+ * Applies a rule to a Work item, its link and the issue as last synced, under the lock of the Work item. If one of the files
+ * is edited meanwhile, the rule runs again. The base is written last, so the next sync finds and completes what a crash
+ * interrupted. Undefined if there is no such link.
  */
 export const syncLink = (
   store: Store,
   caseId: string,
   rule: (standing: SyncState) => SyncPlan,
 ): Promise<Synced | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     let plan: SyncPlan | undefined;
     await untilDone(item.dir, async () => {
-      const now = standingOf(store, item);
+      const now = syncStateOf(store, item);
       plan = now && rule(now.standing);
-      return now === undefined || plan === undefined || carryOut(store, item, { ...now, plan });
+      return now === undefined || plan === undefined || applyPlan(store, item, { ...now, plan });
     });
     if (plan === undefined) return undefined;
     const isNews = plan.record.outcome !== 'unchanged';
-    const sync_id = isNews ? await keepSync(store, item, plan.record) : null;
+    const sync_id = isNews ? await saveSync(store, item, plan.record) : null;
     if (plan.base !== undefined) await writeIssueCopy(store, item, plan.base);
     return { plan, sync_id };
   });
 
 interface Now {
   standing: SyncState;
-  /** Of link.md. */
+  /** Hash of link.md. */
   sha: string;
 }
 
-const standingOf = (store: Store, item: Item): Now | undefined => {
+const syncStateOf = (store: Store, item: Item): Now | undefined => {
   const { issue: link, sha } = linkOf(store, item) ?? {};
   if (link === undefined || sha === undefined) return undefined;
   const { matter, description } = caseOf(item);
@@ -71,18 +71,18 @@ const standingOf = (store: Store, item: Item): Now | undefined => {
   return { standing: { title: matter.title, description, link, base }, sha };
 };
 
-// False when somebody has saved one of the two since.
-const carryOut = async (
+// Returns false if one of the two files was saved by another program since.
+const applyPlan = async (
   store: Store,
   item: Item,
   { plan, standing, sha }: Now & { plan: SyncPlan },
 ): Promise<boolean> => {
   let isStill = true;
-  const changeItem: CaseRule = ({ title, description }) => {
+  const editCase: CaseRule = ({ title, description }) => {
     isStill = title === standing.title && description === standing.description;
     return isStill ? plan.item : undefined;
   };
-  const isWritten = plan.item === undefined || (await changeCaseOnce(store, item, changeItem));
+  const isWritten = plan.item === undefined || (await changeCaseOnce(store, item, editCase));
   if (!isWritten || !isStill) return false;
   const done = await changeLinkOnce(store, item, (current) => {
     isStill = current.sha === sha;

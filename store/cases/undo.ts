@@ -9,7 +9,7 @@ const KEEP_DAYS = 7;
 const KEEP_BYTES = 268_435_456;
 const DAY_MS = 86_400_000;
 
-/** Drops what `.dossier/undo` keeps beyond 7 days or 256 MB, what was replaced first first. */
+/** Removes files from `.dossier/undo` beyond 7 days or 256 MB, the oldest first. */
 export const pruneUndo = ({ undo }: Layout, now = Date.now()): void => {
   const oldest = new Date(now - KEEP_DAYS * DAY_MS).toISOString().slice(0, 10);
   let bytes = 0;
@@ -20,14 +20,14 @@ export const pruneUndo = ({ undo }: Layout, now = Date.now()): void => {
   }
 };
 
-/** Keeps a text here that no file is to hold, for its owner alone, and answers where. */
+/** Saves a text in `.dossier/undo`, readable by its owner alone, and returns the path. */
 export const putAside = async (layout: Layout, name: string, text: string): Promise<string> => {
   const path = undoPlace(layout, name);
   await writeSynced(path, text, 0o600);
   return path;
 };
 
-// A file that is put away gets a name more, which its ctime tells.
+// Files get here by a link or rename, which sets their ctime.
 const pruneDay = (dir: string, before: number): number => {
   const kept = listDirectory(dir).flatMap((name) => {
     const path = join(dir, name);

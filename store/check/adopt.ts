@@ -3,7 +3,7 @@ import type { ReadEntry } from '../front-matter/entry.ts';
 import { editKnown } from '../front-matter/record-file.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
 import type { Layout } from '../layout.ts';
-import type { ItemFiles } from '../reconcile/item-files.ts';
+import type { ItemFiles } from '../reconcile/read-item.ts';
 import { type Finding, type Mend, warning } from './finding.ts';
 
 /** Findings for hand-made records that lack values which the daemon adds. */

@@ -9,7 +9,7 @@ import { statsAt } from '../fs/plain-path.ts';
 import { readNewestJournal } from '../journal/journal-file.ts';
 import { seenIn } from '../journal/journal-state.ts';
 import type { Layout } from '../layout.ts';
-import { waitingOnDisk } from '../pending/pending-on-disk.ts';
+import { waitingOnDisk } from '../pending/offline.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import { waitsForTrust } from '../settings/trust/waiting.ts';

@@ -11,7 +11,7 @@ import { statsAt } from '../fs/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
-import { approvalProblems } from '../sessions/approved.ts';
+import { approvalProblems } from '../sessions/plan-versions.ts';
 import {
   checkPlain,
   checkText,

@@ -9,26 +9,26 @@ import { addLines, openLines } from '../fs/lines.ts';
 import type { Layout } from '../layout.ts';
 import { readyToWrite, remembered, type Store } from '../store.ts';
 
-/** A delivery of the code host's, by what tells it from others. */
+/** The identity of a webhook delivery from the code host. */
 export interface DeliveryArrival {
-  /** As the host calls it; nobody has signed that. */
+  /** From the host's header, which is not signed. */
   id: string;
   event: string;
-  /** Of its body. */
+  /** Hash of the body. */
   sha256: string;
 }
 
-// The host lets a delivery be sent again for some days; a captured one may be for as long as its secret holds.
+// The host allows redelivery for some days; a captured delivery can be replayed while its secret is valid.
 const KEEP_DAYS = 31;
 const DAY_MS = 86_400_000;
 
-/** Whether the delivery has been taken before: by its id, or by its event and body under another id. */
+/** Whether a delivery arrived before, by its id, or by its event and body. */
 export const hasArrived = (store: Store, arrival: DeliveryArrival): boolean => {
   const days = daysOf(store);
   return keysOf(arrival).some((key) => [...days.values()].some((day) => day.has(key)));
 };
 
-/** Remembers a delivery for 31 days, through restarts and power cuts: it is on disk when this resolves. */
+/** Records a delivery for 31 days. It is on disk when the promise resolves. */
 export const noteArrival = async (store: Store, arrival: DeliveryArrival): Promise<void> => {
   await readyToWrite(store);
   const at = store.clock().toISOString();
@@ -51,7 +51,7 @@ const synced = promisify(fdatasync);
 
 const SUFFIX = '.ndjson';
 
-// The deliveries of the last weeks, by the day they came.
+// The recorded deliveries, by day.
 const daysOf = remembered(({ layout, clock }) => {
   const names = listDirectory(layout.arrivals).filter((name) => DAY_FILE.test(name));
   const days = new Map(
@@ -80,7 +80,7 @@ const forgetOld = ({ arrivals }: Layout, days: Map<string, unknown>, today: stri
   }
 };
 
-// Half a digest tells them apart, and a busy month of them fits into memory.
+// Half a digest is unique enough, and a busy month of them fits into memory.
 const keysOf = ({ id, event, sha256: body }: DeliveryArrival): string[] =>
   [`id ${id}`, `body ${event} ${body}`].map((key) => sha256(key).slice(0, 32));
 

@@ -4,27 +4,27 @@ import { bodyOfText, textOfBody } from '../front-matter/front-matter.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { storable } from '../front-matter/text.ts';
 import { pullDraftFile } from '../layout.ts';
-import { changingItem } from '../reconcile/changing.ts';
+import { changeItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
-import { type Kept, type Rule, recordKind } from '../reconcile/record-kind.ts';
+import { type Rule, type StoredRecord, sidecarRecords } from '../reconcile/sidecar-records.ts';
 import { PullDraftMatter } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
 
-/** What is to be proposed, as it was composed and perhaps edited by hand since. */
-export type StoredPullDraft = Kept<PullDraftMatter, { body: string }>;
+/** The draft of a pull request, as composed and perhaps edited by hand. */
+export type StoredPullDraft = StoredRecord<PullDraftMatter, { body: string }>;
 
-const drafts = recordKind({
+const drafts = sidecarRecords({
   schema: PullDraftMatter,
   path: pullDraftFile,
   parts: (source) => ({ body: textOfBody(source) }),
 });
 
-/** Undefined where nothing was composed yet. Throws `unreadable_record`. */
+/** Undefined if there is no draft. Throws `unreadable_record`. */
 export const readPullDraft = drafts.read;
 
 /**
- * Writes the draft anew; the one before is kept under `.dossier/undo`. `seen` is the entity tag that it was made from, null
- * where there was none: `file_busy` when it is another by now. Undefined when there is no such Work item.
+ * Writes the draft; the previous one stays under `.dossier/undo`. `seen` is the entity tag of the draft that this one was
+ * made from, null for none; throws `file_busy` if it changed. Undefined if there is no such Work item.
  */
 export const savePullDraft = (
   store: Store,
@@ -32,15 +32,15 @@ export const savePullDraft = (
   { matter, body }: Pick<StoredPullDraft, 'matter' | 'body'>,
   seen?: string | null,
 ): Promise<StoredPullDraft | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     const bodyIn = (eol: '\n' | '\r\n') => bodyOfText(storable(body), eol);
     const rule: Rule<StoredPullDraft> = ({ sha, source }) => {
-      if (seen !== undefined && seen !== etagOf(sha)) throw edited(item);
+      if (seen !== undefined && seen !== etagOf(sha)) throw draftChanged(item);
       return { changes: { ...matter }, body: bodyIn(source.eol) };
     };
     await drafts.saveIn(store, item, rule, renderFrontMatter({ ...matter }, bodyIn('\n')));
     return drafts.readIn(store, item);
   });
 
-const edited = ({ dir }: Item): StoreError =>
-  new StoreError('file_busy', `${dir}/pr/draft.md was edited this moment; try again`);
+const draftChanged = ({ dir }: Item): StoreError =>
+  new StoreError('file_busy', `${dir}/pr/draft.md was edited meanwhile. Try again`);

@@ -4,14 +4,14 @@ import { listFolder } from '../front-matter/folder.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { imagesDir } from '../layout.ts';
-import { changingItem, createOwn } from '../reconcile/changing.ts';
+import { changeItem, createItemFile } from '../reconcile/change-item.ts';
 import { announce, pathOfItem } from '../reconcile/items.ts';
 import type { Store } from '../store.ts';
 
 /** Bytes. */
 export const LARGEST_IMAGE = 5 * 1024 * 1024;
 
-/** An image of a Work item's issue, as it is kept: what it is, its first bytes say. */
+/** A stored image of a Work item's issue. Its type comes from its first bytes. */
 export interface StoredImage {
   name: string;
   path: string;
@@ -19,7 +19,7 @@ export interface StoredImage {
   bytes: Buffer;
 }
 
-/** Undefined where it is not kept, or no image any more. Nothing of it is trusted: whoever likes may have put it there. */
+/** The stored image of an address; undefined if there is none, or the file is no image. The file is untrusted. */
 export const keptImage = (store: Store, caseId: string, url: string): StoredImage | undefined => {
   const name = imageName(store, caseId, url);
   const path = join(pathOfItem(store, caseId, imagesDir) ?? '', name ?? '');
@@ -29,13 +29,13 @@ export const keptImage = (store: Store, caseId: string, url: string): StoredImag
   return type === undefined || bytes === undefined ? undefined : { name, path, type, bytes };
 };
 
-/** The name of its file, if there is one. */
+/** The file name of a stored image. */
 export const imageName = (store: Store, caseId: string, url: string): string | undefined => {
   const dir = pathOfItem(store, caseId, imagesDir);
   return dir && listFolder(dir).names.find((name) => name.startsWith(`${keyOf(url)}.`));
 };
 
-/** Keeps it beside the issue's copy, by the name of its address. False for what is no image. */
+/** Stores an image beside the issue's copy, named by the hash of its address. False if the bytes are no image. */
 export const keepImage = async (
   store: Store,
   caseId: string,
@@ -43,16 +43,16 @@ export const keepImage = async (
 ): Promise<boolean> => {
   const type = imageType(bytes);
   if (type === undefined) return false;
-  await changingItem(store, caseId, async (item) => {
+  await changeItem(store, caseId, async (item) => {
     const dir = imagesDir(join(store.layout.root, item.dir));
     const path = join(dir, `${keyOf(url)}.${type.replace('image/', '')}`);
-    await createOwn(store, item, path, bytes);
+    await createItemFile(store, item, path, bytes);
     announce(store, caseId);
   });
   return true;
 };
 
-/** By its first bytes; undefined for all that is none of these, SVG among it: that can hold programs. */
+/** The image type by the first bytes; undefined for any other type. SVG is left out, since it can contain scripts. */
 export const imageType = (bytes: Buffer): string | undefined => {
   const begin = bytes.toString('hex', 0, 12);
   return TYPES.find(([pattern]) => pattern.test(begin))?.[1];
@@ -65,5 +65,5 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
   [/^52494646.{8}57454250/, 'image/webp'],
 ];
 
-// A signature in its query is another each time.
+// Without the query, which may have a signature that changes.
 const keyOf = (url: string): string => sha256(url.split(/[?#]/)[0] ?? '').slice(0, 16);

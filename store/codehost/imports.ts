@@ -30,7 +30,7 @@ export interface StoredImport {
   etag: string;
 }
 
-/** The import jobs that can be read, oldest first; the others are told by the diagnostics. */
+/** The readable import jobs, oldest first. Diagnostics report the others. */
 export const listImports = ({ layout }: Store): StoredImport[] =>
   recordNames(layout.imports)
     .flatMap((name) => ifReadable(() => readAt(layout, join(layout.imports, name)), []) ?? [])
@@ -38,11 +38,11 @@ export const listImports = ({ layout }: Store): StoredImport[] =>
 
 const ageOf = ({ matter: { created_at, id } }: StoredImport): string => `${created_at} ${id}`;
 
-/** One import job; undefined when there is none. Throws `unreadable_record`. */
+/** One import job; undefined if there is none. Throws `unreadable_record`. */
 export const readImport = ({ layout }: Store, id: string): StoredImport | undefined =>
   readAt(layout, pathOf(layout, id));
 
-/** Makes the record of a job. */
+/** Creates the record of a job. */
 export const createImport = async (store: Store, matter: ImportJobMatter): Promise<void> => {
   const { layout } = store;
   await readyToWrite(store);
@@ -51,13 +51,13 @@ export const createImport = async (store: Store, matter: ImportJobMatter): Promi
 
 export interface ImportChange {
   changes?: { [K in keyof ImportJobMatter]?: ImportJobMatter[K] | undefined };
-  /** One more issue that is done. */
+  /** The result of one more issue. */
   result?: ImportResult;
 }
 
 /**
- * Runs a rule on a job as it is on disk and writes what it wants, one at a time. `ifMatch` is the entity tag that the
- * caller read. Undefined when there is no such job; throws `unreadable_record`, `precondition_failed`.
+ * Applies a rule to a job as it is on disk, under its lock. `ifMatch` is the entity tag that the caller read. Undefined if
+ * there is no such job; throws `unreadable_record` and `precondition_failed`.
  */
 export const changeImport = (
   store: Store,
@@ -72,13 +72,13 @@ export const changeImport = (
     await editRecord(layout, path, ({ sha, source }) => {
       if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince('The import job');
       const matter = explained(`imports/${id}.md`, () => checkNamed(path)(source.data, source));
-      const change = rule(keptOf({ matter, source, sha }));
-      return change && edited(source, change);
+      const change = rule(storedImport({ matter, source, sha }));
+      return change && editOf(source, change);
     });
     return readImport(store, id);
   });
 
-const edited = (source: FrontMatter, { changes = {}, result }: ImportChange): RecordEdit => ({
+const editOf = (source: FrontMatter, { changes = {}, result }: ImportChange): RecordEdit => ({
   changes,
   ...(result && { body: withLogLine(source, resultLine(result)) }),
 });
@@ -87,10 +87,10 @@ const pathOf = ({ imports }: Layout, id: string): string => join(imports, `${id}
 
 const readAt = ({ root }: Layout, path: string): StoredImport | undefined => {
   const record = readRecord(root, path, checkNamed(path));
-  return record && keptOf(record);
+  return record && storedImport(record);
 };
 
-const keptOf = ({ matter, source, sha }: ReadRecord<ImportJobMatter>): StoredImport => ({
+const storedImport = ({ matter, source, sha }: ReadRecord<ImportJobMatter>): StoredImport => ({
   matter,
   results: parseResults(source.body),
   etag: etagOf(sha),
@@ -101,11 +101,11 @@ const checkNamed =
   (data: unknown, source: FrontMatter): ImportJobMatter => {
     const matter = check(data, source);
     if (basename(path) === `${matter.id}.md`) return matter;
-    const words = `This job has the id ${matter.id}, by which its file is named. Rename it, or write the other id`;
+    const words = `This job has the id ${matter.id}, but another file name. Rename the file to ${matter.id}.md, or correct the id`;
     throw new Problem('wrong_id', words, positionOf(source, 'id'));
   };
 
-/** What keeps files of import jobs from being used. */
+/** The problems of import job records. */
 export const importProblems = ({ imports }: Layout): FileProblem[] => {
   const { names, fault } = listFolder(imports);
   if (fault !== undefined) return [fileProblem('imports', fault)];
@@ -119,7 +119,7 @@ export const importProblems = ({ imports }: Layout): FileProblem[] => {
   });
 };
 
-/** An issue that is done, as a line of its job's record. */
+/** The line of a job's record for one issue. */
 const resultLine = ({ number, outcome, case_id, detail }: ImportResult): string =>
   [`- #${number} ${outcome}`, case_id, detail?.replaceAll(/\s*[\r\n]+\s*/g, ' ')]
     .filter((part) => part !== undefined)
@@ -128,7 +128,7 @@ const resultLine = ({ number, outcome, case_id, detail }: ImportResult): string 
 const RESULT =
   /^- #(\d{1,15}) (imported|exists|failed)(?: ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}))?(?: (.*))?$/;
 
-/** The issues that a job's record says are done; the last line about one counts. */
+/** The results in a job's record; the last line of an issue counts. */
 const parseResults = (body: string): ImportResult[] => {
   const found = new Map<number, ImportResult>();
   for (const line of body.split(/\r?\n/)) {

@@ -4,7 +4,7 @@ import { renderFrontMatter } from '../front-matter/splice.ts';
 import { issueFile } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
 import { itemOf } from '../reconcile/items.ts';
-import { recordKind } from '../reconcile/record-kind.ts';
+import { sidecarRecords } from '../reconcile/sidecar-records.ts';
 import { IssueCopyMatter } from '../records/link.ts';
 import type { Store } from '../store.ts';
 
@@ -13,25 +13,25 @@ export interface IssueCopy extends IssueCopyMatter {
   body: string;
 }
 
-const copies = recordKind({
+const copies = sidecarRecords({
   schema: IssueCopyMatter,
   path: issueFile,
   parts: (source) => ({ body: textOfBody(source) }),
 });
 
-/** The issue of a Work item as last synced; undefined when it never was. Throws `unreadable_record`. */
+/** The issue of a Work item as last synced; undefined if there is none. Throws `unreadable_record`. */
 export const readIssueCopy = (store: Store, caseId: string): IssueCopy | undefined => {
   const item = itemOf(store, caseId);
   return item && issueCopyOf(store, item);
 };
 
-/** The same, for whoever has the Work item. */
+/** As `readIssueCopy`, for a caller that has the Work item. */
 export const issueCopyOf = (store: Store, item: Item): IssueCopy | undefined => {
   const kept = copies.readIn(store, item);
   return kept && { ...kept.matter, body: kept.body };
 };
 
-/** Writes it in the Work item's turn. Keys of the operator's own stay. */
+/** Writes the copy under the lock of the Work item. Keys that the operator added stay. */
 export const writeIssueCopy = (store: Store, item: Item, copy: IssueCopy): Promise<unknown> => {
   const { body, ...changes } = copy;
   const rewritten = ({ source: { eol } }: Pick<Current, 'source'>) => ({
@@ -41,6 +41,6 @@ export const writeIssueCopy = (store: Store, item: Item, copy: IssueCopy): Promi
   return copies.saveIn(store, item, rewritten, issueText(copy));
 };
 
-/** issue.md as it begins. */
+/** The text of a new issue.md. */
 export const issueText = ({ body, ...matter }: IssueCopy): string =>
   renderFrontMatter(matter, bodyOfText(body, '\n'));

@@ -12,11 +12,11 @@ import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';
 import { remembered, type Store } from '../store.ts';
 
 /**
- * Which Work items are linked to which issue, as their link.md said when it was last looked at: after the start, at
- * every hint, at every sweep and after each write.
+ * The links between Work items and issues, from the last reading of each link.md: after the start, at hints and sweeps, and
+ * after each write.
  */
 interface LinkIndex {
-  /** Whether all Work items were looked at since the start. */
+  /** Whether the links of all Work items were read since the start. */
   complete: boolean;
   readonly byItem: Map<string, ReadEntry<LinkMatter>>;
   readonly byIssue: Map<string, Set<string>>;
@@ -28,21 +28,21 @@ const linksOf = remembered(
 
 export type IssueName = Pick<IssueLinkMatter, 'host' | 'repository' | 'number'>;
 
-/** The same for the same issue, however it is written: names of hosts and repositories know no case. */
+/** The key of an issue. Names of hosts and repositories are case-insensitive. */
 export const issueKey = ({ host = DEFAULT_HOST, repository, number }: IssueName): string =>
   `${host}/${repository}#${number}`.toLowerCase();
 
 export const DEFAULT_HOST = 'github.com';
 
-/** Looks at the link of a Work item that is new or elsewhere now; at the start that has time. */
+/** Reads the link of a new or moved Work item, unless all links are still to be read. */
 export const noteNewLink = (store: Store, item: Item): void => {
-  if (linksOf(store).complete) noteLink(store, item);
+  if (linksOf(store).complete) refreshLink(store, item);
 };
 
 const parse = parserOf(LinkMatter);
 
-/** Looks at link.md of a Work item. */
-export const noteLink = (store: Store, item: Item): void => {
+/** Reads link.md of a Work item into the index. */
+export const refreshLink = (store: Store, item: Item): void => {
   const { byItem } = linksOf(store);
   const before = byItem.get(item.id);
   const path = linkFile(join(store.layout.root, item.dir));
@@ -52,45 +52,45 @@ export const noteLink = (store: Store, item: Item): void => {
     return;
   }
   byItem.set(item.id, entry);
-  rehang(store, item.id, { from: keyOf(before), to: keyOf(entry) });
-  tellProblems(store, item);
+  moveInIndex(store, item.id, { from: keyIn(before), to: keyIn(entry) });
+  setLinkProblems(store, item);
 };
 
 const dropLink = (store: Store, id: string): void => {
   const { byItem } = linksOf(store);
   const before = byItem.get(id);
   if (!byItem.delete(id)) return;
-  rehang(store, id, { from: keyOf(before), to: undefined });
+  moveInIndex(store, id, { from: keyIn(before), to: undefined });
   store.problems.set(ownerOf(id), []);
 };
 
-/** Forgets those of Work items that are gone. */
+/** Removes the links of Work items that are gone. */
 export const dropLinks = (store: Store): void => {
   for (const id of linksOf(store).byItem.keys())
     if (itemOf(store, id) === undefined) dropLink(store, id);
 };
 
-/** link.md of a Work item as it was last looked at. */
-export const linkSeen = (store: Store, id: string): ReadEntry<LinkMatter> | undefined =>
+/** link.md of a Work item as last read. */
+export const cachedLink = (store: Store, id: string): ReadEntry<LinkMatter> | undefined =>
   linksOf(store).byItem.get(id);
 
-const keyOf = (entry: ReadEntry<LinkMatter> | undefined): string | undefined =>
+const keyIn = (entry: ReadEntry<LinkMatter> | undefined): string | undefined =>
   entry?.value?.issue && issueKey(entry.value.issue);
 
-interface Rehanging {
+interface IndexMove {
   from: string | undefined;
   to: string | undefined;
 }
 
-const rehang = (store: Store, id: string, { from, to }: Rehanging): void => {
+const moveInIndex = (store: Store, id: string, { from, to }: IndexMove): void => {
   if (from === to) return;
   const { byIssue } = linksOf(store);
   if (to !== undefined) byIssue.set(to, new Set([...(byIssue.get(to) ?? []), id]));
   if (from === undefined) return;
   byIssue.get(from)?.delete(id);
   if (byIssue.get(from)?.size === 0) byIssue.delete(from);
-  // One that had a twin has none any more.
-  for (const other of idsAt(store, from)) tellProblems(store, itemOf(store, other) as Item);
+  // The others of the same issue may have no duplicate any more.
+  for (const other of itemIdsOf(store, from)) setLinkProblems(store, itemOf(store, other) as Item);
 };
 
 export interface LastLink {
@@ -98,11 +98,11 @@ export interface LastLink {
   problems: FileProblem[];
 }
 
-/** The link of a Work item as it was last readable, and what is wrong with it now. Throws `unreadable_record` without. */
+/** The last readable link of a Work item, and its problems now. Throws `unreadable_record` if it was never readable. */
 export const lastLink = (store: Store, id: string): LastLink => {
   const item = itemOf(store, id);
   if (item === undefined) return { issue: undefined, problems: [] };
-  noteLink(store, item);
+  refreshLink(store, item);
   const entry = linksOf(store).byItem.get(id);
   const file = `${item.dir}/link.md`;
   if (entry?.problem !== undefined && entry.value === undefined)
@@ -110,24 +110,24 @@ export const lastLink = (store: Store, id: string): LastLink => {
   return { issue: entry?.value?.issue, problems: entryProblem(file, entry) };
 };
 
-/** The Work items that are linked to an issue, oldest first. More than one is a fault, which is told. */
+/** The Work items that are linked to an issue, oldest first. More than one is a problem, which is reported. */
 export const linkedTo = async (store: Store, issue: IssueName): Promise<string[]> => {
-  if (!linksOf(store).complete) await lookAtAll(store);
-  return idsAt(store, issueKey(issue));
+  if (!linksOf(store).complete) await refreshAll(store);
+  return itemIdsOf(store, issueKey(issue));
 };
 
-/** The links of all Work items, as they are on disk this moment. Of one that cannot be read the last good one. */
+/** The links of all Work items, as they are on disk now; of an unreadable one the last readable value. */
 export const allLinks = async (store: Store): Promise<Map<string, IssueLinkMatter>> => {
-  await lookAtAll(store);
+  await refreshAll(store);
   return new Map(await linksWhere(store, () => true));
 };
 
-/** The Work items whose link is such a one, as memory knows it. Looks at the disk only the first time. */
+/** The Work items with a matching link, from the index. Reads the disk only the first time. */
 export const linksWhere = async (
   store: Store,
   isIt: (issue: IssueLinkMatter) => boolean,
 ): Promise<[id: string, issue: IssueLinkMatter][]> => {
-  if (!linksOf(store).complete) await lookAtAll(store);
+  if (!linksOf(store).complete) await refreshAll(store);
   return [...linksOf(store).byItem].flatMap(([id, { value }]): [string, IssueLinkMatter][] =>
     value?.issue !== undefined && itemOf(store, id) !== undefined && isIt(value.issue)
       ? [[id, value.issue]]
@@ -135,12 +135,12 @@ export const linksWhere = async (
   );
 };
 
-const lookAtAll = async (store: Store): Promise<void> => {
-  await inSlices(allItems(store), (item) => noteLink(store, item));
+const refreshAll = async (store: Store): Promise<void> => {
+  await inSlices(allItems(store), (item) => refreshLink(store, item));
   linksOf(store).complete = true;
 };
 
-const idsAt = (store: Store, key: string): string[] =>
+const itemIdsOf = (store: Store, key: string): string[] =>
   [...(linksOf(store).byIssue.get(key) ?? [])]
     .flatMap((id) => itemOf(store, id) ?? [])
     .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
@@ -148,17 +148,17 @@ const idsAt = (store: Store, key: string): string[] =>
 
 const ageOf = ({ id, files }: Item): string => `${files.case.value?.matter.created_at} ${id}`;
 
-const tellProblems = (store: Store, { id, dir }: Item): void => {
+const setLinkProblems = (store: Store, { id, dir }: Item): void => {
   const entry = linksOf(store).byItem.get(id);
-  const key = keyOf(entry);
-  const first = key === undefined ? undefined : idsAt(store, key)[0];
+  const key = keyIn(entry);
+  const first = key === undefined ? undefined : itemIdsOf(store, key)[0];
   const other = first === undefined ? undefined : itemOf(store, first);
   const file = `${dir}/link.md`;
   const twin = other === undefined || first === id ? [] : [twinOf(file, `${other.dir}/link.md`)];
   store.problems.set(ownerOf(id), [...entryProblem(file, entry), ...twin]);
 };
 
-/** `first` is the link.md of the other one. */
+/** `first` is the link.md of the older Work item. */
 export const twinOf = (file: string, first: string): FileProblem =>
   fileProblem(
     file,

@@ -4,56 +4,53 @@ import type { RecordEdit } from '../front-matter/record-file.ts';
 import { renderFrontMatter, spliceWithin } from '../front-matter/splice.ts';
 import { untilDone } from '../fs/retry.ts';
 import { linkFile } from '../layout.ts';
-import { changingItem } from '../reconcile/changing.ts';
+import { changeItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
-import { type Kept, recordKind } from '../reconcile/record-kind.ts';
+import { type StoredRecord, sidecarRecords } from '../reconcile/sidecar-records.ts';
 import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';
 import type { Store } from '../store.ts';
-import { noteLink } from './link-index.ts';
+import { refreshLink } from './link-index.ts';
 
-/** `issue` is undefined where link.md names none. */
-export type StoredLink = Kept<LinkMatter, { issue: IssueLinkMatter | undefined }>;
+/** `issue` is undefined if link.md names none. */
+export type StoredLink = StoredRecord<LinkMatter, { issue: IssueLinkMatter | undefined }>;
 
-const links = recordKind({
+const links = sidecarRecords({
   schema: LinkMatter,
   path: linkFile,
   parts: (_, { issue }) => ({ issue }),
 });
 
-/**
- * The link of a Work item as it is on disk this moment; undefined when there is no link.md, or no such Work item. Throws
- * `unreadable_record`.
- */
+/** The link of a Work item as it is on disk now; undefined if there is no link.md or no such Work item. Throws `unreadable_record`. */
 export const readLink = links.read;
 
-/** The same, for whoever has the Work item. */
+/** As `readLink`, for a caller that has the Work item. */
 export const linkOf = links.readIn;
 
 export interface LinkChange {
-  /** Of the issue; undefined takes a key away. */
+  /** Changes of `issue`; undefined removes a key. */
   changes: { [K in keyof IssueLinkMatter]?: IssueLinkMatter[K] | undefined };
-  /** What happened, as a sentence for the log. */
+  /** A sentence for the log. */
   line?: string;
 }
 
-/** From the link as it is on disk to what is to change in it; undefined for nothing. */
+/** Computes the change of a link; undefined for none. */
 export type LinkRule = (current: StoredLink) => LinkChange | undefined;
 
 /**
- * Runs a rule on the link to an issue and writes what it wants, in the Work item's turn. False when there is no such
- * link; undefined when there is no such Work item. Throws `unreadable_record`.
+ * Applies a rule to the link to an issue, under the lock of the Work item. False if there is no such link; undefined if
+ * there is no such Work item. Throws `unreadable_record`.
  */
 export const changeLink = (
   store: Store,
   caseId: string,
   rule: LinkRule,
 ): Promise<boolean | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     const attempt = () => changeLinkOnce(store, item, rule);
     return (await untilDone(linkFile(item.dir), attempt)) === 'there';
   });
 
-/** One attempt of it, for whoever has the Work item's turn: false where somebody saved the file in between. */
+/** One attempt of `changeLink`, under the lock of the Work item; false if the file was saved by another program meanwhile. */
 export const changeLinkOnce = async (
   store: Store,
   item: Item,
@@ -64,36 +61,36 @@ export const changeLinkOnce = async (
     const current = read();
     isThere = current.issue !== undefined;
     const change = isThere ? rule(current) : undefined;
-    return change && edited(source, change, store.clock().toISOString());
+    return change && editOf(source, change, store.clock().toISOString());
   });
-  noteLink(store, item);
+  refreshLink(store, item);
   return done === 'there' && !isThere ? 'absent' : done;
 };
 
-const edited = (source: FrontMatter, { changes, line }: LinkChange, now: string): RecordEdit => ({
+const editOf = (source: FrontMatter, { changes, line }: LinkChange, now: string): RecordEdit => ({
   yaml: splitFrontMatter(spliceWithin(source, 'issue', changes)).yaml,
   ...(line !== undefined && { body: withLogLine(source, logLine(now, line)) }),
 });
 
-/** Writes the link of a Work item that has none; false when there is a link.md. Undefined when there is no Work item. */
+/** Creates the link of a Work item; false if there is a link.md, undefined if there is no such Work item. */
 export const createLink = (
   store: Store,
   caseId: string,
   link: NewLink,
 ): Promise<boolean | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     const isNew = await links.createIn(store, item, linkText(link));
-    noteLink(store, item);
+    refreshLink(store, item);
     return isNew;
   });
 
 export interface NewLink {
   issue: IssueLinkMatter;
   at: string;
-  /** What happened, as a sentence for the log. */
+  /** A sentence for the log. */
   line: string;
 }
 
-/** link.md as it begins. */
+/** The text of a new link.md. */
 export const linkText = ({ issue, at, line }: NewLink): string =>
   renderFrontMatter({ issue }, `\n${logLine(at, line)}\n`);

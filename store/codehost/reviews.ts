@@ -4,43 +4,43 @@ import { parseSections, renderSections } from '../front-matter/body.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { storable } from '../front-matter/text.ts';
 import { reviewsDir } from '../layout.ts';
-import { changingItem } from '../reconcile/changing.ts';
+import { changeItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
-import { type Kept, recordKind } from '../reconcile/record-kind.ts';
+import { type StoredRecord, sidecarRecords } from '../reconcile/sidecar-records.ts';
 import { ReviewMatter } from '../records/review.ts';
 import type { Store } from '../store.ts';
 
-/** A review or a thread, as it is on disk, with the texts of its comments in their order. */
-export type StoredReview = Kept<ReviewMatter, { texts: string[] }>;
+/** A stored review or review thread, with the texts of its comments in order. */
+export type StoredReview = StoredRecord<ReviewMatter, { texts: string[] }>;
 
-const reviews = recordKind({
+const reviews = sidecarRecords({
   schema: ReviewMatter,
   path: reviewsDir,
   parts: ({ body }) => ({ texts: parseSections(body).map(({ text }) => text) }),
 });
 
-/** What the host tells of one; what is the operator's own is not in it. */
+/** A review as fetched from the host, without the operator's own fields. */
 export interface ToldReview {
   matter: Omit<ReviewMatter, 'queued_at' | 'session_id' | 'resolved_at'>;
   texts: string[];
 }
 
-/** The reviews that are kept of a Work item's pull requests. Undefined when there is no such Work item. Throws `unreadable_record`. */
+/** The stored reviews of a Work item's pull requests; undefined if there is no such Work item. Throws `unreadable_record`. */
 export const listReviews = reviews.list;
 
 /**
- * Records what the host tells of all reviews of a pull request. Those that it tells of no more stay, and say so; what an
- * operator decided or wrote stays. Undefined when there is no such Work item.
+ * Saves the reviews of a pull request as fetched from the host. Reviews that are gone there stay, marked `on_host: false`;
+ * the operator's own fields stay. Undefined if there is no such Work item.
  */
 export const saveReviews = (
   store: Store,
   caseId: string,
   told: { pull: number; reviews: readonly ToldReview[] },
 ): Promise<StoredReview[] | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     const kept = new Map(reviews.listIn(store, item).map((one) => [one.matter.id, one]));
     for (const one of told.reviews) {
-      await save(store, item, { told: one, kept: kept.get(one.matter.id) });
+      await saveReview(store, item, { told: one, kept: kept.get(one.matter.id) });
       kept.delete(one.matter.id);
     }
     for (const one of kept.values()) {
@@ -52,14 +52,14 @@ export const saveReviews = (
 
 type ReviewRule = (current: ReviewMatter) => Partial<ReviewMatter> | undefined;
 
-/** Changes one by a rule, in the Work item's turn. Undefined when there is none with that id. */
+/** Applies a rule to a review, under the lock of the Work item; undefined if there is none with that id. */
 export const changeReview = (
   store: Store,
   caseId: string,
   id: string,
   rule: ReviewRule,
 ): Promise<StoredReview | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     const kept = reviews.listIn(store, item).find(({ matter }) => matter.id === id);
     if (kept === undefined) return undefined;
     await reviews.editAt(store, kept, ({ read }) => {
@@ -69,7 +69,7 @@ export const changeReview = (
     return reviews.keptAt(store, kept);
   });
 
-const save = async (
+const saveReview = async (
   store: Store,
   item: Item,
   { told, kept }: { told: ToldReview; kept: StoredReview | undefined },
@@ -95,7 +95,7 @@ const bodyOf = ({ matter: { comments = [] }, texts }: ToldReview): string => {
   return storable(renderSections(sections));
 };
 
-// Who made a thread's id decides what is in it, and file systems may know no case.
+// The host chooses thread ids, and file systems may be case-insensitive, so the name is a hash.
 const fileName = (id: string): string => {
   const [kind = '', rest = ''] = id.split(/:(.*)/s);
   return `${kind}-${kind === 'thread' ? sha256(rest).slice(0, 16) : rest}.md`;

@@ -1,17 +1,36 @@
 import { basename, dirname, join } from 'node:path';
 import { jsonText } from '../base/visible.ts';
+import { lineParserOf } from '../front-matter/parse.ts';
+import { Problem } from '../front-matter/problem.ts';
 import { readRegularFile } from '../front-matter/record-file.ts';
 import { editText } from '../front-matter/text-file.ts';
 import { pullTimelineFile } from '../layout.ts';
-import { assertOwn, changingItem } from '../reconcile/changing.ts';
+import { assertItemAt, changeItem } from '../reconcile/change-item.ts';
 import { pathOfItem } from '../reconcile/items.ts';
-import type { PullTransition } from '../records/pull-request.ts';
+import { PullTransition } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
-import { parseTransition } from './read-timeline.ts';
+
+/** Parses one line of timeline.ndjson. */
+export const parseTransition = lineParserOf(PullTransition);
+
+/** Parses timeline.ndjson; throws the Problem of its first broken line. */
+export const parseTimeline = (text: string): PullTransition[] => {
+  const lines = text.split('\n');
+  return lines.flatMap((line, at) => {
+    if (line.trim() === '') return [];
+    const transition = parseTransition(line);
+    if (transition !== undefined) return [transition];
+    const isLast = at === lines.length - 1;
+    throw new Problem('bad_line', isLast ? TORN : BROKEN, { line: at + 1, column: 1 });
+  });
+};
+
+const TORN = 'The last line was torn by a crash and is ignored. The next append replaces it';
+const BROKEN = 'The line is not a transition of a pull request and is ignored. Fix or remove it';
 
 export type NewTransition = Omit<PullTransition, 'seq'>;
 
-/** What is known of a Work item's pull requests, in the order in which it became known. Broken lines are left out. */
+/** The transitions of a Work item's pull requests, in the order they became known, without broken lines. */
 export const readTimeline = (store: Store, caseId: string): PullTransition[] => {
   const path = pathOfItem(store, caseId, pullTimelineFile);
   const bytes = path && readRegularFile(store.layout.root, path);
@@ -19,24 +38,24 @@ export const readTimeline = (store: Store, caseId: string): PullTransition[] => 
 };
 
 /**
- * Adds what `rule` makes of what is known, each event of the host once, and answers what was added. Whole lines are
- * added at the end and no other is touched, but for a last one that a crash tore. Undefined when there is no such Work item.
+ * Appends the transitions that `rule` derives from the known ones, each event of the host once, and returns those that were
+ * added. Other lines stay, except for a last line torn by a crash. Undefined if there is no such Work item.
  */
 export const appendTimeline = (
   store: Store,
   caseId: string,
   rule: (known: readonly PullTransition[]) => readonly NewTransition[],
 ): Promise<PullTransition[] | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     const path = pullTimelineFile(join(store.layout.root, item.dir));
     const place = { dir: dirname(path), filename: basename(path) };
     let added: PullTransition[] = [];
     const now = readRegularFile(store.layout.root, path)?.toString('utf8') ?? '';
-    if (numbered(transitionsIn(now), rule).length === 0) return added;
-    const assertMeant = () => assertOwn(store, item);
+    if (newTransitions(transitionsIn(now), rule).length === 0) return added;
+    const assertMeant = () => assertItemAt(store, item);
     await editText(store.layout, { ...place, assertMeant }, (bytes) => {
-      const text = whole(bytes?.toString('utf8') ?? '');
-      added = numbered(transitionsIn(text), rule);
+      const text = withCompleteLines(bytes?.toString('utf8') ?? '');
+      added = newTransitions(transitionsIn(text), rule);
       return text + added.map((each) => `${jsonText(each)}\n`).join('');
     });
     return added;
@@ -45,7 +64,7 @@ export const appendTimeline = (
 const transitionsIn = (text: string): PullTransition[] =>
   text.split('\n').flatMap((line) => parseTransition(line) ?? []);
 
-const numbered = (
+const newTransitions = (
   known: readonly PullTransition[],
   rule: (known: readonly PullTransition[]) => readonly NewTransition[],
 ): PullTransition[] => {
@@ -61,8 +80,8 @@ const numbered = (
     .map((each, at) => ({ seq: last + 1 + at, ...each }));
 };
 
-// A last line without its end is whole, and lost only that in an editor; or it is torn, and stays in .dossier/undo.
-const whole = (text: string): string => {
+// A last line without a newline is either complete, saved so by an editor, or torn by a crash; then it goes to .dossier/undo.
+const withCompleteLines = (text: string): string => {
   const end = text.lastIndexOf('\n') + 1;
   if (end === text.length) return text;
   return parseTransition(text.slice(end)) === undefined ? text.slice(0, end) : `${text}\n`;

@@ -5,53 +5,53 @@ import { readRegularFile } from '../front-matter/record-file.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { storable } from '../front-matter/text.ts';
 import { pullUpdatesDir } from '../layout.ts';
-import { changingItem, createOwn } from '../reconcile/changing.ts';
-import { type Kept, recordKind } from '../reconcile/record-kind.ts';
+import { changeItem, createItemFile } from '../reconcile/change-item.ts';
+import { type StoredRecord, sidecarRecords } from '../reconcile/sidecar-records.ts';
 import { BodyUpdateMatter } from '../records/body-update.ts';
 import type { Store } from '../store.ts';
 
 /**
- * A change of a published body, as it is on disk: edited by hand, it is what is published. `base` is the body on the host
- * that it was made for; undefined when its file is gone.
+ * A queued change of a pull request's body, which may be edited by hand. `base` is the body on the host that it replaces;
+ * undefined if its file is gone.
  */
 export type StoredUpdate = Update & { base: string | undefined };
 
-type Update = Kept<BodyUpdateMatter, { body: string }>;
+type Update = StoredRecord<BodyUpdateMatter, { body: string }>;
 
-const updates = recordKind({
+const updates = sidecarRecords({
   schema: BodyUpdateMatter,
   path: pullUpdatesDir,
   parts: (source) => ({ body: textOfBody(source) }),
 });
 
-/** All of a Work item, oldest first. Undefined when there is no such Work item. Throws `unreadable_record`. */
+/** All updates of a Work item, oldest first; undefined if there is no such Work item. Throws `unreadable_record`. */
 export const listUpdates = (store: Store, caseId: string): StoredUpdate[] | undefined =>
   updates
     .list(store, caseId)
     ?.map((update) => withBase(store, update))
     .sort((a, b) => a.matter.created_at.localeCompare(b.matter.created_at));
 
-/** Queues one, with the body that it is to replace beside it. Undefined when there is no such Work item. */
+/** Queues an update, with the body that it replaces in a file beside it. Undefined if there is no such Work item. */
 export const createUpdate = (
   store: Store,
   caseId: string,
   { matter, body, base }: { matter: BodyUpdateMatter; body: string; base: string },
 ): Promise<StoredUpdate | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     const name = timedName(matter.created_at, matter.id);
-    await createOwn(store, item, baseFile(updates.at(store, item, name).path), base);
+    await createItemFile(store, item, baseFile(updates.at(store, item, name).path), base);
     const text = renderFrontMatter({ ...matter }, bodyOfText(storable(body), '\n'));
     await updates.createIn(store, item, text, name);
     const made = updates.readIn(store, item, name);
     return made && withBase(store, made);
   });
 
-/** Notes that it is published. Undefined when it is gone. */
+/** Marks an update as published; undefined if it is gone. */
 export const notePublished = (
   store: Store,
   kept: StoredUpdate,
 ): Promise<StoredUpdate | undefined> =>
-  changingItem(store, kept.case_id, async () => {
+  changeItem(store, kept.case_id, async () => {
     const published_at = store.clock().toISOString();
     await updates.editAt(store, kept, () => ({ changes: { status: 'published', published_at } }));
     const noted = updates.keptAt(store, kept);
@@ -63,5 +63,5 @@ const withBase = ({ layout }: Store, update: Update): StoredUpdate => ({
   base: readRegularFile(layout.root, baseFile(update.path))?.toString('utf8'),
 });
 
-// No Markdown, so that nobody takes it for a record.
+// Not a Markdown file, so that it is not read as a record.
 const baseFile = (path: string): string => join(dirname(path), `${basename(path, '.md')}.base.txt`);

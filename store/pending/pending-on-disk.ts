@@ -1,12 +1,12 @@
 import { readConsentLog } from '../consent/log.ts';
 import type { Layout } from '../layout.ts';
 import type { TrustedValue, WaitingValue } from '../records/trust.ts';
-import { claimedSessions, confirmOnDisk } from '../sessions/claimed-sessions.ts';
+import { claimedSessions, confirmOnDisk } from './offline.ts';
 import { openTrustLog } from '../settings/trust/tightening.ts';
 import { createBook, revokeTrusted, trustedValues } from '../settings/trust/trust-log.ts';
 import { waitingKeys } from '../workspace/api-keys.ts';
 import { claimedWorktrees, confirmWorktrees } from '../worktrees/claimed-worktrees.ts';
-import { lookForWaiting } from './scan.ts';
+import { lookForWaiting } from './offline.ts';
 
 /** What waits for the operator in a workspace, read by who is not its daemon. Writes nothing. */
 export const waitingOnDisk = (layout: Layout): WaitingValue[] => [

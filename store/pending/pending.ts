@@ -3,21 +3,26 @@ import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../base/locks.ts';
 import { type GatedPart, type HeldText, orderlessHash } from '../held/held.ts';
 import { gateOf, saveGate } from '../held/held-file.ts';
-import { grant } from '../reconcile/accept-change.ts';
-import { type Granted, type HeldBack, waitsMessage } from '../reconcile/held-changes.ts';
+import { acceptChange } from '../reconcile/accept-change.ts';
+import {
+  type AcceptedValues,
+  type HeldChanges,
+  heldValueMessage,
+} from '../reconcile/held-changes.ts';
 import type { Item } from '../reconcile/item.ts';
 import { allItems, itemOf } from '../reconcile/items.ts';
-import { reconcileInTurn } from '../reconcile/reconcile.ts';
+import { reconcileLocked } from '../reconcile/reconcile.ts';
 import type { SessionMatter } from '../records/session.ts';
-import { approvedIn, clearHeld, foundOf } from '../sessions/held-sessions.ts';
+import { approvedIn } from '../sessions/held-sessions.ts';
 import { trustCommandFor } from '../settings/trust/waiting.ts';
+import { readHeldSession, settleHeld } from '../sessions/held-sessions.ts';
 import type { Store } from '../store.ts';
 
-/** A change by file that waits for the operator. */
+/** A change by file that is held until the operator confirms it. */
 export interface WaitingChange {
-  /** Of this change to this value: another value has another. */
+  /** Identifies the change and its value: another value has another id. */
   id: string;
-  /** Of the value alone. */
+  /** Hash of the value. */
   sha: string;
   kind: 'state' | 'checklist' | 'verification' | 'planning' | 'session' | 'plan' | 'comments';
   case_id: string;
@@ -29,33 +34,33 @@ export interface WaitingChange {
   since: string;
 }
 
-/** Every change by file that waits, by Work item. */
+/** All held changes: those of Work items, then those of sessions and planning. */
 export const waitingChanges = (store: Store): WaitingChange[] => {
-  clearHeld(store);
-  return [...allItems(store).flatMap(waitingOf), ...waitingKept(store)];
+  settleHeld(store);
+  return [...allItems(store).flatMap(pendingOfItem), ...pendingSessionChanges(store)];
 };
 
-/** Those of sessions and planning, as they were last looked at. */
-export const waitingKept = (store: Store): WaitingChange[] => [
-  ...[...gateOf(store).sessions.keys()].flatMap((key) => ofSession(store, key)),
-  ...[...gateOf(store).planning].flatMap(([id, part]) => ofPlanning(store, id, part)),
+/** The held changes of sessions and planning, as last read. */
+export const pendingSessionChanges = (store: Store): WaitingChange[] => [
+  ...[...gateOf(store).sessions.keys()].flatMap((key) => changesOfSession(store, key)),
+  ...[...gateOf(store).planning].flatMap(([id, part]) => changesOfPlanning(store, id, part)),
 ];
 
-/** Sees what of sessions and planning waits, and tells it as problems; what waits of a Work item is told by the item. */
+/** Reads the held changes of sessions and planning again, and reports them as problems. Work items report their own. */
 export const lookAtWaiting = (store: Store): void => {
-  clearHeld(store);
-  const problems = waitingKept(store).map(({ file, field }) => ({
+  settleHeld(store);
+  const problems = pendingSessionChanges(store).map(({ file, field }) => ({
     file,
     code: 'held',
-    message: waitsMessage(field, trustCommandFor(store.layout)),
+    message: heldValueMessage(field, trustCommandFor(store.layout)),
   }));
   store.problems.set('waiting', problems);
 };
 
-type OneWaiting = HeldBack['waiting'][number];
+type HeldItemValue = HeldChanges['waiting'][number];
 
-/** Those of a Work item's own files. */
-export const waitingOf = ({ id, dir, held }: Item): WaitingChange[] =>
+/** The held changes of a Work item's own files. */
+export const pendingOfItem = ({ id, dir, held }: Item): WaitingChange[] =>
   (held?.waiting ?? []).map((one) => ({
     id: idOf(id, one.key, one.sha),
     sha: one.sha,
@@ -68,7 +73,7 @@ export const waitingOf = ({ id, dir, held }: Item): WaitingChange[] =>
     since: one.since,
   }));
 
-const kindOf = ({ key }: OneWaiting): WaitingChange['kind'] =>
+const kindOf = ({ key }: HeldItemValue): WaitingChange['kind'] =>
   key === 'state' || key === 'checklist' ? key : 'verification';
 
 const idOf = (caseId: string, key: string, sha: string): string =>
@@ -76,24 +81,27 @@ const idOf = (caseId: string, key: string, sha: string): string =>
 
 const TEXTS: readonly HeldText[] = ['plan', 'comments'];
 
-const ofSession = (store: Store, key: string): WaitingChange[] => {
+const changesOfSession = (store: Store, key: string): WaitingChange[] => {
   const kept = gateOf(store).sessions.get(key);
-  const found = kept && foundOf(store, kept.case_id, key);
+  const found = kept && readHeldSession(store, kept.case_id, key);
   if (kept === undefined || found === undefined) return [];
   const { case_id, matter } = kept;
   const dir = relative(store.layout.root, found.dir);
-  const changed = differences(matter.holds, found.matter);
+  const changed = changedFields(matter.holds, found.matter);
   const place = { case_id, file: `${dir}/session.md`, field: Object.keys(changed.to).join(', ') };
   const texts = TEXTS.flatMap((name) => {
     const part = kept[name];
     if (part === undefined) return [];
     const text = { case_id, file: `${dir}/${name}.md`, from: part.holds, to: found[name] };
-    return told({ kind: name, field: name, ...text }, `sessions/${key}/${name}`, part);
+    return changeIfHeld({ kind: name, field: name, ...text }, `sessions/${key}/${name}`, part);
   });
-  return [...told({ kind: 'session', ...place, ...changed }, `sessions/${key}`, matter), ...texts];
+  return [
+    ...changeIfHeld({ kind: 'session', ...place, ...changed }, `sessions/${key}`, matter),
+    ...texts,
+  ];
 };
 
-const differences = (holds: SessionMatter, found: SessionMatter) => {
+const changedFields = (holds: SessionMatter, found: SessionMatter) => {
   const [before, now] = [new Map(Object.entries(holds)), new Map(Object.entries(found))];
   const keys = [...new Set([...before.keys(), ...now.keys()])].filter(
     (key) => !isDeepStrictEqual(before.get(key), now.get(key)),
@@ -103,23 +111,27 @@ const differences = (holds: SessionMatter, found: SessionMatter) => {
   return { from: of(before), to: of(now) };
 };
 
-const told = (
+const changeIfHeld = (
   change: Omit<WaitingChange, 'id' | 'sha' | 'since'>,
   key: string,
   { waits }: GatedPart<unknown>,
 ): WaitingChange[] =>
   waits === undefined ? [] : [{ id: idOf(change.case_id, key, waits.sha), ...change, ...waits }];
 
-const ofPlanning = (store: Store, case_id: string, part: GatedPart<unknown>): WaitingChange[] => {
+const changesOfPlanning = (
+  store: Store,
+  case_id: string,
+  part: GatedPart<unknown>,
+): WaitingChange[] => {
   const dir = itemOf(store, case_id)?.dir ?? '';
   const to = approvedIn(store, case_id);
   const place = { case_id, file: `${dir}/planning.md`, field: 'approved' };
-  return told({ kind: 'planning', ...place, from: part.holds, to }, 'planning', part);
+  return changeIfHeld({ kind: 'planning', ...place, from: part.holds, to }, 'planning', part);
 };
 
 /**
- * The operator takes changes that wait, by their ids: they hold as if they were made now, with their events. Answers
- * those that were still as they were when the operator saw them.
+ * Accepts held changes by their ids, as if they were made now, with their events. Returns those that did not change since
+ * the operator saw them.
  */
 export const acceptWaiting = async (
   store: Store,
@@ -139,7 +151,7 @@ export const acceptWaiting = async (
 
 const acceptSession = (store: Store, id: string): boolean => {
   for (const [key, kept] of gateOf(store).sessions) {
-    const found = foundOf(store, kept.case_id, key);
+    const found = readHeldSession(store, kept.case_id, key);
     const isMatter = id === idOf(kept.case_id, `sessions/${key}`, orderlessHash(found?.matter));
     const text = TEXTS.find(
       (name) => id === idOf(kept.case_id, `sessions/${key}/${name}`, orderlessHash(found?.[name])),
@@ -166,18 +178,18 @@ const acceptItem = async (
 ): Promise<void> => {
   const item = itemOf(store, id);
   if (item === undefined) return;
-  await reconcileInTurn(store, item);
+  await reconcileLocked(store, item);
   const meant = (item.held?.waiting ?? []).filter(({ key, sha }) => ids.has(idOf(id, key, sha)));
   for (const one of meant) {
     taken.add(idOf(id, one.key, one.sha));
-    grant(store, item, grantOf(item, one));
+    acceptChange(store, item, grantOf(item, one));
   }
-  if (meant.length > 0) await reconcileInTurn(store, item);
+  if (meant.length > 0) await reconcileLocked(store, item);
 };
 
-const grantOf = ({ files }: Item, { key, to }: OneWaiting): Granted => {
-  if (key === 'state') return { standing: to as NonNullable<Granted['standing']> };
-  if (key === 'checklist') return { checklist: to as NonNullable<Granted['checklist']> };
+const grantOf = ({ files }: Item, { key, to }: HeldItemValue): AcceptedValues => {
+  if (key === 'state') return { decided: to as NonNullable<AcceptedValues['decided']> };
+  if (key === 'checklist') return { checklist: to as NonNullable<AcceptedValues['checklist']> };
   const value = files.proofs.get(key.slice('proof/'.length))?.value;
   return value === undefined ? {} : { proofs: { [value.matter.id]: value.matter } };
 };

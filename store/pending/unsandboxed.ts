@@ -8,49 +8,54 @@ import { sessionFile, sessionsDir } from '../layout.ts';
 import { allItems } from '../reconcile/items.ts';
 import { sweepWorkspace } from '../reconcile/sweep.ts';
 import { isEnded } from '../records/session.ts';
-import { clearHeld, foundOf, keepAll, sessionKey } from '../sessions/held-sessions.ts';
+import {
+  keepHeldValues,
+  readHeldSession,
+  sessionKey,
+  settleHeld,
+} from '../sessions/held-sessions.ts';
 import { closeBook } from '../settings/globals.ts';
 import type { Store } from '../store.ts';
 import { lookAtWaiting } from './pending.ts';
 
 /**
- * A program is about to start that no sandbox holds. From when this returns until it is known to be gone, over restarts
- * too, what files say in the operator's place waits. Throws where that cannot be noted: then nothing may start.
+ * Call before a program starts without a sandbox. From then until the program is known to have ended, across restarts,
+ * decisions that files claim are held. Throws if that cannot be recorded; then the program must not start.
  */
 export const unsandboxedStarts = (store: Store, marker: string, dir?: string): void => {
   const { layout, clock } = store;
   const gate = gateOf(store);
   if (gate.runs.has(marker)) return;
   const run = { started_at: clock().toISOString(), ...(dir !== undefined && { dir }) };
-  // First what holds: a run that is known, beside nothing that is kept, would have all that stands there wait.
+  // Saved first: with a recorded run and no saved values, all present values would be held.
   if (!isGateShut(gate)) {
-    clearHeld(store);
-    keepAll(store);
+    settleHeld(store);
+    keepHeldValues(store);
   }
   noteRun(layout, marker, run);
   gate.runs.set(marker, run);
   closeBook(store, true);
 };
 
-/** Nothing of it is alive. What it wrote last is looked at before anything by file holds again. */
+/** Call after all processes of the program ended. Its last writes are read before changes by file count again. */
 export const unsandboxedEnded = (store: Store, marker: string): Promise<void> =>
   store.locks.take(lockOn.unsandboxed(), async () => {
     const gate = gateOf(store);
     if (!gate.runs.has(marker)) return;
-    if (gate.runs.size === 1) await lookAtAll(store);
+    if (gate.runs.size === 1) await readAll(store);
     gate.runs.delete(marker);
     closeBook(store, isGateShut(gate));
     removeRunNote(store.layout, marker);
     lookAtWaiting(store);
   });
 
-const lookAtAll = async (store: Store): Promise<void> => {
+const readAll = async (store: Store): Promise<void> => {
   await sweepWorkspace(store);
   keepForgedSessions(store);
   lookAtWaiting(store);
 };
 
-// A session that was made by file, and that the daemon never began, is over until the operator says otherwise.
+// A session that the daemon did not create counts as aborted until the operator confirms it.
 const keepForgedSessions = (store: Store): void => {
   const gate = gateOf(store);
   const since = Math.min(...[...gate.runs.values()].map((run) => Date.parse(run.started_at)));
@@ -64,7 +69,7 @@ const keepForgedSessions = (store: Store): void => {
 };
 
 const keepForged = (store: Store, case_id: string, key: string): void => {
-  const found = foundOf(store, case_id, key);
+  const found = readHeldSession(store, case_id, key);
   if (found === undefined || isEnded(found.matter.status)) return;
   if ((found.matter.machine ?? store.machine) !== store.machine) return;
   const matter = { holds: { ...found.matter, status: 'aborted' as const } };
@@ -73,7 +78,7 @@ const keepForged = (store: Store, case_id: string, key: string): void => {
   gateOf(store).sessions.set(key, kept);
 };
 
-/** The runs that are not known to be gone, those of a former life among them, by their marks. */
+/** The unsandboxed runs that may still be alive, including those of an earlier daemon, by their markers. */
 export const unsandboxedRuns = (store: Store): [string, UnsandboxedRun][] => [
   ...gateOf(store).runs,
 ];

@@ -4,16 +4,11 @@ import { dropPulls, notePull } from '../codehost/pull-index.ts';
 import { sameEntries } from '../front-matter/entry.ts';
 import type { Item } from '../reconcile/item.ts';
 import { allItems, itemOf, notice, wasUntold } from '../reconcile/items.ts';
-import { forgetComments, tellComments } from '../sessions/tell-comments.ts';
+import { forgetComments, tellComments } from '../sessions/comments.ts';
 import { noteOpenSessions } from '../sessions/unconfirmed.ts';
 import { remembered, type Store } from '../store.ts';
-import {
-  openSessionsIn,
-  problemsOfSessions,
-  readSessionFiles,
-  type SessionFiles,
-  saysOther,
-} from './session-files.ts';
+import { openSessionsIn, problemsOfSessions, readSessionFiles, type SessionFiles } from './sidecar-problems.ts';
+import { saysOther } from './session-files.ts';
 
 /**
  * Looks at the files of all Work items that no comparison needs, for what is wrong with them. After the start, and not

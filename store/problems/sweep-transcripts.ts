@@ -4,15 +4,15 @@ import { isDirectoryItself } from '../fs/plain-path.ts';
 import { GONE_MS } from '../journal/journal-state.ts';
 import { transcriptFile } from '../layout.ts';
 import type { Store } from '../store.ts';
-import { filesOf } from './look-closer.ts';
+import { filesOf } from './sidecar-problems.ts';
 
-/** What the journal keeps under this name: since when the session of a transcript is gone. */
+/** Journal key: since when the session of each orphaned transcript is gone. */
 const ORPHANS = 'transcripts';
 const SUFFIX = '.ndjson';
 
 /**
- * Removes what is kept outside of git of sessions that are gone: for as long as a Work item may come back, they may. To be
- * called once the sessions of all Work items were looked at.
+ * Removes transcripts below .dossier/ whose sessions have been gone for as long as a Work item may come back. Call it after
+ * `lookCloser` has read all sessions.
  */
 export const sweepTranscripts = async (store: Store): Promise<void> => {
   const { layout, journal, clock } = store;
@@ -20,7 +20,7 @@ export const sweepTranscripts = async (store: Store): Promise<void> => {
   const before = (journal.told.get(ORPHANS) ?? {}) as Record<string, string>;
   const now = clock().toISOString();
   const found = orphans(store);
-  // Of what cannot be read nobody knows whose it is.
+  // An unreadable folder may contain the session of any transcript.
   if (found === undefined) return;
   const since = Object.fromEntries(found.map((id) => [id, before[id] ?? now]));
   for (const [id, at] of Object.entries(since)) {
@@ -43,6 +43,6 @@ const orphans = (store: Store): string[] | undefined => {
     .toSorted();
 };
 
-// As they are looked at: the folder, where it cannot be read, and the record of each, whose directory ends with its id.
+// Keys of `SessionFiles`: the folder if it is unreadable, and each record, whose directory ends with the short id.
 const FAULT = 'sessions';
 const OF_SESSION = /(.{8})\/session\.md$/;

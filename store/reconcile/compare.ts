@@ -6,9 +6,8 @@ import type { EventBody } from '../records/event.ts';
 import { plainState } from './item.ts';
 
 /**
- * The events that lead from what was last told of a Work item to what is there now, either of which may be nothing. The
- * only place where events about files are born, whoever changed them: API, editor, git, or anything while the daemon was
- * down.
+ * The events between the journaled state of a Work item and its state now; undefined stands for a Work item that is not
+ * there. All events about files come from here, whether the API, an editor or git made the change.
  */
 export const eventsBetween = (
   caseId: string,
@@ -17,29 +16,33 @@ export const eventsBetween = (
   at: Date,
 ): EventBody[] => {
   const timestamp = at.toISOString();
-  return between(caseId, before, now && asComparedIn(before, now)).map(
+  return between(caseId, before, now && comparableWith(before, now)).map(
     (event) => ({ event_type: event.event_type, timestamp, payload: event.payload }) as EventBody,
   );
 };
 
-// Before there were forms, most releases knew nothing of checklists, and later ones wrote down those that are not empty.
-const asComparedIn = (before: ToldState | undefined, now: ToldState): ToldState => {
+// The first journal format knew no checklists, or only those that are not empty: then checklists are not compared.
+const comparableWith = (before: ToldState | undefined, now: ToldState): ToldState => {
   if (before === undefined || before.form !== undefined || before.checklist !== undefined)
     return now;
   const { checklist: _, ...compared } = now;
   return compared;
 };
 
-type Told = Pick<EventBody, 'event_type' | 'payload'>;
+type NewEvent = Pick<EventBody, 'event_type' | 'payload'>;
 
-const between = (id: string, before: ToldState | undefined, now: ToldState | undefined): Told[] => {
+const between = (
+  id: string,
+  before: ToldState | undefined,
+  now: ToldState | undefined,
+): NewEvent[] => {
   if (before === undefined)
     return now === undefined ? [] : [{ event_type: 'case_created', payload: named(id, now) }];
   if (now === undefined) return [{ event_type: 'case_deleted', payload: named(id, before) }];
   return [
     ...caseEvents(id, before, now),
     ...proofEvents(id, before, now),
-    ...goneProofs(id, before, now),
+    ...deletedProofs(id, before, now),
     ...checklistEvents(id, before, now),
   ];
 };
@@ -49,11 +52,11 @@ const named = (case_id: string, { case: { matter } }: ToldState) => ({
   title: visible(matter.title),
 });
 
-const caseEvents = (case_id: string, before: ToldState, now: ToldState): Told[] => {
-  const events: Told[] = [];
+const caseEvents = (case_id: string, before: ToldState, now: ToldState): NewEvent[] => {
+  const events: NewEvent[] = [];
   if (!isDeepStrictEqual(fieldsOf(before), fieldsOf(now)))
     events.push({ event_type: 'case_updated', payload: { case_id } });
-  const [old_state, new_state] = [toldState(before), toldState(now)];
+  const [old_state, new_state] = [eventState(before), eventState(now)];
   if (old_state !== new_state) {
     events.push({ event_type: 'case_state_changed', payload: { case_id, old_state, new_state } });
   }
@@ -67,14 +70,14 @@ const fieldsOf = ({ case: { matter, description } }: ToldState) => [
   description,
 ];
 
-// Events have always called the state before IMPLEMENTING by its older name.
-const toldState = ({ case: { matter } }: ToldState): StateName => {
+// Event payloads use the older name of the state INVESTIGATING.
+const eventState = ({ case: { matter } }: ToldState): StateName => {
   const state = plainState(matter.state);
   return state === 'INVESTIGATING' ? 'PLANNING' : state;
 };
 
-const proofEvents = (case_id: string, before: ToldState, now: ToldState): Told[] =>
-  Object.entries(now.proofs).flatMap(([proof_id, { matter, content }]): Told[] => {
+const proofEvents = (case_id: string, before: ToldState, now: ToldState): NewEvent[] =>
+  Object.entries(now.proofs).flatMap(([proof_id, { matter, content }]): NewEvent[] => {
     const known = before.proofs[proof_id];
     const proof = { case_id, proof_id, proof_type: matter.type };
     if (known === undefined)
@@ -91,7 +94,7 @@ const proofEvents = (case_id: string, before: ToldState, now: ToldState): Told[]
       : [{ event_type: 'proof_updated', payload: { ...proof, verified: matter.verified } }];
   });
 
-const goneProofs = (case_id: string, before: ToldState, now: ToldState): Told[] =>
+const deletedProofs = (case_id: string, before: ToldState, now: ToldState): NewEvent[] =>
   Object.entries(before.proofs)
     .filter(([proof_id]) => now.proofs[proof_id] === undefined)
     .map(([proof_id, { matter }]) => ({
@@ -99,13 +102,14 @@ const goneProofs = (case_id: string, before: ToldState, now: ToldState): Told[] 
       payload: { case_id, proof_id, proof_type: matter.type },
     }));
 
-// A proof that is verified when first seen was both attached and verified since.
+// A new proof that is already verified makes both events.
 const verifiedEvent = (
   proof: { case_id: string; proof_id: string; proof_type: string },
   verified: boolean,
-): Told[] => (verified ? [{ event_type: 'proof_updated', payload: { ...proof, verified } }] : []);
+): NewEvent[] =>
+  verified ? [{ event_type: 'proof_updated', payload: { ...proof, verified } }] : [];
 
-const checklistEvents = (case_id: string, before: ToldState, now: ToldState): Told[] =>
+const checklistEvents = (case_id: string, before: ToldState, now: ToldState): NewEvent[] =>
   isDeepStrictEqual(before.checklist ?? [], now.checklist ?? [])
     ? []
     : [{ event_type: 'checklist_updated', payload: { case_id } }];

@@ -7,24 +7,24 @@ import type { ChecklistEntry, ProofMatter } from '../records/proof.ts';
 import type { CaseFile } from './read-case.ts';
 import type { ProofFile } from './read-proofs.ts';
 
-/** What decides where a Work item stands: the operator's word, in one piece. */
-export interface OperatorWord {
+/** The fields of case.md that only the operator decides, compared as one value. */
+export interface DecidedState {
   state: State;
   outcome: string | null;
   blocked_from: State | null;
 }
 
-/** What the daemon wrote itself, or was told to take, and has not read back and told yet. */
-export interface Granted {
-  standing?: OperatorWord;
+/** Values that the daemon wrote, or the operator accepted, and that are not journaled yet. */
+export interface AcceptedValues {
+  decided?: DecidedState;
   checklist?: readonly ChecklistEntry[];
   proofs?: Record<string, Verified>;
 }
 
-/** A verification, and what it is of. */
+/** A verification, with the type and the content that it binds to. */
 type Verified = Pick<ProofMatter, 'type' | 'verified' | 'verified_sha256'>;
 
-/** A value in a file that does not hold yet, by the place where it stands. */
+/** A guarded value in a file that differs from the accepted one. */
 export interface HeldValue {
   /** `state`, `checklist`, or `proof/` and the name of the file. */
   key: string;
@@ -33,22 +33,22 @@ export interface HeldValue {
   field: string;
   from: unknown;
   to: unknown;
-  /** Of a proof: the verification that comes back when it is put back. */
+  /** Of a proof: the accepted verification, which applies again if the file is restored. */
   base?: Verified;
 }
 
-/** What the files of a Work item say that does not hold yet, and what holds in its place. */
-export interface HeldBack {
+/** The held changes of a Work item, and the values that apply until they are confirmed. */
+export interface HeldChanges {
   waiting: readonly (HeldValue & Mark)[];
   case?: CaseFile;
   checklist?: readonly ChecklistEntry[];
   /** By file name. */
   proofs: ReadonlyMap<string, ProofFile>;
-  /** The command that takes it. */
+  /** The command that confirms them. */
   trust: string;
 }
 
-/** The files of a Work item, as far as guarded values are in them, and what holds of it. */
+/** The files of a Work item that have guarded values, and the values that were accepted. */
 export interface GuardedFiles {
   files: {
     case: ReadEntry<CaseFile>;
@@ -56,65 +56,68 @@ export interface GuardedFiles {
     checklist: ReadEntry<ChecklistEntry[]> | undefined;
   };
   seen: ToldState | undefined;
-  granted?: Granted | undefined;
+  accepted?: AcceptedValues | undefined;
 }
 
 /**
- * What of a Work item's files waits for the operator: every guarded value that is not what was last told, while `closed`;
- * otherwise those that waited already and are still as they were. Undefined when all holds.
+ * The changes to hold until the operator confirms them. While `closed`, every guarded value that differs from the journaled
+ * one is held; otherwise only those that were held already and did not change since. Undefined if nothing is held.
  */
-export const holdBack = (
+export const holdChanges = (
   item: GuardedFiles,
   { closed, at, trust }: { closed: boolean; at: Date; trust: string },
-): HeldBack | undefined => {
+): HeldChanges | undefined => {
   const marks = item.seen?.held ?? {};
-  const waiting = differing(item).flatMap((one) => {
+  const waiting = changedValues(item).flatMap((one) => {
     const sha = sha256(JSON.stringify(one.to));
     const known = marks[one.key];
     if (!closed && known?.sha !== sha) return [];
     return [{ ...one, sha, since: known?.sha === sha ? known.since : at.toISOString() }];
   });
-  return waiting.length === 0 ? undefined : withheld(item, waiting, trust);
+  return waiting.length === 0 ? undefined : heldChanges(item, waiting, trust);
 };
 
-const differing = (item: GuardedFiles): HeldValue[] => [
-  ...differingState(item),
-  ...differingChecklist(item),
-  ...differingProofs(item),
+const changedValues = (item: GuardedFiles): HeldValue[] => [
+  ...changedState(item),
+  ...changedChecklist(item),
+  ...changedProofs(item),
 ];
 
-const differingState = ({ files, seen, granted }: GuardedFiles): HeldValue[] => {
+const changedState = ({ files, seen, accepted }: GuardedFiles): HeldValue[] => {
   const { value } = files.case;
   if (value === undefined) return [];
-  const [from, to] = [granted?.standing ?? standingIn(seen?.case.matter), standingIn(value.matter)];
+  const [from, to] = [
+    accepted?.decided ?? decidedStateOf(seen?.case.matter),
+    decidedStateOf(value.matter),
+  ];
   if (isDeepStrictEqual(from, to)) return [];
   return [{ key: 'state', file: 'case.md', field: 'state', from, to }];
 };
 
-const NEW: OperatorWord = { state: 'OPEN', outcome: null, blocked_from: null };
+const NEW: DecidedState = { state: 'OPEN', outcome: null, blocked_from: null };
 
-/** Where a Work item stands; one that nobody knows has just been opened. */
-export const standingIn = (matter: CaseMatter | undefined): OperatorWord => {
+/** The decided fields of case.md; those of a new Work item if undefined. */
+export const decidedStateOf = (matter: CaseMatter | undefined): DecidedState => {
   if (matter === undefined) return NEW;
   const { state, outcome = null, blocked_from = null } = matter;
   return { state: state === 'PLANNING' ? 'INVESTIGATING' : state, outcome, blocked_from };
 };
 
-const differingChecklist = ({ files: { checklist }, seen, granted }: GuardedFiles): HeldValue[] => {
-  // What cannot be read opens no gate.
+const changedChecklist = ({ files: { checklist }, seen, accepted }: GuardedFiles): HeldValue[] => {
+  // An unreadable checklist satisfies no gate.
   if (checklist !== undefined && checklist.value === undefined) return [];
   const to = checklist?.value ?? [];
   const from =
-    granted?.checklist ?? (seen === undefined ? to.map(unticked) : (seen.checklist ?? []));
+    accepted?.checklist ?? (seen === undefined ? to.map(unticked) : (seen.checklist ?? []));
   if (isDeepStrictEqual(from, to)) return [];
   return [{ key: 'checklist', file: 'proof/checklist.md', field: 'items', from, to }];
 };
 
-// A new Work item's checklist can only ask for more, as long as nothing in it is ticked.
+// The checklist of a new Work item only adds requirements, except for ticked items.
 const unticked = (entry: ChecklistEntry): ChecklistEntry =>
   entry.done === true ? { ...entry, done: false } : entry;
 
-const differingProofs = (item: GuardedFiles): HeldValue[] =>
+const changedProofs = (item: GuardedFiles): HeldValue[] =>
   [...item.files.proofs].flatMap(([name, { value }]): HeldValue[] => {
     if (value === undefined || !value.matter.verified || isVerified(item, name, value)) return [];
     const { type, verified } = value.matter;
@@ -124,7 +127,7 @@ const differingProofs = (item: GuardedFiles): HeldValue[] =>
     return [{ ...place, from: false, to, ...(base?.verified === true && { base }) }];
   });
 
-// It binds to the content and to the type; taking it back needs nobody's word.
+// A verification binds to content and type. Removing it needs no confirmation.
 const isVerified = (item: GuardedFiles, name: string, file: ProofFile): boolean => {
   const known = verificationOf(item, name, file);
   const isSame = known?.verified_sha256 === file.content_sha256 && known.type === file.matter.type;
@@ -132,35 +135,39 @@ const isVerified = (item: GuardedFiles, name: string, file: ProofFile): boolean 
 };
 
 const verificationOf = (
-  { seen, granted }: GuardedFiles,
+  { seen, accepted }: GuardedFiles,
   name: string,
   { matter: { id } }: ProofFile,
 ): Verified | undefined => {
-  const known = granted?.proofs?.[id] ?? seen?.held?.[`proof/${name}`]?.base;
+  const known = accepted?.proofs?.[id] ?? seen?.held?.[`proof/${name}`]?.base;
   if (known !== undefined) return known;
   const { type = '', verified = false, verified_sha256 } = seen?.proofs[id]?.matter ?? {};
   return { type, verified, ...(verified_sha256 !== undefined && { verified_sha256 }) };
 };
 
-const withheld = (item: GuardedFiles, waiting: HeldBack['waiting'], trust: string): HeldBack => {
+const heldChanges = (
+  item: GuardedFiles,
+  waiting: HeldChanges['waiting'],
+  trust: string,
+): HeldChanges => {
   const { files } = item;
   const proofs = new Map(waiting.flatMap((one) => unverified(files, one)));
-  const held: HeldBack = { waiting, proofs, trust };
+  const held: HeldChanges = { waiting, proofs, trust };
   for (const { key, from } of waiting) {
-    if (key === 'state' && files.case.value) held.case = standingAs(files.case.value, from);
+    if (key === 'state' && files.case.value) held.case = withDecidedState(files.case.value, from);
     if (key === 'checklist') held.checklist = from as ChecklistEntry[];
   }
   return held;
 };
 
-const standingAs = (file: CaseFile, from: unknown): CaseFile => {
-  const { state, outcome, blocked_from } = from as OperatorWord;
+const withDecidedState = (file: CaseFile, from: unknown): CaseFile => {
+  const { state, outcome, blocked_from } = from as DecidedState;
   const { blocked_from: _, ...matter } = file.matter;
-  const standing = { state, outcome, ...(blocked_from !== null && { blocked_from }) };
-  return { ...file, matter: { ...matter, ...standing } };
+  const decided = { state, outcome, ...(blocked_from !== null && { blocked_from }) };
+  return { ...file, matter: { ...matter, ...decided } };
 };
 
-// What it lacks besides is added as ever; that it was verified, and when, is not.
+// Missing fields are completed as usual, but for those of the verification.
 const unverified = (
   { proofs }: GuardedFiles['files'],
   { key }: HeldValue,
@@ -183,17 +190,17 @@ const unverified = (
   ];
 };
 
-/** What is told of a value that waits. */
+/** The problem message of a held value. */
 export const heldMessage = ({ key, from, to }: HeldValue, trust: string): string => {
   if (key === 'state')
-    return `${waitsMessage(inWords(to), trust)} Until then it is ${inWords(from)}`;
-  return waitsMessage(key === 'checklist' ? 'this list' : 'verified: true', trust);
+    return `${heldValueMessage(`The state ${stateInWords(to)}`, trust)} Until then it is ${stateInWords(from)}`;
+  return heldValueMessage(key === 'checklist' ? 'The checklist' : '`verified: true`', trust);
 };
 
-const inWords = (standing: unknown): string => {
-  const { state, outcome } = standing as OperatorWord;
+const stateInWords = (decided: unknown): string => {
+  const { state, outcome } = decided as DecidedState;
   return outcome === null ? state : `${state} (${outcome})`;
 };
 
-export const waitsMessage = (what: string, trust: string): string =>
-  `${what} was written by file while a program ran that no sandbox held, and waits for the operator: ${trust} takes it, putting back what was there ends it.`;
+export const heldValueMessage = (what: string, trust: string): string =>
+  `${what} was edited by file while an unsandboxed program was running. Confirm the edit with ${trust}, or restore the previous value.`;

@@ -7,11 +7,11 @@ import { FORM, type ToldState } from '../journal/journal-state.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { Case, State } from '../records/case.ts';
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
-import { type Granted, type HeldBack, heldMessage } from './held-changes.ts';
-import { type ItemFiles, NO_FAULTS, problemsIn } from './item-files.ts';
-import { NO_MEDIAS, NO_NAMES } from './proof-files.ts';
+import { type AcceptedValues, type HeldChanges, heldMessage } from './held-changes.ts';
 import { type Evidence, evaluateGate, type WorktreeWork } from './proof-gate.ts';
 import type { CaseFile } from './read-case.ts';
+import { type ItemFiles, NO_FAULTS, problemsIn } from './read-item.ts';
+import { NO_MEDIAS, NO_NAMES } from './read-media.ts';
 import type { ProofFile } from './read-proofs.ts';
 
 /** A Work item in memory. Everything here can be read again from its directory. */
@@ -20,23 +20,22 @@ export interface Item {
   /** Relative to the workspace, with `/`. */
   dir: string;
   files: ItemFiles;
-  /** What was last told of it; undefined until its first line in the journal. */
+  /** The journaled state; undefined until the first line in the journal. */
   seen: ToldState | undefined;
-  /** The files as they were when nothing was left to tell. */
-  told: ItemFiles | undefined;
-  /** What its files say that does not hold yet. Everybody but who reads and writes files sees what holds. */
-  held?: HeldBack | undefined;
-  granted?: Granted | undefined;
-  /** The answer to GET, ready to send; made when first asked for. */
-  answer: { body: Buffer; etag: string } | undefined;
+  /** The files whose state is journaled completely. */
+  journaledFiles: ItemFiles | undefined;
+  /** Changes by file that the operator has not confirmed. Everything but reading and writing of files ignores them. */
+  held?: HeldChanges | undefined;
+  accepted?: AcceptedValues | undefined;
+  /** The cached response to GET. */
+  response: { body: Buffer; etag: string } | undefined;
 }
 
-/** As far as it was read from its files, and what of them holds. */
 type Read = Pick<Item, 'files' | 'held'>;
 
 type Known = Read & Pick<Item, 'dir' | 'seen'>;
 
-/** A Work item of which nothing is known yet but its case.md. */
+/** A Work item of which only case.md was read. */
 export const newItem = (id: string, dir: string, entry: ReadEntry<CaseFile>): Item => ({
   id,
   dir,
@@ -50,19 +49,19 @@ export const newItem = (id: string, dir: string, entry: ReadEntry<CaseFile>): It
     faults: NO_FAULTS,
   },
   seen: undefined,
-  told: undefined,
-  answer: undefined,
+  journaledFiles: undefined,
+  response: undefined,
 });
 
-/** The last good case.md, as far as it holds. An item is only ever made from a file that could be read. */
+/** The last readable case.md, without held changes. Items are only made from readable files. */
 export const caseOf = ({ files, held }: Read): CaseFile =>
   held?.case ?? (files.case.value as CaseFile);
 
-/** The checklist as far as it holds: empty where there is none, the last good one where it cannot be read. */
+/** The last readable checklist, without held changes; empty if there is none. */
 export const checklistOf = ({ files, held }: Read): readonly ChecklistEntry[] =>
   held?.checklist ?? files.checklist?.value ?? [];
 
-/** What is wrong with its files, what in them waits for the operator, and whether it is RESOLVED without its proof. */
+/** Problems of its files, held changes, and a RESOLVED state with an unsatisfied proof gate. */
 export const problemsOf = ({ dir, files, held, seen }: Known): FileProblem[] => [
   ...problemsIn(dir, files),
   ...unproven({ dir, files, held, seen }),
@@ -98,18 +97,18 @@ export const recordOf = (item: Item): Case => {
 };
 
 export const answerOf = (item: Item): { body: Buffer; etag: string } => {
-  item.answer ??= makeAnswer(item);
-  return item.answer;
+  item.response ??= makeResponse(item);
+  return item.response;
 };
 
-// With problems the answer says more than the file: its tag has to change when they do.
-const makeAnswer = (item: Item): { body: Buffer; etag: string } => {
+// A response with problems says more than the file, so its entity tag is made from the response.
+const makeResponse = (item: Item): { body: Buffer; etag: string } => {
   const record = recordOf(item);
   const body = Buffer.from(jsonText(record));
   return { body, etag: etagOf(record.problems === undefined ? item.files.case.sha : sha256(body)) };
 };
 
-/** The proofs that can be read, the first of each id, as far as they hold. */
+/** The readable proofs, the first of each id, without held changes. */
 export const proofsOf = ({
   files,
   held,
@@ -134,45 +133,47 @@ export const evidenceOf = (item: Read): Evidence[] =>
     ...(matter.run?.status === 'passed' && { passed: matter.run.command }),
   }));
 
-/** The gate of a Work item as its files are. A checklist that cannot be read opens no gate: it is what is missing. */
+/** The proof gate of a Work item. An unreadable checklist leaves it unsatisfied and is listed as missing. */
 export const proofGateOf = (item: Read, now?: WorktreeWork): Gate => {
   const gate = evaluateGate(checklistOf(item), evidenceOf(item), now);
   const problem = item.files.checklist?.problem;
   if (problem === undefined) return gate;
-  const description = `proof/checklist.md cannot be read (${problem.message}): mend it in an editor`;
+  const description = `proof/checklist.md cannot be read (${problem.message}). Fix it in an editor`;
   const unreadable = { checklist_id: null, type: null, description };
   return { ...gate, satisfied: false, missing: [unreadable, ...gate.missing] };
 };
 
-// One that came closed, from a script or an import, has lost nothing.
-const wasAsked = ({ files, seen }: Known): boolean =>
+// A Work item that was imported as RESOLVED, without proofs and checklist, has no gate.
+const hadGate = ({ files, seen }: Known): boolean =>
   files.proofs.size > 0 || files.checklist !== undefined || wasProven(seen);
 
 const wasProven = (seen: ToldState | undefined): boolean =>
   seen?.proven === true || Object.values(seen?.proofs ?? {}).some(({ matter }) => matter.verified);
 
-/** What is told of a Work item that is RESOLVED while its gate is not satisfied: the state is the operator's all the same. */
+/** The problem of a Work item that is RESOLVED with an unsatisfied gate. The state itself stays as the operator set it. */
 export const unproven = (item: Known): FileProblem[] => {
-  if (caseStateOf(item) !== 'RESOLVED' || !wasAsked(item)) return [];
+  if (caseStateOf(item) !== 'RESOLVED' || !hadGate(item)) return [];
   const { satisfied, missing } = proofGateOf(item);
   if (satisfied) return [];
   const what = missing.map(({ description }) => description).join('; ');
-  const message = `Resolved, gate not satisfied: ${visible(what)}. Prove it, or set another state; nothing was changed`;
+  const message = `Resolved, gate not satisfied: ${visible(what)}. Attach and verify the proof, or set another state; nothing was changed`;
   return [{ file: `${item.dir}/${CASE_FILE}`, code: 'gate_not_satisfied', message }];
 };
 
-export const seenOf = (item: Item): ToldState => {
+export const stateToJournal = (item: Item): ToldState => {
   const { matter, description, description_sha256, adopt } = caseOf(item);
-  // One that has no id on disk yet is told once it has: another would be made for it after a crash.
+  // A proof without an id on disk is journaled once it has one, since a crash would give it another.
   const known = proofsOf(item).filter(({ file }) => file.adopt?.id === undefined);
   const proofs = known.map(({ file, sha }) => [
     file.matter.id,
     {
-      ...{ sha, matter: file.matter, content: file.content_sha256 },
+      sha,
+      matter: file.matter,
+      content: file.content_sha256,
       ...(file.about?.media?.signature && { media: file.about.media.signature }),
     },
   ]);
-  const checklist = checklistSeen(item);
+  const checklist = checklistToJournal(item);
   const marks = item.held?.waiting.map(({ key, sha, since, base }) => [
     key,
     { sha, since, ...(base && { base }) },
@@ -181,12 +182,12 @@ export const seenOf = (item: Item): ToldState => {
     form: FORM,
     dir: item.dir,
     case: {
-      // What the file itself does not say, or what does not hold, is no reason not to parse it at the next start.
+      // Without a hash the file is parsed again at the next start: it lacks fields, or has held changes.
       sha: adopt === undefined && item.held?.case === undefined ? item.files.case.sha : '',
       matter,
       description: description_sha256 ?? sha256(description),
     },
-    proofs: { ...unreadable(item), ...Object.fromEntries(proofs) },
+    proofs: { ...journaledProofs(item), ...Object.fromEntries(proofs) },
     ...(checklist.length > 0 && { checklist }),
     ...(isProven(item) && { proven: true as const }),
     ...(marks && { held: Object.fromEntries(marks) }),
@@ -196,15 +197,15 @@ export const seenOf = (item: Item): ToldState => {
 const isProven = (item: Item): boolean =>
   caseStateOf(item) === 'RESOLVED' && (proofGateOf(item).satisfied || wasProven(item.seen));
 
-// Of one that cannot be read what was last told.
-const checklistSeen = (item: Item): readonly ChecklistEntry[] => {
+// An unreadable checklist keeps its journaled state.
+const checklistToJournal = (item: Item): readonly ChecklistEntry[] => {
   const { checklist } = item.files;
   const isUnread = checklist !== undefined && checklist.value === undefined;
   return isUnread ? (item.seen?.checklist ?? []) : checklistOf(item);
 };
 
-// A proof that cannot be read is none that is gone: mended, it would be told as a new one.
-const unreadable = ({ files, seen }: Item): ToldState['proofs'] => {
+// Unreadable proofs keep their journaled state: dropped, they would be journaled as deleted, and as new once readable.
+const journaledProofs = ({ files, seen }: Item): ToldState['proofs'] => {
   const isPartly =
     files.case.problem !== undefined ||
     files.faults.has('proof') ||

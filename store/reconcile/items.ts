@@ -1,12 +1,76 @@
 import { join } from 'node:path';
 import { apart } from '../base/mutex.ts';
 import type { FileProblem } from '../front-matter/problem.ts';
-import type { State } from '../records/case.ts';
-import type { Store } from '../store.ts';
-import { caseOf, caseStateOf, type Item, problemsOf } from './item.ts';
-import { itemsOf, newVersion } from './state.ts';
+import type { MatterChanges } from '../front-matter/splice.ts';
+import { type Standing, standing } from '../fs/plain-path.ts';
+import type { ToldState } from '../journal/journal-state.ts';
+import { remembered, type Store } from '../store.ts';
+import { type Item, problemsOf } from './item.ts';
+import type { ItemFiles } from './read-item.ts';
 
-/** A Work item as it was last read; undefined when there is none. */
+/** The Work items in memory, for lists and look-ups without disk access. All of it can be rebuilt from disk and journal. */
+export interface Items {
+  readonly byId: Map<string, Item>;
+  readonly byDir: Map<string, Item>;
+  /** Directories with a case.md that cannot be used: a duplicate id, or a file that was never readable. */
+  readonly strangers: Set<string>;
+  /** Changes with every change of an item, and is unique in this process: the same version means the same list. */
+  version: number;
+  ordered: Item[] | undefined;
+  /** True until a workspace without a journal was compared once: what is found meanwhile makes no events. */
+  unknown: boolean;
+  /** Whether the workspace had no journal when it was opened. */
+  readonly isBaseline: boolean;
+  /** Work items whose directory, or a file in it, was missing at the last reading. */
+  readonly missing: Set<string>;
+  /** Work items that had a session lock at the last reading. The file itself names the holder. */
+  readonly locked: Set<string>;
+  /** The journaled state of each directory at the start, so that unchanged files are not parsed again. */
+  readonly formerly: Map<string, ToldState>;
+  /** New directories whose case.md may be half saved, as last read. */
+  readonly unsettled: Map<string, ItemFiles>;
+  /** When the workspace directory was last missing, in milliseconds of `performance.now()`. */
+  away_at: number | undefined;
+  /** The changes that follow from a Work item's records, such as closing it. Computed again after a crash. */
+  follow: (item: Item) => MatterChanges | undefined;
+  /** Called for a Work item that is new or was moved. */
+  met: (store: Store, item: Item) => void;
+  readonly changed: Set<(id: string, item: Item | undefined) => void>;
+  readonly noticed: Set<(id?: string) => void>;
+}
+
+export const itemsOf = remembered(
+  ({ journal }): Items => ({
+    byId: new Map(),
+    byDir: new Map(),
+    strangers: new Set(),
+    version: newVersion(),
+    ordered: undefined,
+    unknown: !journal.told.has(KNOWN),
+    isBaseline: !journal.told.has(KNOWN),
+    missing: new Set(),
+    locked: new Set(),
+    formerly: new Map([...journal.seen.values()].map((seen) => [seen.dir, seen])),
+    unsettled: new Map(),
+    away_at: undefined,
+    follow: () => undefined,
+    met: () => undefined,
+    changed: new Set(),
+    noticed: new Set(),
+  }),
+);
+
+/** Journal key: the workspace was compared completely once. */
+export const KNOWN = 'workspace';
+
+let versions = 0;
+
+export const newVersion = (): number => {
+  versions += 1;
+  return versions;
+};
+
+/** A Work item as last read; undefined if there is none. */
 export const itemOf = (store: Store, id: string): Item | undefined => itemsOf(store).byId.get(id);
 
 /** The Work item in a directory, relative to the workspace. */
@@ -15,10 +79,7 @@ export const itemIn = (store: Store, dir: string): Item | undefined =>
 
 export const allItems = (store: Store): Item[] => [...itemsOf(store).byId.values()];
 
-/**
- * The absolute path of a Work item's directory, or of what `below` names in it, this moment; undefined when there is no
- * such Work item.
- */
+/** The absolute path of a Work item's directory, or of what `below` names in it; undefined if there is no such Work item. */
 export const pathOfItem = (
   store: Store,
   id: string,
@@ -28,22 +89,26 @@ export const pathOfItem = (
   return item && below(join(store.layout.root, item.dir));
 };
 
-/** Whether it is not known where the directory of a Work item is, or a file in it has just vanished. */
+/** Whether the directory of a Work item is there now. */
+export const directoryStatusOf = ({ layout: { root } }: Store, { dir }: Item): Standing =>
+  standing(root, join(root, dir));
+
+/** Whether the directory of a Work item, or a file in it, is missing and may come back. */
 export const isMissing = (store: Store, id: string): boolean => itemsOf(store).missing.has(id);
 
-/** Whether what is in a directory is known: a Work item, or what looks like one and cannot be. */
-export const isKnownPlace = (store: Store, dir: string): boolean => {
+/** Whether a directory is a known Work item, or known to be unusable. */
+export const isKnownDirectory = (store: Store, dir: string): boolean => {
   const { byDir, strangers } = itemsOf(store);
   return byDir.has(dir) || strangers.has(dir);
 };
 
-/** Whether it was not known what was told of this workspace when it was opened: what was found in it then is no news. */
-export const wasUntold = (store: Store): boolean => itemsOf(store).isBaseline;
+/** Whether the workspace had no journal when it was opened: what was found in it then made no events. */
+export const startedWithoutBaseline = (store: Store): boolean => itemsOf(store).isBaseline;
 
-/** Another number, another list: it grows with every change, and no other workspace of this process has it. */
+/** Changes with every change of a Work item; unique among the workspaces of this process. */
 export const versionOf = (store: Store): number => itemsOf(store).version;
 
-/** `listener` is called after a Work item changed in any way, or when it is gone. Answers what ends that. */
+/** Calls `listener` after any change of a Work item, and when it is gone (undefined). Returns the function that unsubscribes. */
 export const whenChanged = (
   store: Store,
   listener: (id: string, item: Item | undefined) => void,
@@ -53,17 +118,14 @@ export const whenChanged = (
   return () => void changed.delete(listener);
 };
 
-/** Tells those who listen that a Work item changed. */
+/** Notifies the listeners of a Work item. */
 export const announce = (store: Store, id: string): void => {
   const item = itemOf(store, id);
   for (const listener of itemsOf(store).changed) apart(() => listener(id, item));
 };
 
-/**
- * `listener` is called after anything of a Work item may have been written or found changed: its own files, or those
- * beside them. Without one: of the workspace's own.
- */
-export const whenNoticed = (store: Store, listener: (id?: string) => void): void =>
+/** Calls `listener` after any file of a Work item may have changed, or, without an id, a file of the workspace itself. */
+export const onFilesChanged = (store: Store, listener: (id?: string) => void): void =>
   void itemsOf(store).noticed.add(listener);
 
 export const notice = (store: Store, id?: string): void => {
@@ -71,9 +133,9 @@ export const notice = (store: Store, id?: string): void => {
     for (const listener of itemsOf(store).noticed) apart(() => listener(id));
 };
 
-/** The item changed: ready answers are thrown away. */
-export const touch = (store: Store, item: Item): void => {
-  item.answer = undefined;
+/** Drops the cached response of a changed Work item, and updates its problems and the version of lists. */
+export const invalidate = (store: Store, item: Item): void => {
+  item.response = undefined;
   store.problems.set(item.id, problemsOf(item));
   itemsOf(store).version = newVersion();
 };
@@ -84,7 +146,7 @@ export const putItem = (store: Store, item: Item): void => {
   items.byDir.set(item.dir, item);
   unstrange(store, item.dir);
   items.ordered = undefined;
-  touch(store, item);
+  invalidate(store, item);
 };
 
 export const moveItem = (store: Store, item: Item, dir: string): void => {
@@ -93,7 +155,7 @@ export const moveItem = (store: Store, item: Item, dir: string): void => {
   item.dir = dir;
   items.byDir.set(dir, item);
   unstrange(store, dir);
-  touch(store, item);
+  invalidate(store, item);
 };
 
 export const dropItem = (store: Store, item: Item): void => {
@@ -101,12 +163,12 @@ export const dropItem = (store: Store, item: Item): void => {
   items.byId.delete(item.id);
   if (items.byDir.get(item.dir) === item) items.byDir.delete(item.dir);
   items.ordered = undefined;
-  touch(store, item);
+  invalidate(store, item);
   store.problems.set(item.id, []);
 };
 
-/** This directory looks like a Work item's, and this is why it cannot be one. */
-export const estrange = (store: Store, dir: string, problems: readonly FileProblem[]): void => {
+/** Marks a directory that cannot be used as a Work item, and reports why. */
+export const markUnusable = (store: Store, dir: string, problems: readonly FileProblem[]): void => {
   itemsOf(store).strangers.add(dir);
   store.problems.set(dir, problems);
 };
@@ -116,61 +178,16 @@ export const unstrange = (store: Store, dir: string): void => {
 };
 
 /** All Work items, oldest first. */
-export const inOrder = (store: Store): Item[] => {
+export const itemsByAge = (store: Store): Item[] => {
   const items = itemsOf(store);
-  items.ordered ??= [...items.byId.values()].sort(byAge);
+  items.ordered ??= [...items.byId.values()].sort(compareAge);
   return items.ordered;
 };
 
-const byAge = (a: Item, b: Item): number => {
+const compareAge = (a: Item, b: Item): number => {
   const [one, other] = [ageOf(a), ageOf(b)];
   if (one === other) return a.id < b.id ? -1 : 1;
   return one < other ? -1 : 1;
 };
 
 const ageOf = ({ files }: Item): string => files.case.value?.matter.created_at ?? '';
-
-export interface Filter {
-  state?: State;
-  outcome?: string;
-  type?: string;
-  project?: string;
-  /** Milliseconds since the epoch; neither end is in it. */
-  created?: Span;
-  updated?: Span;
-  /** Each has to be in the title or the description. */
-  words?: readonly RegExp[];
-  ids?: ReadonlySet<string>;
-  /** What its id begins with, in small letters. */
-  id_prefix?: string;
-}
-
-export interface Span {
-  after: number;
-  before: number;
-}
-
-export const matchesFilter = (item: Item, filter: Filter): boolean => {
-  const { state, outcome, type, project, created, updated, ids, id_prefix = '' } = filter;
-  const { matter } = caseOf(item);
-  return (
-    (ids === undefined || ids.has(item.id)) &&
-    item.id.startsWith(id_prefix) &&
-    (state === undefined || caseStateOf(item) === state) &&
-    (outcome === undefined || matter.outcome === outcome) &&
-    (type === undefined || matter.type === type) &&
-    (project === undefined || (matter.project ?? 'default') === project) &&
-    (created === undefined || isWithin(created, Date.parse(matter.created_at))) &&
-    (updated === undefined || isWithin(updated, item.files.case.written_at)) &&
-    hasWords(item, filter)
-  );
-};
-
-// Last of all: it is what costs.
-const hasWords = (item: Item, { words }: Filter): boolean => {
-  if (words === undefined) return true;
-  const { matter, description } = caseOf(item);
-  return words.every((word) => word.test(matter.title) || word.test(description));
-};
-
-const isWithin = ({ after, before }: Span, at: number): boolean => at > after && at < before;

@@ -1,44 +1,58 @@
+import { join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
+import { withProblem } from '../front-matter/entry.ts';
+import { standing, statsAt } from '../fs/plain-path.ts';
 import type { JournalEntry, ToldState } from '../journal/journal-state.ts';
+import { caseFile } from '../layout.ts';
 import type { Store } from '../store.ts';
 import { eventsBetween } from './compare.ts';
 import { discover } from './discover.ts';
-import type { Item } from './item.ts';
-import { announce, dropItem, itemOf } from './items.ts';
-import { isAway, reconcileInTurn, standingOf } from './reconcile.ts';
-import { itemsOf } from './state.ts';
+import { type Item, newItem } from './item.ts';
+import {
+  allItems,
+  announce,
+  directoryStatusOf,
+  dropItem,
+  itemOf,
+  itemsOf,
+  putItem,
+} from './items.ts';
+import { caseFromJournal } from './read-item.ts';
+import { isAway, missingCase, reconcileLocked } from './reconcile.ts';
 import { sweepWorkspace } from './sweep.ts';
 
 /**
- * Decides about Work items whose directory is not where it was: found elsewhere they moved, and only what is nowhere
- * after the grace period is deleted.
+ * Decides about Work items whose directory is missing, after the grace period: one that is found elsewhere was moved, any
+ * other was deleted.
  */
 export const decideMissing = async (store: Store): Promise<void> => {
   const { missing } = itemsOf(store);
   const ids = [...missing];
-  // A disk that is not there for a while, a workspace that is put elsewhere: nobody deleted anything.
+  // The whole workspace is missing, as with an unmounted disk: nothing was deleted.
   if (isAway(store) || store.readOnly !== undefined) return missing.clear();
-  // It may be where another one was.
+  // A gone directory may have taken the place of another one, which only a sweep finds.
   await (ids.some((id) => isGone(store, id)) ? sweepWorkspace(store) : discover(store));
-  await Promise.all(ids.map((id) => store.locks.take(lockOn.item(id), () => decide(store, id))));
+  await Promise.all(
+    ids.map((id) => store.locks.take(lockOn.item(id), () => resolveOne(store, id))),
+  );
 };
 
 const isGone = (store: Store, id: string): boolean => {
   const item = itemOf(store, id);
-  return item !== undefined && standingOf(store, item) === 'gone';
+  return item !== undefined && directoryStatusOf(store, item) === 'gone';
 };
 
-const decide = async (store: Store, id: string): Promise<void> => {
+const resolveOne = async (store: Store, id: string): Promise<void> => {
   const item = itemOf(store, id);
   if (item === undefined || !itemsOf(store).missing.delete(id)) return;
-  // In this moment the whole workspace may have gone.
+  // The workspace may have disappeared since.
   if (isGone(store, id) && !isAway(store))
-    await forgetItem(store, item, lastSeen(store, id, item.seen));
-  else await reconcileInTurn(store, item);
+    await removeFromIndex(store, item, goneEntry(store, id, item.seen));
+  else await reconcileLocked(store, item);
 };
 
-/** What is kept of one that somebody took away by hand: it may come back. */
-export const lastSeen = (
+/** The last journaled state of a directory that was removed by hand, kept in case it comes back. */
+export const goneEntry = (
   { clock }: Store,
   id: string,
   seen: ToldState | undefined,
@@ -46,10 +60,10 @@ export const lastSeen = (
   seen === undefined ? {} : { gone: { id, state: { seen, at: clock().toISOString() } } };
 
 /**
- * Takes a Work item that is no longer on disk out of the index and the journal, and tells that it is gone: where the
- * journal cannot take it, `reviveAbsent` does after the next comparison.
+ * Removes a Work item that is no longer on disk from the index and the journal, and journals its deletion. If that fails,
+ * `reviveAbsent` does it after the next comparison.
  */
-export const forgetItem = async (
+export const removeFromIndex = async (
   store: Store,
   item: Item,
   kept: Pick<JournalEntry, 'gone'> = {},
@@ -60,7 +74,51 @@ export const forgetItem = async (
   try {
     await store.journal.append({ seen: { id, state: null }, ...kept, events });
   } catch (error) {
-    store.report(error, `telling that ${item.dir} is gone, which is told at the next comparison`);
+    store.report(error, `journaling the removal of ${item.dir}; the next comparison retries`);
   }
   announce(store, id);
+};
+
+/**
+ * Decides about Work items that are in the journal and were not found on disk. If the directory is gone, the Work item was
+ * deleted. If only its case.md is missing or unreadable, the journaled state stays, with a problem.
+ */
+export const reviveAbsent = async (store: Store): Promise<void> => {
+  const isAbsent = (id: string): boolean => itemOf(store, id) === undefined;
+  const absent: string[] = [];
+  for (const id of store.journal.seen.keys()) if (isAbsent(id)) absent.push(id);
+  const resolve = async (id: string): Promise<void> => {
+    const seen = store.journal.seen.get(id);
+    if (seen !== undefined && isAbsent(id) && !isAway(store))
+      await resolveJournaled(store, id, seen);
+  };
+  await Promise.all(absent.map((id) => store.locks.take(lockOn.item(id), () => resolve(id))));
+};
+
+const resolveJournaled = async (store: Store, id: string, seen: ToldState): Promise<void> => {
+  if (hasUnreadableCase(store, seen.dir)) {
+    const item = itemFromJournal(id, seen);
+    putItem(store, item);
+    await reconcileLocked(store, item);
+  } else if (store.readOnly === undefined) {
+    const events = eventsBetween(id, seen, undefined, store.clock());
+    const kept = goneEntry(store, id, seen);
+    await store.journal.append({ seen: { id, state: null }, ...kept, events });
+  }
+};
+
+const hasUnreadableCase = (store: Store, dir: string): boolean => {
+  const { root } = store.layout;
+  const path = join(root, dir);
+  const at = standing(root, path);
+  if (at !== 'there') return at === 'closed';
+  if (statsAt(caseFile(path)) !== undefined) return false;
+  // With Work items below it, the directory is a plain folder now.
+  return !allItems(store).some((other) => other.dir.startsWith(`${dir}/`));
+};
+
+const itemFromJournal = (id: string, seen: ToldState): Item => {
+  const known = { signature: '', sha: seen.case.sha, written_at: 0, problem: undefined };
+  const entry = withProblem({ ...known, value: caseFromJournal(seen) }, missingCase());
+  return { ...newItem(id, seen.dir, entry), seen };
 };

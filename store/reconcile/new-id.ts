@@ -2,20 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { createCallContext } from '../base/call-context.ts';
 import { idOfText } from '../base/names.ts';
 
-/** A call that is made once, however often it is sent. */
-export interface MadeOnce {
-  /** The same each time. */
+/** A request with an idempotency key. */
+export interface IdempotentCall {
+  /** The same for each repetition of the request. */
   seed: string;
-  /** It was begun before, and nobody knows what came of it: what it makes may be there. */
+  /** An earlier attempt was cut off: what the request creates may exist. */
   again: boolean;
 }
 
-const calls = createCallContext<MadeOnce & { count: number }>();
+const calls = createCallContext<IdempotentCall & { count: number }>();
 
-/**
- * An id for something new. In a call that may have been made before, of which nobody knows what came of it, the same one
- * as then: whoever finds what has it answers that.
- */
+/** An id for a new record: random, or, in a request with an idempotency key, the same in each repetition. */
 export const newId = (): string => {
   const call = calls.get();
   if (call === undefined) return randomUUID();
@@ -23,9 +20,9 @@ export const newId = (): string => {
   return idOfText(`${call.seed} ${call.count}`);
 };
 
-/** Runs a call whose new ids follow from a seed. */
-export const withIdsOf = <T>(call: MadeOnce, work: () => Promise<T>): Promise<T> =>
+/** Runs a request whose new ids are derived from its seed. */
+export const withIdsOf = <T>(call: IdempotentCall, work: () => Promise<T>): Promise<T> =>
   calls.run({ ...call, count: 0 }, work);
 
-/** Whether this call was cut off before: it answers what is there as if it had just made it. */
+/** Whether an earlier attempt of this request was cut off: it then returns existing records as if it had just created them. */
 export const isMadeAgain = (): boolean => calls.get()?.again === true;

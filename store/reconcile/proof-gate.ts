@@ -1,31 +1,31 @@
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
 
-/** What the gate looks at of a proof. */
+/** The fields of a proof that the gate reads. */
 export interface Evidence {
   id: string;
   type: string;
   verified: boolean;
   commit: string | null;
-  /** Of what the worktree held against its base. */
+  /** Hash of the worktree's diff against its base. */
   diff_sha256: string | null;
-  /** Of all that the worktree held. */
+  /** Git tree of the worktree's contents. */
   tree?: string | null;
-  /** The command of the check that made it, if that passed. */
+  /** The command of the check that made the proof, if it passed. */
   passed?: string | undefined;
 }
 
-/** What the worktree holds now, as far as somebody has looked. */
+/** The contents of the worktree, as far as they are known. */
 export interface WorktreeWork {
   head?: string | undefined;
   diff_sha256?: string | null;
   tree?: string | undefined;
-  /** It holds more than its base. */
+  /** Whether it differs from its base. */
   has_work?: boolean | undefined;
 }
 
 /**
- * The proof gate: every required item of the checklist is ticked or has a verified proof of its type; without a checklist, at least
- * one proof is verified. Proofs of other work than what is there now still count, and are named.
+ * The proof gate: every required item of the checklist is ticked, waived, or has a verified proof of its type; without a
+ * checklist, at least one proof is verified. Proofs of an earlier state of the worktree count, and are listed as stale.
  */
 export const evaluateGate = (
   checklist: readonly ChecklistEntry[],
@@ -42,7 +42,7 @@ export const evaluateGate = (
   return { satisfied: missing.length === 0 && !bare, missing: bare ? [ANY_PROOF] : missing, stale };
 };
 
-// Trees are compared: what was not committed yet is the same work once it is. Without work there was nothing to prove.
+// Trees are compared first, since committing does not change the work. Without work a proof is not stale.
 const isStale = ({ commit, diff_sha256, tree }: Evidence, now: WorktreeWork): boolean => {
   if (tree != null) return now.tree !== undefined && now.tree !== tree;
   if (commit === null && diff_sha256 === null) return now.has_work === true;
@@ -56,7 +56,7 @@ const ANY_PROOF = {
   description: 'Attach a proof of any type and verify it',
 };
 
-/** It is ticked or waived, or proven; where it names a command, by a run of that which passed. */
+/** Whether an item is ticked, waived or proven; an item with a command is proven by a passed run of that command. */
 export const isSatisfied = (
   { done, waived, type, command }: ChecklistEntry,
   proofs: readonly Evidence[],

@@ -9,11 +9,11 @@ import { checkerOf } from '../front-matter/parse.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
 import { CaseMatter } from '../records/case.ts';
 
-/** case.md, read. `adopt` is what a file made by hand lacks, to be added to it. */
+/** A parsed case.md. `adopt` has the fields that a hand-made file lacks. */
 export interface CaseFile {
   matter: CaseMatter;
   description: string;
-  /** Where the description itself is not known any more. */
+  /** Instead of the description, in a record from the journal. */
   description_sha256?: string;
   adopt?: MatterChanges;
 }
@@ -28,10 +28,10 @@ export const parseCase = (text: string): CaseFile => {
   return Object.keys(adopt).length === 0 ? { matter, description } : { matter, description, adopt };
 };
 
-/** The description alone, where the front matter is known already. */
+/** The description alone, for a file with known front matter. */
 export const descriptionIn = (text: string): string => ownText(textOfBody(splitFrontMatter(text)));
 
-// A piece of a text keeps all of it in memory for as long as it is held itself, and these are held of every Work item.
+// A substring keeps its whole source text in memory in V8; the copy does not.
 const ownText = (piece: string): string => JSON.parse(JSON.stringify(piece)) as string;
 
 const ownTexts = (data: Record<string, unknown>): Record<string, unknown> =>
@@ -43,6 +43,8 @@ const ownTexts = (data: Record<string, unknown>): Record<string, unknown> =>
   );
 
 const defaults = (): MatterChanges => ({
-  ...{ id: randomUUID(), type: 'task', state: 'OPEN' },
+  id: randomUUID(),
+  type: 'task',
+  state: 'OPEN',
   created_at: new Date().toISOString(),
 });

@@ -11,7 +11,7 @@ import { type ChecklistEntry, ChecklistMatter, type Waiver } from '../records/pr
 
 const check = checkerOf(ChecklistMatter);
 
-/** What has to be proven: what the front matter lists under `items`, if there is one, then the task lines of the text. */
+/** Parses a checklist: the `items` of the front matter, if any, then the task lines of the text. */
 export const parseChecklist = (text: string): ChecklistEntry[] => {
   const tasks = tasksIn(text).map(({ at: _, ...entry }) => entry);
   const waivers = waiversIn(text);
@@ -41,26 +41,26 @@ const waiversIn = (text: string): readonly Waiver[] => {
 };
 
 const NO_ITEMS =
-  'Nothing is asked for here. Write a line such as `- [ ] the tests pass`, or remove the file';
+  'The checklist has no items. Add a line such as `- [ ] the tests pass`, or remove the file';
 
-/** The items of the front matter alone. A mark there is none of ours: they are proven by a verified proof. */
+/** The items of the front matter. Their `done` and `waived` fields are ignored: these items need a verified proof. */
 export const checklistIn = (source: FrontMatter): ChecklistEntry[] => {
   const items = Array.isArray(source.data.items)
     ? source.data.items.map(withId)
-    : emptyOr(source.data.items);
+    : nullAsEmpty(source.data.items);
   return check({ items }, source).items.map(({ done: _, waived: __, ...entry }) => entry);
 };
 
-// `items:` with nothing behind it is a list that was begun.
-const emptyOr = (items: unknown): unknown => (items === null ? [] : items);
+// An empty `items:` is an empty list.
+const nullAsEmpty = (items: unknown): unknown => (items === null ? [] : items);
 
-// An item written by hand needs no id: its own words give one that stays.
+// An item without an id gets one derived from its text.
 const withId = (item: unknown): unknown => {
   if (typeof item !== 'object' || item === null || 'id' in item) return item;
   return { id: idOfText(JSON.stringify(item)), required: true, ...item };
 };
 
-/** A task line, and where in the text its mark stands. */
+/** A task line, and the offset of its mark in the text. */
 export interface ChecklistTask extends ChecklistEntry {
   done: boolean;
   at: number;
@@ -71,8 +71,8 @@ const FENCE = /^[ \t>]*(`{3,}|~{3,})/;
 const LONGEST = 1000;
 
 /**
- * The task lines of a Markdown text, but for those in fenced code and comments. The words alone make the id: it stays when
- * the line is ticked or moved; of lines with the same words the second has another.
+ * The task lines of a Markdown text, except in fenced code and comments. The id is derived from the words, so it survives
+ * ticking and moving the line; a repeated line gets an id of its own.
  */
 export const tasksIn = (text: string): ChecklistTask[] => {
   const seen = new Map<string, number>();
@@ -83,21 +83,21 @@ export const tasksIn = (text: string): ChecklistTask[] => {
   });
 };
 
-/** The lines of a text that are neither in fenced code nor in a comment, and where they begin. */
+/** The lines outside of fenced code and comments, with their offsets. */
 const plainLines = function* (text: string): Generator<{ line: string; start: number }> {
-  let inside: Inside = NOTHING;
+  let inside: LineContext = NOTHING;
   let start = 0;
   for (const line of text.split('\n')) {
     if (inside === NOTHING) yield { line, start };
-    inside = after(line, inside);
+    inside = nextContext(line, inside);
     start += line.length + 1;
   }
 };
 
-type Inside = { fence: string } | 'comment' | typeof NOTHING;
+type LineContext = { fence: string } | 'comment' | typeof NOTHING;
 const NOTHING = undefined;
 
-const after = (line: string, inside: Inside): Inside => {
+const nextContext = (line: string, inside: LineContext): LineContext => {
   const fence = FENCE.exec(line)?.[1];
   if (typeof inside === 'object')
     return fence?.startsWith(inside.fence) === true ? NOTHING : inside;
@@ -124,10 +124,10 @@ const taskOf = (
   return { ...entry, ...asks, at: start + before.length };
 };
 
-// `command: npm test`, in backticks or not.
+// `command: npm test`, with or without backticks.
 const COMMAND = /^command: *`?(.*?)`?(?: *\(optional\))?$/;
 
-// A proof may stand for it as well: of this type.
+// The proof type that satisfies a task line.
 const typeOf = (description: string): string => {
   const words = description
     .normalize('NFKD')

@@ -5,19 +5,19 @@ import { lackingIn, parseFrontMatter, textOfBody } from '../front-matter/front-m
 import { checkerOf } from '../front-matter/parse.ts';
 import type { MatterChanges } from '../front-matter/splice.ts';
 import { ProofMatter } from '../records/proof.ts';
-import type { ProofMedia, ProofMedias } from './proof-files.ts';
+import type { ProofMedia, ProofMedias } from './read-media.ts';
 
-/** A proof, read. The content stays on disk; its hash tells whether the verification still holds. */
+/** A parsed proof. The content stays on disk; a verification is valid for one content hash. */
 export interface ProofFile {
   matter: ProofMatter;
-  /** Of the content; where it is about a file, of that as well. */
+  /** Of the content, and of the file that the proof names. */
   content_sha256: string;
-  /** What the file has to say differently: keys that a hand-made proof lacks, a verification that no longer holds. */
+  /** Fields to write: those that a hand-made proof lacks, and a verification that became invalid. */
   adopt?: MatterChanges;
   about?: AboutFile;
 }
 
-/** What a proof about a file says by itself, and the file as it was looked at. */
+/** The record of a proof that names a file, and the file as last read. */
 export interface AboutFile {
   said: ProofMatter;
   made: MatterChanges;
@@ -32,14 +32,14 @@ export const parseProof = (text: string): ProofFile => {
   const source = parseFrontMatter(text);
   const made = source.data.type === undefined ? {} : lackingIn(source.data, defaults());
   const said = check({ ...source.data, ...made }, source);
-  const text_sha256 = provenIn(said, textOfBody(source));
+  const text_sha256 = evidenceHash(said, textOfBody(source));
   const name = said.file ?? undefined;
   if (name === undefined) return proofOf(said, made, text_sha256);
   return aboutFile({ said, made, text_sha256, name, media: undefined });
 };
 
-// What a check came to is as much of its proof as what it wrote.
-const provenIn = ({ run }: ProofMatter, text: string): string =>
+// The result of a check is part of the evidence, like its output.
+const evidenceHash = ({ run }: ProofMatter, text: string): string =>
   sha256(run == null ? text : `${text}\n${JSON.stringify(run, Object.keys(run).toSorted())}`);
 
 const proofOf = (said: ProofMatter, made: MatterChanges, content_sha256: string): ProofFile => {
@@ -51,7 +51,7 @@ const proofOf = (said: ProofMatter, made: MatterChanges, content_sha256: string)
   };
 };
 
-// While the file is not there nothing is verified; that is not written, for it may come back as it was.
+// A missing file suspends the verification; nothing is written, since the file may come back unchanged.
 const aboutFile = (about: AboutFile): ProofFile => {
   const { said, made, text_sha256, name, media } = about;
   const found = media?.sha256;
@@ -66,12 +66,12 @@ const aboutFile = (about: AboutFile): ProofFile => {
   return { matter, content_sha256, ...adopt, about };
 };
 
-/** The names of the files that proofs are about. */
+/** The names of the files that proofs name. */
 export const mediasOf = (proofs: ReadonlyMap<string, ReadEntry<ProofFile>>): string[] => [
   ...new Set([...proofs.values()].flatMap(({ value }) => value?.about?.name ?? [])),
 ];
 
-/** The proofs with their files as they were just looked at. One whose file is the same stays the very same entry. */
+/** The proofs with their files as just read. Entries with unchanged files stay the same objects. */
 export const withMedias = (
   proofs: ReadonlyMap<string, ReadEntry<ProofFile>>,
   medias: ProofMedias,
@@ -88,12 +88,14 @@ export const withMedias = (
 };
 
 const defaults = (): MatterChanges => ({
-  ...{ id: randomUUID(), verified: false, created_at: new Date().toISOString() },
+  id: randomUUID(),
+  verified: false,
+  created_at: new Date().toISOString(),
 });
 
 /**
- * What a verification is worth: it binds to the content that was verified. An operator who writes `verified: true` by
- * hand verifies what stands there now; content edited after the verification takes it back.
+ * The changes that keep a verification consistent: it binds to the content that was verified. `verified: true` written by
+ * hand verifies the content as it is now; an edit of the content afterwards removes the verification.
  */
 export const verificationOf = (matter: ProofMatter, content: string): MatterChanges => {
   if (!matter.verified)

@@ -5,7 +5,6 @@ import { lockOn } from '../base/locks.ts';
 import { notFollowed } from '../base/write-stage.ts';
 import { inDoubt, isSame, saysSame, withProblem } from '../front-matter/entry.ts';
 import { Problem } from '../front-matter/problem.ts';
-import { editKnown } from '../front-matter/record-file.ts';
 import { hasCode } from '../fs/durable.ts';
 import { isGitReplaying } from '../fs/git-dir.ts';
 import { isDirectoryItself, type Standing, standing, statsAt } from '../fs/plain-path.ts';
@@ -15,112 +14,142 @@ import type { ToldState } from '../journal/journal-state.ts';
 import { caseFile, sessionLockFile } from '../layout.ts';
 import { trustCommandFor } from '../settings/trust/waiting.ts';
 import { attentionOf, type Store } from '../store.ts';
-import { grant } from './accept-change.ts';
 import { eventsBetween } from './compare.ts';
-import { type Fix, fixesOf } from './fixes.ts';
-import { holdBack } from './held-changes.ts';
-import { type Item, seenOf } from './item.ts';
-import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './item-files.ts';
-import { announce, itemOf, touch } from './items.ts';
-import { itemsOf } from './state.ts';
+import { applyFixes } from './fixes.ts';
+import { holdChanges } from './held-changes.ts';
+import { type Item, stateToJournal } from './item.ts';
+import { announce, directoryStatusOf, invalidate, itemOf, itemsOf } from './items.ts';
+import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './read-item.ts';
 
 /**
- * Read, compare with what was last told, tell the difference. API writes call it after their own write, watcher hints,
- * sweeps and the start call the same: so a change makes its events once, whoever made it.
+ * Reads a Work item's files, compares them with the state in the journal, and journals the difference with its events.
+ * API writes, watcher hints, sweeps and the start all call this, so a change makes its events once, whoever made it.
  */
 export const reconcile = (store: Store, id: string, patient = false): Promise<void> =>
   store.locks.take(lockOn.item(id), async () => {
     const item = itemOf(store, id);
-    if (item !== undefined) await reconcileInTurn(store, item, patient);
+    if (item !== undefined) await reconcileLocked(store, item, patient);
   });
 
-/**
- * The same, for who only shows the item: resolves once it was looked at, and does not wait until the disk has what is told
- * of it, unless more is written for it to be whole. Rejects with what goes wrong before.
- */
-export const look = (store: Store, id: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    let isShown = false;
-    const turn = store.locks.take(lockOn.item(id), async () => {
-      const item = itemOf(store, id);
-      if (item === undefined) return;
-      const telling = reconcileInTurn(store, item);
-      isShown = fixesOf(store, item).length === 0;
-      if (isShown) resolve();
-      await telling;
-    });
-    turn.then(resolve, (error) => {
-      if (isShown) store.report(error, `telling what changed in ${id}`);
-      else reject(error);
-    });
-  });
-
-// Adoption, then what follows from it: more rounds than that mean that somebody else writes the same file over and over.
+// One round completes a hand-made file, the next applies what follows from it. More rounds mean that another program
+// keeps writing the same file.
 const ROUNDS = 5;
 
 /**
- * The same, for whoever holds the item's turn already. `patient` is who only follows what others write: a file that may
- * be half saved is looked at again before it counts as a problem. Who asks or writes is told at once. Answers how the
- * directory stood at the last look.
+ * The same under the lock of the Work item, which the caller holds. With `patient`, a file that may be half saved is read
+ * again before it counts as a problem: for hints and sweeps, not for requests. Returns the status of the directory.
  */
-export const reconcileInTurn = (store: Store, item: Item, patient = false): Promise<Standing> =>
-  rounds(store, item, { patient, tell });
+export const reconcileLocked = (store: Store, item: Item, patient = false): Promise<Standing> =>
+  runRounds(store, item, { patient, journal: journalChanges });
 
 /**
- * The same after a write of this call, which is in place: where the journal cannot take the events of it, they are told
- * at the next comparison, and the write is answered all the same.
+ * The same after a write that is already on disk. If the journal cannot take its events, the next comparison journals
+ * them, and the write succeeds.
  */
 export const reconcileWritten = (store: Store, item: Item): Promise<Standing> =>
-  rounds(store, item, { patient: false, tell: tellSoon });
+  runRounds(store, item, { patient: false, journal: journalOrDefer });
 
-interface Round {
+interface RoundOptions {
   patient: boolean;
-  /** Answers false where nothing could be told now. */
-  tell: (store: Store, item: Item) => Promise<boolean>;
+  /** Returns false if the journal could not be written. */
+  journal: (store: Store, item: Item) => Promise<boolean>;
 }
 
-const rounds = async (store: Store, item: Item, { patient, tell }: Round): Promise<Standing> => {
+const runRounds = async (
+  store: Store,
+  item: Item,
+  { patient, journal }: RoundOptions,
+): Promise<Standing> => {
   let at: Standing = 'there';
   for (let round = 0; round < ROUNDS; round += 1) {
-    at = readAgain(store, item, patient);
+    at = rereadFiles(store, item, patient);
     if (at === 'gone') {
-      expectBack(store, item);
+      markMissing(store, item);
       break;
     }
-    judgeAgain(store, item);
-    // The journal and the files are another process's now. What changes meanwhile is told when they are ours again.
-    if (store.readOnly !== undefined || !(await tell(store, item))) break;
-    if (await settle(store, item)) continue;
-    if (hasVanished(item)) expectBack(store, item);
+    updateHeldChanges(store, item);
+    // Without the workspace lock, nothing is written. The changes are journaled once the lock is held again.
+    if (store.readOnly !== undefined || !(await journal(store, item))) break;
+    if (await applyFixes(store, item)) continue;
+    if (hasVanishedFile(item)) markMissing(store, item);
     break;
   }
   return at;
 };
 
-/** Sees what of an item's files holds, and what waits for the operator. */
-const judgeAgain = (store: Store, item: Item): void => {
+const rereadFiles = (store: Store, item: Item, patient: boolean): Standing => {
+  const { layout } = store;
+  const wasUnlocked = updateLockState(store, item);
+  const at = directoryStatusOf(store, item);
+  if (at === 'gone') return at;
+  if (wasUnlocked) announce(store, item.id);
+  const { id, files: before, seen } = item;
+  const files =
+    readItem(layout.root, item.dir, { id, files: before, seen, patient }) ??
+    withMissingCase(before, patient);
+  itemsOf(store).missing.delete(id);
+  if (sameFiles(files, before)) return at;
+  if (hasNewDoubt(files, before)) attentionOf(store).lookAgain?.(item.dir);
+  item.files = files;
+  // case.md was too young to be trusted and turned out to be unchanged: responses made from it stay valid.
+  const isKnown = sameFiles({ ...files, case: before.case }, before);
+  if (isKnown && saysSame(files.case, before.case)) return at;
+  invalidate(store, item);
+  announce(store, item.id);
+  return at;
+};
+
+// The directory is there without its case.md: a problem, not a deletion. Editors that save by renaming leave such a gap.
+const withMissingCase = (files: ItemFiles, patient: boolean): ItemFiles => {
+  if (files.case.problem?.code === 'missing_file') return files;
+  const entry = patient ? inDoubt(files.case) : undefined;
+  if (entry === files.case) return files;
+  return { ...files, case: entry ?? withProblem(files.case, missingCase()) };
+};
+
+export const missingCase = (): Problem =>
+  new Problem('missing_file', 'case.md is missing. Restore it, or remove the whole directory');
+
+/**
+ * Records whether the Work item has a session lock; returns true if one was there before and is gone now. A lock makes no
+ * event, so nothing else is compared.
+ */
+export const updateLockState = (store: Store, { id, dir }: Item): boolean => {
+  const { locked } = itemsOf(store);
+  try {
+    const isThere = statsAt(sessionLockFile(join(store.layout.root, dir))) !== undefined;
+    if (!isThere) return locked.delete(id);
+    locked.add(id);
+  } catch (error) {
+    // Without permission to look, the last known state stays.
+    if (!hasCode(error, 'EACCES')) throw error;
+  }
+  return false;
+};
+
+/** Decides which changes by file are held until the operator confirms them. */
+const updateHeldChanges = (store: Store, item: Item): void => {
   const closed = isGateShut(gateOf(store));
   if (!closed && item.held === undefined && item.seen?.held === undefined) return;
-  const held = holdBack(item, {
+  const held = holdChanges(item, {
     closed,
     at: store.clock(),
     trust: trustCommandFor(store.layout),
   });
   if (isDeepStrictEqual(held, item.held)) return;
   item.held = held;
-  touch(store, item);
+  invalidate(store, item);
   announce(store, item.id);
 };
 
-const hasVanished = ({ files: { proofs, webhooks, medias } }: Item): boolean =>
+const hasVanishedFile = ({ files: { proofs, webhooks, medias } }: Item): boolean =>
   [...proofs.values(), ...webhooks.values(), ...medias.values()].some(
     ({ gone_at }) => gone_at !== undefined,
   );
 
-// The directory is gone, or a file in it. It may have been moved, or git is not done yet: whether it was deleted is
-// decided later.
-const expectBack = (store: Store, { id, dir }: Item): void => {
-  // What comes back has to be watched anew.
+// A missing directory or file may have been moved, or git is still at work: `decideMissing` decides after the grace period.
+const markMissing = (store: Store, { id, dir }: Item): void => {
+  // A directory that comes back needs a new watcher.
   attentionOf(store).watch(dir, 'item');
   isAway(store);
   const { missing } = itemsOf(store);
@@ -129,149 +158,41 @@ const expectBack = (store: Store, { id, dir }: Item): void => {
   attentionOf(store).lookLater();
 };
 
-/** Whether the whole workspace is not there; when that was last seen is kept: it may come back piece by piece. */
+/** Whether the whole workspace is missing. Notes when, since it may come back piece by piece. */
 export const isAway = (store: Store): boolean => {
   if (isDirectoryItself(store.layout.root)) return false;
   itemsOf(store).away_at = performance.now();
   return true;
 };
 
-/** The item as it is on disk this moment, `patient` as above. Costs one lstat when case.md did not change. */
-export const freshItem = async (
-  store: Store,
-  id: string,
-  patient = false,
-): Promise<Item | undefined> => {
-  const item = itemOf(store, id);
-  if (item === undefined || isUnchanged(store, item)) return item;
-  await reconcile(store, id, patient);
-  return itemOf(store, id);
-};
-
-export const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
-  // What keeps it from being looked at is found, and told, by whoever reads it.
-  const stats = orElse(() => statsAt(caseFile(join(layout.root, dir))), undefined);
-  return stats !== undefined && isSame(files.case, stats);
-};
-
-/** How its directory stands this moment. */
-export const standingOf = ({ layout: { root } }: Store, { dir }: Item): Standing =>
-  standing(root, join(root, dir));
-
-const readAgain = (store: Store, item: Item, patient: boolean): Standing => {
-  const { layout } = store;
-  const wasFreed = noteLock(store, item);
-  const at = standingOf(store, item);
-  if (at === 'gone') return at;
-  if (wasFreed) announce(store, item.id);
-  const { id, files: before, seen } = item;
-  const files =
-    readItem(layout.root, item.dir, { id, files: before, seen, patient }) ??
-    withoutCase(before, patient);
-  itemsOf(store).missing.delete(id);
-  if (sameFiles(files, before)) return at;
-  if (hasNewDoubt(files, before)) attentionOf(store).lookAgain?.(item.dir);
-  item.files = files;
-  // case.md was young and is only known for sure now: the answers that were made of it stay.
-  const isKnown = sameFiles({ ...files, case: before.case }, before);
-  if (isKnown && saysSame(files.case, before.case)) return at;
-  touch(store, item);
-  announce(store, item.id);
-  return at;
-};
-
-/**
- * Sees whether a session lock is there; true when it was held and is not any more. It makes no event, so that nothing
- * else is compared for it.
- */
-export const noteLock = (store: Store, { id, dir }: Item): boolean => {
-  const { locked } = itemsOf(store);
-  try {
-    const isThere = statsAt(sessionLockFile(join(store.layout.root, dir))) !== undefined;
-    if (!isThere) return locked.delete(id);
-    locked.add(id);
-  } catch (error) {
-    // Who may not look cannot say that it is free: it is what it was.
-    if (!hasCode(error, 'EACCES')) throw error;
-  }
-  return false;
-};
-
-// The directory stands, case.md does not: a fault to mend, not a deletion. Editors that save by renaming leave such a gap.
-const withoutCase = (files: ItemFiles, patient: boolean): ItemFiles => {
-  if (files.case.problem?.code === 'missing_file') return files;
-  const entry = patient ? inDoubt(files.case) : undefined;
-  if (entry === files.case) return files;
-  return { ...files, case: entry ?? withProblem(files.case, missingCase()) };
-};
-
-export const missingCase = (): Problem =>
-  new Problem('missing_file', 'case.md is gone. Put it back, or remove the whole directory');
-
-/** Tells what is there now and was not told yet. */
-const tell = async (store: Store, item: Item): Promise<boolean> => {
+/** Journals what differs from the journaled state, with its events. */
+const journalChanges = async (store: Store, item: Item): Promise<boolean> => {
   const { files } = item;
-  const now = seenOf(item);
-  if (!isDeepStrictEqual(item.seen, now)) await append(store, item, now);
-  item.told = files;
-  item.granted = undefined;
+  const now = stateToJournal(item);
+  if (!isDeepStrictEqual(item.seen, now)) await appendState(store, item, now);
+  item.journaledFiles = files;
+  item.accepted = undefined;
   return true;
 };
 
-/** The same of what this call wrote; false, and reported, where the next comparison has to tell it. */
-export const tellSoon = (store: Store, item: Item): Promise<boolean> =>
-  tell(store, item).catch((error: unknown) => {
-    store.report(error, `telling of ${item.dir}, which is told at the next comparison`);
+/** The same; returns false, and reports the error, if the next comparison has to journal the changes. */
+export const journalOrDefer = (store: Store, item: Item): Promise<boolean> =>
+  journalChanges(store, item).catch((error: unknown) => {
+    store.report(error, `journaling changes of ${item.dir}; the next comparison retries`);
     announce(store, item.id);
     return false;
   });
 
-const append = async (store: Store, item: Item, now: ToldState): Promise<void> => {
+const appendState = async (store: Store, item: Item, now: ToldState): Promise<void> => {
   const { id, seen } = item;
   const { clock, journal } = store;
-  const isOld = seen === undefined && itemsOf(store).unknown;
+  const isBaseline = seen === undefined && itemsOf(store).unknown;
   const gone = seen === undefined ? journal.gone.get(id) : undefined;
-  const events = isOld ? [] : eventsBetween(id, seen, now, clock());
-  // It is there again: what changed while it was not is news as well.
+  const events = isBaseline ? [] : eventsBetween(id, seen, now, clock());
+  // A Work item that is back also reports what changed while it was gone.
   if (gone !== undefined) events.push(...eventsBetween(id, gone.seen, now, clock()));
   const back = gone && { gone: { id, state: null } };
   await journal.append({ seen: { id, state: now }, ...back, events });
   item.seen = now;
   announce(store, item.id);
-};
-
-/**
- * Writes what hand-made files lack and what follows from the records. True when something was written. Not while git
- * replays commits: it would refuse to go on. The sweep after that finds it undone, and so it finds what could not be written.
- */
-const settle = async (store: Store, item: Item): Promise<boolean> => {
-  const fixes = fixesOf(store, item);
-  if (fixes.length === 0) return false;
-  const failed = isGitReplaying(store.layout) ? fixes : await mendAll(store, item, fixes);
-  if (failed.length < fixes.length) return true;
-  item.told = undefined;
-  return false;
-};
-
-/** Returns those that failed. */
-const mendAll = async (store: Store, item: Item, fixes: readonly Fix[]): Promise<Fix[]> => {
-  const failed: Fix[] = [];
-  for (const fix of fixes) {
-    await mend(store, item, fix).catch((error) => {
-      // One that was moved meanwhile is mended where it is now.
-      if (standingOf(store, item) !== 'there') return;
-      store.report(error, `mending ${fix.path}`);
-      failed.push(fix);
-    });
-  }
-  return failed;
-};
-
-const mend = async (
-  store: Store,
-  item: Item,
-  { path, sha, changes, grants }: Fix,
-): Promise<void> => {
-  const isDone = await notFollowed(() => editKnown(store.layout, path, sha, () => ({ changes })));
-  if (isDone && grants !== undefined) grant(store, item, grants);
 };

@@ -1,21 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { refreshGlobals } from '../settings/globals.ts';
 import { attentionOf, type Store } from '../store.ts';
-import { isPatient, meet, meetClosed } from './discover.ts';
-import { readItem, sameFiles } from './item-files.ts';
-import { allItems, itemIn, unstrange } from './items.ts';
-import { doLate } from './late.ts';
-import { noteLock, reconcile } from './reconcile.ts';
-import { itemsOf } from './state.ts';
+import { runDeferred } from './deferred.ts';
+import { canLookAgain, markClosed, meet } from './discover.ts';
+import { allItems, itemIn, itemsOf, unstrange } from './items.ts';
+import { readItem, sameFiles } from './read-item.ts';
+import { reconcile, updateLockState } from './reconcile.ts';
 import { type WalkedDirectory, walk } from './walk.ts';
 
 const SLICE_MS = 4;
 const IN_FLIGHT = 256;
 
 /**
- * Compares the whole workspace with what was last seen. Watchers lose events and none of them says so: this is what
- * makes sure that nothing stays unseen. It gives way to requests every few milliseconds. What git works on meanwhile is
- * not what it will be: returns false where something was passed over for that, and has to be compared again.
+ * Compares the whole workspace with the index. Watchers lose events without notice, so the sweep makes sure that every
+ * change is found. It yields to requests every few milliseconds. Changes are skipped while `gitWorks` returns true; then
+ * the sweep returns false and has to be repeated.
  */
 export const sweepWorkspace = async (
   store: Store,
@@ -27,7 +26,7 @@ export const sweepWorkspace = async (
   const failed: Failure[] = [];
   let isWhole = true;
   const compareAt = async (dir: string): Promise<void> => {
-    if (!differs(store, dir)) return;
+    if (!hasChanged(store, dir)) return;
     if (gitWorks()) isWhole = false;
     else await meet(store, dir);
   };
@@ -35,7 +34,7 @@ export const sweepWorkspace = async (
   for (const place of walk(store.layout.root)) {
     const { dir, kind } = place;
     if (kind !== 'folder') found.add(dir);
-    // Caught at once: what failed for one Work item keeps none of the others from being looked at.
+    // Caught here, so that one failing Work item does not end the sweep.
     if (isComparable(store, place))
       work.push(compareAt(dir).catch((error) => void failed.push({ dir, error })));
     if (work.length >= IN_FLIGHT) await Promise.all(work.splice(0));
@@ -46,8 +45,8 @@ export const sweepWorkspace = async (
   }
   await Promise.all(work);
   if (isWhole) await checkAbsent(store, found);
-  report(store, failed);
-  doLate(store);
+  reportFailures(store, failed);
+  runDeferred(store);
   return isWhole;
 };
 
@@ -57,7 +56,7 @@ const isComparable = (store: Store, { dir, kind }: WalkedDirectory): boolean => 
     return kind === 'item';
   }
   if (itemIn(store, dir) !== undefined || itemsOf(store).formerly.has(dir)) return true;
-  meetClosed(store, dir);
+  markClosed(store, dir);
   return false;
 };
 
@@ -66,28 +65,29 @@ interface Failure {
   error: unknown;
 }
 
-const report = (store: Store, failed: readonly Failure[]): void => {
+const reportFailures = (store: Store, failed: readonly Failure[]): void => {
   const [first] = failed;
   if (first !== undefined)
     store.report(first.error, `comparing ${failed.length} Work items, the first in ${first.dir}`);
 };
 
-const differs = (store: Store, dir: string): boolean => {
+const hasChanged = (store: Store, dir: string): boolean => {
   const item = itemIn(store, dir);
   if (item === undefined) return true;
-  noteLock(store, item);
-  const patient = isPatient(store);
+  updateLockState(store, item);
+  const patient = canLookAgain(store);
   const { id, files: before, seen } = item;
   const files = readItem(store.layout.root, dir, { id, files: before, seen, patient });
-  // What could not be told when it was seen (a full disk) is told now.
-  const isTold = item.told === item.files && item.files.case.problem?.code !== 'wrong_id';
-  return !isTold || files === undefined || !sameFiles(files, item.files);
+  // Changes that could not be journaled before, as on a full disk, are journaled now.
+  const isJournaled =
+    item.journaledFiles === item.files && item.files.case.problem?.code !== 'wrong_id';
+  return !isJournaled || files === undefined || !sameFiles(files, item.files);
 };
 
 const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
-  const { strangers, doubtful } = itemsOf(store);
+  const { strangers, unsettled } = itemsOf(store);
   for (const dir of strangers) if (!found.has(dir)) unstrange(store, dir);
-  for (const dir of doubtful.keys()) if (!found.has(dir)) doubtful.delete(dir);
+  for (const dir of unsettled.keys()) if (!found.has(dir)) unsettled.delete(dir);
   const absent = allItems(store).filter(({ dir }) => !found.has(dir));
   await Promise.all(
     absent.map(({ id, dir }) =>

@@ -6,16 +6,15 @@ import { CASE_FILE } from '../layout.ts';
 
 const DEEPEST = 6;
 
-/** A directory met on the way: a Work item (it holds a case.md), a folder of further ones, or one nobody may look into. */
+/** A directory of the walk: a Work item (it has a case.md), a folder of Work items, or one without read permission. */
 export interface WalkedDirectory {
   dir: string;
   kind: 'item' | 'folder' | 'closed';
 }
 
 /**
- * All Work items and the folders they are in, relative to the workspace, anywhere under `from`. Nothing below a Work
- * item is another, links are not followed, and names that begin with a dot are no one's. Those that `skip` knows are
- * left out unread.
+ * All Work items and folders under `from`, as paths relative to the workspace. Directories below a Work item, links and
+ * names that begin with a dot are left out, and so is what `skip` accepts.
  */
 export const walk = function* (
   root: string,

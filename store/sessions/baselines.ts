@@ -10,17 +10,17 @@ import type { Layout } from '../layout.ts';
 import { Baseline } from '../records/baseline.ts';
 
 /**
- * What a Work item's Plan turn began with, when it is not compared yet. There is one at most: a turn that finds one ends
- * that first. Throws `unreadable_record`.
+ * The baseline of a Work item's Plan turn that is not compared yet. There is at most one: a new turn compares it first.
+ * Throws `unreadable_record`.
  */
 export const readBaseline = (layout: Layout, caseId: string): Baseline | undefined =>
   readOurs(layout, fileOf(layout, caseId), (value) => checkedBy(Baseline, value));
 
-/** The Work items with a turn that is not compared yet. */
+/** The ids of Work items with a baseline. */
 export const baselineOwners = ({ baselines }: Layout): string[] =>
   listDirectory(baselines).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
 
-/** Resolves when it is on disk: only then may the agent start. */
+/** Saves a baseline. The agent may start once it is on disk, when the promise resolves. */
 export const saveBaseline = async (layout: Layout, baseline: Baseline): Promise<void> => {
   const path = fileOf(layout, baseline.case_id);
   const text = sealedText(layout, path, baseline);
@@ -34,7 +34,7 @@ export const removeBaseline = async (layout: Layout, caseId: string): Promise<vo
   await syncDirectory(layout.baselines);
 };
 
-/** The refs of the repository as the turn found them: beside the record, for there may be very many. Saved before it. */
+/** Saves the repository's refs at the start of the turn, in a file of their own since they may be many. Saved before the record. */
 export const saveBaselineRefs = async (
   layout: Layout,
   caseId: string,
@@ -45,7 +45,7 @@ export const saveBaselineRefs = async (
   await createFile(layout, path, list, { mode: 0o600 });
 };
 
-/** Undefined when none were kept. */
+/** Undefined if none were saved. */
 export const readBaselineRefs = (layout: Layout, caseId: string): Buffer | undefined =>
   readRegularFile(layout.root, refsFileOf(layout, caseId));
 

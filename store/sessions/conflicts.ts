@@ -5,36 +5,36 @@ import { recordNames } from '../front-matter/folder.ts';
 import { logLine, withLogLine } from '../front-matter/body.ts';
 import { renderFrontMatter } from '../front-matter/splice.ts';
 import { conflictsDir } from '../layout.ts';
-import { changingItem } from '../reconcile/changing.ts';
+import { changeItem } from '../reconcile/change-item.ts';
 import { allItems } from '../reconcile/items.ts';
-import { type Kept, recordKind } from '../reconcile/record-kind.ts';
+import { type StoredRecord, sidecarRecords } from '../reconcile/sidecar-records.ts';
 import { ConflictMatter } from '../records/conflict.ts';
 import type { Store } from '../store.ts';
 
-/** `log` is what happened, a line each. */
-export type StoredConflict = Kept<ConflictMatter, { log: string }>;
+/** `log` has one line for each step. */
+export type StoredConflict = StoredRecord<ConflictMatter, { log: string }>;
 
-const conflicts = recordKind({
+const conflicts = sidecarRecords({
   schema: ConflictMatter,
   path: conflictsDir,
   parts: ({ body }) => ({ log: body.trim() }),
 });
 
 /**
- * The rebases of a Work item, oldest first. Undefined when there is no such Work item. Throws `unreadable_record` for
- * one that cannot be read: whether a rebase is under way must not be guessed.
+ * The rebases of a Work item, oldest first; undefined if there is no such Work item. Throws `unreadable_record` if any
+ * record is unreadable, since it may be the rebase in progress.
  */
 export const listConflicts = (store: Store, caseId: string): StoredConflict[] | undefined =>
   conflicts.list(store, caseId)?.sort((a, b) => a.matter.began_at.localeCompare(b.matter.began_at));
 
-/** The rebase of this machine that has not ended. There is one at most. */
+/** The rebase in progress on this machine; there is at most one. */
 export const openConflict = (store: Store, caseId: string): StoredConflict | undefined =>
   listConflicts(store, caseId)?.find(({ matter }) => isOpenHere(store, matter));
 
 export const isOpenHere = ({ machine }: Store, matter: ConflictMatter): boolean =>
   matter.outcome === null && matter.machine === machine;
 
-/** All rebases of the workspace that can be read. It gives way to requests every few milliseconds. */
+/** All readable rebases of the workspace. Yields to requests every few milliseconds. */
 export const allConflicts = async (store: Store): Promise<StoredConflict[]> => {
   const found: (StoredConflict | undefined)[] = [];
   await inSlices(allItems(store), (item) => {
@@ -44,13 +44,13 @@ export const allConflicts = async (store: Store): Promise<StoredConflict[]> => {
   return found.filter((one) => one !== undefined);
 };
 
-/** Makes the record of a rebase that begins: it is on disk before anything else is touched. */
+/** Creates the record of a rebase. It is on disk before the rebase begins. */
 export const createConflict = (
   store: Store,
   caseId: string,
   { matter, line }: { matter: ConflictMatter; line: string },
 ): Promise<StoredConflict | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     const name = timedName(matter.began_at, matter.id);
     const text = renderFrontMatter({ ...matter }, `\n${logLine(matter.began_at, line)}\n`);
     await conflicts.createIn(store, item, text, name);
@@ -58,17 +58,17 @@ export const createConflict = (
   });
 
 export interface ConflictChange extends Partial<Omit<ConflictMatter, 'id' | 'began_at'>> {
-  /** What happened, as a sentence for the log. */
+  /** A sentence for the log. */
   line?: string;
 }
 
-/** Changes the record of a rebase and adds a line to its log. Undefined when it is gone. */
+/** Changes the record of a rebase and adds a line to its log; undefined if the record is gone. */
 export const changeConflict = (
   store: Store,
   { case_id, matter: { id } }: StoredConflict,
   { line, ...changes }: ConflictChange,
 ): Promise<StoredConflict | undefined> =>
-  changingItem(store, case_id, async () => {
+  changeItem(store, case_id, async () => {
     const kept = listConflicts(store, case_id)?.find(({ matter }) => matter.id === id);
     if (kept === undefined) return undefined;
     await conflicts.editAt(store, kept, ({ source }) => ({

@@ -1,10 +1,22 @@
 import { basename, join } from 'node:path';
 import { orElse } from '../base/attempt.ts';
 import { shortId } from '../base/names.ts';
+import { sha256 } from '../base/sha256.ts';
 import { listDirectory } from '../front-matter/folder.ts';
 import { checkerOf } from '../front-matter/parse.ts';
 import { readRecord, readRegularFile } from '../front-matter/record-file.ts';
-import { type Approved, type FileGate, isGateShut, type KeptParts, settled } from '../held/held.ts';
+import type { TextFile } from '../front-matter/text-file.ts';
+import {
+  type Approved,
+  type FileGate,
+  type HeldText,
+  inForceOf,
+  isGateShut,
+  type KeptParts,
+  orderlessHash,
+  settled,
+  written,
+} from '../held/held.ts';
 import { gateOf, saveGate } from '../held/held-file.ts';
 import { commentsFile, planFile, planningFile, sessionFile, sessionsDir } from '../layout.ts';
 import { allItems, pathOfItem } from '../reconcile/items.ts';
@@ -13,10 +25,10 @@ import { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 
 /**
- * Keeps what holds of the sessions that have not ended, and of approved planning, as the files say it this moment; what
- * waits already goes on waiting. On disk when it returns.
+ * Saves the values in force of open sessions and approved planning, from their files as they are now. Values that are held
+ * already stay held. On disk when it returns.
  */
-export const keepAll = (store: Store): void => {
+export const keepHeldValues = (store: Store): void => {
   const gate = gateOf(store);
   for (const [id, { case_id }] of store.journal.runs) keepSession(store, id, case_id);
   for (const { id } of allItems(store)) {
@@ -29,7 +41,7 @@ export const keepAll = (store: Store): void => {
 
 const keepSession = (store: Store, id: string, case_id: string): void => {
   const key = shortId(id);
-  const found = foundOf(store, case_id, key);
+  const found = readHeldSession(store, case_id, key);
   if (found === undefined) return;
   const { sessions } = gateOf(store);
   const known = sessions.get(key);
@@ -42,14 +54,14 @@ const keepSession = (store: Store, id: string, case_id: string): void => {
   });
 };
 
-/** Looks at what is kept beside what the files say now: notes what waits, and forgets what nothing waits of any more. */
-export const clearHeld = (store: Store): void => {
+/** Compares the saved values with the files: holds new changes, and drops saved values without held changes. */
+export const settleHeld = (store: Store): void => {
   const gate = gateOf(store);
   if (isGateShut(gate)) keepForged(store);
   if (gate.sessions.size + gate.planning.size === 0) return;
   const at = store.clock();
   for (const [key, kept] of gate.sessions) {
-    const found = foundOf(store, kept.case_id, key);
+    const found = readHeldSession(store, kept.case_id, key);
     if (found === undefined) gate.sessions.delete(key);
     else settleSession(gate, kept, found, at);
   }
@@ -65,7 +77,7 @@ const settleSession = (gate: FileGate, kept: KeptParts, found: FoundSession, at:
   if (kept.comments !== undefined) kept.comments = settled(gate, kept.comments, found.comments, at);
 };
 
-// Approved where nothing was before.
+// An approval that appeared while an unsandboxed program ran.
 const keepForged = (store: Store): void => {
   const { planning } = gateOf(store);
   for (const { id } of allItems(store))
@@ -85,8 +97,12 @@ export interface FoundSession {
   comments: string | null;
 }
 
-/** A session as its files say this moment. Undefined where it is gone, or cannot be read: then nothing of it counts. */
-export const foundOf = (store: Store, caseId: string, key: string): FoundSession | undefined => {
+/** A session as its files are now; undefined if it is gone or unreadable. */
+export const readHeldSession = (
+  store: Store,
+  caseId: string,
+  key: string,
+): FoundSession | undefined => {
   const folder = pathOfItem(store, caseId, sessionsDir);
   if (folder === undefined) return undefined;
   const name = listDirectory(folder).find((one) => sessionKey(one) === key);
@@ -101,12 +117,12 @@ const foundIn = ({ layout: { root } }: Store, dir: string): FoundSession | undef
   return matter && { dir, matter: guardedOf(matter), plan, comments };
 };
 
-/** By what a session's directory is known. */
+/** The key of a session: the short id at the end of its directory's name. */
 export const sessionKey = (dir: string): string => basename(dir).slice(-shortId(LONG).length);
 
 const LONG = '00000000-0000';
 
-/** The fields that are ours: the operator may add others by hand. */
+/** The fields of the schema, without those that were added by hand. */
 export const guardedOf = (matter: SessionMatter): SessionMatter =>
   Object.fromEntries(
     Object.entries(matter).filter(([key, value]) => FIELDS.has(key) && value !== undefined),
@@ -114,10 +130,88 @@ export const guardedOf = (matter: SessionMatter): SessionMatter =>
 
 const FIELDS = new Set(Object.keys(SessionMatter.properties));
 
-/** What planning.md says is approved: nothing where it cannot be read, which is told elsewhere. */
+/** The approval in planning.md; null if there is none or the file is unreadable. */
 export const approvedIn = (store: Store, caseId: string): Approved => {
   const path = pathOfItem(store, caseId, planningFile);
   if (path === undefined) return null;
   const planning = () => readRecord(store.layout.root, path, checkerOf(PlanningMatter));
   return orElse(() => planning()?.matter.approved, null) ?? null;
+};
+
+/** The record in force of the session in `dir`, whose file says `found`. */
+export const heldMatter = (store: Store, dir: string, found: SessionMatter): SessionMatter => {
+  const gate = gateOf(store);
+  const kept = gate.sessions.get(sessionKey(dir));
+  if (kept === undefined) return found;
+  const guarded = guardedOf(found);
+  const holds = inForceOf(gate, kept.matter, guarded);
+  return holds === guarded ? found : holds;
+};
+
+/** The text in force of a session's plan or comments, whose file says `found`. */
+export const heldText = (
+  store: Store,
+  dir: string,
+  name: HeldText,
+  found: TextFile | undefined,
+): TextFile | undefined => {
+  const gate = gateOf(store);
+  const kept = gate.sessions.get(sessionKey(dir));
+  if (kept === undefined) return found;
+  const content = found?.content ?? null;
+  const holds = inForceOf(gate, kept[name], content);
+  if (holds === content) return found;
+  if (holds === null) return undefined;
+  return {
+    filename: `${name}.md`,
+    content: holds,
+    size: Buffer.byteLength(holds),
+    sha256: sha256(holds),
+  };
+};
+
+/** Announces a write of a session's record, so that the value is in force even if the daemon dies before `noteMatter`. */
+export const intendMatter = (store: Store, matter: SessionMatter): void => {
+  const key = shortId(matter.id);
+  const kept = gateOf(store).sessions.get(key);
+  if (kept === undefined) return;
+  const next = orderlessHash(guardedOf(matter));
+  keepParts(store, key, { ...kept, matter: { ...kept.matter, next } });
+};
+
+/** Records that the daemon wrote a session's record, which puts it in force. */
+export const noteMatter = (store: Store, caseId: string, matter: SessionMatter): void => {
+  const key = shortId(matter.id);
+  const gate = gateOf(store);
+  const known = gate.sessions.get(key);
+  if (known === undefined && !isGateShut(gate)) return;
+  const holds = guardedOf(matter);
+  const { id } = matter;
+  const none = { holds: null };
+  const kept = known ?? { id, case_id: caseId, matter: { holds }, plan: none, comments: none };
+  const found = readHeldSession(store, caseId, key)?.matter ?? holds;
+  keepParts(store, key, {
+    ...kept,
+    matter: written(gate, kept.matter, { holds, found }, store.clock()),
+  });
+};
+
+/** Announces a write of a session's plan or comments, as `intendMatter`. */
+export const intendText = (store: Store, dir: string, name: HeldText, content: string): void => {
+  const kept = gateOf(store).sessions.get(sessionKey(dir));
+  if (kept === undefined) return;
+  const part = { holds: null, ...kept[name], next: orderlessHash(content) };
+  keepParts(store, sessionKey(dir), { ...kept, [name]: part });
+};
+
+/** Records that the daemon wrote a session's plan or comments. */
+export const noteText = (store: Store, dir: string, name: HeldText, content: string): void => {
+  const kept = gateOf(store).sessions.get(sessionKey(dir));
+  if (kept !== undefined)
+    keepParts(store, sessionKey(dir), { ...kept, [name]: { holds: content } });
+};
+
+const keepParts = (store: Store, key: string, kept: KeptParts): void => {
+  gateOf(store).sessions.set(key, kept);
+  saveGate(store);
 };

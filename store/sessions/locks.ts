@@ -10,19 +10,18 @@ import { withFolderLock } from '../fs/folder-lock.ts';
 import { assertNoLinks } from '../fs/plain-path.ts';
 import { syncDirectory } from '../fs/synced.ts';
 import { sessionLockFile, sessionsDir } from '../layout.ts';
-import { pathOfItem } from '../reconcile/items.ts';
-import { itemsOf } from '../reconcile/state.ts';
+import { itemsOf, pathOfItem } from '../reconcile/items.ts';
 import { type Lock, LockMatter } from '../records/lock.ts';
 import type { Store } from '../store.ts';
 
-/** Who holds the session lock of a Work item. Undefined when there is no such Work item. The file says it, whoever wrote it. */
+/** The session lock of a Work item, from its file; undefined if there is no such Work item. */
 export const readLock = (store: Store, caseId: string): Lock | undefined => {
   const dir = pathOfItem(store, caseId);
   if (dir === undefined) return undefined;
   const matter = readMatter(store, dir);
   if (matter === undefined)
     return { case_id: caseId, locked: false, holder: null, acquired_at: null };
-  // Seen once, it is missed when it is gone.
+  // Noted, so that its removal is noticed.
   itemsOf(store).locked.add(caseId);
   const { acquired_at, token_sha256: _, ...holder } = matter;
   return { case_id: caseId, locked: true, holder, acquired_at };
@@ -34,8 +33,8 @@ export interface HeldLock {
 }
 
 /**
- * The session locks that are held now, as their files say; with `caseId`, that of this Work item alone. Costs a read for
- * each that is held, however many Work items there are. One that was made by hand counts as soon as it is noticed.
+ * The session locks that are held now, from their files; with `caseId`, only that of this Work item. Costs one read for
+ * each held lock. A lock created by hand counts once it is noticed.
  */
 export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
   const ids = caseId === undefined ? [...itemsOf(store).locked] : [caseId];
@@ -49,8 +48,8 @@ export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
 
 const check = checkerOf(LockMatter);
 
-// A lock that cannot be read is held all the same: by whom, nobody can tell. Where nobody may look, or the disk
-// fails, who asks for one lock is told that; of many, it is as good as held.
+// An unreadable lock counts as held, by an unknown holder. Permission and disk errors are thrown if one lock is read, and
+// count as held if many are.
 const readMatter = ({ layout }: Store, dir: string, ofMany = false): LockMatter | undefined => {
   const path = sessionLockFile(dir);
   try {
@@ -68,10 +67,10 @@ const readMatter = ({ layout }: Store, dir: string, ofMany = false): LockMatter 
   }
 };
 
-/** Takes the lock: one winner. False when it is held. It lasts until it is released, across restarts, by no clock. */
+/** Acquires the session lock; false if it is held. It is held until released, across restarts, without a timeout. */
 export const acquireLock = (store: Store, caseId: string, matter: LockMatter): Promise<boolean> =>
-  inFolder(store, caseId, false, (dir) =>
-    whileNoLockIsTaken(store, () => {
+  withFolderLock(store, caseId, false, (dir) =>
+    withSessionLocksBlocked(store, () => {
       refuseAgainstOrder(lockOn.sessionLock(caseId));
       const text = renderFrontMatter({ ...matter }, NOTE);
       return createFile(store.layout, sessionLockFile(dir), text).finally(() =>
@@ -80,20 +79,20 @@ export const acquireLock = (store: Store, caseId: string, matter: LockMatter): P
     }),
   );
 
-/** Runs work during which no session, and nobody else by way of this daemon, takes a session lock. */
-export const whileNoLockIsTaken = <T>(store: Store, work: () => Promise<T>): Promise<T> =>
+/** Runs `work` while no session lock can be acquired through this daemon. */
+export const withSessionLocksBlocked = <T>(store: Store, work: () => Promise<T>): Promise<T> =>
   store.locks.take(lockOn.sessionLocks(), work);
 
 const NOTE =
   '\nWhile this file is here, no other session of this Work item runs. Deleting it frees the lock.\n';
 
-/** Frees the lock when `isOurs` says so of its holder; false when it is not held, or by somebody else. */
+/** Releases the lock if `isOurs` accepts its holder; otherwise returns false. */
 export const releaseLock = (
   store: Store,
   caseId: string,
   isOurs: (holder: LockMatter) => boolean,
 ): Promise<boolean> =>
-  inFolder(store, caseId, false, async (dir) => {
+  withFolderLock(store, caseId, false, async (dir) => {
     const matter = readMatter(store, dir);
     if (matter === undefined || !isOurs(matter)) return false;
     rmSync(sessionLockFile(dir), { force: true });
@@ -102,8 +101,8 @@ export const releaseLock = (
     return true;
   });
 
-// Another program may enter the folder too: for these moments it is guarded by a lock that both understand.
-const inFolder = async <T>(
+// Other programs may use the folder too: sessions/folder.lock excludes them.
+const withFolderLock = async <T>(
   store: Store,
   caseId: string,
   absent: T,

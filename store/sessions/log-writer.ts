@@ -1,25 +1,33 @@
+import { closeSync, fstatSync, fsyncSync, lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { jsonText } from '../base/visible.ts';
 import { lastLine } from '../fs/lines.ts';
 import { makeSyncedDirectory } from '../fs/synced.ts';
 import { openEventLog } from './event-log.ts';
-import { keptElsewhere, wholeHere, withoutWords } from './log-limit.ts';
+import { addLines, openLines } from '../fs/lines.ts';
 import type { LogFiles } from './log-reader.ts';
-import { parseEvent, type TranscriptEvent, type Untold } from './transcript-event.ts';
+import {
+  keptElsewhereEvent,
+  logContinuedEvent,
+  parseEvent,
+  type TranscriptEvent,
+  type Untold,
+  withoutText,
+} from './transcript-event.ts';
 
-/** Writes a session's log: all of it into events.ndjson until that is long, then what happened there, and all beside it. */
+/** Writes a session's log: completely into events.ndjson up to its limit, then without texts, with the complete log in `rest`. */
 export interface LogWriter {
   /** The number of the last event, of both files. */
   readonly seq: number;
-  /** The last event, as it is when this is opened. */
+  /** The last event when the log was opened. */
   readonly last: TranscriptEvent | undefined;
-  /** The size of all that is written, in bytes. */
+  /** Bytes written to both files. */
   size(): number;
   add(events: readonly Untold[], more: { at: string; goesOn: boolean }): void;
   sync(): void;
 }
 
-/** `shown`: how an event's data is written, so that all of it is seen. */
+/** `shown` makes invisible characters of an event's data visible. */
 export const openLog = (
   { path, rest }: LogFiles,
   limit: number,
@@ -37,9 +45,9 @@ export const openLog = (
   const isLong = (): boolean => whole !== undefined && kept.size() >= limit;
   const split = (at: string): void => {
     seq += 1;
-    kept.add(textOf([{ id: seq, untold: keptElsewhere(limit) }], at));
+    kept.add(textOf([{ id: seq, untold: keptElsewhereEvent(limit) }], at));
     makeSyncedDirectory(dirname(rest?.() ?? ''), 0o700);
-    whole?.add(textOf([{ id: seq, untold: wholeHere }], at));
+    whole?.add(textOf([{ id: seq, untold: logContinuedEvent }], at));
   };
   return {
     get seq() {
@@ -51,7 +59,7 @@ export const openLog = (
       const events = untold.map((each, index) => ({ id: seq + 1 + index, untold: each }));
       const long = isLong();
       if (long) whole?.add(textOf(events, at));
-      const told = long ? events.flatMap(wordless) : events;
+      const told = long ? events.flatMap(withoutTexts) : events;
       if (told.length > 0) kept.add(textOf(told, at));
       seq += events.length;
       if (!long && goesOn && isLong()) split(at);
@@ -68,11 +76,69 @@ interface Numbered {
   untold: Untold;
 }
 
-const wordless = ({ id, untold }: Numbered): Numbered[] =>
-  withoutWords(untold).map((each) => ({ id, untold: each }));
+const withoutTexts = ({ id, untold }: Numbered): Numbered[] =>
+  withoutText(untold).map((each) => ({ id, untold: each }));
 
-// Lines that nobody can read any more had numbers too, and readers may have seen them.
+// Unreadable lines had numbers too, which readers may have seen.
 const lastOf = (path: () => string): { seq: number; event: TranscriptEvent | undefined } => {
   const { value, unread } = lastLine(path(), parseEvent);
   return { seq: (value?.id ?? 0) + unread, event: value };
+};
+
+/** A log file that is open for appending. */
+export interface EventLog {
+  /** The file's size in bytes, including edits by other programs. Opens the file. */
+  size(): number;
+  add(text: string): void;
+  /** Returns once all lines are on disk. */
+  sync(): void;
+}
+
+export const openEventLog = (path: () => string): EventLog => {
+  let log: OpenLog | undefined;
+  const close = (): void => {
+    if (log !== undefined) closeSync(log.descriptor);
+    log = undefined;
+  };
+  const opened = (): OpenLog => {
+    if (log !== undefined && !isUnchanged(log, path())) close();
+    log ??= openFile(path());
+    return log;
+  };
+  return {
+    size: () => opened().size,
+    add: (text) => {
+      const { descriptor } = opened();
+      try {
+        const written = addLines(descriptor, text);
+        if (log !== undefined) log.size += written;
+      } catch (error) {
+        // The file may end with half a line, which the next opening cuts off.
+        close();
+        throw error;
+      }
+    },
+    sync: () => {
+      if (log !== undefined) fsyncSync(log.descriptor);
+      close();
+    },
+  };
+};
+
+interface OpenLog {
+  descriptor: number;
+  inode: number;
+  size: number;
+}
+
+const openFile = (path: string): OpenLog => {
+  const descriptor = openLines(path, parseEvent);
+  const { ino, size } = fstatSync(descriptor);
+  return { descriptor, inode: ino, size };
+};
+
+// Editors replace the file when they save, or drop its last newline.
+const isUnchanged = ({ inode, size }: OpenLog, path: string): boolean => {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found?.ino === inode && found.size === size;
 };

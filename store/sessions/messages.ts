@@ -9,24 +9,24 @@ import { isMessageGranted } from './consent.ts';
 import { keepSessionFile } from './session-texts.ts';
 import { type StoredSession, whereIs } from './sessions.ts';
 
-/** A message that an agent is to read. */
+/** A message from the operator to an agent. */
 export interface MessageText {
   id: string;
   text: string;
 }
 
-/** Keeps the text of a message beside session.md, and answers the name of its file. */
+/** Saves the text of a message beside session.md, and returns the name of its file. */
 export const keepMessageText = (store: Store, dir: string, text: string): Promise<string> =>
   keepSessionFile(store, dir, 'message.md', Buffer.from(text));
 
 /**
- * The messages of a session's present mode that its agent has not read, in order. What files say in the operator's name and
- * this machine has no record of is none of them.
+ * The messages of a session's current mode that its agent has not read, in order. Messages without consent on this machine
+ * are left out.
  */
 export const waitingMessages = (store: Store, kept: StoredSession): MessageText[] =>
   grantedMessages(store, kept, ({ delivered_at }) => delivered_at == null);
 
-/** Those that an agent has read. */
+/** The messages of the current mode that an agent has read. */
 export const deliveredMessages = (store: Store, kept: StoredSession): MessageText[] =>
   grantedMessages(store, kept, ({ delivered_at }) => delivered_at != null);
 
@@ -43,28 +43,35 @@ const grantedMessages = (
         sha256(text) === message.sha256 && isMessageGranted(store, kept.matter.id, message.sha256),
     );
 
-// One that was removed by hand, or is no file, says nothing.
+// A missing or unreadable file reads as empty.
 const textOf = (store: Store, kept: StoredSession, { file }: MessageMatter): string =>
   ifReadable(() => readText(store.layout, whereIs(store, kept), file)?.content, undefined) ?? '';
 
-/** All that the operator said to a session, as it is served: with the comment that it was made with. */
+/** All messages of the operator to a session, as the API returns them, beginning with the session's comment. */
 export const messagesOf = (store: Store, kept: StoredSession): SessionMessage[] => {
   const { id: session_id, messages } = kept.matter;
   return [
-    ...firstOf(kept.matter),
+    ...firstMessage(kept.matter),
     ...(messages ?? []).map(({ file, delivered_at = null, ...message }) => ({
-      ...{ ...message, session_id, delivered_at },
+      ...message,
+      session_id,
+      delivered_at,
       text: visible(textOf(store, kept, { file, ...message })),
     })),
   ];
 };
 
-const firstOf = ({ id, created_at, started_at, comment }: SessionMatter): SessionMessage[] =>
+const firstMessage = ({ id, created_at, started_at, comment }: SessionMatter): SessionMessage[] =>
   comment == null
     ? []
     : [
         {
-          ...{ id, session_id: id, at: created_at, mode: 'plan', text: visible(comment) },
-          ...{ sha256: sha256(comment), delivered_at: started_at ?? null },
+          id,
+          session_id: id,
+          at: created_at,
+          mode: 'plan',
+          text: visible(comment),
+          sha256: sha256(comment),
+          delivered_at: started_at ?? null,
         },
       ];

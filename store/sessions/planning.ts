@@ -4,23 +4,23 @@ import { editText, readText, type TextFile } from '../front-matter/text-file.ts'
 import { type Approved, inForceOf, isGateShut } from '../held/held.ts';
 import { gateOf, saveGate } from '../held/held-file.ts';
 import { memoryDir, planningFile } from '../layout.ts';
-import { assertOwn, changingItem } from '../reconcile/changing.ts';
+import { assertItemAt, changeItem } from '../reconcile/change-item.ts';
 import type { Item } from '../reconcile/item.ts';
 import { announce, itemOf } from '../reconcile/items.ts';
-import { recordKind } from '../reconcile/record-kind.ts';
+import { sidecarRecords } from '../reconcile/sidecar-records.ts';
 import { PLANNING_FILES, type PlanningFile, PlanningMatter } from '../records/planning.ts';
 import type { Store } from '../store.ts';
 
-const plannings = recordKind({ schema: PlanningMatter, path: planningFile, parts: () => ({}) });
+const plannings = sidecarRecords({ schema: PlanningMatter, path: planningFile, parts: () => ({}) });
 
-/** The planning of a Work item as it is on disk this moment. */
+/** The planning of a Work item as it is on disk now. */
 export interface Planning {
   matter: PlanningMatter;
-  /** The planning files that are there, in the order of their stages. */
+  /** The existing planning files, in the order of the stages. */
   artifacts: TextFile[];
 }
 
-/** Undefined when there is no such Work item. Throws `unreadable_record` where planning.md cannot be read. */
+/** Undefined if there is no such Work item. Throws `unreadable_record` for an unreadable planning.md. */
 export const readPlanning = (store: Store, caseId: string): Planning | undefined => {
   const item = itemOf(store, caseId);
   return item && planningOf(store, item);
@@ -32,19 +32,19 @@ export interface PlanningChange {
   changes?: PlanningMatter;
 }
 
-/** From the planning as it is to what is to be written; it may throw to refuse, and is asked again when a file moved. */
+/** Computes the change of a planning, or throws to refuse it. Called again if a file changed meanwhile. */
 export type PlanningRule = (current: Planning) => PlanningChange;
 
 /**
- * Runs a rule on the planning of a Work item in its turn, and writes what it wants: the file first, then what planning.md
- * says of it. Undefined when there is no such Work item. Throws `unreadable_record`.
+ * Applies a rule to the planning of a Work item under its lock: writes the file first, then planning.md. Undefined if there
+ * is no such Work item. Throws `unreadable_record`.
  */
 export const changePlanning = (
   store: Store,
   caseId: string,
   rule: PlanningRule,
 ): Promise<Planning | undefined> =>
-  changingItem(store, caseId, async (item) => {
+  changeItem(store, caseId, async (item) => {
     let change = rule(planningOf(store, item));
     const { file } = change;
     if (file !== undefined)
@@ -60,7 +60,7 @@ export const changePlanning = (
 const placeOf = (store: Store, item: Item, filename: string) => ({
   dir: folderOf(store, item),
   filename,
-  assertMeant: () => assertOwn(store, item),
+  assertMeant: () => assertItemAt(store, item),
 });
 
 const keepMatter = async (store: Store, item: Item, changes: PlanningMatter): Promise<void> => {
@@ -88,17 +88,17 @@ const folderOf = ({ layout }: Store, { dir }: Item): string => memoryDir(join(la
 
 type Artifacts = NonNullable<Approved>['artifacts'];
 
-/** Keeps that the operator approved these planning files of a Work item. On disk when it returns. */
+/** Records that the operator approved these planning files of a Work item. On disk when it returns. */
 export const grantPlanning = (store: Store, caseId: string, artifacts: Artifacts): void =>
   store.consent.grant([{ key: planningKey(caseId), value: artifacts }]);
 
-/** Whether the operator approved just these on this machine. */
+/** Whether the operator approved exactly these files on this machine. */
 export const isPlanningGranted = (store: Store, caseId: string, artifacts: Artifacts): boolean =>
   store.consent.isGranted(planningKey(caseId), artifacts);
 
 const planningKey = (caseId: string): string => `cases/${caseId}/planning`;
 
-// What is approved, where the file says `found`.
+// The approval in force, if the file says `found`.
 const approvedOf = (
   store: Store,
   caseId: string,
@@ -110,7 +110,7 @@ const approvedOf = (
   return approved === (found ?? null) ? {} : { approved };
 };
 
-// The operator approved it, or took that back, by way of the daemon: it holds.
+// An approval or its withdrawal through the daemon is in force.
 const holdApproved = (store: Store, caseId: string, approved: Approved): void => {
   const gate = gateOf(store);
   if (!isGateShut(gate) && !gate.planning.has(caseId)) return;

@@ -4,19 +4,19 @@ import { sealOf } from '../consent/seal.ts';
 import type { Layout } from '../layout.ts';
 
 /**
- * What the processes of a run are known by: `session.md` has it, which others may write, and by it processes are ended after a
- * restart. A part of it is random, the rest says that this machine made it for this session.
+ * A marker for the processes of a run, stored in `session.md`, by which they are ended after a restart. Other programs can
+ * edit that file, so one part of the marker is random and the rest is a seal of this machine for this session.
  */
 export const newRunMarker = (layout: Layout, sessionId: string): string => {
   const own = randomUUID().slice(0, OWN);
   return `${own}${tagOf(layout, sessionId, own) ?? randomUUID().slice(OWN)}`;
 };
 
-/** Whether this machine made it for this session. */
+/** Whether this machine made the marker for this session. */
 export const isRunMarker = (layout: Layout, sessionId: string, marker: string): boolean =>
   marker.slice(OWN) === tagOf(layout, sessionId, marker.slice(0, OWN));
 
-// A UUID of version 4, as any other: `xxxxxxxx-xxxx-4xxx-` is random.
+// The marker is a valid UUID of version 4; `xxxxxxxx-xxxx-4xxx-` is random.
 const OWN = '00000000-0000-4000-'.length;
 
 const tagOf = (layout: Layout, sessionId: string, own: string): string | undefined => {

@@ -8,24 +8,24 @@ import { putFile, readText, type TextFile, textOf, writeText } from '../front-ma
 import { createFile } from '../fs/durable.ts';
 import { diffFile, sinceApprovalFile } from '../layout.ts';
 import type { Store } from '../store.ts';
-import { heldText, intendText, noteText } from './held-session.ts';
+import { heldText, intendText, noteText } from './held-sessions.ts';
 
 const PLAN = 'plan.md';
 
-/** plan.md as far as it holds: what was written into it while a program ran that no sandbox held waits. */
+/** plan.md without held edits. */
 export const readPlan = (store: Store, dir: string): TextFile | undefined =>
-  lookAtPlan(store, dir).plan;
+  readPlanNow(store, dir).plan;
 
-/** The plan that holds. */
+/** The plan in force. */
 export interface PlanNow {
   plan: TextFile | undefined;
-  /** The same, byte for byte. */
+  /** The bytes of the plan. */
   bytes: Buffer | undefined;
-  /** plan.md says something else. */
+  /** Whether plan.md has a held edit. */
   waits: boolean;
 }
 
-export const lookAtPlan = (store: Store, dir: string): PlanNow => {
+export const readPlanNow = (store: Store, dir: string): PlanNow => {
   const found = readRegularFile(store.layout.root, join(dir, PLAN));
   const text = found && textOf(PLAN, found);
   const plan = heldText(store, dir, 'plan', text);
@@ -33,7 +33,7 @@ export const lookAtPlan = (store: Store, dir: string): PlanNow => {
   return { plan, bytes, waits: plan?.sha256 !== text?.sha256 };
 };
 
-/** Writes plan.md; with `ifMatch` only over the plan that was read. */
+/** Writes plan.md; with `ifMatch`, only if the plan in force is the one that was read. */
 export const writePlan = async (
   store: Store,
   dir: string,
@@ -41,10 +41,10 @@ export const writePlan = async (
   ifMatch?: string,
 ): Promise<void> => {
   const { layout } = store;
-  checkThere(dir);
+  assertDirectory(dir);
   const found = readText(layout, dir, PLAN);
   const read = heldText(store, dir, 'plan', found);
-  // Who read what holds need not know what waits.
+  // The caller read the plan in force, so a held edit in the file does not conflict.
   const isRead = read !== found && read !== undefined && etagOf(read.sha256) === ifMatch;
   const match = isRead && found !== undefined ? etagOf(found.sha256) : ifMatch;
   intendText(store, dir, 'plan', content);
@@ -52,18 +52,18 @@ export const writePlan = async (
   noteText(store, dir, 'plan', content);
 };
 
-/** Nothing is written where nobody would find it. */
-export const checkThere = (dir: string): void => {
+/** Throws `file_busy` if the session's directory is missing. */
+export const assertDirectory = (dir: string): void => {
   if (lstatSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return;
   throw new StoreError(
     'file_busy',
-    'The directory of the session was moved or removed a moment ago; try again',
+    'The directory of the session was moved or removed a moment ago. Try again',
   );
 };
 
 const LOOK_AGAIN_MS = 200;
 
-/** Resolves with plan.md once somebody has written something into it. Rejects when aborted. */
+/** Resolves with the text of plan.md once it is not empty. Rejects when aborted. */
 export const awaitPlan = async (
   store: Store,
   where: () => string,
@@ -71,7 +71,7 @@ export const awaitPlan = async (
 ): Promise<string> => {
   for (let before = ''; ; ) {
     const text = readPlan(store, where())?.content ?? '';
-    // Twice the same: an editor that writes in pieces has finished.
+    // The same text twice means that the editor has finished writing.
     if (text.trim() !== '' && text === before) return text;
     before = text;
     await delay(LOOK_AGAIN_MS, undefined, { signal });
@@ -81,30 +81,30 @@ export const awaitPlan = async (
 export const readDiff = ({ layout }: Store, dir: string): Buffer | undefined =>
   readRegularFile(layout.root, diffFile(dir));
 
-/** What changed since the plan was approved; undefined where the work began from the base itself. */
+/** The diff since the approval; undefined if the work began from the base itself. */
 export const readSinceApproval = ({ layout }: Store, dir: string): Buffer | undefined =>
   readRegularFile(layout.root, sinceApprovalFile(dir));
 
-/** diff.patch and the like, beside session.md. */
+/** Writes a file beside session.md, such as diff.patch. */
 export const writeSessionFile = async (
   { layout }: Store,
   dir: string,
   name: string,
   bytes: Buffer,
 ): Promise<void> => {
-  checkThere(dir);
+  assertDirectory(dir);
   const path = join(dir, name);
   await putFile(layout, path, { before: readRegularFile(layout.root, path) }, bytes);
 };
 
-/** Makes a file beside session.md and answers its name: with a number where another stands already, which is kept. */
+/** Creates a file beside session.md and returns its name, with a number if the name is taken. */
 export const keepSessionFile = async (
   { layout }: Store,
   dir: string,
   name: string,
   bytes: Buffer,
 ): Promise<string> => {
-  checkThere(dir);
+  assertDirectory(dir);
   const { name: stem, ext } = parse(name);
   for (let number = 1; ; number += 1) {
     const wanted = number === 1 ? name : `${stem}-${number}${ext}`;

@@ -24,44 +24,44 @@ import { sessionFile, sessionsDir } from '../layout.ts';
 import { pathOfItem } from '../reconcile/items.ts';
 import { byAge, isEnded, type Session, SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
-import { heldMatter, intendMatter, noteMatter } from './held-session.ts';
-import { type SessionRecord, sessionOf } from './session-of.ts';
+import { heldMatter, intendMatter, noteMatter } from './held-sessions.ts';
+import { type SessionRecord, serveSession } from './served-session.ts';
 
-/** A session with what only the daemon needs, and its directory. */
+/** A session as the API returns it, with its record and directory. */
 export interface StoredSession extends SessionRecord {
   session: Session;
 }
 
-/** The session's directory this moment: its Work item may have been moved by hand since it was read. */
+/** The session's directory now; its Work item may have been moved by hand since the session was read. */
 export const whereIs = (store: Store, { session, dir }: StoredSession): string => {
   const folder = folderOf(store, session.case_id);
   return folder === undefined ? dir : join(folder, basename(dir));
 };
 
-/** Undefined when there is no such session. Throws `unreadable_record` when its file cannot be read. */
+/** Undefined if there is no such session. Throws `unreadable_record`. */
 export const readSession = (
   store: Store,
   caseId: string,
   id: string,
 ): StoredSession | undefined => {
-  const found = recordIn(store, caseId, id);
-  return found && keptOf(store, caseId, found);
+  const found = readRecordOf(store, caseId, id);
+  return found && storedSession(store, caseId, found);
 };
 
-/** The same of its record alone. */
+/** The status of a session, from its record alone. */
 export const sessionStatus = (
   store: Store,
   caseId: string,
   id: string,
-): Session['status'] | undefined => recordIn(store, caseId, id)?.matter.status;
+): Session['status'] | undefined => readRecordOf(store, caseId, id)?.matter.status;
 
-const recordIn = (store: Store, caseId: string, id: string): SessionRecord | undefined => {
-  const found = findIn(store, caseId, id);
-  const matter = found && (found.matter ?? matterIn(store, found.dir));
+const readRecordOf = (store: Store, caseId: string, id: string): SessionRecord | undefined => {
+  const found = findSessionDir(store, caseId, id);
+  const matter = found && (found.matter ?? readMatterAt(store, found.dir));
   return matter && { dir: found.dir, matter };
 };
 
-/** The summary for people: the body of session.md. Empty where it has none, or cannot be read any more. */
+/** The body of session.md, a summary for people; empty if there is none or the file is unreadable. */
 export const sessionSummary = (store: Store, kept: StoredSession): string => {
   const { root } = store.layout;
   const path = sessionFile(whereIs(store, kept));
@@ -71,28 +71,30 @@ export const sessionSummary = (store: Store, kept: StoredSession): string => {
   }, '');
 };
 
-/** The sessions of a Work item that can be read, oldest first. Undefined when there is no such Work item. */
+/** The readable sessions of a Work item, oldest first; undefined if there is no such Work item. */
 export const sessionsOf = (store: Store, caseId: string): StoredSession[] | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   return listDirectory(folder)
-    .flatMap((name) => orElse(() => readIn(store, caseId, join(folder, name)), undefined) ?? [])
+    .flatMap(
+      (name) => orElse(() => readSessionAt(store, caseId, join(folder, name)), undefined) ?? [],
+    )
     .toSorted((a, b) => byAge(a.session, b.session));
 };
 
-/** The newest session of a Work item that can be read: of those before it nothing is read. */
+/** The newest readable session of a Work item. Reads no older ones. */
 export const newestSession = (store: Store, caseId: string): StoredSession | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
-  // Their names sort as they were made.
+  // Names begin with the time of creation.
   for (const name of listDirectory(folder).toSorted().reverse()) {
-    const kept = orElse(() => readIn(store, caseId, join(folder, name)), undefined);
+    const kept = orElse(() => readSessionAt(store, caseId, join(folder, name)), undefined);
     if (kept !== undefined) return kept;
   }
   return undefined;
 };
 
-/** Makes the directory of a new session. */
+/** Creates the directory of a new session. */
 export const insertSession = (
   store: Store,
   caseId: string,
@@ -104,9 +106,9 @@ export const insertSession = (
     await readyToWrite(store);
     const dir = join(folder, sessionDirName(matter.created_at, matter.id));
     const text = renderFrontMatter({ ...matter }, '');
-    const kept = await orTakenBack(store, dir, async () => {
+    const kept = await orRemoved(store, dir, async () => {
       await createDirectory(store.layout, dir, { 'session.md': text });
-      const made = readIn(store, caseId, dir);
+      const made = readSessionAt(store, caseId, dir);
       const run = made && { id: matter.id, state: runStateOf(made.session, store.clock()) };
       if (run !== undefined) await store.journal.append({ run });
       return made;
@@ -115,17 +117,17 @@ export const insertSession = (
     return kept;
   });
 
-// One that this machine does not know as its own would wait for ever, and keep the others waiting.
-const orTakenBack = <T>(store: Store, dir: string, make: () => Promise<T>): Promise<T> =>
+// A session that is not in the journal would never run and would block the queue, so its directory is removed on an error.
+const orRemoved = <T>(store: Store, dir: string, make: () => Promise<T>): Promise<T> =>
   make().catch(async (error: unknown) => {
     if (isDirectoryItself(dir)) await removeDirectory(store.layout, dir);
     throw error;
   });
 
-/** Makes a session this machine's own, and remembers how it is: as silently as a start that finds no journal. */
+/** Makes this machine the owner of a session, and journals its state without events. */
 export const claimSession = async (store: Store, { session }: StoredSession): Promise<void> => {
   const { machine, journal } = store;
-  // A lock and a session that were made by file are nobody's while somebody may have made them who is not the operator.
+  // While an unsandboxed program runs, a session that appears on disk may be forged.
   if (isGateShut(gateOf(store)) && !journal.fresh) return;
   await updateSession(store, session.case_id, session.id, ({ elsewhere }) =>
     elsewhere === true ? { machine } : undefined,
@@ -134,17 +136,14 @@ export const claimSession = async (store: Store, { session }: StoredSession): Pr
 };
 
 export interface SessionChange extends Partial<Omit<SessionMatter, 'id' | 'created_at'>> {
-  /** The summary for people: the body of session.md. */
+  /** The body of session.md, a summary for people. */
   summary?: string;
 }
 
-/** A rule: from the session as it is on disk to what is to change; undefined for nothing. It may throw to refuse. */
+/** Computes the change of a session; undefined for none. It may throw to refuse. */
 export type SessionRule = (current: Session, matter: SessionMatter) => SessionChange | undefined;
 
-/**
- * Runs a rule on a session in the Work item's turn and writes what it wants. Of two that want the same, the second sees
- * what the first wrote. What follows from it is told by tellSession.
- */
+/** Applies a rule to a session under the lock of its Work item. `tellSession` journals the events of the change. */
 export const updateSession = (
   store: Store,
   caseId: string,
@@ -152,13 +151,13 @@ export const updateSession = (
   rule: SessionRule,
 ): Promise<StoredSession | undefined> =>
   store.locks.take(lockOn.item(caseId), async () => {
-    const dir = findIn(store, caseId, id)?.dir;
+    const dir = findSessionDir(store, caseId, id)?.dir;
     if (dir === undefined) return undefined;
     await readyToWrite(store);
     let [matter, isChanged]: [SessionMatter?, boolean?] = [];
     const isThere = await editRecord(store.layout, sessionFile(dir), ({ source }) => {
-      matter = heldIn(store, dir, source);
-      const change = rule(sessionOf(store, caseId, { dir, matter }), matter);
+      matter = checkedMatter(store, dir, source);
+      const change = rule(serveSession(store, caseId, { dir, matter }), matter);
       isChanged = change !== undefined;
       if (change === undefined) return undefined;
       const { summary, ...changes } = change;
@@ -168,10 +167,10 @@ export const updateSession = (
     });
     if (!isThere || matter === undefined) return undefined;
     if (isChanged === true) noteMatter(store, caseId, matter);
-    return keptOf(store, caseId, { dir, matter });
+    return storedSession(store, caseId, { dir, matter });
   });
 
-/** True while something that follows from the session's record is not done yet. */
+/** Whether the journal lags behind the session's record: a follow-up step is not done yet. */
 export const isUntold = (
   { journal }: Store,
   { id, status }: Pick<Session, 'id' | 'status'>,
@@ -180,21 +179,21 @@ export const isUntold = (
   return told === undefined ? !isEnded(status) : told !== status;
 };
 
-/** The session, while that is so; undefined once nothing is left to do. */
+/** The session while the journal lags behind it; undefined once nothing is left to do. */
 export const untoldSession = (
   store: Store,
   caseId: string,
   id: string,
 ): StoredSession | undefined => {
-  const found = recordIn(store, caseId, id);
-  return found && isUntold(store, found.matter) ? keptOf(store, caseId, found) : undefined;
+  const found = readRecordOf(store, caseId, id);
+  return found && isUntold(store, found.matter) ? storedSession(store, caseId, found) : undefined;
 };
 
 const folderOf = (store: Store, caseId: string): string | undefined =>
   pathOfItem(store, caseId, sessionsDir);
 
-// The directory's name ends with the start of the id; the record inside has the whole of it, and is read once.
-const findIn = (
+// The directory's name ends with the short id; the full id is in the record, which is read once.
+const findSessionDir = (
   store: Store,
   caseId: string,
   id: string,
@@ -203,9 +202,9 @@ const findIn = (
   if (folder === undefined) return undefined;
   for (const name of listDirectory(folder).filter((each) => each.endsWith(shortId(id)))) {
     const dir = join(folder, name);
-    const matter = orElse(() => matterIn(store, dir), undefined);
+    const matter = orElse(() => readMatterAt(store, dir), undefined);
     if (matter?.id === id) return { dir, matter };
-    // One that cannot be read is told as such.
+    // An unreadable record that contains the id is returned without its record, so that the caller reports it.
     if (bytesOf(store, dir)?.includes(id)) return { dir };
   }
   return undefined;
@@ -216,23 +215,27 @@ const bytesOf = ({ layout }: Store, dir: string): Buffer | undefined =>
 
 const check = checkerOf(SessionMatter);
 
-/** The session of a directory; undefined where it has no record. Throws `unreadable_record`. */
-export const readIn = (store: Store, case_id: string, dir: string): StoredSession | undefined => {
-  const matter = matterIn(store, dir);
-  return matter && keptOf(store, case_id, { dir, matter });
+/** The session of a directory; undefined if it has no record. Throws `unreadable_record`. */
+export const readSessionAt = (
+  store: Store,
+  case_id: string,
+  dir: string,
+): StoredSession | undefined => {
+  const matter = readMatterAt(store, dir);
+  return matter && storedSession(store, case_id, { dir, matter });
 };
 
-const keptOf = (store: Store, case_id: string, record: SessionRecord): StoredSession => ({
+const storedSession = (store: Store, case_id: string, record: SessionRecord): StoredSession => ({
   ...record,
-  session: sessionOf(store, case_id, record),
+  session: serveSession(store, case_id, record),
 });
 
-const matterIn = (store: Store, dir: string): SessionMatter | undefined => {
+const readMatterAt = (store: Store, dir: string): SessionMatter | undefined => {
   const found = readRecord(store.layout.root, sessionFile(dir), check)?.matter;
   return found && heldMatter(store, dir, found);
 };
 
-const heldIn = (store: Store, dir: string, source: FrontMatter): SessionMatter => {
+const checkedMatter = (store: Store, dir: string, source: FrontMatter): SessionMatter => {
   const file = relative(store.layout.root, sessionFile(dir));
   return heldMatter(
     store,

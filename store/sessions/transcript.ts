@@ -2,39 +2,45 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createWaitingRoom } from '../base/async.ts';
 import { visible, visibleOutput, visibleWithin } from '../base/visible.ts';
 import { eventsFile } from '../layout.ts';
-import { KEPT_LIMIT, LOG_LIMIT, logIsFull, withoutWords } from './log-limit.ts';
-import { type LogFiles, readOn, startAfter } from './log-reader.ts';
+import { createPieces, type LogFiles, type Pieces, readNext, startAfter } from './log-reader.ts';
 import { openLog } from './log-writer.ts';
-import { createPieces, type Pieces } from './pieces.ts';
-import { gapEvent, type TranscriptEvent, type Untold } from './transcript-event.ts';
+import {
+  gapEvent,
+  KEPT_LIMIT,
+  LOG_LIMIT,
+  logFullEvent,
+  type TranscriptEvent,
+  type Untold,
+  withoutText,
+} from './transcript-event.ts';
 
-/** The execution events of one session: events.ndjson, one line each, and whoever reads along. */
+/** The execution events of one session, and its readers. */
 export interface Transcript {
   append(event: string, data: Record<string, unknown>): void;
-  /** Several events at once: after a crash there are all of them or, at the most, the first ones. */
+  /** Appends several events with one write. A crash may cut off the last ones. */
   appendAll(events: readonly Untold[]): void;
-  /** True once the session's last event is written. */
+  /** Whether the session's last event is written. */
   readonly complete: boolean;
-  /** The number of the newest event. */
+  /** The number of the last event. */
   readonly last: number;
-  /** Returns when everything so far is on disk. */
+  /** Returns once all events are on disk. */
   sync(): void;
-  /** Every event after `after`, from disk, then as they come, several at a time; ends after the last event of the session. */
+  /** The events after `after`, in batches: those on disk, then new ones, up to the session's last event. */
   follow(after: number, signal: AbortSignal): Batches;
-  /** Those so far, several at a time: never all of them in memory. */
+  /** The events on disk after `after`, in batches. */
   soFar(after: number): Batches;
-  /** No more will come: readers that have everything are let go. */
+  /** Ends the streams of readers that have all events. */
   end(): void;
 }
 
 export type Batches = AsyncGenerator<readonly TranscriptEvent[]>;
 
 export interface TranscriptOptions {
-  /** Shared by the transcripts whose readers are to share what is read. */
+  /** Shared by transcripts whose readers share pieces. */
   pieces?: Pieces;
-  /** In bytes: when the log has them, what is said at length is left out. */
+  /** Bytes after which the log leaves out texts. */
   limit?: number;
-  /** Where all is kept of a log whose events.ndjson has `kept` bytes; without it that has all. */
+  /** The file with the complete log once events.ndjson has `kept` bytes. Without it, events.ndjson is complete. */
   rest?: () => string;
   kept?: number;
 }
@@ -43,8 +49,8 @@ export interface TranscriptOptions {
 export const LAST_EVENT = 'complete';
 
 /**
- * The transcript of a session, live or long ended. Readers keep a place in the file, not the events. `where` is the
- * session's directory this moment: it may be moved by hand.
+ * Opens the transcript of a session, live or ended. Readers keep a file position, not the events. `where` returns the
+ * session's directory now, which may be moved by hand.
  */
 export const openTranscript = (
   where: () => string,
@@ -54,20 +60,20 @@ export const openTranscript = (
   const { pieces = createPieces(), limit = LOG_LIMIT, kept = KEPT_LIMIT, rest } = options;
   const files: LogFiles = { path: () => eventsFile(where()), rest };
   const room = createWaitingRoom();
-  const log = openLog(files, kept, shown);
+  const log = openLog(files, kept, visibleData);
   let complete = log.last?.event === LAST_EVENT;
   let ended = complete;
   const write = (events: readonly Untold[], goesOn = true): void =>
     log.add(events, { at: clock().toISOString(), goesOn });
   const appendAll = (events: readonly Untold[]): void => {
     const wasFull = log.size() >= limit;
-    const told = wasFull ? events.flatMap(withoutWords) : events;
+    const told = wasFull ? events.flatMap(withoutText) : events;
     if (told.length === 0) return;
     const ends = told.some(([event]) => event === LAST_EVENT);
     write(told, !ends);
     complete ||= ends;
     ended ||= complete;
-    if (!wasFull && !complete && log.size() >= limit) write([logIsFull(limit)]);
+    if (!wasFull && !complete && log.size() >= limit) write([logFullEvent(limit)]);
     room.wake();
   };
   return {
@@ -82,7 +88,7 @@ export const openTranscript = (
     sync: log.sync,
     follow: async function* (after, signal) {
       const { seq } = log;
-      // The file was cut since: without a word the reader would wait for numbers it has already.
+      // The file was cut: without a gap event the reader would wait for numbers that it has already.
       if (after > seq) yield [gapEvent(seq + 1, after, seq)];
       const more = () => (ended ? undefined : room.wait(signal));
       yield* eventsFrom({ ...files, pieces, signal, more }, Math.min(after, seq));
@@ -95,8 +101,8 @@ export const openTranscript = (
   };
 };
 
-// Whoever reads along sees all there is. What a program wrote has colours, which say nothing.
-const shown = ([event, { output, ...data }]: Untold): Untold[1] => ({
+// Makes invisible characters visible; terminal colours of program output are dropped.
+const visibleData = ([event, { output, ...data }]: Untold): Untold[1] => ({
   ...visibleWithin(data, event === 'tool_output' ? visibleOutput : visible),
   ...(output !== undefined && { output: visibleWithin(output, visibleOutput) }),
 });
@@ -104,9 +110,9 @@ const shown = ([event, { output, ...data }]: Untold): Untold[1] => ({
 interface Source extends LogFiles {
   pieces: Pieces;
   signal?: AbortSignal;
-  /** Of whoever reads along: resolves when there may be more; undefined when there will not be. */
+  /** Resolves when there may be more events; undefined at the end of the session. */
   more?: () => Promise<void> | undefined;
-  /** Others have their turn between two pieces. */
+  /** Yields to requests between two pieces. */
   pause?: () => Promise<void>;
 }
 
@@ -116,10 +122,10 @@ const eventsFrom = async function* (
 ): Batches {
   let told = after;
   for (let place = startAfter(files, pieces, after); signal?.aborted !== true; ) {
-    const { found, place: next, end } = readOn(files, pieces, { place, told });
+    const { found, place: next, end } = readNext(files, pieces, { place, told });
     told = found.at(-1)?.id ?? told;
     if (found.length > 0) yield found;
-    // Nothing can be written between the reading and the waiting: both are in this turn of the loop.
+    // Reading and waiting happen in the same turn of the event loop, so no write falls in between.
     const later = end ? more?.() : undefined;
     if (end && later === undefined) return;
     await (later ?? pause?.());

@@ -11,16 +11,13 @@ import { isEnded, type Session, type SessionMatter } from '../records/session.ts
 import type { WaitingValue } from '../records/trust.ts';
 import { remembered, type Store } from '../store.ts';
 import { grantApproval, grantFeedback, grantStart } from './consent.ts';
-import { claimSession, readIn, readSession, type StoredSession } from './sessions.ts';
+import { claimSession, readSession, readSessionAt, type StoredSession } from './sessions.ts';
 
-/**
- * Sessions that have not ended and whose files say that they were started, or approved, while this machine has no record of
- * it; each with what would run.
- */
+/** Open sessions whose files claim a start or an approval without a record on this machine, each with what would run. */
 export const unconfirmedSessions = (store: Store): WaitingValue[] =>
   openSessions(store).map((kept) => waitingOf(store, kept));
 
-/** The same of one session; undefined where the operator decided all of it on this machine, or it is not followed here. */
+/** The claim of one session; undefined if the operator decided on this machine, or the session is not in the journal. */
 export const unconfirmedSession = (
   store: Store,
   { case_id, id }: Pick<Session, 'case_id' | 'id'>,
@@ -31,7 +28,7 @@ export const unconfirmedSession = (
 
 const openDirs = remembered(() => new Map<string, ReadonlyMap<string, string>>());
 
-/** Notes which sessions of a Work item have not ended as their files say: their directories, with their ids. */
+/** Notes the open sessions of a Work item: names of their directories, with their ids. */
 export const noteOpenSessions = (
   store: Store,
   caseId: string,
@@ -41,8 +38,8 @@ export const noteOpenSessions = (
   else openDirs(store).set(caseId, found);
 };
 
-/** Those of them that came by file, and that this daemon never met; each with what would run. */
-export const plantedSessions = (
+/** The claims of open sessions that are not in the journal. */
+export const importedClaims = (
   store: Store,
   caseId: string,
 ): { session: Session; waiting: WaitingValue }[] => {
@@ -53,13 +50,11 @@ export const plantedSessions = (
   if (dir === undefined || unmet.length === 0) return [];
   const folder = sessionsDir(join(store.layout.root, dir));
   return unmet
-    .flatMap(([name]) => strangerAt(store, caseId, join(folder, name)) ?? [])
+    .flatMap(([name]) => unknownSessionAt(store, caseId, join(folder, name)) ?? [])
     .map((kept) => ({ session: kept.session, waiting: waitingOf(store, kept) }));
 };
 
-/**
- * Keeps that the operator confirms these, as far as they are what was looked at, and answers the ids of their Work items.
- */
+/** Records the operator's confirmation of claims that did not change since they were shown; returns their Work items' ids. */
 export const confirmSessions = async (
   store: Store,
   values: readonly WaitingValue[],
@@ -72,7 +67,7 @@ export const confirmSessions = async (
   for (const kept of meant) {
     const { case_id, id, unconfirmed } = kept.session;
     confirmClaim(store, { case_id, matter: kept.matter, unconfirmed });
-    // One that the journal does not know would be followed by nobody.
+    // Only sessions in the journal are run.
     if (!store.journal.runs.has(id)) await claimSession(store, kept);
   }
   return meant.map(({ session }) => session.case_id);
@@ -83,7 +78,7 @@ const openSessions = (store: Store): StoredSession[] => [
     ([id, { case_id }]) => unconfirmedAt(store, case_id, id) ?? [],
   ),
   ...allItems(store).flatMap(({ id, dir }) =>
-    sessionDirs(store.layout.root, dir).flatMap((path) => strangerAt(store, id, path) ?? []),
+    sessionDirs(store.layout.root, dir).flatMap((path) => unknownSessionAt(store, id, path) ?? []),
   ),
 ];
 
@@ -100,18 +95,18 @@ export const sessionDirs = (root: string, dir: string): string[] => {
 
 const ended = remembered(() => new Map<string, string>());
 
-// One that came by file, and that this daemon never met. Most sessions have ended for good, and are read once.
-const strangerAt = (store: Store, caseId: string, dir: string): StoredSession | undefined => {
+// A session that is not in the journal. Ended sessions are read once.
+const unknownSessionAt = (store: Store, caseId: string, dir: string): StoredSession | undefined => {
   const stats = statsAt(sessionFile(dir));
   const mark = `${stats?.mtimeMs} ${stats?.ctimeMs} ${stats?.size}`;
   if (stats === undefined || ended(store).get(dir) === mark) return undefined;
-  const kept = ifReadable(() => readIn(store, caseId, dir), undefined);
+  const kept = ifReadable(() => readSessionAt(store, caseId, dir), undefined);
   if (kept !== undefined && isEnded(kept.session.status)) ended(store).set(dir, mark);
   if (kept === undefined || store.journal.runs.has(kept.session.id)) return undefined;
   return kept.session.unconfirmed === undefined ? undefined : kept;
 };
 
-/** What the files of a session claim, and where they are. */
+/** A session whose files claim a start or an approval. */
 export interface SessionClaim {
   case_id: string;
   title: string | undefined;
@@ -120,7 +115,7 @@ export interface SessionClaim {
   unconfirmed: Session['unconfirmed'];
 }
 
-/** Keeps that the operator confirms what a session's files claim. */
+/** Records the operator's confirmation of a claim. */
 export const confirmClaim = (
   store: Pick<Store, 'consent'>,
   { unconfirmed, ...claim }: Pick<SessionClaim, 'case_id' | 'matter' | 'unconfirmed'>,
@@ -137,11 +132,11 @@ export const confirmClaim = (
 const waitingOf = (store: Store, { session, matter, dir }: StoredSession): WaitingValue => {
   const { case_id, unconfirmed } = session;
   const title = itemOf(store, case_id)?.files.case.value?.matter.title;
-  return claimed(store.layout, { case_id, title, dir, matter, unconfirmed });
+  return pendingClaim(store.layout, { case_id, title, dir, matter, unconfirmed });
 };
 
-/** A claim as it is shown to the operator, with the text that would run or that waits. */
-export const claimed = (
+/** A claim as shown to the operator, with the text that would run. */
+export const pendingClaim = (
   { root }: Pick<Layout, 'root'>,
   { case_id, title, dir, matter, unconfirmed }: SessionClaim,
 ): WaitingValue => {
@@ -151,7 +146,16 @@ export const claimed = (
   const text = (path: string): string | undefined =>
     ifReadable(() => readRegularFile(root, path)?.toString('utf8'), undefined);
   const value = {
-    ...{ type, mode, status, provider, model, effort, comment, feedback, branch, base_commit },
+    type,
+    mode,
+    status,
+    provider,
+    model,
+    effort,
+    comment,
+    feedback,
+    branch,
+    base_commit,
     ...(isApproval && {
       plan_sha256: matter.approved_sha256 ?? matter.plan_sha256,
       plan: text(approvedFile(dir)),

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { hasCode } from '../fs/durable.ts';
-import { watchPlansFromNow } from '../problems/waiting-plans.ts';
+import { watchPlansFromNow } from '../problems/watch-plans.ts';
 import { allItems } from '../reconcile/items.ts';
 import { attentionOf, type Store } from '../store.ts';
 import { markOf } from './plain-watches.ts';

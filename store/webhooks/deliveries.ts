@@ -12,8 +12,8 @@ const COMPACT_FROM = 1_048_576;
 const LOOK_EACH = 262_144;
 
 /**
- * Notes one attempt to deliver. The line survives the death of the daemon, not a power cut: then the attempt is made
- * again, with the same delivery id. The newest 1000 attempts of a registration are kept, or more.
+ * Logs delivery attempts. A line survives a crash of the daemon but not a power cut; then the attempt is repeated with the
+ * same delivery id. At least the newest 1000 attempts of a registration are kept.
  */
 export const appendDelivery = (
   layout: Layout,
@@ -24,25 +24,25 @@ export const appendDelivery = (
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   appendFileSync(path, text, { mode: 0o600 });
   const { size } = lstatSync(path);
-  // What is kept is read for that: not with each attempt.
+  // Compacting reads the log, so it is not tried with each attempt.
   const hasGrown = size % LOOK_EACH < Buffer.byteLength(text);
   if (size > COMPACT_FROM && hasGrown) compact(layout, webhookId, size);
 };
 
-/** Resolves when all that was noted for this registration survives a power cut, too. */
+/** Syncs the log of a registration to disk. */
 export const syncDeliveries = async (layout: Layout, webhookId: string): Promise<void> => {
   await withHandle(await open(fileOf(layout, webhookId), 'r'), (handle) => handle.datasync());
   await syncDirectory(layout.deliveries);
 };
 
-/** The newest 1000 attempts, oldest first, however long the log is. A line that a crash tore is left out. */
+/** The newest 1000 attempts, oldest first, without a line torn by a crash. */
 export const readDeliveries = (layout: Layout, webhookId: string): DeliveryLine[] =>
   newestLines(fileOf(layout, webhookId), KEEP).flatMap((line) => parsed(line) ?? []);
 
 export const removeDeliveries = (layout: Layout, webhookId: string): void =>
   rmSync(fileOf(layout, webhookId), { force: true });
 
-/** The registrations that something was noted for. */
+/** The ids of registrations with a log. */
 export const deliveryIds = ({ deliveries }: Layout): string[] =>
   readdirSync(deliveries).map((name) => name.slice(0, -SUFFIX.length));
 
@@ -51,7 +51,7 @@ const fileOf = (layout: Layout, id: string): string => join(layout.deliveries, `
 
 const parsed = lineParserOf(DeliveryLine);
 
-// Not for little: where a thousand attempts are long, each one more would write them all again.
+// Only if it halves the log: with long attempts, each one would otherwise rewrite the file.
 const compact = (layout: Layout, webhookId: string, size: number): void => {
   const lines = newestLines(fileOf(layout, webhookId), KEEP);
   const text = lines.map((line) => `${line}\n`).join('');

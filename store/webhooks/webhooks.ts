@@ -13,8 +13,8 @@ import { evenIfPlaced } from '../fs/synced.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { webhooksDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';
-import { allItems, announce, itemOf, pathOfItem, touch } from '../reconcile/items.ts';
-import { reconcileInTurn, reconcileWritten } from '../reconcile/reconcile.ts';
+import { allItems, announce, invalidate, itemOf, pathOfItem } from '../reconcile/items.ts';
+import { reconcileLocked, reconcileWritten } from '../reconcile/reconcile.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import type { WebhookMatter } from '../records/webhook.ts';
 import { bookOf, globalWebhooks, refreshWebhooks, trustValues } from '../settings/globals.ts';
@@ -31,26 +31,26 @@ import {
   webhookVerdict,
 } from '../settings/trust/webhook.ts';
 import { readyToWrite, type Store } from '../store.ts';
-import { dropSecret, keepSecret, retireSecret, secretIds } from '../workspace/secrets.ts';
+import { dropSecret, retireSecret, saveSecret, secretIds } from '../workspace/secrets.ts';
 
-/** Whose registrations: those of one Work item, or, with undefined, those for the whole workspace. */
+/** The id of a Work item, or undefined for registrations of the whole workspace. */
 export type Scope = string | undefined;
 
 export interface Registration {
   scope: Scope;
-  /** Its file's name. */
+  /** File name. */
   name: string;
   etag: string;
   matter: WebhookMatter;
-  /** When its file was. */
+  /** Modification time of the file. */
   written_at: number;
-  /** The file was there a moment ago and is not. */
+  /** The file vanished within the grace period. */
   vanished: boolean;
-  /** What waits for the operator's word: the address and events that the file has now. */
+  /** Untrusted values of the file: its address and events. */
   waiting?: WaitingPart;
 }
 
-/** The registrations as last read, oldest first. A file that just vanished counts for the grace period, and comes last. */
+/** The registrations as last read, oldest first; those whose files vanished within the grace period come last. */
 export const registrationsOf = (store: Store, scope: Scope): Registration[] => {
   const entries = entriesOf(store, scope);
   if (entries === undefined || entries.size === 0) return [];
@@ -80,7 +80,7 @@ const withTrust = (book: Book, registration: Registration): Registration => {
   return waiting === undefined ? registration : { ...registration, waiting };
 };
 
-/** All registrations that wait for the operator's word, wherever they are. */
+/** All registrations with untrusted values. */
 export const waitingRegistrations = (store: Store): WaitingValue[] =>
   [undefined, ...allItems(store).map(({ id }) => id)].flatMap((scope) =>
     registrationsOf(store, scope).flatMap((one) => {
@@ -90,14 +90,11 @@ export const waitingRegistrations = (store: Store): WaitingValue[] =>
     }),
   );
 
-/** Its file, relative to the workspace. */
+/** The file of a registration, relative to the workspace. */
 const fileOf = (store: Store, { scope, name }: Registration): string =>
   [scope === undefined ? [] : itemOf(store, scope)?.dir, 'webhooks', name].flat().join('/');
 
-/**
- * A registration as the operator has trusted it: with the address and events that held last while others wait, and none
- * at all where nothing was trusted yet.
- */
+/** A registration with its last trusted address and events; undefined if none were trusted yet. */
 export const trustedPart = (registration: Registration): Registration | undefined => {
   const { waiting, matter } = registration;
   if (waiting === undefined) return registration;
@@ -107,11 +104,8 @@ export const trustedPart = (registration: Registration): Registration | undefine
   return { ...registration, matter: { ...rest, ...held } };
 };
 
-/**
- * Notes what of a scope's registrations holds, for it was narrowed or is trusted as it stands; and tells as a problem what
- * waits.
- */
-export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): void => {
+/** Records which values of a scope's registrations are trusted, and reports the others as problems. */
+export const recordTrust = (store: Store, scope: Scope, all: Registration[]): void => {
   const book = bookOf(store);
   const verdicts = all.map((one) => webhookVerdict(book, one));
   noteVerdicts(book, verdicts);
@@ -124,49 +118,49 @@ export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): vo
   );
 };
 
-/** A registration was removed: whoever brings its name back with another address does not go on where it was. */
-export const noteRemoved = (store: Store, gone: Registration): void =>
+/** Records that a registration was removed: a new file of that name with another address starts untrusted. */
+export const recordRemoval = (store: Store, gone: Registration): void =>
   noteVerdicts(bookOf(store), [removedVerdict(bookOf(store), gone)]);
 
 const orderOf = ({ vanished, name, matter: { created_at, id } }: Registration): string =>
   [vanished, created_at, id, name].join(' ');
 
-/** The same, as they are on disk this moment. Undefined when there is no such Work item. */
+/** The registrations as they are on disk now; undefined if there is no such Work item. */
 export const readRegistrations = async (
   store: Store,
   scope: Scope,
 ): Promise<Registration[] | undefined> =>
-  changing(store, scope, async () =>
+  withRegistrations(store, scope, async () =>
     registrationsOf(store, scope).filter(({ vanished }) => !vanished),
   );
 
-/** Makes a registration: first its secret, so that nothing is ever sent unsigned. Undefined when there is no such Work item. */
+/** Creates a registration after its secret, so that nothing is sent unsigned. Undefined if there is no such Work item. */
 export const createRegistration = (
   store: Store,
   scope: Scope,
   { matter, secret }: { matter: WebhookMatter; secret: string },
 ): Promise<Registration | undefined> =>
-  changing(store, scope, async (dir) => {
+  withRegistrations(store, scope, async (dir) => {
     await readyToWrite(store);
-    // A call that is made again: nobody was shown the first secret.
+    // A repeated request: its first secret was never returned.
     if (secretIds(store.layout).includes(matter.id)) retireSecret(store.layout, matter.id);
     const text = renderFrontMatter({ ...matter }, scope === undefined ? NOTE : CASE_NOTE);
     const name = `${matter.id}.md`;
     const path = join(dir, name);
-    const made = unlessMade(store, matter.id, path, async () => {
-      await keepSecret(store.layout, matter.id, secret);
+    const made = orDropSecret(store, matter.id, path, async () => {
+      await saveSecret(store.layout, matter.id, secret);
       trustWebhook(store, { scope, matter });
       if (!(await createFile(store.layout, path, text))) await syncMade(dir);
     });
-    await evenIfPlaced(made, () => lookWritten(store, scope));
+    await evenIfPlaced(made, () => refreshWritten(store, scope));
     const found = registrationsOf(store, scope).find((one) => one.matter.id === matter.id);
-    // While its folder cannot be read, what was written is what is known of it.
+    // If the folder cannot be read, the written values are returned.
     const etag = etagOf(sha256(text));
     return found ?? { scope, name, etag, matter, written_at: Date.now(), vanished: false };
   });
 
-// A secret without a registration would stay until the next start.
-const unlessMade = (
+// Removes the secret if the registration could not be written.
+const orDropSecret = (
   { layout }: Store,
   id: string,
   path: string,
@@ -177,7 +171,7 @@ const unlessMade = (
     throw error;
   });
 
-// Before the file is there: whoever looks at it meets a registration that is trusted.
+// Called before the file exists, so that it is never read as untrusted.
 const trustWebhook = (store: Store, made: Trusting): void =>
   trustValues(store, [{ key: trustKeyOf(made), value: trustValueOf(made) }]);
 
@@ -185,71 +179,71 @@ const NOTE = '\nEvents are sent to this address. Remove this file to end that.\n
 const CASE_NOTE =
   '\nEvents of this Work item are sent to this address. Remove this file to end that.\n';
 
-/** Removes a registration's file; it is kept in `.dossier/undo`. Undefined or false when there is none. */
+/** Moves a registration's file to `.dossier/undo`; undefined or false if there is none. */
 export const removeRegistration = (
   store: Store,
   scope: Scope,
   id: string,
   ifMatch?: string,
 ): Promise<boolean | undefined> =>
-  changing(store, scope, async (dir) => {
+  withRegistrations(store, scope, async (dir) => {
     const entries = entriesOf(store, scope);
     const found = registrationsOf(store, scope).find(({ matter }) => matter.id === id);
     if (found === undefined) return false;
     await readyToWrite(store);
-    if (ifMatch !== undefined && !isStill(entries?.get(found.name), ifMatch)) throw changedSince();
+    if (ifMatch !== undefined && !hasEtag(entries?.get(found.name), ifMatch)) throw changedSince();
     const removing = removeFile(store.layout, join(dir, found.name));
     return evenIfPlaced(removing, () => {
       entries?.delete(found.name);
-      if (scope !== undefined) told(store, scope);
+      if (scope !== undefined) notifyItem(store, scope);
       return removing;
     });
   });
 
-const isStill = (entry: ReadEntry<WebhookFile> | undefined, etag: string): boolean =>
+const hasEtag = (entry: ReadEntry<WebhookFile> | undefined, etag: string): boolean =>
   entry !== undefined && entry.problem === undefined && etagOf(entry.sha) === etag;
 
 const changedSince = (): StoreError =>
   new StoreError(
     'precondition_failed',
-    'The registration changed since you read it. Read it again and decide anew; it was not removed.',
+    'The registration changed since you read it, and was not removed. Read it again and decide anew.',
   );
 
-const told = (store: Store, caseId: string): void => {
+const notifyItem = (store: Store, caseId: string): void => {
   const item = itemOf(store, caseId);
-  if (item !== undefined) touch(store, item);
+  if (item !== undefined) invalidate(store, item);
   announce(store, caseId);
 };
 
-/** Writes into the registration that its receiver wants no more. */
+/** Disables a registration, after its receiver answered 410. */
 export const disableRegistration = (
   store: Store,
   { scope, name }: Registration,
 ): Promise<unknown> =>
-  changing(store, scope, async (dir) => {
+  withRegistrations(store, scope, async (dir) => {
     await readyToWrite(store);
     await editRecord(store.layout, join(dir, name), () => ({ changes: { disabled: true } }));
-    await lookWritten(store, scope);
+    await refreshWritten(store, scope);
   });
 
-/** Whether each registration on disk is known. While a file cannot be read, whose secret it needs is not. */
+/** Whether every registration on disk is readable. The secret of an unreadable one must not be removed. */
 export const allRegistrationsReadable = ({ problems }: Store): boolean =>
   problems.all().every(({ code }) => code === TRUST_NEEDED || code === BACKLOG_CLOSED);
 
-/** The code of a receiver that was too far behind. */
+/** Problem code of a receiver whose backlog was closed. */
 export const BACKLOG_CLOSED = 'backlog_closed';
 
 const entriesOf = (store: Store, scope: Scope): Item['files']['webhooks'] | undefined =>
   scope === undefined ? globalWebhooks(store) : itemOf(store, scope)?.files.webhooks;
 
-/** In the turn of those registrations, on what is on disk this moment. */
-const changing = <T>(
+/** Runs `work` under the lock of a scope's registrations, after reading them again. */
+const withRegistrations = <T>(
   store: Store,
   scope: Scope,
   work: (dir: string) => Promise<T | undefined>,
 ): Promise<T | undefined> =>
   store.locks.take(lockOf(scope), async () => {
-    await lookAgain(store, scope);
+    await refresh(store, scope);
     const dir = dirOf(store, scope);
     return dir === undefined ? undefined : work(dir);
   });
@@ -257,19 +251,19 @@ const changing = <T>(
 const lockOf = (scope: Scope): LockKey =>
   scope === undefined ? lockOn.webhooks() : lockOn.item(scope);
 
-const lookAgain = async (
+const refresh = async (
   store: Store,
   scope: Scope,
-  reconcile = (item: Item) => reconcileInTurn(store, item),
+  reconcile = (item: Item) => reconcileLocked(store, item),
 ): Promise<void> => {
   const item = scope === undefined ? undefined : itemOf(store, scope);
   if (scope === undefined) await refreshWebhooks(store);
   if (item !== undefined) await reconcile(item);
 };
 
-/** The same after a write of this call. */
-const lookWritten = (store: Store, scope: Scope): Promise<void> =>
-  lookAgain(store, scope, (item) => reconcileWritten(store, item));
+/** Reads the registrations again after a write of this request. */
+const refreshWritten = (store: Store, scope: Scope): Promise<void> =>
+  refresh(store, scope, (item) => reconcileWritten(store, item));
 
 const dirOf = (store: Store, scope: Scope): string | undefined =>
   scope === undefined ? store.layout.webhooks : pathOfItem(store, scope, webhooksDir);

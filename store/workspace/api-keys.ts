@@ -15,66 +15,71 @@ import { openTrustLog } from '../settings/trust/tightening.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
 /**
- * The key with this text; undefined for none. Its file is named by its hash, and is asked for each time: a key whose file
- * is gone is good for nothing from that moment. To look one up takes the same time whatever it has in common with one
- * that is there, but for its hash.
+ * The key with this text; undefined if there is none. Each look-up reads its file, which is named by the hash of the text:
+ * removing the file revokes the key at once, and look-up time does not depend on similarity to an existing key.
  */
 export const apiKeyOf = (store: Store, text: string): ApiKey | undefined =>
   keyWithHash(store, sha256(text));
 
-/** The same by the hash of its text. */
+/** The key with this hash. */
 export const keyWithHash = ({ layout }: Pick<Store, 'layout'>, hash: string): ApiKey | undefined =>
-  readable(layout, keyFile(layout, hash));
+  readKeyFile(layout, keyFile(layout, hash));
 
 const readKey = (layout: Layout, hash: string): ApiKey | undefined =>
   readJson(layout, keyFile(layout, hash), (value) => check(value, hash));
 
-/** Every key that can be read, oldest first. */
+/** All readable keys, oldest first. */
 export const apiKeys = ({ layout }: Pick<Store, 'layout'>): ApiKey[] =>
   keyFiles(layout)
-    .flatMap((path) => readable(layout, path) ?? [])
+    .flatMap((path) => readKeyFile(layout, path) ?? [])
     .toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
 
-// One that is none opens nothing. `dossier check` tells of it.
-const readable = (layout: Layout, path: string): ApiKey | undefined =>
+// An unreadable file grants nothing; `dossier check` reports it.
+const readKeyFile = (layout: Layout, path: string): ApiKey | undefined =>
   ifReadable(() => readKey(layout, basename(path, '.json')), undefined);
 
-/** The files of all keys. */
+/** The paths of all key files. */
 export const keyFiles = ({ apiKeys: dir }: Layout): string[] =>
   listDirectory(dir)
     .filter((name) => name.endsWith('.json'))
     .map((name) => join(dir, name));
 
-/** Throws `unreadable_record` for a file that is no key. */
+/** Throws `unreadable_record` if a file is not a key. */
 export const checkKeyFile = (layout: Layout, path: string): void => {
   readKey(layout, basename(path, '.json'));
 };
 
-/** What is decided about a key: it opens nothing by its file alone. */
+/** The consent that a key needs besides its file. */
 const consentOf = ({ id, name, sha256: hash }: ApiKey) => ({
-  ...{ key: `api-keys/${id}`, value: { name, fingerprint: sha256(`${id} ${hash}`) } },
+  key: `api-keys/${id}`,
+  value: { name, fingerprint: sha256(`${id} ${hash}`) },
 });
 
-/** Whether the operator made it on this machine and did not revoke it: beside the daemon, too. */
+/** Whether the operator created the key on this machine and did not revoke it, even outside of the daemon. */
 export const isKeyGranted = ({ consent }: Pick<Store, 'consent'>, key: ApiKey): boolean => {
   const { key: name, value } = consentOf(key);
   consent.refresh();
   return consent.isGranted(name, value);
 };
 
-/** The keys that their files alone have: they open nothing before the operator says so. */
+/** The keys without consent, which grant nothing until the operator confirms them. */
 export const waitingKeys = (layout: Layout, consent = readConsentLog(layout)): WaitingValue[] =>
   apiKeys({ layout })
     .filter((key) => !isKeyGranted({ consent }, key))
     .map((key) => {
       const { key: name, value } = consentOf(key);
       return {
-        ...{ key: name, kind: 'key' as const, value, trusted_value: null, since: key.created_at },
-        ...{ file: relative(layout.root, keyFile(layout, key.sha256)), hash: trustHash(value) },
+        key: name,
+        kind: 'key' as const,
+        value,
+        trusted_value: null,
+        since: key.created_at,
+        file: relative(layout.root, keyFile(layout, key.sha256)),
+        hash: trustHash(value),
       };
     });
 
-/** Makes changes to the keys one at a time. */
+/** Runs `work` under the lock of the API keys. */
 export const inKeyTurn = <T>({ locks }: Store, work: () => Promise<T>): Promise<T> =>
   locks.take(lockOn.apiKeys(), work);
 
@@ -83,7 +88,7 @@ export const saveKey = async (store: Store, key: ApiKey): Promise<void> => {
   await saveKeyIn(store.layout, key, store.consent);
 };
 
-/** The same without a daemon, or beside one: it asks for the file each time. */
+/** As `saveKey`, without or beside a daemon. */
 export const saveKeyIn = async (
   layout: Layout,
   key: ApiKey,
@@ -94,7 +99,7 @@ export const saveKeyIn = async (
   await createFile(layout, keyFile(layout, key.sha256), textOf(key), { mode: 0o600 });
 };
 
-/** Writes when it was used last; one that is gone meanwhile is not made again. */
+/** Records the last use of a key. A key that is gone is not created again. */
 export const touchKey = async (store: Store, key: ApiKey): Promise<void> => {
   await readyToWrite(store);
   const path = keyFile(store.layout, key.sha256);
@@ -102,13 +107,13 @@ export const touchKey = async (store: Store, key: ApiKey): Promise<void> => {
   if (before !== undefined) await replaceFile(store.layout, path, before, textOf(key));
 };
 
-/** False when it is gone already. */
+/** Returns false if the key is gone. */
 export const removeKey = async (store: Store, key: ApiKey): Promise<boolean> => {
   await readyToWrite(store);
   return removeKeyIn(store.layout, key, store.consent);
 };
 
-/** The same without a daemon, or beside one. Its file opens nothing either, if somebody puts it back. */
+/** As `removeKey`, without or beside a daemon. Restoring the file does not restore the key. */
 export const removeKeyIn = (
   layout: Layout,
   key: ApiKey,

@@ -12,19 +12,19 @@ import type { Layout } from '../layout.ts';
 import { describeSelf, isNear, livenessOf, type Owner } from './owner.ts';
 
 export interface DaemonLock {
-  /** Adds where the daemon listens, for whoever meets the lock. */
+  /** Records where the daemon listens. */
   tell(where: Pick<Owner, 'url' | 'socket'>): void;
-  /** What only the owner that owner.json names, and who may read that, can answer to this. */
+  /** The answer to a challenge, which proves that this process is the recorded owner. */
   prove(challenge: string): string;
-  /** `at`: where the workspace was moved to. */
+  /** `at` is the layout of a workspace that was moved meanwhile. */
   release(at?: Layout): Promise<void>;
 }
 
 export interface LockEvents {
-  /** The lock is not ours for now, and why: write nothing. Called again when there is another reason. */
+  /** The lock was lost, with the reason: nothing may be written. Called again if the reason changes. */
   lost: (why: string) => void;
   regained: () => void;
-  /** The start waits for a sign of life of an owner that cannot be seen from here. */
+  /** The start waits for the heartbeat of an owner that is not visible from here. */
   waits?: (why: string) => void;
 }
 
@@ -32,20 +32,19 @@ export class WorkspaceHeldError extends Error {
   override readonly name = 'WorkspaceHeldError';
 }
 
-/** Times of the lock in milliseconds; others for tests. */
+/** Times of the lock in milliseconds; tests use shorter ones. */
 export const LOCK_PACE = {
   stale_ms: 30_000,
   update_ms: 5000,
-  /** How long an owner that cannot be seen has to be silent, besides: the machine may just have woken up. */
+  /** How long an invisible owner must be silent while we listen: the machine may just have woken up. */
   listen_ms: 7000,
   look_ms: 500,
 };
 type Pace = typeof LOCK_PACE;
 
 /**
- * One daemon per workspace. Throws WorkspaceHeldError, naming the process, when another holds it. A lock whose process
- * is dead is taken over at once, and one whose process cannot be seen from here when its heartbeat has stopped; of
- * several that try, one wins.
+ * Acquires the lock of a workspace. Throws WorkspaceHeldError, naming the process, if another holds it. The lock of a dead
+ * process is taken over at once, that of an invisible one once its heartbeat has stopped; of several that try, one wins.
  */
 export const lockWorkspace = async (
   layout: Layout,
@@ -54,8 +53,8 @@ export const lockWorkspace = async (
 ): Promise<DaemonLock> => {
   const owner: Owner = { ...describeSelf(), ...(layout.state && { state: layout.state }) };
   let released = false;
-  let release = await take(layout, owner, { pace, events, onLost: () => lose() });
-  clearLine(layout);
+  let release = await takeLock(layout, owner, { pace, events, onLost: () => lose() });
+  removeSuccessors(layout);
 
   const compromised = async (): Promise<void> => {
     let told = '';
@@ -66,14 +65,14 @@ export const lockWorkspace = async (
       if (why === undefined) return regain(layout, owner, () => acquire(layout, pace, lose));
       if (why !== told) events.lost(why);
       told = why;
-      return takeBack(layout, owner, again);
+      return retake(layout, owner, again);
     };
     while (!released) {
-      const held = await look().catch(ignore);
-      if (held !== undefined) {
-        release = held;
-        clearLine(layout);
-        return released ? held().catch(ignore) : events.regained();
+      const acquired = await look().catch(ignore);
+      if (acquired !== undefined) {
+        release = acquired;
+        removeSuccessors(layout);
+        return released ? acquired().catch(ignore) : events.regained();
       }
       await delay(pace.look_ms, undefined, { ref: false });
     }
@@ -81,16 +80,16 @@ export const lockWorkspace = async (
   const lose = (): void => void (released || compromised());
 
   return {
-    // Kept for when the file is to be written again.
+    // Kept in `owner`, for writing the file again later.
     tell: (where) => writeOwner(layout, Object.assign(owner, where)),
     prove: (challenge) => proofOf(owner, challenge),
-    // The owner goes last: a lock without one says of nobody that he is dead.
+    // The owner's file is removed last: a lock without it cannot be recognized as dead.
     release: async (at = layout) => {
       released = true;
       await release().catch(ignore);
       const isOurs = readOwner(at.owner)?.token === owner.token;
       if (at.root !== layout.root && isOurs) rmSync(lockDir(at), { recursive: true, force: true });
-      disown(at, owner);
+      removeOwner(at, owner);
     },
   };
 };
@@ -103,26 +102,26 @@ interface Taking {
   onLost: () => void;
 }
 
-// Who dies on the way leaves an owner without a lock, which the next one takes over; not a lock without an owner.
-const take = async (layout: Layout, self: Owner, taking: Taking): Promise<Release> => {
+// A crash on the way leaves an owner without a lock, which can be taken over, never a lock without an owner.
+const takeLock = async (layout: Layout, self: Owner, taking: Taking): Promise<Release> => {
   const { pace, onLost } = taking;
-  if (await succeed(layout, self, taking)) {
+  if (await replaceOwner(layout, self, taking)) {
     const release = await acquire(layout, pace, onLost);
     writeOwner(layout, self);
     return release;
   }
   const stale = pace.stale_ms;
   const isLocked = await lockfile.check(layout.lock, { realpath: false, stale });
-  if (isLocked || !claim(layout, self)) throw held(layout, readOwner(layout.owner));
+  if (isLocked || !claim(layout, self)) throw heldError(layout, readOwner(layout.owner));
   try {
     return await acquire(layout, pace, onLost);
   } catch (error) {
-    disown(layout, self);
+    removeOwner(layout, self);
     throw error;
   }
 };
 
-const disown = (layout: Layout, { token }: Owner): void => {
+const removeOwner = (layout: Layout, { token }: Owner): void => {
   if (readOwner(layout.owner)?.token === token) rmSync(layout.owner, { force: true });
 };
 
@@ -130,7 +129,7 @@ const ignore = (): void => undefined;
 
 const REMOVED = 'The lock on the workspace was removed';
 
-// A lock beside the own token is the own one. Throws where somebody took the workspace over between two looks.
+// A lock beside our own token is ours. Throws if another process took over the workspace in between.
 const regain = async (
   layout: Layout,
   owner: Owner,
@@ -141,31 +140,30 @@ const regain = async (
   const release = await again();
   if (!isKnown) claim(layout, owner);
   if (readOwner(layout.owner)?.token === owner.token) return release;
-  throw held(layout, readOwner(layout.owner));
+  throw heldError(layout, readOwner(layout.owner));
 };
 
 const lockDir = ({ lock }: Layout): string => `${lock}.lock`;
 
-// While nobody took it over it is ours to have again, by its token: wherever the workspace was meanwhile, whoever
-// removed the lock with all of `.dossier/`.
+// Undefined if the lock can be acquired again: the owner's file has our token, or is gone with all of `.dossier/`.
 const whyLost = (layout: Layout, { token }: Owner): string | undefined => {
   const { root, dossier, owner } = layout;
   if (!isDirectoryItself(root)) return awayFrom(root);
   if (statsAt(dossier) === undefined) mkdirSync(dossier, { mode: 0o700 });
   const now = readOwner(owner) ?? readOwner(`${owner}.${token}`);
   if (statsAt(owner) === undefined || now?.token === token) return undefined;
-  return `${now === undefined ? 'Another process' : nameOf(now)} has the workspace ${root} now. Stop that one, and this one goes on; or stop this one`;
+  return `${now === undefined ? 'Another process' : nameOf(now)} holds the workspace ${root} now. Stop that process, and this one continues; or stop this one`;
 };
 
-// Of another daemon that has died since. Throws, as for one that starts, while that one lives.
-const takeBack = async (
+// Takes the lock over from another daemon that died since. Throws while that daemon is alive.
+const retake = async (
   layout: Layout,
   self: Owner,
   taking: Taking,
 ): Promise<Release | undefined> => {
   const other = readOwner(layout.owner);
   if (other === undefined || other.token === self.token) return undefined;
-  return take(layout, self, taking);
+  return takeLock(layout, self, taking);
 };
 
 const acquire = async (
@@ -181,7 +179,7 @@ const acquire = async (
       onCompromised,
     });
   } catch (error) {
-    if (hasCode(error, 'ELOCKED')) throw held(layout, readOwner(layout.owner));
+    if (hasCode(error, 'ELOCKED')) throw heldError(layout, readOwner(layout.owner));
     throw error;
   }
 };
@@ -190,7 +188,7 @@ const acquire = async (
 export const proofOf = ({ token }: Owner, challenge: string): string =>
   createHmac('sha256', token).update(challenge).digest('hex');
 
-/** The daemon that holds the workspace now, as far as can be told; undefined when none does. */
+/** The daemon that holds the workspace now, as far as can be told; undefined if there is none. */
 export const holderOf = (layout: Layout): Owner | undefined => {
   const owner = readOwner(layout.owner);
   if (owner === undefined) return undefined;
@@ -199,60 +197,60 @@ export const holderOf = (layout: Layout): Owner | undefined => {
   return lives ? owner : undefined;
 };
 
-const held = ({ root }: Layout, owner: Owner | undefined, hint = ''): WorkspaceHeldError => {
+const heldError = ({ root }: Layout, owner: Owner | undefined, hint = ''): WorkspaceHeldError => {
   const who = owner === undefined ? 'another process' : nameOf(owner);
   const where = owner?.url === undefined ? '' : `, listening on ${owner.url}`;
   return new WorkspaceHeldError(
-    `The workspace ${root} is held by ${who}${where}. Stop that one first, or use it.${hint}`,
+    `The workspace ${root} is held by ${who}${where}. Stop that process first, or use it.${hint}`,
   );
 };
 
 const nameOf = ({ pid, host, since }: Owner): string => `process ${pid} on ${host}, since ${since}`;
 
 /**
- * Takes the place of an owner that is dead, or that nobody can judge from here and that gives no sign of life: its lock
- * is gone then. It has one successor ever, the one that makes the file named after its token; should that one die before
- * it is the owner, its own token names the next. False where nobody was. Throws when somebody lives.
+ * Replaces an owner that is dead, or invisible and without heartbeat, and removes its lock. An owner has exactly one successor:
+ * the process that creates the file named after its token; should it die too, its token names the next. Returns false if
+ * there was no owner; throws if an owner is alive.
  */
-const succeed = async (layout: Layout, self: Owner, taking: Taking): Promise<boolean> => {
+const replaceOwner = async (layout: Layout, self: Owner, taking: Taking): Promise<boolean> => {
   const first = readOwner(layout.owner);
   if (first === undefined) return false;
   let path = layout.owner;
   for (let last: Owner | undefined = first; last !== undefined; last = readOwner(path)) {
     const state = livenessOf(last);
-    if (state === 'alive') throw held(layout, last);
+    if (state === 'alive') throw heldError(layout, last);
     if (state === 'unknown') await untilSilent(layout, { ...taking, last, path });
     path = `${layout.owner}.${last.token}`;
     if (makeOwner(layout, path, self)) return takeOver(layout, first, path);
   }
-  // The line was cleared meanwhile: that is done by a new owner only.
-  throw held(layout, readOwner(layout.owner));
+  // The successor files were removed meanwhile, which only a new owner does.
+  throw heldError(layout, readOwner(layout.owner));
 };
 
-interface Heard extends Taking {
+interface Unseen extends Taking {
   last: Owner;
   path: string;
 }
 
-// One of this machine that may have died a moment ago is waited for, such as a container's that was started again.
-const untilSilent = async (layout: Layout, { last, path, pace, events }: Heard): Promise<void> => {
+// Waits for an owner on this machine that may just have died, as in a restarted container.
+const untilSilent = async (layout: Layout, { last, path, pace, events }: Unseen): Promise<void> => {
   const first = beatOf(layout, path);
   const since = performance.now();
   if (isNear(last)) events.waits?.(`${nameOf(last)} cannot be seen from here. ${WAITING}`);
   for (;;) {
     const beat = beatOf(layout, path);
     const fresh = isFresh(beat, pace);
-    if (beat !== first || (fresh && !isNear(last))) throw held(layout, last, UNSEEN);
+    if (beat !== first || (fresh && !isNear(last))) throw heldError(layout, last, UNSEEN);
     if (!fresh && performance.now() - since >= pace.listen_ms) return;
     await delay(pace.look_ms);
   }
 };
 
-const WAITING = 'Waiting for a sign of life of it, 30 s at most';
+const WAITING = 'Waiting for its heartbeat, at most 30 s';
 const UNSEEN =
-  ' It cannot be seen from here: should it have ended, the workspace is free 30 s after its last sign of life.';
+  ' It cannot be seen from here: if it has ended, the workspace is free 30 s after its last heartbeat.';
 
-// A lock is made after its owner's file, and goes before it.
+// The lock is created after its owner's file, and removed before it.
 const beatOf = (layout: Layout, path = layout.owner): number => {
   const [lock, file] = [lockDir(layout), path].map((each) => statsAt(each)?.mtimeMs);
   return path === layout.owner ? (lock ?? file ?? 0) : Math.max(lock ?? 0, file ?? 0);
@@ -267,33 +265,33 @@ const takeOver = (layout: Layout, former: Owner, place: string): boolean => {
     return true;
   }
   rmSync(place, { force: true });
-  throw held(layout, now);
+  throw heldError(layout, now);
 };
 
-// A file that cannot be read is of nobody; one that was made meanwhile is of whoever was first.
+// An unreadable owner's file is replaced; if another process creates the file first, that process wins.
 const claim = (layout: Layout, self: Owner): boolean => {
   if (readOwner(layout.owner) === undefined) rmSync(layout.owner, { force: true });
   return makeOwner(layout, layout.owner, self);
 };
 
-const clearLine = ({ dossier, owner }: Layout): void => {
+const removeSuccessors = ({ dossier, owner }: Layout): void => {
   const start = `${basename(owner)}.`;
   for (const name of readdirSync(dossier))
-    if (name.startsWith(start) || (WRITTEN.test(name) && isLeft(join(dossier, name))))
+    if (name.startsWith(start) || (TEMPORARY_NAME.test(name) && isLeftover(join(dossier, name))))
       rmSync(join(dossier, name), { force: true });
 };
 
-const WRITTEN = /^daemon\.[0-9a-f]{8}-[0-9a-f-]{27}$/;
+const TEMPORARY_NAME = /^daemon\.[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const OLD_MS = 60_000;
 
-// What somebody wrote who died before it was in its place. Whose a torn one is nobody can tell: it goes once it is old.
-const isLeft = (path: string): boolean => {
+// Whether a temporary owner's file can be removed: its writer is dead, or the file is torn and older than 60 s.
+const isLeftover = (path: string): boolean => {
   const writer = readOwner(path);
   if (writer !== undefined) return livenessOf(writer) === 'dead';
   return Date.now() - (statsAt(path)?.mtimeMs ?? Date.now()) > OLD_MS;
 };
 
-// One that is torn says nothing.
+// A torn file reads as undefined.
 const readOwner = (path: string): Owner | undefined => {
   const text = orElse(() => readFileSync(path, 'utf8'), '', 'ENOENT');
   return orElse(() => JSON.parse(text) as Owner, undefined);
@@ -302,7 +300,7 @@ const readOwner = (path: string): Owner | undefined => {
 const writeOwner = (layout: Layout, value: Owner): void =>
   renameSync(writeBeside(layout, value), layout.owner);
 
-/** One of several that make the same file wins; it is there with all that it says. */
+/** Creates an owner's file atomically; returns false if another process created it first. */
 const makeOwner = (layout: Layout, path: string, value: Owner): boolean => {
   const written = writeBeside(layout, value);
   try {

@@ -8,29 +8,29 @@ import { createFile } from '../fs/durable.ts';
 import type { Layout } from '../layout.ts';
 import { FORMAT } from '../records/settings.ts';
 
-/** From one form of a workspace's files to the next. */
+/** An upgrade from one format of the workspace's files to the next. */
 export interface Step {
-  /** The form that it leads to, one more than the one before. */
+  /** The new format, one more than the previous one. */
   to: number;
-  /** Done again from its beginning where it was interrupted. */
+  /** Repeated from the beginning if it was interrupted. */
   upgrade: (layout: Layout) => Promise<void>;
 }
 
-/** Each release that changes the form of files adds one, and keeps a workspace of the release before as a test. */
+/** A release that changes the format adds a step, and a workspace of the previous release as a test. */
 const STEPS: readonly Step[] = [];
 
 export class FormatError extends Error {
   override readonly name = 'FormatError';
 }
 
-/** The form of a workspace's files, as workspace.md says it: 1 where it says none. */
+/** The format of a workspace's files from workspace.md; 1 if it names none. */
 export const formatOf = (layout: Layout): number => {
   const parse = (text: string): unknown => formatIn(text);
   const value = Number(readEntry(layout.settings, { before: undefined, parse })?.value ?? 1);
   return Number.isInteger(value) && value > 1 ? value : 1;
 };
 
-// Also of a file that cannot be read otherwise: a newer Dossier may take for YAML what this one does not.
+// Also reads the format of a file with invalid YAML, which a newer Dossier may accept.
 const formatIn = (text: string): unknown => {
   try {
     return parseFrontMatter(text).data.format;
@@ -40,16 +40,16 @@ const formatIn = (text: string): unknown => {
   }
 };
 
-/** Throws FormatError where a newer Dossier has written the workspace. Writes nothing. */
+/** Throws FormatError if a newer Dossier wrote the workspace. Writes nothing. */
 export const refuseNewer = (layout: Layout, newest = FORMAT): void => {
   const format = formatOf(layout);
   if (format <= newest) return;
   throw new FormatError(
-    `${layout.root} has files of format ${format}, which a newer Dossier wrote; this one knows ${newest} at most. Nothing was changed. Install the newest: npm install -g dossierd@latest.`,
+    `${layout.root} has files of format ${format}, written by a newer Dossier; this one supports up to ${newest}. Nothing was changed. Update Dossier: npm install -g dossierd@latest.`,
   );
 };
 
-/** Brings the files of an older release into today's form, step by step. Only for whoever holds the workspace. */
+/** Upgrades the files of an older release step by step. The caller holds the workspace lock. */
 export const upgrade = async (layout: Layout, steps: readonly Step[] = STEPS): Promise<void> => {
   if (isFresh(layout)) return;
   const from = formatOf(layout);

@@ -4,15 +4,15 @@ import { type Layout, layoutOf } from '../layout.ts';
 import { lockWorkspace } from './daemon-lock.ts';
 import { refuseNewer, upgrade } from './format.ts';
 
-/** A workspace that this process alone may write to, and has not read. */
+/** A workspace whose lock this process holds, without having read it. */
 export interface HeldWorkspace {
   readonly layout: Layout;
-  /** Throws `read_only` when the lock was lost: before every step that writes. */
+  /** Throws `read_only` if the lock was lost. Call it before each write. */
   check(): void;
   release(): Promise<void>;
 }
 
-/** Takes the lock of a workspace, as the daemon does. Throws WorkspaceHeldError when another process has it. */
+/** Acquires the lock of a workspace, as the daemon does. Throws WorkspaceHeldError if another process has it. */
 export const holdWorkspace = async (root: string): Promise<HeldWorkspace> => {
   const layout = layoutOf(root);
   refuseNewer(layout);
@@ -22,7 +22,7 @@ export const holdWorkspace = async (root: string): Promise<HeldWorkspace> => {
     lost: () => {
       isLost = true;
     },
-    // Who had it in between may have changed anything.
+    // The holder in between may have changed anything, so the lock stays lost.
     regained: () => undefined,
   });
   await upgrade(layout);
@@ -32,7 +32,7 @@ export const holdWorkspace = async (root: string): Promise<HeldWorkspace> => {
       if (isLost)
         throw new StoreError(
           'read_only',
-          'Another process took the workspace meanwhile. Nothing more was written; run this again.',
+          'Another process took over the workspace, so nothing more was written. Run the command again.',
         );
     },
     release: () => lock.release(),

@@ -11,76 +11,82 @@ import { dropTemporary } from '../fs/durable.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { syncDirectory, writeSynced } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
-import type { MadeOnce } from '../reconcile/new-id.ts';
+import type { IdempotentCall } from '../reconcile/new-id.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
-/** What was answered to a call, as it is sent again. */
-export interface FirstAnswer {
+/** The saved response to a request with an idempotency key. */
+export interface SavedResponse {
   status: number;
   headers: Record<string, string>;
   etag?: string;
   body?: string;
 }
 
-/** A call that is made once, however often it is sent. */
+/** A request with an idempotency key. */
 export interface OnceCall {
-  /** As the client made it up. Its hash names the file. */
+  /** Chosen by the client. Its hash names the file. */
   key: string;
-  /** The hash of all that the call says; of one whose body is read while it is made, once that is known. */
+  /** The hash of the request; for an upload, a function that resolves once the body was read. */
   said: string | (() => Promise<string>);
-  /** `again` when it is made again because the daemon died before it had answered. */
-  make: (call: MadeOnce) => Promise<FirstAnswer>;
+  /** Runs the request; `again` is true if the daemon died during an earlier attempt. */
+  make: (call: IdempotentCall) => Promise<SavedResponse>;
 }
 
-export type Once = { answer: FirstAnswer; isFirst: boolean } | 'in_use' | 'mismatch';
+export type KeyedResult = { answer: SavedResponse; isFirst: boolean } | 'in_use' | 'mismatch';
 
 /**
- * The first answers to calls that carry a key, kept for 24 hours. A call is noted on disk before it is made, and its answer
- * before it is sent. One that fails is forgotten where nothing came of it; else what came of it is found by its seed when
- * it is sent again.
+ * The first responses to requests with an idempotency key, kept for 24 hours. A request is recorded on disk before it runs,
+ * and its response before it is sent. A failed request is forgotten if it wrote nothing; otherwise a repetition finds what
+ * it wrote by the ids that are derived from its seed.
  */
 export interface FirstAnswers {
-  once(call: OnceCall): Promise<Once>;
+  once(call: OnceCall): Promise<KeyedResult>;
 }
 
-interface Kept {
+interface KeptRequest {
   at: string;
   seed: string;
   said?: string;
-  answer?: FirstAnswer;
+  answer?: SavedResponse;
 }
 
 const KEEP_MS = 86_400_000;
 
-export const createFirstAnswers = (store: Store, most: Most = MOST): FirstAnswers => {
+export const createFirstAnswers = (store: Store, most: Limits = LIMITS): FirstAnswers => {
   const { layout, clock } = store;
   const underWay = new Set<string>();
-  const shelf = createShelf(layout, most);
-  const answerTo = async (name: string, call: OnceCall): Promise<Once> => {
+  const responses = createResponseFiles(layout, most);
+  const answerTo = async (name: string, call: OnceCall): Promise<KeyedResult> => {
     const known = readKept(layout, name, clock());
     const saysOther = async (): Promise<boolean> =>
-      known?.said !== undefined && known.said !== (await saidBy(call, known.answer !== undefined));
+      known?.said !== undefined &&
+      known.said !== (await requestHash(call, known.answer !== undefined));
     if (await saysOther()) return 'mismatch';
     if (known?.answer !== undefined) return { answer: known.answer, isFirst: false };
     if (known !== undefined) return make(name, call, known, true);
-    const said = await saidBy(call, false);
+    const said = await requestHash(call, false);
     const at = clock().toISOString();
     return make(name, call, { at, seed: randomUUID(), ...(said !== undefined && { said }) });
   };
-  const make = async (name: string, call: OnceCall, kept: Kept, again = false): Promise<Once> => {
+  const make = async (
+    name: string,
+    call: OnceCall,
+    kept: KeptRequest,
+    again = false,
+  ): Promise<KeyedResult> => {
     await readyToWrite(store);
-    shelf.makeRoom(clock());
-    await shelf.put(name, kept);
+    responses.makeRoom(clock());
+    await responses.put(name, kept);
     try {
       const answer = await call.make({ seed: kept.seed, again });
-      const said = await saidBy(call, true);
-      // What was made is answered, also where the answer cannot be kept: made again, it is the same.
-      await shelf
+      const said = await requestHash(call, true);
+      // A response that cannot be saved is sent all the same: a repetition gives the same response.
+      await responses
         .put(name, { ...kept, ...(said !== undefined && { said }), answer })
-        .catch((error: unknown) => store.report(error, 'keeping the answer to a call with a key'));
+        .catch((error: unknown) => store.report(error, 'saving the response to a keyed request'));
       return { answer, isFirst: true };
     } catch (error) {
-      if (!again && (isRefusal(error) || writeStage() !== 'placed')) shelf.drop(name);
+      if (!again && (isRefusal(error) || writeStage() !== 'placed')) responses.drop(name);
       throw error;
     }
   };
@@ -98,56 +104,57 @@ export const createFirstAnswers = (store: Store, most: Most = MOST): FirstAnswer
   };
 };
 
-// What is refused is decided: made anew, it makes nothing a second time.
+// A refused request wrote nothing, so a repetition may run again.
 const isRefusal = (error: unknown): boolean => {
   if (error instanceof StoreError) return error.code !== 'may_be_written';
   return error instanceof Error && 'status' in error && Number(error.status) < 500;
 };
 
-const isYoung = ({ at }: Kept, now: Date): boolean => now.getTime() - Date.parse(at) < KEEP_MS;
+const isYoung = ({ at }: KeptRequest, now: Date): boolean =>
+  now.getTime() - Date.parse(at) < KEEP_MS;
 
 const fileOf = ({ answers }: Layout, name: string): string => join(answers, `${name}.json`);
 
-// Of an upload it is known once all of it came.
-const saidBy = async ({ said }: OnceCall, isOver: boolean): Promise<string | undefined> => {
+// The hash of an upload is known once its body was read.
+const requestHash = async ({ said }: OnceCall, isOver: boolean): Promise<string | undefined> => {
   if (typeof said === 'string') return said;
   return isOver ? said() : undefined;
 };
 
-// One that is damaged says nothing. One that cannot be read this moment may say that the call was made.
-const readKept = (layout: Layout, name: string, now: Date): Kept | undefined =>
+// A damaged file is ignored. A disk fault is thrown, since the file may say that the request ran.
+const readKept = (layout: Layout, name: string, now: Date): KeptRequest | undefined =>
   orElseUnlessFault(() => {
     const bytes = readRegularFile(layout.root, fileOf(layout, name));
-    const kept = bytes && (JSON.parse(bytes.toString('utf8')) as Kept);
+    const kept = bytes && (JSON.parse(bytes.toString('utf8')) as KeptRequest);
     return kept && isYoung(kept, now) ? kept : undefined;
   }, undefined);
 
-interface Most {
+interface Limits {
   files: number;
   bytes: number;
 }
 
-const MOST: Most = { files: 10_000, bytes: 67_108_864 };
+const LIMITS: Limits = { files: 10_000, bytes: 67_108_864 };
 
-interface OnShelf {
+interface ResponseFile {
   at: number;
   bytes: number;
 }
 
-/** The files, oldest first. Beyond what there is room for, the oldest go before their time. */
-const createShelf = (layout: Layout, most: Most) => {
-  let all: Map<string, OnShelf> | undefined;
-  const known = (): Map<string, OnShelf> => {
+/** The saved responses, oldest first. Beyond the limits the oldest are removed early. */
+const createResponseFiles = (layout: Layout, most: Limits) => {
+  let all: Map<string, ResponseFile> | undefined;
+  const known = (): Map<string, ResponseFile> => {
     all ??= new Map(filesOf(layout).toSorted(([, a], [, b]) => a.at - b.at));
     return all;
   };
   const drop = (name: string): void => {
-    // One that stays says that the call may have been made: it is made again as the same.
+    // A file that cannot be removed makes a repetition run with the same ids, which is safe.
     if (isDone(() => rmSync(fileOf(layout, name), { force: true }))) known().delete(name);
   };
   return {
     drop,
-    put: async (name: string, kept: Kept): Promise<void> => {
+    put: async (name: string, kept: KeptRequest): Promise<void> => {
       const text = JSON.stringify(kept);
       const ready = join(layout.tmp, randomUUID());
       try {
@@ -173,8 +180,8 @@ const createShelf = (layout: Layout, most: Most) => {
   };
 };
 
-const filesOf = (layout: Layout): [string, OnShelf][] =>
-  listDirectory(layout.answers).flatMap((file): [string, OnShelf][] => {
+const filesOf = (layout: Layout): [string, ResponseFile][] =>
+  listDirectory(layout.answers).flatMap((file): [string, ResponseFile][] => {
     const stats = statsAt(join(layout.answers, file));
     if (stats === undefined || !file.endsWith('.json')) return [];
     return [[file.slice(0, -'.json'.length), { at: stats.mtimeMs, bytes: stats.size }]];

@@ -1,19 +1,19 @@
 import { lstatSync } from 'node:fs';
 import type { FileProblem } from '../front-matter/problem.ts';
 import type { Layout } from '../layout.ts';
-import { problemsIn, readItem } from '../reconcile/item-files.ts';
+import { problemsIn, readItem } from '../reconcile/read-item.ts';
 import { walk } from '../reconcile/walk.ts';
 import { watchesWanted } from '../watch/watch-limits.ts';
 
 export interface Inspection {
   items: number;
-  /** Files that cannot be used as the record they should be. */
+  /** Unreadable records. */
   problems: FileProblem[];
-  /** So many directories the daemon wants to watch, at the most. */
+  /** The most directories that the daemon would watch. */
   watches: number;
 }
 
-/** Reads every Work item of a workspace that another process may have open: takes no lock and writes nothing. */
+/** Reads every Work item of a workspace that another process may have open. Acquires no lock and writes nothing. */
 export const inspectWorkspace = ({ root }: Layout): Inspection => {
   const problems: FileProblem[] = [];
   let items = 0;

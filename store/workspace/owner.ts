@@ -4,20 +4,20 @@ import { hostname } from 'node:os';
 import { orElse } from '../base/attempt.ts';
 import { hasCode } from '../fs/durable.ts';
 
-/** Who holds the workspace: enough to tell whether that process is still alive, where it can be seen from here. */
+/** The process that holds the workspace, with enough to tell whether it is alive, if it is visible from here. */
 export interface Owner {
   token: string;
   pid: number;
   started: string;
   boot: string;
-  /** Its process namespace: a number says who somebody is in there alone. Empty where none can be told. */
+  /** Its process namespace, in which `pid` is valid. Empty if unknown. */
   namespace?: string;
   host: string;
   since: string;
   url?: string;
-  /** The path of the socket that it listens on besides, if it does. */
+  /** The path of the Unix socket that it listens on, if any. */
   socket?: string;
-  /** The state directory that it keeps decisions in. */
+  /** Its state directory, which has the operator's decisions. */
   state?: string;
 }
 
@@ -32,9 +32,9 @@ export const describeSelf = (): Owner => ({
 });
 
 /**
- * Whether an owner lives. Of one in another process namespace, on another machine, or before another start of this one,
- * only what is seen alive is known: else the heartbeat of the lock has to tell. The name of a namespace is given again
- * once that one is gone, so within one start of the machine it is either the same one or its owner is dead.
+ * Whether an owner is alive. In another process namespace, on another machine or before a reboot, a process that is not
+ * visible is 'unknown', and the heartbeat of the lock decides. The kernel reuses the name of a namespace only after its end,
+ * so within one boot the same name means the same namespace, or a dead owner.
  */
 export const livenessOf = (owner: Owner): 'alive' | 'dead' | 'unknown' => {
   const isHere = owner.host === hostname() && owner.boot === bootId();
@@ -43,7 +43,7 @@ export const livenessOf = (owner: Owner): 'alive' | 'dead' | 'unknown' => {
   return owner.boot === bootId() && isSeenBelow(owner) ? 'alive' : 'unknown';
 };
 
-/** By all that it says of itself, it is, or was, on this machine. */
+/** Whether the owner is, or was, on this machine, by host name or boot id. */
 export const isNear = ({ host, boot }: Owner): boolean => host === hostname() || boot === bootId();
 
 const isAlive = ({ pid, started }: Owner): boolean =>
@@ -57,7 +57,7 @@ const answersSignal = (pid: number): boolean => {
   }
 };
 
-// From the outer namespace the processes of an inner one are seen, under other numbers.
+// An outer namespace sees the processes of an inner one under other pids.
 const isSeenBelow = ({ pid, started, namespace: theirs = '' }: Owner): boolean =>
   theirs !== '' &&
   namesIn('/proc').some(
@@ -71,7 +71,7 @@ const isSeenBelow = ({ pid, started, namespace: theirs = '' }: Owner): boolean =
 const innermostId = (pid: string): string | undefined =>
   /^NSpid:.*\s(\d+)$/m.exec(textOf(`/proc/${pid}/status`) ?? '')?.[1];
 
-/** In clock ticks since boot: with it a process id that was given to another process is told apart. A zombie is dead. */
+/** Start time in clock ticks since boot, which detects a reused pid. Undefined for a zombie, which counts as dead. */
 const startTimeOf = (pid: number | string): string | undefined => {
   const stat = textOf(`/proc/${pid}/stat`);
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
@@ -80,8 +80,8 @@ const startTimeOf = (pid: number | string): string | undefined => {
 
 const bootId = (): string => textOf('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
 
-// Where /proc is another namespace's, or there is none on a system that has them, numbers say nothing. Other systems have
-// one for all.
+// Empty on Linux if /proc is missing or belongs to another namespace, where pids are meaningless. Other systems have one
+// namespace.
 const namespace = (): string => {
   if (process.platform !== 'linux') return process.platform;
   return linkAt('/proc/self') === `${process.pid}` ? (linkAt('/proc/self/ns/pid') ?? '') : '';

@@ -12,12 +12,12 @@ import { undoDay } from '../fs/place.ts';
 import type { Layout } from '../layout.ts';
 import type { Store } from '../store.ts';
 
-/** As Standard Webhooks writes them: 256 random bits. */
+/** 256 random bits in the format of Standard Webhooks. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /**
- * The secret of a webhook registration, from `.dossier/secrets`, which no one else on this machine may read and git never
- * adds. A registration that was made by hand gets one when it first needs it; `made` says so.
+ * The secret of a webhook registration, from `.dossier/secrets`, which only its owner can read and git ignores. A hand-made
+ * registration gets a secret when it first needs one; then `made` is true.
  */
 export const secretOf = async (
   store: Store,
@@ -26,36 +26,33 @@ export const secretOf = async (
   const known = readSecret(store.layout, id);
   if (known !== undefined) return { secret: known, made: false };
   return store.locks.take(lockOn.secret(id), async () => {
-    const kept = readSecret(store.layout, id) ?? revived(store.layout, id);
+    const kept = readSecret(store.layout, id) ?? restoreRetired(store.layout, id);
     if (kept !== undefined) return { secret: kept, made: false };
     const secret = newSecret();
-    await keepSecret(store.layout, id, secret);
+    await saveSecret(store.layout, id, secret);
     return { secret, made: true };
   });
 };
 
-/** Keeps the secret of a new registration: one line, mode 0600. */
-export const keepSecret = async (layout: Layout, id: string, secret: string): Promise<void> => {
+/** Saves the secret of a new registration: one line, mode 0600. */
+export const saveSecret = async (layout: Layout, id: string, secret: string): Promise<void> => {
   if (await createFile(layout, join(layout.secrets, id), `${secret}\n`, { mode: 0o600 })) return;
-  const message = `.dossier/secrets/${id} holds no secret. Write one line into it, or remove it`;
+  const message = `.dossier/secrets/${id} has no secret. Write one line into it, or remove it`;
   throw new StoreError('unreadable_record', message);
 };
 
-/** Nothing came of its registration: it goes, now or, where it cannot be removed, with the orphans of the next start. */
+/** Removes the secret of a registration that failed. If that fails too, the next start removes it as an orphan. */
 export const dropSecret = (layout: Layout, id: string): void => {
   const path = join(layout.secrets, id);
   if (isDone(() => rmSync(path, { force: true }))) noteTakenBack(path);
 };
 
-/**
- * The registration is gone, and git or the operator may bring it back: its secret goes with what can be undone, and is
- * found there again for as long as that is kept.
- */
+/** Moves the secret of a removed registration to `.dossier/undo`, where it is found if the registration comes back. */
 export const retireSecret = (layout: Layout, id: string): void => {
-  moved(join(layout.secrets, id), join(undoDay(layout), retiredName(id)));
+  moveFile(join(layout.secrets, id), join(undoDay(layout), retiredName(id)));
 };
 
-/** The secret of a registration, also of one that was removed lately; undefined where none is kept. Makes none. */
+/** The secret of a registration, also of a recently removed one; undefined if there is none. Creates none. */
 export const keptSecret = (layout: Layout, id: string): string | undefined => {
   const known = readSecret(layout, id);
   if (known !== undefined) return known;
@@ -64,14 +61,14 @@ export const keptSecret = (layout: Layout, id: string): string | undefined => {
   return retired.find((secret) => secret !== undefined);
 };
 
-/** Of registrations alone. */
+/** The ids of registrations that have a secret. */
 export const secretIds = ({ secrets }: Layout): string[] =>
   readdirSync(secrets).filter((name) => name !== INCOMING);
 
-/** The file of what the code host signs with. */
+/** File name of the secret that the code host signs with. */
 export const INCOMING = 'codehost';
 
-/** What webhooks of the code host may be signed with: the secret that was set last, then the one before it. */
+/** The secrets that verify webhooks of the code host: the last one that was set, then the one before it. */
 export const incomingSecrets = (layout: Layout): string[] => linesOf(readIncoming(layout));
 
 const readIncoming = (layout: Layout): Buffer | undefined =>
@@ -80,7 +77,7 @@ const readIncoming = (layout: Layout): Buffer | undefined =>
 const linesOf = (bytes: Buffer | undefined): string[] =>
   (bytes?.toString('utf8') ?? '').split(/\r?\n/).filter(Boolean);
 
-/** Sets it, and keeps the one that held so far, for what is signed with that while it is changed; null forgets both. */
+/** Sets the code host's secret and keeps the previous one for deliveries already signed with it; null removes both. */
 export const setIncomingSecret = ({ layout, locks }: Store, secret: string | null): Promise<void> =>
   locks.take(lockOn.secret(INCOMING), async () => {
     const path = join(layout.secrets, INCOMING);
@@ -93,7 +90,7 @@ export const setIncomingSecret = ({ layout, locks }: Store, secret: string | nul
     if (secret === held) return;
     const text = [secret, held].flatMap((line) => (line === undefined ? [] : `${line}\n`)).join('');
     if (!(await putFile(layout, path, { before, mode: 0o600 }, text))) {
-      const message = `.dossier/secrets/${INCOMING} was changed by hand this moment. Try again`;
+      const message = `.dossier/secrets/${INCOMING} was edited meanwhile. Try again`;
       throw new StoreError('file_busy', message);
     }
   });
@@ -108,13 +105,13 @@ const secretAt = ({ root }: Layout, path: string): string | undefined =>
     ?.toString('utf8')
     .replace(/\r?\n$/, '') || undefined;
 
-const revived = (layout: Layout, id: string): string | undefined => {
+const restoreRetired = (layout: Layout, id: string): string | undefined => {
   const target = join(layout.secrets, id);
   const day = readdirSync(layout.undo)
     .toSorted()
-    .findLast((name) => moved(join(layout.undo, name, retiredName(id)), target));
+    .findLast((name) => moveFile(join(layout.undo, name, retiredName(id)), target));
   return day === undefined ? undefined : readSecret(layout, id);
 };
 
-const moved = (from: string, to: string): boolean =>
+const moveFile = (from: string, to: string): boolean =>
   isDone(() => renameSync(from, to), 'ENOENT', 'ENOTDIR');

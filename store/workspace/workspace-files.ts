@@ -27,8 +27,7 @@ export const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees
 .*.sw?
 `;
 
-// No merge=union, though both of two machines may append: it keeps what one of them removed, repeats keys of YAML and
-// numbers of events, and tells nobody.
+// No merge=union: it keeps lines that one side removed, and silently repeats YAML keys and event numbers.
 export const GITATTRIBUTES = `# A plan is approved, and a proof verified, by its bytes: git changes none of them, also where it likes other line ends
 * -text
 # Written by the daemon, whole: after a conflict there is the one or the other, not lines of both
@@ -37,15 +36,15 @@ events.ndjson -merge
 `;
 
 /**
- * Makes the files that a workspace should have and has not: settings, and what keeps git from secrets and from changing
- * bytes. Touches nothing that is there. Answers what it made.
+ * Creates the missing files of a workspace: settings, .gitignore files that protect secrets, and .gitattributes. Existing
+ * files stay. Returns the names of the files that it created.
  */
 export const makeWorkspaceFiles = async (
   layout: Layout,
   settings = SETTINGS_TEXT,
 ): Promise<string[]> => {
   makeSyncedDirectory(layout.tmp, 0o700, layout.root);
-  // Whatever the operator's own .gitignore says, no `git add` reaches a secret.
+  // Keeps `git add` from secrets, whatever the operator's own .gitignore says.
   const wanted = {
     '.dossier/.gitignore': '*\n',
     '.gitignore': GITIGNORE,
@@ -61,23 +60,23 @@ export const makeWorkspaceFiles = async (
   return made;
 };
 
-/** Makes the directory of a workspace if need be; answers why it cannot be one, in words that follow its path. */
+/** Creates the directory of a workspace if missing; returns why it cannot be used, as words that follow its path. */
 export const makeWorkspace = (root: string): string | undefined =>
-  explained(() => makeSyncedDirectory(root)) ?? whyNoWorkspace(root);
+  explainFailure(() => makeSyncedDirectory(root)) ?? whyNoWorkspace(root);
 
-/** Why a directory cannot be a workspace, in words that follow its path; undefined when it can. Writes nothing. */
+/** Why a directory cannot be a workspace, as words that follow its path; undefined if it can. Writes nothing. */
 export const whyNoWorkspace = (root: string): string | undefined =>
-  explained(() => {
+  explainFailure(() => {
     opendirSync(root).closeSync();
     accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
   });
 
 /**
- * Why nothing can be written to a workspace that is there, in words that follow its path: a file is made beside its
- * records, and where the daemon makes its own, and is gone again.
+ * Why an existing workspace cannot be written, as words that follow its path; undefined if it can. Creates and removes a
+ * file beside the records and in .dossier/tmp.
  */
 export const whyNotWritten = ({ root, tmp }: Layout): string | undefined =>
-  explained(() => {
+  explainFailure(() => {
     for (const dir of [root, tmp]) if (isDirectoryItself(dir)) tryWrite(beside(join(dir, 'try')));
   });
 
@@ -92,32 +91,32 @@ const tryWrite = (path: string): void => {
   }
 };
 
-const explained = (attempt: () => unknown): string | undefined => {
+const explainFailure = (attempt: () => unknown): string | undefined => {
   try {
     attempt();
     return undefined;
   } catch (error) {
-    const words = hasCode(error, 'ENOENT') ? 'cannot be made' : fileRefusal(error);
+    const words = hasCode(error, 'ENOENT') ? 'cannot be created' : fileRefusal(error);
     if (words === undefined) throw error;
     return words;
   }
 };
 
-/** Why the file system refuses something, in words that follow a path; undefined for what is no such error. */
+/** The reason of a file system error, as words that follow a path; undefined for other errors. */
 export const fileRefusal = (error: unknown): string | undefined =>
   WHY_NOT.find(([code]) => hasCode(error, code))?.[1];
 
 const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
   ['ENOTDIR', 'is a file, or below one'],
   ['EEXIST', 'is a file, or below one'],
-  ['EISDIR', 'is a directory, and a file has to be there'],
+  ['EISDIR', 'is a directory, but must be a file'],
   ['EACCES', 'cannot be read and written by this user'],
   ['EPERM', 'cannot be read and written by this user'],
   ['EROFS', 'is on a file system that is mounted read-only'],
-  ['ELOOP', 'is a link that leads in a circle'],
+  ['ELOOP', 'is a loop of symbolic links'],
   ['ENOSPC', 'is on a disk that is full'],
-  ['EDQUOT', 'is on a disk of which this user may have no more'],
+  ['EDQUOT', 'is on a disk on which this user has reached the quota'],
   ['EIO', 'is on a disk that fails'],
-  ['EMFILE', 'cannot be opened: this process may have no more open files (ulimit -n)'],
-  ['ENFILE', 'cannot be opened: this system may have no more open files'],
+  ['EMFILE', 'cannot be opened: this process has too many open files (ulimit -n)'],
+  ['ENFILE', 'cannot be opened: this system has too many open files'],
 ];

@@ -9,32 +9,33 @@ import { waitsForTrust } from '../settings/trust/waiting.ts';
 import { remembered, type Store } from '../store.ts';
 import { readAnyWorktree, worktreeFile, worktreeOwners, writeWorktree } from './worktrees.ts';
 
-/**
- * Where a Work item is worked on, as a record says that this machine did not write, for the operator to confirm; undefined
- * for any other.
- */
+/** The worktree record of a Work item if this machine did not write it, for the operator to confirm; undefined otherwise. */
 export const claimedWorktree = (layout: Layout, caseId: string): WaitingValue | undefined => {
   const found = ifReadable(() => readAnyWorktree(layout, caseId), undefined);
   if (found === undefined || found.isOurs) return undefined;
   const value = claimOf(found.record);
   return {
-    ...{ key: `worktrees/${caseId}`, kind: 'worktree', value, trusted_value: null },
-    ...{ file: relative(layout.root, worktreeFile(layout, caseId)), case_id: caseId },
+    key: `worktrees/${caseId}`,
+    kind: 'worktree',
+    value,
+    trusted_value: null,
+    file: relative(layout.root, worktreeFile(layout, caseId)),
+    case_id: caseId,
     hash: trustHash(value),
     since: found.record.created_at,
   };
 };
 
-/** All of them, those of Work items that are gone among them. */
+/** All such records, including those of Work items that are gone. */
 export const claimedWorktrees = (layout: Layout): WaitingValue[] =>
   worktreeOwners(layout).flatMap((id) => claimedWorktree(layout, id) ?? []);
 
 const seen = remembered((): { claims: WaitingValue[] } => ({ claims: [] }));
 
-/** The same as they were last looked at. */
-export const seenClaims = (store: Store): readonly WaitingValue[] => seen(store).claims;
+/** The claims as last read. */
+export const cachedClaims = (store: Store): readonly WaitingValue[] => seen(store).claims;
 
-/** Looks at them again, and reports them as problems of their files. */
+/** Reads the claims again, and reports them as problems of their files. */
 export const lookAtWorktrees = (store: Store): WaitingValue[] => {
   const claims = claimedWorktrees(store.layout).map((claim) => {
     const title = itemOf(store, claim.case_id ?? '')?.files.case.value?.matter.title;
@@ -49,7 +50,7 @@ export const lookAtWorktrees = (store: Store): WaitingValue[] => {
   return claims;
 };
 
-/** Makes them this machine's own, as far as they are what was looked at. Answers the ids of their Work items. */
+/** Makes claims that did not change since they were shown this machine's own. Returns the ids of their Work items. */
 export const confirmWorktrees = async (
   layout: Layout,
   values: readonly WaitingValue[],
@@ -65,5 +66,5 @@ export const confirmWorktrees = async (
   return confirmed;
 };
 
-// Neither a set-up nor a turn that another machine had under way: by their marks processes would be ended here.
+// Without the markers of another machine's set-up or turn: processes with those markers would be ended here.
 const claimOf = ({ setup_marker: _marker, turn_dir: _turn, ...record }: WorktreeRecord) => record;

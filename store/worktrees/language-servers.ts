@@ -6,13 +6,13 @@ import { ifReadable } from '../front-matter/problem.ts';
 import { createFile } from '../fs/durable.ts';
 import type { Layout } from '../layout.ts';
 
-/** The run markers of the language servers that this machine started and has not seen end. */
+/** The run markers of language servers that this machine started and that may still run. */
 export const serverMarkers = (layout: Layout): string[] =>
   listDirectory(layout.languageServers).filter((marker) =>
     ifReadable(() => readOurs(layout, fileOf(layout, marker), Object), undefined),
   );
 
-/** Resolves when it is on disk: only then may the server start. */
+/** Saves a marker. The server may start once it is on disk, when the promise resolves. */
 export const noteServer = async (layout: Layout, marker: string): Promise<void> => {
   const path = fileOf(layout, marker);
   await createFile(layout, path, sealedText(layout, path, {}), { mode: 0o600 });

@@ -8,14 +8,14 @@ import { syncDirectory } from '../fs/synced.ts';
 import type { Layout } from '../layout.ts';
 import { TurnRecord } from '../records/turn.ts';
 
-/** Where the repository of a Work item's turn is, with what belongs to it. */
+/** The paths of the repository of a Work item's turn. */
 export interface TurnPlaces {
   home: string;
   /** The repository itself. */
   dir: string;
-  /** A file that leads there, as a worktree's `.git` does. */
+  /** A file that points to the repository, like the `.git` of a worktree. */
   pointer: string;
-  /** Where inside a sandbox the operator's own repository is seen that the turn's lies over. */
+  /** The mount point of the operator's repository inside a sandbox. */
   operator: string;
 }
 
@@ -29,15 +29,15 @@ export const turnPlaces = ({ repositories }: Layout, caseId: string): TurnPlaces
   };
 };
 
-/** The turn of a Work item that is not taken in yet; there is one at most. Throws `unreadable_record`. */
+/** The turn of a Work item whose work is not imported yet; there is at most one. Throws `unreadable_record`. */
 export const readTurn = (layout: Layout, caseId: string): TurnRecord | undefined =>
   readOurs(layout, fileOf(layout, caseId), (value) => checkedBy(TurnRecord, value));
 
-/** The Work items with such a turn. */
+/** The ids of Work items with such a turn. */
 export const turnOwners = ({ repositories }: Layout): string[] =>
   listDirectory(repositories).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
 
-/** Removes what is left of a turn that never began. */
+/** Removes files of turns that never began. */
 export const dropHalfTurns = ({ repositories }: Layout): void => {
   const names = new Set(listDirectory(repositories));
   for (const name of names)
@@ -45,7 +45,7 @@ export const dropHalfTurns = ({ repositories }: Layout): void => {
       rmSync(join(repositories, name), { force: true });
 };
 
-/** Resolves when record and refs are on disk: only then may there be a repository, and only then may the turn begin. */
+/** Saves the record and the refs of a turn. The repository may be made once both are on disk, when the promise resolves. */
 export const saveTurn = async (layout: Layout, turn: TurnRecord, refs: string): Promise<void> => {
   rmSync(refsOf(layout, turn.case_id), { force: true });
   await createFile(layout, refsOf(layout, turn.case_id), Buffer.from(refs, 'latin1'), PRIVATE);
@@ -55,11 +55,11 @@ export const saveTurn = async (layout: Layout, turn: TurnRecord, refs: string): 
 
 const PRIVATE = { mode: 0o600 };
 
-/** The refs that it began with, as they were saved. */
+/** The refs at the start of the turn. */
 export const readTurnRefs = (layout: Layout, caseId: string): string =>
   readRegularFile(layout.root, refsOf(layout, caseId))?.toString('latin1') ?? '';
 
-/** Forgets a turn whose repository is taken in, or that never had one. */
+/** Removes a turn whose work is imported, or that never had a repository. */
 export const removeTurn = async (layout: Layout, caseId: string): Promise<void> => {
   const { home } = turnPlaces(layout, caseId);
   if (existsSync(home)) {
@@ -70,7 +70,7 @@ export const removeTurn = async (layout: Layout, caseId: string): Promise<void> 
   await forget(layout, caseId);
 };
 
-/** Keeps the repository of a turn of which not all could be taken in, and answers where. */
+/** Moves the repository of a turn aside if part of its work could not be imported, and returns the path. */
 export const keepTurn = async (layout: Layout, caseId: string, at: Date): Promise<string> => {
   const { home } = turnPlaces(layout, caseId);
   const kept = `${home}-${at.toISOString().replaceAll(':', '-')}`;
@@ -85,7 +85,7 @@ const forget = async (layout: Layout, caseId: string): Promise<void> => {
   await syncDirectory(layout.repositories);
 };
 
-/** Puts a repository that was made elsewhere where it belongs, at once and whole. */
+/** Moves a complete repository to its place by one rename. */
 export const placeTurn = async (layout: Layout, caseId: string, made: string): Promise<void> => {
   renameSync(made, turnPlaces(layout, caseId).home);
   await syncDirectory(layout.repositories);

@@ -14,8 +14,8 @@ import { WorktreeChange } from '../records/worktree-change.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
 /**
- * Notes on disk that git begins to make or remove a worktree. git does neither in one step and syncs neither, so a power
- * cut leaves any part of it: the note says which files of it were only the daemon's.
+ * Records that git begins to add or remove a worktree. git does neither atomically, so a power cut can leave any part: the
+ * record says which files were the daemon's.
  */
 export const noteWorktreeChange = async (store: Store, change: WorktreeChange): Promise<void> => {
   await readyToWrite(store);
@@ -27,14 +27,14 @@ export const noteWorktreeChange = async (store: Store, change: WorktreeChange): 
   else await replaceFile(layout, path, former, text);
 };
 
-/** The change of a Work item's worktree that has not ended, or was cut off. One that this machine did not note is none. */
+/** The unfinished change of a Work item's worktree. Records of other machines are ignored. */
 export const readWorktreeChange = (layout: Layout, caseId: string): WorktreeChange | undefined => {
   const check = (value: unknown): WorktreeChange => checkedBy(WorktreeChange, value);
   const found = readSealed(layout, fileOf(layout, caseId), check);
   return found?.isOurs === true ? found.record : undefined;
 };
 
-/** The Work items with such a change. */
+/** The ids of Work items with such a change. */
 export const worktreeChanges = ({ worktrees }: Layout): string[] =>
   listDirectory(worktrees).flatMap(
     (name) => /^([0-9a-f-]{36})\.change\.json$/.exec(name)?.[1] ?? [],
@@ -45,28 +45,25 @@ export const forgetWorktreeChange = async (layout: Layout, caseId: string): Prom
   await syncDirectory(layout.worktrees);
 };
 
-/**
- * Takes a worktree's directory away by one rename, which is on disk before anything in it goes: what is removed is never
- * half there.
- */
+/** Removes a worktree's directory: by one rename, which is on disk before any file in it is deleted. */
 export const dropWorktreeDirectory = async ({ layout }: Store, path: string): Promise<void> => {
   const trash = await removeDirectory(layout, path);
   if (trash === undefined) return;
-  // What cannot be removed now goes at the next start.
+  // The next start removes what is left.
   await rm(trash, { recursive: true, force: true }).catch(() => dropTemporary(trash));
 };
 
-/** Resolves when the name of a worktree's directory is on disk. */
+/** Syncs the name of a worktree's directory to disk. */
 export const syncWorktreeName = (path: string): Promise<void> => syncDirectory(dirname(path));
 
-/** Moves a directory into `.dossier/undo`, or beside its place where that is another disk; answers where. */
+/** Moves a directory to `.dossier/undo`, or, from another disk, to a name beside it; returns the new path. */
 export const setDirectoryAside = async (layout: Layout, path: string): Promise<string> => {
-  const kept = movedTo(path, undoPlace(layout, path));
+  const kept = moveDirectory(path, undoPlace(layout, path));
   await syncDirectory(dirname(path));
   return kept;
 };
 
-const movedTo = (path: string, kept: string): string => {
+const moveDirectory = (path: string, kept: string): string => {
   try {
     renameSync(path, kept);
     return kept;

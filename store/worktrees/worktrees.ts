@@ -17,8 +17,8 @@ import { trustCommandFor } from '../settings/trust/waiting.ts';
 import { readyToWrite, type Store } from '../store.ts';
 
 /**
- * The record of a Work item's worktree, or undefined. Programs run where it says: one that this machine did not write is
- * `worktree_elsewhere`, and one that is no such record `unreadable_record`, at every reading.
+ * The record of a Work item's worktree, or undefined. Programs run in the path that it names, so a record that this machine
+ * did not write throws `worktree_elsewhere`, and any other file `unreadable_record`.
  */
 export const readWorktree = (
   { layout }: Pick<Store, 'layout'>,
@@ -26,17 +26,17 @@ export const readWorktree = (
 ): WorktreeRecord | undefined => {
   const found = readAnyWorktree(layout, caseId);
   if (found === undefined || found.isOurs) return found?.record;
-  throw new StoreError('worktree_elsewhere', elsewhere(layout, found.record));
+  throw new StoreError('worktree_elsewhere', elsewhereMessage(layout, found.record));
 };
 
-/** The same, and whether this machine wrote it. */
+/** The record, whoever wrote it, and whether this machine did. */
 export const readAnyWorktree = (layout: Layout, caseId: string) =>
   readSealed(layout, worktreeFile(layout, caseId), (value) => check(layout, value, caseId));
 
-const elsewhere = (layout: Layout, { case_id, path }: WorktreeRecord): string =>
-  `.dossier/worktrees/${case_id}.json was not written on this machine, so nothing runs in ${path}. Confirm it with ${trustCommandFor(layout)}, or make the worktree anew: POST /api/worktrees, or POST /api/worktrees/${case_id}/attach.`;
+const elsewhereMessage = (layout: Layout, { case_id, path }: WorktreeRecord): string =>
+  `.dossier/worktrees/${case_id}.json was not written on this machine, so nothing runs in ${path}. Confirm it with ${trustCommandFor(layout)}, or create the worktree again: POST /api/worktrees, or POST /api/worktrees/${case_id}/attach.`;
 
-/** False when there is a record of this machine already: of two that save at once, one wins. */
+/** Saves a new record; false if this machine has one already, so that of two concurrent calls one wins. */
 export const saveWorktree = async (store: Store, record: WorktreeRecord): Promise<boolean> => {
   await readyToWrite(store);
   const { layout } = store;
@@ -45,7 +45,7 @@ export const saveWorktree = async (store: Store, record: WorktreeRecord): Promis
   return createFile(layout, worktreeFile(layout, record.case_id), textOf(layout, record));
 };
 
-/** Writes what a rebase changed of the record: what the worktree's work is measured from. */
+/** Records the new base after a rebase. */
 export const moveBase = async (
   store: Store,
   { case_id }: WorktreeRecord,
@@ -58,9 +58,9 @@ export const moveBase = async (
 };
 
 const textOf = (layout: Layout, record: WorktreeRecord): string =>
-  sealedText(layout, worktreeFile(layout, record.case_id), relativeIn(layout, record));
+  sealedText(layout, worktreeFile(layout, record.case_id), withRelativePaths(layout, record));
 
-/** Writes a record over the one that is there; false where that is gone meanwhile. */
+/** Overwrites an existing record; false if it is gone. */
 export const writeWorktree = async (layout: Layout, record: WorktreeRecord): Promise<boolean> => {
   const path = worktreeFile(layout, record.case_id);
   const before = readRegularFile(layout.root, path);
@@ -68,7 +68,7 @@ export const writeWorktree = async (layout: Layout, record: WorktreeRecord): Pro
   return before !== undefined;
 };
 
-/** Writes the record of a worktree anew, and answers it. One that is gone meanwhile is not made again. */
+/** Overwrites the record of a worktree, and returns it. A record that is gone is not created again. */
 export const replaceWorktree = async (
   store: Store,
   record: WorktreeRecord,
@@ -85,7 +85,7 @@ export interface FoundRecord {
   problem?: string;
 }
 
-/** The records of all worktrees, those of Work items that are gone and those that cannot be read among them. */
+/** The records of all worktrees, including unreadable ones and those of Work items that are gone. */
 export const worktreeRecords = (store: Store): FoundRecord[] =>
   worktreeOwners(store.layout).flatMap((case_id): FoundRecord[] => {
     try {
@@ -96,7 +96,7 @@ export const worktreeRecords = (store: Store): FoundRecord[] =>
     }
   });
 
-/** The Work items that have a record. */
+/** The ids of Work items with a record. */
 export const worktreeOwners = ({ worktrees }: Layout): string[] =>
   listDirectory(worktrees).flatMap((name) => /^([0-9a-f-]{36})\.json$/.exec(name)?.[1] ?? []);
 
@@ -105,7 +105,7 @@ export const forgetWorktree = async (store: Store, caseId: string): Promise<void
   await removeFile(store.layout, worktreeFile(store.layout, caseId));
 };
 
-/** One at a time for each worktree. Taken outside of the Work item's own turn, never within it. */
+/** Runs `work` under the lock of a worktree. Never call it under the lock of the Work item. */
 export const inWorktreeTurn = <T>(
   { locks }: Store,
   caseId: string,
@@ -113,8 +113,8 @@ export const inWorktreeTurn = <T>(
 ): Promise<T> => locks.take(lockOn.worktree(caseId), work);
 
 /**
- * One at a time that writes files of a worktree for the operator, or notes how they are before a Plan turn: no change
- * falls into that. Taken within the worktree's turn, never outside of it by one who holds this.
+ * Runs `work` under the lock of a worktree's files, which excludes edits by the operator and the baseline of a Plan turn
+ * from each other. It may be taken under the lock of the worktree, but not the other way round.
  */
 export const inFileTurn = <T>(
   { locks }: Store,
@@ -122,14 +122,14 @@ export const inFileTurn = <T>(
   work: () => Promise<T>,
 ): Promise<T> => locks.take(lockOn.files(caseId), work);
 
-/** The directory that worktrees are made in, without links, made when it is not there. */
+/** The real path of the directory for worktrees, which is created if missing. */
 export const worktreesHome = (layout: Layout, root = layout.worktrees): string => {
   const home = resolve(layout.root, root);
   makeSyncedDirectory(home, 0o777, layout.root);
   return realpathSync(home);
 };
 
-/** The directory that a path leads to, without links; undefined where there is none. */
+/** The real path of a directory; undefined if there is none. */
 export const realDirectory = (path: string): string | undefined => {
   const real = orElse(() => realpathSync(path), undefined, ...NO_WAY);
   return real !== undefined && isDirectoryItself(real) ? real : undefined;
@@ -137,15 +137,15 @@ export const realDirectory = (path: string): string | undefined => {
 
 const NO_WAY = ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG'];
 
-/** What a path leads to: a directory, nothing, or something else: no directory, or one behind a link. */
+/** What is at a path: a directory, nothing, or anything else, including a link to a directory. */
 export const whatIsAt = (path: string): 'directory' | 'nothing' | 'else' => {
   const look = () => lstatSync(path).isDirectory() && realpathSync(path) === path;
   return orElse(() => (look() ? 'directory' : 'else'), 'nothing', 'ENOENT', 'ENOTDIR');
 };
 
 /**
- * Keeps what a removed worktree held beside the Work item's records; false when that file is there already. `write` puts
- * it into an open file, after `head`.
+ * Saves work of a removed worktree beside the Work item's records; false if the file exists. `write` writes into the open
+ * file, after `head`.
  */
 export const keepRecovered = (
   { layout }: Store,
@@ -157,36 +157,36 @@ export const keepRecovered = (
     await file.write(handle.fd);
   });
 
-/** The names of the patches that are kept beside a Work item's records. */
+/** The names of the recovered patches of a Work item. */
 export const recoveredPatches = ({ layout }: Store, dir: string): string[] =>
   listDirectory(recoveredDir(layout, dir)).filter((name) => name.endsWith('.patch'));
 
-/** Removes one of them; its path is relative to the workspace. */
+/** Removes a recovered patch; `path` is relative to the workspace. */
 export const removeRecovered = ({ layout }: Store, path: string): Promise<boolean> =>
   removeFile(layout, join(layout.root, path));
 
-/** Where a Work item's records keep what would be lost. */
+/** The directory for recovered work, beside a Work item's records. */
 export const recoveredDir = ({ root }: Pick<Layout, 'root'>, dir: string): string =>
   join(root, dir, 'recovered');
 
-/** Where the record is. */
+/** The path of the record. */
 export const worktreeFile = ({ worktrees }: Layout, caseId: string): string =>
   join(worktrees, `${caseId}.json`);
 
-// What lies in the workspace is named from there: a workspace that is moved takes it along.
-const relativeIn = (layout: Layout, record: WorktreeRecord): WorktreeRecord =>
-  withPlaces(record, (path) =>
+// Paths below .dossier/ are stored relative to the workspace, so that it can be moved.
+const withRelativePaths = (layout: Layout, record: WorktreeRecord): WorktreeRecord =>
+  mapPaths(record, (path) =>
     isAtOrBelow(path, layout.dossier) ? relative(layout.root, path) : path,
   );
 
 const check = (layout: Layout, value: unknown, caseId: string): WorktreeRecord => {
-  const place = (path: string) => placeNow(layout, path);
-  const record = checkedBy(WorktreeRecord, withPlaces(Object(value), place));
+  const place = (path: string) => absolutePath(layout, path);
+  const record = checkedBy(WorktreeRecord, mapPaths(Object(value), place));
   if (record.case_id === caseId) return record;
   throw new Problem('not_a_record', '/case_id names another Work item');
 };
 
-const withPlaces = <T extends { path?: unknown; turn_dir?: unknown }>(
+const mapPaths = <T extends { path?: unknown; turn_dir?: unknown }>(
   record: T,
   place: (path: string) => string,
 ): T => {
@@ -198,10 +198,10 @@ const withPlaces = <T extends { path?: unknown; turn_dir?: unknown }>(
   };
 };
 
-// Earlier versions wrote the whole path: what is not there any more is looked for where the workspace is now.
-const placeNow = ({ root, dossier }: Layout, path: string): string => {
+// Earlier releases stored absolute paths: a path that is gone is looked up in the workspace's present location.
+const absolutePath = ({ root, dossier }: Layout, path: string): string => {
   const now = resolve(root, path);
-  // Anything else that is no whole path is refused as what it is.
+  // Any other relative path is refused later.
   if (now !== path && !isAtOrBelow(now, dossier)) return path;
   const [, below] = /\/\.dossier\/((?:worktrees|repositories)\/.+)$/s.exec(path) ?? [];
   if (below === undefined || whatIsAt(now) !== 'nothing') return now;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { reviveAbsent } from '../../store/reconcile/revive.ts';
+import { reviveAbsent } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Answered, Running } from '../helpers/service.ts';
 import type { Door, Fault, Kind } from './door.ts';

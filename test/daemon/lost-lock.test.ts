@@ -69,7 +69,7 @@ const scene = async (t: TestContext): Promise<Scene> => {
   await create(second.url, 'two');
   await create(second.url, 'three');
   first.process.kill('SIGCONT');
-  await eventually(() => assert.match(first.errors(), /has the workspace/));
+  await eventually(() => assert.match(first.errors(), /holds the workspace/));
   return { workspace, receiver, first, second };
 };
 
@@ -121,7 +121,7 @@ describe('a daemon whose workspace another one took over', { concurrency: 3 }, (
     const all = await scene(t);
     const refused = await send(all.first.url, 'POST', '/cases', { title: 'no', type: 'bug' });
     assert.equal(refused.status, 503);
-    assert.match(JSON.stringify(refused.body), /Stop that one, and this one goes on/);
+    assert.match(JSON.stringify(refused.body), /Stop that process, and this one continues/);
     await all.second.end('SIGTERM');
     await goesOn(all);
     assert.deepEqual(await all.first.end('SIGTERM'), { code: 0, signal: null });

@@ -80,7 +80,7 @@ describe('a workspace that is a symbolic link', () => {
       '0',
     );
     assert.equal(code, 1);
-    assert.match(stderr, /^dossier: .*one is a link that leads in a circle\..*\n$/);
+    assert.match(stderr, /^dossier: .*one is a loop of symbolic links\..*\n$/);
   });
 });
 
@@ -135,7 +135,7 @@ describe('a start that is refused', () => {
         rmSync(join(root, '.dossier/journal', name));
         mkdirSync(join(root, '.dossier/journal', name));
       },
-      /journal\/\S+ is a directory, and a file has to be there/,
+      /journal\/\S+ is a directory, but must be a file/,
     ],
   ];
   for (const [what, spoil, pattern] of spoilt)

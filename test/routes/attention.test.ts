@@ -222,7 +222,7 @@ describe('GET /attention', () => {
     await it.until(id, 'plan_ready');
     await answer(it, await waits(it, 'plan'));
     const work = await waits(it, 'manual');
-    assert.match(work.message, /carried its plan out/);
+    assert.match(work.message, /finish the work of its plan/);
     await answer(it, work);
     await it.until(id, 'completed');
     const done = await waits(it, 'done');

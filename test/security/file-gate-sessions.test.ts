@@ -7,7 +7,7 @@ import { acceptWaiting, waitingChanges } from '../../store/pending/pending.ts';
 import { unsandboxedRuns, unsandboxedStarts } from '../../store/pending/unsandboxed.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
-import { intendMatter, intendText } from '../../store/sessions/held-session.ts';
+import { intendMatter, intendText } from '../../store/sessions/held-sessions.ts';
 import { readSession } from '../../store/sessions/sessions.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { newestSession } from '../helpers/service.ts';

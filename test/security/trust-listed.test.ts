@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { toldProblems } from '../../store/reconcile/tell-problems.ts';
+import { reportedProblems } from '../../store/reconcile/problem-events.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
@@ -119,7 +119,7 @@ describe('the list of what waits', () => {
     writeFileSync(join(dir, 'approved.md'), 'A third.\n');
     await it.running.restart();
     const { store } = it.running.service;
-    await until(() => toldProblems(store).some(({ code }) => code === 'approval_mismatch'));
+    await until(() => reportedProblems(store).some(({ code }) => code === 'approval_mismatch'));
     await until(async () => (await rows()).some(({ kind }) => kind === 'trust'));
     assert.deepEqual(
       (await rows()).map(({ kind }) => kind),

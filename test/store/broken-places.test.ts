@@ -15,8 +15,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addLines, openLines } from '../../store/fs/lines.ts';
-import { allItems, itemOf } from '../../store/reconcile/items.ts';
-import { itemsOf } from '../../store/reconcile/state.ts';
+import { allItems, itemOf, itemsOf } from '../../store/reconcile/items.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
@@ -135,11 +134,11 @@ describe('a save in two steps', () => {
     const dir = join(work.running.workspace, 'cases/new');
     mkdirSync(dir);
     writeFileSync(join(dir, 'case.md'), '---\ntitle: ');
-    await eventually(() => assert.equal(itemsOf(store).doubtful.size, 1));
+    await eventually(() => assert.equal(itemsOf(store).unsettled.size, 1));
     assert.equal(store.problems.size, 0);
     writeFileSync(join(dir, 'case.md'), '---\ntitle: By hand\n---\n');
     await eventually(() => assert.equal(allItems(store).length, 2));
-    assert.equal(itemsOf(store).doubtful.size, 0);
+    assert.equal(itemsOf(store).unsettled.size, 0);
     assert.deepEqual(work.running.logged, []);
   });
 

@@ -184,7 +184,7 @@ describe('the lock of a workspace that was away', () => {
     writeFileSync(`${layout.root}-away/.dossier/owner.json`, JSON.stringify(theirs));
     renameSync(`${layout.root}-away`, layout.root);
     await until(() => said.length > 1);
-    assert.match(said[1] ?? '', /^process 1 on .* has the workspace .* now\. Stop that one/);
+    assert.match(said[1] ?? '', /^process 1 on .* holds the workspace .* now\. Stop that process/);
     assert.equal(ownerOf(layout).token, 'theirs');
   });
 });

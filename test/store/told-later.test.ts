@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { reviveAbsent } from '../../store/reconcile/revive.ts';
+import { reviveAbsent } from '../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../store/reconcile/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Proof } from '../../store/records/proof.ts';
@@ -73,7 +73,7 @@ describe('a Work item that its proof closes while its file cannot be written', (
     write(file, read(file).replace('verified: false', 'verified: true'));
     await sweep(running);
     assert.equal((await call<Case>('GET', at)).body.state, 'VERIFYING');
-    assert.match(running.logged.map(({ message }) => message).join(), /mending .*\.md/);
+    assert.match(running.logged.map(({ message }) => message).join(), /completing .*\.md/);
     await faults.end();
     await sweep(running);
     assert.equal((await call<Case>('GET', at)).body.state, 'RESOLVED');

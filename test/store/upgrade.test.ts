@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { encode, readJournalLines } from '../../store/journal/journal-lines.ts';
-import { lookCloser } from '../../store/problems/look-closer.ts';
+import { lookCloser } from '../../store/problems/sidecar-problems.ts';
 import type { EventBody, EventRecord, EventType } from '../../store/records/event.ts';
 import { PROJECT } from '../examples/run.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';

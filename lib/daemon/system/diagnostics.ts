@@ -1,6 +1,6 @@
 import { importProblems } from '../../../store/codehost/imports.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
-import { lookCloser } from '../../../store/problems/look-closer.ts';
+import { lookCloser } from '../../../store/problems/sidecar-problems.ts';
 import { readSnapshots } from '../../../store/worktrees/snapshots.ts';
 import type { Service } from '../../service.ts';
 import { tellAdvice } from './settings-advice.ts';

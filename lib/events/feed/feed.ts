@@ -1,18 +1,18 @@
 import { createWaitingRoom } from '../../../store/base/async.ts';
 import type { EventBody, EventType } from '../../../store/records/event.ts';
+import type { EventRecord } from '../../../store/records/event.ts';
 import type { Store } from '../../../store/store.ts';
-import { createLaps, type Laps } from './lap.ts';
-import { type Batch, type FeedEvent, isGap, read } from './read.ts';
+import { asFeedEvent, type Batch, type FeedEvent, isGap, readEvents } from './read-events.ts';
 
-/** What a reader wants of all events; what it does not name it wants whatever it is. */
+/** The events that a reader subscribes to; undefined fields do not filter. */
 export interface FeedFilter {
   types?: readonly EventType[] | undefined;
   case_id?: readonly string[] | undefined;
 }
 
-/** Every event of the workspace, for whoever follows: those that the journal still has, and what comes. */
+/** Streams of the workspace's events: those in the journal, then new ones. */
 export interface Feed {
-  follow(wish: FeedFilter): FeedSource;
+  follow(filter: FeedFilter): FeedSource;
 }
 
 interface FeedSource {
@@ -25,93 +25,161 @@ interface FeedSource {
 type Batches = AsyncGenerator<Batch>;
 type Given = Pick<Store, 'journal' | 'clock'>;
 
-/** A reader keeps a place in the journal, not the events: one that is slow costs nothing that grows. */
+/** Readers keep a journal position, not events, so a slow reader costs no memory. */
 export const createFeed = (store: Given): Feed => {
   const room = createWaitingRoom();
-  const laps = createLaps(store.journal, room.wake);
-  // Nothing can come between the looking and the waiting: both are in this turn of the loop.
+  const buffer = createEventBuffer(store.journal, room.wake);
+  // Checking and waiting happen in the same turn of the event loop, so no event falls in between.
   const wait = async (seen: number, signal: AbortSignal): Promise<void> =>
-    laps.news === seen ? room.wait(signal) : undefined;
+    buffer.news === seen ? room.wait(signal) : undefined;
   return {
-    follow: (wish) => {
-      const [key, wanted] = [JSON.stringify(wish), wantedBy(wish)];
+    follow: (filter) => {
+      const [key, wanted] = [JSON.stringify(filter), matcherOf(filter)];
       return {
         json_first: true,
-        newest: () => laps.newest,
+        newest: () => buffer.newest,
         soFar: async function* (after) {
-          for await (const events of read(store, after)) yield* some(events.filter(wanted));
+          for await (const events of readEvents(store, after))
+            yield* nonEmpty(events.filter(wanted));
         },
-        open: (after, signal) => live({ store, laps, after, signal, key, wanted, wait }),
+        open: (after, signal) => live({ store, buffer, after, signal, key, wanted, wait }),
       };
     },
   };
 };
 
-const some = (events: Batch): Batch[] => (events.length > 0 ? [events] : []);
+const nonEmpty = (events: Batch): Batch[] => (events.length > 0 ? [events] : []);
 
 interface Live {
   store: Given;
-  laps: Laps;
+  buffer: EventBuffer;
   after: number;
   signal: AbortSignal;
   key: string;
   wanted: (event: FeedEvent) => boolean;
-  /** Resolves when something has happened since. */
+  /** Resolves once there are newer events. */
   wait: (seen: number, signal: AbortSignal) => Promise<void>;
 }
 
-const live = async function* ({ laps, after, signal, wait, ...of }: Live): Batches {
+const live = async function* ({ buffer, after, signal, wait, ...of }: Live): Batches {
   let [at, sent] = [after, after];
-  // The place to come back to, should the connection break before anything happens.
-  yield [place(at)];
+  // The position to resume from if the connection breaks before the first event.
+  yield [positionOf(at)];
   while (!signal.aborted) {
-    const seen = laps.news;
-    for await (const { events, to } of next(laps, at, of)) {
+    const seen = buffer.news;
+    for await (const { events, to } of nextEvents(buffer, at, of)) {
       at = to;
-      const mine = orPlace(events, at, sent);
-      if (mine.length === 0) continue;
+      const matching = orPosition(events, at, sent);
+      if (matching.length === 0) continue;
       sent = at;
-      yield mine;
+      yield matching;
     }
     await wait(seen, signal);
   }
 };
 
-type Of = Pick<Live, 'store' | 'key' | 'wanted'>;
-type Some = { events: Batch; to: number };
+type ReaderOptions = Pick<Live, 'store' | 'key' | 'wanted'>;
+type EventSlice = { events: Batch; to: number };
 
-// Whoever waited has the same as all who did; whoever was slow reads at its own pace.
-const next = (laps: Laps, at: number, { store, key, wanted }: Of): Some[] | AsyncIterable<Some> => {
-  if (at === laps.newest) return [];
-  const lap = laps.after(at);
-  return lap === undefined
-    ? behind(store, at, wanted)
-    : [{ events: lap.view(key, wanted), to: lap.to }];
+// A reader that is up to date gets the shared buffer; a slow one reads the journal.
+const nextEvents = (
+  buffer: EventBuffer,
+  at: number,
+  { store, key, wanted }: ReaderOptions,
+): EventSlice[] | AsyncIterable<EventSlice> => {
+  if (at === buffer.newest) return [];
+  const last = buffer.after(at);
+  return last === undefined
+    ? readBehind(store, at, wanted)
+    : [{ events: last.view(key, wanted), to: last.to }];
 };
 
-const behind = async function* (
+const readBehind = async function* (
   store: Given,
   at: number,
   wanted: Live['wanted'],
-): AsyncGenerator<Some> {
-  for await (const events of read(store, at))
+): AsyncGenerator<EventSlice> {
+  for await (const events of readEvents(store, at))
     yield { events: events.filter(wanted), to: events.at(-1)?.id ?? at };
 };
 
-// A reader that wants little must not look at all of it again each time it comes back.
-const orPlace = (mine: Batch, at: number, sent: number): Batch =>
-  mine.length === 0 && at - sent >= FAR ? [place(at)] : mine;
+// A position now and then saves a reader with a narrow filter from scanning the same events after each reconnect.
+const orPosition = (matching: Batch, at: number, sent: number): Batch =>
+  matching.length === 0 && at - sent >= POSITION_INTERVAL ? [positionOf(at)] : matching;
 
-const FAR = 256;
+const POSITION_INTERVAL = 256;
 
-const place = (id: number): FeedEvent => ({ id, event: '', data: undefined });
+const positionOf = (id: number): FeedEvent => ({ id, event: '', data: undefined });
 
-const wantedBy = ({ types, case_id }: FeedFilter): ((event: FeedEvent) => boolean) => {
+const matcherOf = ({ types, case_id }: FeedFilter): ((event: FeedEvent) => boolean) => {
   const [names, ids] = [types && new Set<string>(types), case_id && new Set(case_id)];
   return (event) => {
     if (isGap(event)) return true;
     const { event_type, payload } = event.data as EventBody;
     if (names?.has(event_type) === false) return false;
     return ids === undefined || ids.has(payload.case_id ?? '');
+  };
+};
+
+/** The newest events, shared by all waiting readers: one list for each filter, so that it is made and encoded once. */
+export interface EventBuffer {
+  readonly newest: number;
+  /** Number of batches so far. */
+  readonly news: number;
+  /** The last batch, if it begins right after this event and is complete; undefined for a reader further behind. */
+  after(at: number): BufferedEvents | undefined;
+}
+
+interface BufferedEvents {
+  readonly from: number;
+  readonly to: number;
+  /** The events that match a filter, which `key` identifies. */
+  view(key: string, wanted: (event: FeedEvent) => boolean): Batch;
+}
+
+/** Calls `wake` after each batch. Only the last batch is kept. */
+export const createEventBuffer = (journal: Store['journal'], wake: () => void): EventBuffer => {
+  let [newest, news] = [journal.last, 0];
+  let records: EventRecord[] = [];
+  let last: BufferedEvents | undefined;
+  // Events that reached the disk together arrive in one turn of the event loop, line by line.
+  const close = (from: number): void => {
+    last = isWhole(records, from) ? bufferedEvents(from, records) : undefined;
+    records = [];
+    news += 1;
+    wake();
+  };
+  journal.onEvents((events) => {
+    const from = newest;
+    if (records.length === 0) queueMicrotask(() => close(from));
+    for (const event of events) records.push(event);
+    newest = events.at(-1)?.seq ?? newest;
+  });
+  return {
+    get newest() {
+      return newest;
+    },
+    get news() {
+      return news;
+    },
+    after: (at) => (at === last?.from ? last : undefined),
+  };
+};
+
+const isWhole = (records: readonly EventRecord[], from: number): boolean =>
+  records.every(({ seq }, n) => seq === from + n + 1);
+
+const bufferedEvents = (from: number, records: readonly EventRecord[]): BufferedEvents => {
+  const views = new Map<string, Batch>();
+  return {
+    from,
+    to: records.at(-1)?.seq ?? 0,
+    view: (key, wanted) => {
+      const ready = views.get(key);
+      if (ready !== undefined) return ready;
+      const view = records.map(asFeedEvent).filter(wanted);
+      views.set(key, view);
+      return view;
+    },
   };
 };

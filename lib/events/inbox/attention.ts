@@ -1,29 +1,29 @@
 import { etagOf } from '../../../store/base/names.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { jsonText } from '../../../store/base/visible.ts';
+import { doOrDefer } from '../../../store/reconcile/deferred.ts';
 import { caseStateOf, recordOf } from '../../../store/reconcile/item.ts';
-import { allItems, itemOf, whenChanged, whenNoticed } from '../../../store/reconcile/items.ts';
-import { orLate } from '../../../store/reconcile/late.ts';
+import { allItems, itemOf, onFilesChanged, whenChanged } from '../../../store/reconcile/items.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';
 import type { State } from '../../../store/records/case.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithEngine } from '../../work/sessions/live/engine.ts';
-import { type AboutCase, type AttentionEntry, entryOf } from './entry.ts';
-import { ofFiles, ofWorkspace } from './files.ts';
-import { ofConflict, ofLink, ofReviews } from './pulls.ts';
-import { ofSessions } from './sessions.ts';
+import { type AboutCase, type AttentionEntry, attentionItem } from './entry.ts';
+import { fileEntries, workspaceEntries } from './files.ts';
+import { conflictEntries, linkEntries, reviewEntries } from './pulls.ts';
+import { sessionEntries } from './sessions.ts';
 
-/** What needs the operator now. It can be found again from the files, and is kept nowhere. */
+/** The list of what needs the operator now. It is derived from files and kept in memory only. */
 export interface Attention {
-  /** Oldest first, ready to send. Costs what has changed since, however many Work items there are. */
-  list(): Attended;
-  /** Nothing is told any more. */
+  /** The list, oldest first, ready to send. Costs only what changed since the last call. */
+  list(): AttentionList;
+  /** Ends the events. */
   close(): void;
 }
 
-interface Attended {
+interface AttentionList {
   body: Buffer;
   etag: string;
   count: number;
@@ -31,55 +31,55 @@ interface Attended {
 
 type Given = WithEngine & WithLog & WithStore;
 
-/** What can wait of a Work item: a kind that is new is a line here. */
+/** The sources of entries about a Work item. */
 const SOURCES: readonly ((service: Given, about: AboutCase) => AttentionEntry[])[] = [
-  ofSessions,
-  ofConflict,
-  ofReviews,
-  ofLink,
-  ofFiles,
+  sessionEntries,
+  conflictEntries,
+  reviewEntries,
+  linkEntries,
+  fileEntries,
 ];
 
 const LOOKED_AT: ReadonlySet<State> = new Set<State>(['BLOCKED', 'VERIFYING']);
 
 const SOON_MS = 50;
-// Of the time at most: with thousands of problems the list is long, and a sweep that finds them tells of each.
+// The largest share of time for updates: with thousands of problems the list is long, and a sweep reports each one.
 const SHARE = 0.1;
 const NAME = 'attention';
 
-/** Looks again at what changed, and tells everybody who follows that what waits is another. */
+/** Updates the list after changes, and journals an event when it is another one. */
 export const createAttention = (store: Store, serviceOf: () => Given): Attention => {
   const found = new Map<string, AttentionItem[]>();
   const changed = new Set([...store.journal.runs.values()].map(({ case_id }) => case_id));
-  // Their sessions have ended, which no run tells.
+  // Ended sessions of these Work items can need the operator, too.
   for (const item of allItems(store)) if (LOOKED_AT.has(caseStateOf(item))) changed.add(item.id);
-  let made: Attended | undefined;
+  let made: AttentionList | undefined;
   let timer: NodeJS.Timeout | undefined;
   let pause_ms = SOON_MS;
   let closed = false;
-  const list = (): Attended => {
-    for (const id of changed) look(serviceOf(), found, id);
+  const list = (): AttentionList => {
+    for (const id of changed) updateItem(serviceOf(), found, id);
     changed.clear();
-    made ??= attended([...ofWorkspace(serviceOf().store), ...[...found.values()].flat()]);
+    made ??= listOf([...workspaceEntries(serviceOf().store), ...[...found.values()].flat()]);
     return made;
   };
-  const tell = (): void => {
+  const publish = (): void => {
     timer = undefined;
     const since = performance.now();
     list();
     pause_ms = Math.max(SOON_MS, (performance.now() - since) / SHARE);
-    void orLate(store, NAME, {
-      what: 'telling what needs the operator',
-      work: async () => (closed ? undefined : tellOthers(store, list())),
+    void doOrDefer(store, NAME, {
+      what: 'journaling a change of the attention list',
+      work: async () => (closed ? undefined : journalList(store, list())),
     });
   };
-  const lookAgain = (id?: string): void => {
+  const scheduleUpdate = (id?: string): void => {
     if (closed) return;
     if (id !== undefined) changed.add(id);
     made = undefined;
-    timer ??= setTimeout(tell, pause_ms).unref();
+    timer ??= setTimeout(publish, pause_ms).unref();
   };
-  attend(store, lookAgain);
+  subscribe(store, scheduleUpdate);
   const close = (): void => {
     closed = true;
     clearTimeout(timer);
@@ -87,24 +87,24 @@ export const createAttention = (store: Store, serviceOf: () => Given): Attention
   return { list, close };
 };
 
-const tellOthers = async (store: Store, { etag, count }: Attended): Promise<void> => {
-  if (store.readOnly || (store.journal.told.get(NAME) ?? NOTHING) === etag) return;
+const journalList = async (store: Store, { etag, count }: AttentionList): Promise<void> => {
+  if (store.readOnly || (store.journal.told.get(NAME) ?? EMPTY_LIST) === etag) return;
   const timestamp = store.clock().toISOString();
   const event = { event_type: 'attention_changed' as const, timestamp, payload: { count, etag } };
   await store.journal.append({ told: { id: NAME, state: etag }, events: [event] });
 };
 
-const attend = (store: Store, lookAgain: (id?: string) => void): void => {
-  whenChanged(store, lookAgain);
-  whenNoticed(store, lookAgain);
-  store.problems.follow(() => lookAgain());
+const subscribe = (store: Store, update: (id?: string) => void): void => {
+  whenChanged(store, update);
+  onFilesChanged(store, update);
+  store.problems.follow(() => update());
   store.journal.onEvents((events) => {
     for (const { body } of events)
-      if (body.event_type !== 'attention_changed') lookAgain(body.payload.case_id);
+      if (body.event_type !== 'attention_changed') update(body.payload.case_id);
   });
 };
 
-const look = (service: Given, found: Map<string, AttentionItem[]>, id: string): void => {
+const updateItem = (service: Given, found: Map<string, AttentionItem[]>, id: string): void => {
   const item = itemOf(service.store, id);
   const about = item && recordOf(item);
   const entries = about === undefined ? [] : SOURCES.flatMap((of) => entriesOf(service, of, about));
@@ -112,27 +112,28 @@ const look = (service: Given, found: Map<string, AttentionItem[]>, id: string): 
   else found.set(id, entries);
 };
 
-// What cannot be read is told as such, and hides nothing else.
+// Unreadable records are reported as problems and do not hide other entries.
 const entriesOf = (
   service: Given,
   of: (typeof SOURCES)[number],
   about: AboutCase,
 ): AttentionItem[] => {
   try {
-    return of(service, about).map((entry) => entryOf(about, entry));
+    return of(service, about).map((entry) => attentionItem(about, entry));
   } catch (error) {
-    if (!(error instanceof ServiceError)) service.log.debug({ err: error }, 'Not looked at');
+    if (!(error instanceof ServiceError))
+      service.log.debug({ err: error }, 'attention source failed');
     return [];
   }
 };
 
-const attended = (items: AttentionItem[]): Attended => {
-  const sorted = items.sort((a, b) => order(a.since, b.since) || order(a.id, b.id));
+const listOf = (items: AttentionItem[]): AttentionList => {
+  const sorted = items.sort((a, b) => compareText(a.since, b.since) || compareText(a.id, b.id));
   const body = Buffer.from(jsonText(sorted));
   return { body, etag: etagOf(sha256(body)), count: sorted.length };
 };
 
-const order = (a: string, b: string): number => Number(a > b) - Number(a < b);
+const compareText = (a: string, b: string): number => Number(a > b) - Number(a < b);
 
-// That is no news in a workspace that nobody has told of.
-const NOTHING = attended([]).etag;
+// In a workspace without a journaled list, an empty list makes no event.
+const EMPTY_LIST = listOf([]).etag;

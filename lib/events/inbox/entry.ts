@@ -1,21 +1,21 @@
 import type { AttentionItem } from '../../../store/records/attention.ts';
 import type { Case } from '../../../store/records/case.ts';
 
-/** The Work item that something is about. */
+/** The Work item of an entry. */
 export type AboutCase = Pick<Case, 'id' | 'title' | 'state'>;
 
-/** What waits, without what is said of its Work item. */
+/** An entry without the fields of its Work item. */
 export type AttentionEntry = Omit<AttentionItem, 'case_id' | 'title'>;
 
-/** The call after which it waits no more. */
+/** The request that resolves an entry. */
 export const post = (path: string, body?: unknown): AttentionEntry['answer'] => ({
-  ...{ method: 'POST', path },
+  method: 'POST',
+  path,
   ...(body !== undefined && { body }),
 });
 
-/** The Work item's own, in whole. */
-export const entryOf = ({ id, title }: AboutCase, entry: AttentionEntry): AttentionItem => ({
-  ...{ id: entry.id, kind: entry.kind, case_id: id },
-  ...entry,
-  title,
-});
+/** An entry with the fields of its Work item. */
+export const attentionItem = (
+  { id: case_id, title }: AboutCase,
+  { id, kind, ...rest }: AttentionEntry,
+): AttentionItem => ({ id, kind, case_id, ...rest, title });

@@ -1,9 +1,17 @@
 import { dirname } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
-import { type WaitingChange, waitingKept, waitingOf } from '../../../store/pending/pending.ts';
+import {
+  pendingOfItem,
+  pendingSessionChanges,
+  type WaitingChange,
+} from '../../../store/pending/pending.ts';
 import type { Item } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
-import { isTrust, type ToldProblem, toldProblems } from '../../../store/reconcile/tell-problems.ts';
+import {
+  needsTrust,
+  type ReportedProblem,
+  reportedProblems,
+} from '../../../store/reconcile/problem-events.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
@@ -11,27 +19,30 @@ import { settingsEntry, waitingSettings } from '../../../store/settings/globals.
 import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { type Registration, registrationsOf } from '../../../store/webhooks/webhooks.ts';
-import { seenClaims } from '../../../store/worktrees/claimed-worktrees.ts';
+import { cachedClaims } from '../../../store/worktrees/claimed-worktrees.ts';
 import { changeKey } from '../../guard/gate/held-source.ts';
 import type { AboutCase, AttentionEntry } from './entry.ts';
 
 const shortHash = (text: string): string => sha256(text).slice(0, 8);
 
-/** Changes by file of a Work item, and its receivers of events, that wait for the operator's word. */
-export const ofFiles = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
+/** Held changes of a Work item, and its webhook receivers that need the operator. */
+export const fileEntries = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
   const item = itemOf(store, id) as Item;
-  return [...waitingOf(item).map(heldEntry), ...registrationsOf(store, id).flatMap(receiverEntry)];
+  return [
+    ...pendingOfItem(item).map(heldEntry),
+    ...registrationsOf(store, id).flatMap(receiverEntry),
+  ];
 };
 
-/** What waits of no Work item in particular, or is told of files. */
-export const ofWorkspace = (store: Store): AttentionItem[] => {
+/** Entries about the workspace, problems of files, and held changes of sessions and planning. */
+export const workspaceEntries = (store: Store): AttentionItem[] => {
   const titleOf = (file: string, case_id = ''): Pick<AttentionItem, 'title' | 'case_id'> => {
     const item = itemOf(store, case_id);
     const title = item?.files.case.value?.matter.title ?? file;
     return { ...(item && { case_id }), title: plain(title) };
   };
-  const problems = withoutForged(store, toldProblems(store))
-    .filter((problem) => !isTrust(problem))
+  const problems = withoutForged(store, reportedProblems(store))
+    .filter((problem) => !needsTrust(problem))
     .map(({ case_id, file, code, message, line, column, since }): AttentionItem => {
       const about = titleOf(file, case_id);
       const path = about.case_id === undefined ? '/api/diagnostics' : `/cases/${case_id}`;
@@ -40,12 +51,18 @@ export const ofWorkspace = (store: Store): AttentionItem[] => {
         ...(column !== undefined && { column }),
       };
       return {
-        // Of several in one file each: a line that was put before it is no news.
-        ...{ id: `file/${code}/${shortHash(message)}/${file}`, kind: 'file', ...about, since },
-        ...{ message, answer: { method: 'GET', path }, file, ...place },
+        // The message, not the line number, identifies a problem, so that inserted lines make no new entry.
+        id: `file/${code}/${shortHash(message)}/${file}`,
+        kind: 'file',
+        ...about,
+        since,
+        message,
+        answer: { method: 'GET', path },
+        file,
+        ...place,
       };
     });
-  const kept = waitingKept(store).map(
+  const kept = pendingSessionChanges(store).map(
     (change): AttentionItem => ({
       ...heldEntry(change),
       ...titleOf(change.file, change.case_id),
@@ -54,7 +71,7 @@ export const ofWorkspace = (store: Store): AttentionItem[] => {
   const receivers = registrationsOf(store, undefined)
     .flatMap(receiverEntry)
     .map((entry): AttentionItem => ({ ...entry, title: entry.file ?? '' }));
-  const worktrees = seenClaims(store).map(
+  const worktrees = cachedClaims(store).map(
     (claim): AttentionItem => ({
       ...worktreeEntry(claim),
       ...titleOf(claim.file, claim.key.slice('worktrees/'.length)),
@@ -63,8 +80,8 @@ export const ofWorkspace = (store: Store): AttentionItem[] => {
   return [...settingEntries(store), ...receivers, ...worktrees, ...kept, ...problems];
 };
 
-// An approval that files alone have is one thing to decide: what is wrong with its texts is told with it.
-const withoutForged = (store: Store, told: ToldProblem[]): ToldProblem[] => {
+// An unconfirmed approval is one entry, which stands for the problems of its texts.
+const withoutForged = (store: Store, told: ReportedProblem[]): ReportedProblem[] => {
   if (!told.some(({ code }) => OF_APPROVALS.has(code))) return told;
   const forged = new Set(unconfirmedSessions(store).map(({ file }) => dirname(file)));
   return told.filter(({ code, file }) => !OF_APPROVALS.has(code) || !forged.has(dirname(file)));
@@ -73,15 +90,21 @@ const withoutForged = (store: Store, told: ToldProblem[]): ToldProblem[] => {
 const OF_APPROVALS = new Set(['approval_mismatch', 'plan_edited']);
 
 const heldEntry = (change: WaitingChange): AttentionEntry => ({
-  ...{ id: `held/${change.id}`, kind: 'held', since: change.since, file: change.file },
-  message: `${plain(change.field)} was written by file while a program ran that no sandbox held.`,
+  id: `held/${change.id}`,
+  kind: 'held',
+  since: change.since,
+  file: change.file,
+  message: `${plain(change.field)} was edited by file while an unsandboxed program was running.`,
   answer: { method: 'POST', path: '/trust', body: trustOne(changeKey(change), change.sha) },
 });
 
 const settingEntries = (store: Store): AttentionItem[] => {
   const since = new Date(settingsEntry(store)?.written_at ?? 0).toISOString();
   return waitingSettings(store).map(({ key, hash }) => ({
-    ...{ id: `trust/${key}/${hash}`, kind: 'trust', since, title: 'workspace.md' },
+    id: `trust/${key}/${hash}`,
+    kind: 'trust',
+    since,
+    title: 'workspace.md',
     message: `${plain(key)} in the settings is not trusted on this machine.`,
     answer: { method: 'POST', path: '/trust', body: trustOne(key, hash) },
     file: 'workspace.md',
@@ -89,8 +112,11 @@ const settingEntries = (store: Store): AttentionItem[] => {
 };
 
 const worktreeEntry = ({ key, hash, since, file }: WaitingValue): AttentionEntry => ({
-  ...{ id: `trust/${key}/${hash}`, kind: 'trust', since, file },
-  message: 'The worktree was not made on this machine. Confirm where it is before anything runs.',
+  id: `trust/${key}/${hash}`,
+  kind: 'trust',
+  since,
+  file,
+  message: 'The worktree was not created on this machine. Confirm its path before anything runs.',
   answer: { method: 'POST', path: '/trust', body: trustOne(key, hash) },
 });
 
@@ -102,8 +128,10 @@ const receiverEntry = (registration: Registration): AttentionEntry[] => {
   const { key, hash } = waiting;
   return [
     {
-      ...{ id: `trust/${key}/${hash}`, kind: 'trust', since: matter.created_at },
-      message: `Events are not sent to ${plain(matter.url)} before you trust it.`,
+      id: `trust/${key}/${hash}`,
+      kind: 'trust',
+      since: matter.created_at,
+      message: `Events are not sent to ${plain(matter.url)} until you trust it.`,
       answer: { method: 'POST', path: '/trust', body: trustOne(key, hash) },
       file: `webhooks/${name}`,
     },
@@ -113,8 +141,10 @@ const receiverEntry = (registration: Registration): AttentionEntry[] => {
 const disabledEntry = ({ scope, matter, name, written_at }: Registration): AttentionEntry => {
   const above = scope === undefined ? '' : `/cases/${scope}`;
   return {
-    ...{ id: `webhook/${matter.id}`, kind: 'webhook', since: new Date(written_at).toISOString() },
-    message: `${plain(matter.url)} answered 410 and is sent nothing more. Remove the registration, or the line \`disabled: true\` of its file.`,
+    id: `webhook/${matter.id}`,
+    kind: 'webhook',
+    since: new Date(written_at).toISOString(),
+    message: `${plain(matter.url)} answered 410, so nothing more is sent to it. Remove the registration, or the line \`disabled: true\` in its file.`,
     answer: { method: 'DELETE', path: `${above}/webhooks/${matter.id}` },
     file: `webhooks/${name}`,
   };

@@ -1,6 +1,5 @@
-import { linkSeen } from '../../../store/codehost/link-index.ts';
-import { hasPull } from '../../../store/codehost/pull-index.ts';
-import { readPull } from '../../../store/codehost/pulls.ts';
+import { cachedLink } from '../../../store/codehost/link-index.ts';
+import { hasPull, readPull } from '../../../store/codehost/pulls.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
@@ -12,8 +11,8 @@ import { reviewsOf } from '../../host/reviews/read.ts';
 import type { WithEngine } from '../../work/sessions/live/engine.ts';
 import { type AboutCase, type AttentionEntry, post } from './entry.ts';
 
-/** A rebase that stopped, unless an agent is at it. */
-export const ofConflict = (
+/** A rebase that stopped, unless a session is running. */
+export const conflictEntries = (
   { store, engine }: WithEngine & WithStore,
   { id }: AboutCase,
 ): AttentionEntry[] => {
@@ -26,21 +25,23 @@ export const ofConflict = (
   const since = matter.conflicted_at ?? matter.began_at;
   return [
     {
-      ...{ id: `conflict/${matter.id}/${matter.stopped?.number ?? 0}`, kind: 'conflict', since },
+      id: `conflict/${matter.id}/${matter.stopped?.number ?? 0}`,
+      kind: 'conflict',
+      since,
       message: isStop
         ? `The rebase onto ${matter.onto} stopped: ${matter.files
             .map(({ path }) => path)
             .slice(0, 5)
             .join(', ')} in conflict. Resolve them in the worktree, then apply.`
-        : 'The rebase was interrupted in the middle; aborting it brings all back.',
+        : 'The rebase was interrupted. Abort it to restore the branch.',
       answer: post(`/api/cases/${id}/conflicts/${isStop ? 'apply' : 'abort'}`),
     },
   ];
 };
 
-/** Reviews that ask for changes, and checks that fail, that nobody is at. */
-export const ofReviews = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
-  // Most Work items have no pull request, which memory knows.
+/** Reviews that request changes and failing checks, unless a session addresses them. */
+export const reviewEntries = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
+  // Most Work items have no pull request; the index saves reading the file.
   if (!hasPull(store, id)) return [];
   const pull = readPull(store, id);
   if (pull === undefined || !isOpen(pull.matter.state)) return [];
@@ -54,7 +55,8 @@ export const ofReviews = ({ store }: WithStore, { id }: AboutCase): AttentionEnt
   const found = asking.map((review): AttentionEntry => {
     const { submitted_at, fetched_at } = review;
     return {
-      ...{ id: `review/${id}/${review.id}`, kind: 'review' },
+      id: `review/${id}/${review.id}`,
+      kind: 'review',
       since: timeOf(submitted_at ?? fetched_at ?? pull.matter.created_at),
       message: review.check === null ? wordsOf(review) : checkWords(review.check),
       answer: post(`${at}/reviews/${encodeURIComponent(review.id)}/add-to-feedback`),
@@ -65,7 +67,8 @@ export const ofReviews = ({ store }: WithStore, { id }: AboutCase): AttentionEnt
   return [
     ...found,
     {
-      ...{ id: `feedback/${id}/${first.queued_at}`, kind: 'feedback' },
+      id: `feedback/${id}/${first.queued_at}`,
+      kind: 'feedback',
       since: timeOf(first.queued_at),
       message: `${queued.length} of the pull request's reviews are queued for a session.`,
       answer: post(`${at}/address-feedback`, {}),
@@ -73,26 +76,27 @@ export const ofReviews = ({ store }: WithStore, { id }: AboutCase): AttentionEnt
   ];
 };
 
-/** An issue that changed here and on the host, as the last sync found it. */
-export const ofLink = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
-  const { value, written_at } = linkSeen(store, id) ?? {};
+/** An issue that changed both here and on the host, as of the last sync. */
+export const linkEntries = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
+  const { value, written_at } = cachedLink(store, id) ?? {};
   if (value?.issue?.status !== 'conflict') return [];
   const { repository, number } = value.issue;
   return [
     {
-      ...{ id: `sync/${id}/${repository}#${number}`, kind: 'sync' },
+      id: `sync/${id}/${repository}#${number}`,
+      kind: 'sync',
       since: new Date(written_at ?? 0).toISOString(),
-      message: `${repository}#${number} changed here and on the host. Prefer what is here, as this call does, or with "remote" what is there.`,
+      message: `${repository}#${number} changed here and on the host. This call keeps the local version; with "remote" it takes the host's.`,
       answer: post(`/api/cases/${id}/github/sync`, { prefer: 'local' }),
     },
   ];
 };
 
 const wordsOf = ({ author, path, body }: Review): string =>
-  `${author ?? 'Somebody'} asks for changes${path === null ? '' : ` on ${path}`}: ${body.slice(0, 200)}`;
+  `${author ?? 'A reviewer'} asks for changes${path === null ? '' : ` on ${path}`}: ${body.slice(0, 200)}`;
 
 const checkWords = ({ name, conclusion, step }: NonNullable<Review['check']>): string =>
   `The check ${name} ended with ${conclusion}${step === null ? '.' : ` in step ${step.number}: ${step.name}`}`;
 
-// The host's times may have no milliseconds.
+// Adds the milliseconds that the host's times may lack.
 const timeOf = (text: string | null | undefined): string => new Date(text ?? 0).toISOString();

@@ -6,12 +6,15 @@ import { appendDelivery } from '../../../store/webhooks/deliveries.ts';
 import { disableRegistration, type Registration } from '../../../store/webhooks/webhooks.ts';
 import { secretOf } from '../../../store/workspace/secrets.ts';
 import type { Log } from '../../log.ts';
-import { type Ahead, createAhead } from './ahead.ts';
-import { nextAttemptAt } from './schedule.ts';
-import type { Parcel, SendingThread, Sent } from './sending-thread.ts';
-import type { Slots } from './slots.ts';
+import {
+  type AttemptResult,
+  createSendAhead,
+  type SendAhead,
+  type SendingThread,
+  type WebhookRequest,
+} from './sending-thread.ts';
 
-/** What every delivery is made with. */
+/** The dependencies of a delivery. */
 export interface DeliveryDeps {
   store: Store;
   log: Log;
@@ -19,78 +22,85 @@ export interface DeliveryDeps {
   schedule: readonly number[];
   sender: SendingThread;
   userAgent: string;
-  /** First attempts of receivers that took the last, and all others: who lets us wait takes no slot from who does not. */
+  /** Separate slots for first attempts and for retries, so that failing receivers do not delay the others. */
   slots: { first: Slots; again: Slots };
-  /** A lane has moved on: events may be of no more use. */
+  /** A queue advanced: events may be released. */
   moved: () => void;
-  /** A global registration was changed. */
+  /** A global registration changed. */
   changed: () => void;
 }
 
-/** What is to be delivered, and how often that was tried. */
+/** A delivery, with the number of attempts so far. */
 export type Task = Pick<DeliveryLine, 'id' | 'seq' | 'body' | 'attempt'>;
 
-/** The same for an event and a receiver every time, also after a restart. */
+/** The id of a delivery, derived from event and receiver, so that it is the same after a restart. */
 export const deliveryId = (eventId: string, webhookId: string): string =>
   idOfText(`${eventId} ${webhookId}`);
 
-/** Who it goes to, as it is now: the registration may change, or be gone, while a delivery waits. */
+/** The receiver as it is now: its registration may change or be removed while a delivery waits. */
 interface Receiver {
   readonly registration: Registration;
   readonly stopped: boolean;
   readonly removed: boolean;
   readonly failing: boolean;
-  readonly ahead: Ahead;
+  readonly ahead: SendAhead;
 }
 
-interface Beside {
+interface AttemptOptions {
   schedule?: readonly number[];
-  /** For one in its turn: what comes after it, to be sent without a wait if the receiver takes it, and is not known to fail. */
+  /** The next deliveries of the queue, to be sent right after this one unless the receiver fails. */
   coming?: () => Task[];
 }
 
-/** Tries once more and notes what came of it. Undefined when it was stopped before that was known. */
+/** Makes one attempt and logs its outcome; undefined if it was stopped before the outcome was known. */
 export const attemptDelivery = async (
-  desk: DeliveryDeps,
+  deps: DeliveryDeps,
   receiver: Receiver,
   task: Task,
-  { schedule = desk.schedule, coming }: Beside = {},
+  { schedule = deps.schedule, coming }: AttemptOptions = {},
 ): Promise<DeliveryLine | undefined> => {
   const isFirst = task.attempt === 0 && !receiver.failing;
-  const slots = isFirst ? desk.slots.first : desk.slots.again;
-  const ahead = coming === undefined ? createAhead() : receiver.ahead;
+  const slots = isFirst ? deps.slots.first : deps.slots.again;
+  const ahead = coming === undefined ? createSendAhead() : receiver.ahead;
   const others = () => (isFirst ? (coming?.() ?? []) : []);
-  const sent = await slots(() => takeOrSend(desk, { receiver, ahead }, task, others));
+  const sent = await slots(() => sendUnlessSent(deps, { receiver, ahead }, task, others));
   if (sent === undefined || receiver.removed) return undefined;
   const attempts = task.attempt + 1;
-  const line = judged({ ...task, attempt: attempts }, sent, () =>
-    nextAttemptAt(schedule, attempts, desk.clock()),
+  const line = outcomeOf({ ...task, attempt: attempts }, sent, () =>
+    nextAttemptAt(schedule, attempts, deps.clock()),
   );
-  note(desk, receiver.registration, line);
-  if (line.status === GONE) await disable(desk, receiver.registration);
+  logAttempt(deps, receiver.registration, line);
+  if (line.status === GONE) await disable(deps, receiver.registration);
   return line;
 };
 
-const takeOrSend = async (
-  desk: DeliveryDeps,
-  { receiver, ahead }: { receiver: Receiver; ahead: Ahead },
+const sendUnlessSent = async (
+  deps: DeliveryDeps,
+  { receiver, ahead }: { receiver: Receiver; ahead: SendAhead },
   task: Task,
   others: () => Task[],
-): Promise<Sent | undefined> => {
+): Promise<AttemptResult | undefined> => {
   const known = await ahead.take(task.id);
   if (known !== undefined || receiver.stopped) return known;
-  const secret = await secretFor(desk, receiver.registration.matter.id);
-  if (secret === undefined) return { ...NOT_SENT, at: desk.clock().toISOString() };
+  const secret = await secretFor(deps, receiver.registration.matter.id);
+  if (secret === undefined) return { ...NOT_SENT, at: deps.clock().toISOString() };
   const { url } = receiver.registration.matter;
-  const parcels = [task, ...others()].map((each) => parcelOf(each, { ...desk, url, secret }));
-  return ahead.send(desk.sender, parcels);
+  const requests = [task, ...others()].map((each) => requestOf(each, { ...deps, url, secret }));
+  return ahead.send(deps.sender, requests);
 };
 
-const parcelOf = (
+const requestOf = (
   { id, body }: Task,
-  { userAgent, url, secret }: Pick<DeliveryDeps, 'userAgent'> & Pick<Parcel, 'url' | 'secret'>,
-): Parcel => ({
-  ...{ id, url, secret, body: jsonText(body) },
+  {
+    userAgent,
+    url,
+    secret,
+  }: Pick<DeliveryDeps, 'userAgent'> & Pick<WebhookRequest, 'url' | 'secret'>,
+): WebhookRequest => ({
+  id,
+  url,
+  secret,
+  body: jsonText(body),
   headers: {
     'content-type': 'application/json',
     'user-agent': userAgent,
@@ -107,19 +117,19 @@ const secretFor = async (
 ): Promise<string | undefined> => {
   try {
     const { secret, made } = await secretOf(store, webhook_id);
-    if (made) log.info({ webhook_id }, `A secret was made: .dossier/secrets/${webhook_id}`);
+    if (made) log.info({ webhook_id }, `Created a webhook secret: .dossier/secrets/${webhook_id}`);
     return secret;
   } catch (err) {
-    log.error({ err, webhook_id }, 'The secret of a webhook cannot be read; it is tried again');
+    log.error({ err, webhook_id }, 'Reading a webhook secret failed; retrying');
     return undefined;
   }
 };
 
 const GONE = 410;
 
-const judged = (
+const outcomeOf = (
   { id, seq, body, attempt: attempts }: Task,
-  sent: Sent,
+  sent: AttemptResult,
   next: () => Date | undefined,
 ): DeliveryLine => {
   const { status } = sent;
@@ -130,23 +140,83 @@ const judged = (
   return { ...line, outcome: 'retrying', next_at: again.toISOString() };
 };
 
-const note = ({ store, log }: DeliveryDeps, { matter }: Registration, line: DeliveryLine): void => {
+const logAttempt = (
+  { store, log }: DeliveryDeps,
+  { matter }: Registration,
+  line: DeliveryLine,
+): void => {
   const { id, attempt: attempts, status, error } = line;
   const details = { webhook_id: matter.id, delivery_id: id, attempts, status, error };
-  if (line.outcome === 'failed') log.warn(details, 'A webhook was not delivered; it is kept');
+  if (line.outcome === 'failed')
+    log.warn(details, 'Webhook delivery failed; it can be redelivered');
   try {
     appendDelivery(store.layout, matter.id, line);
   } catch (err) {
-    store.report(err, 'noting a webhook delivery');
+    store.report(err, 'logging a webhook delivery');
   }
 };
 
-const disable = async (desk: DeliveryDeps, registration: Registration): Promise<void> => {
-  const { store, log } = desk;
+const disable = async (deps: DeliveryDeps, registration: Registration): Promise<void> => {
+  const { store, log } = deps;
   const { id, url } = registration.matter;
-  log.warn({ webhook_id: id, url }, 'The receiver answered 410: its webhook is disabled');
+  log.warn({ webhook_id: id, url }, 'Webhook disabled: the receiver answered 410');
   await disableRegistration(store, registration).catch((error) =>
     store.report(error, `disabling webhook ${id}`),
   );
-  desk.changed();
+  deps.changed();
+};
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Milliseconds between a failed attempt and the next one. After the last, the delivery is kept as failed. */
+export const RETRIES: readonly number[] = [
+  SECOND,
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  HOUR,
+  6 * HOUR,
+  24 * HOUR,
+];
+
+const JITTER = 0.1;
+
+/** The time of the next attempt after `tryCommit` attempts, with 10 % jitter; undefined if there is none. */
+export const nextAttemptAt = (
+  schedule: readonly number[],
+  attempt: number,
+  now: Date,
+  random = Math.random(),
+): Date | undefined => {
+  const delay = schedule[attempt - 1];
+  if (delay === undefined) return undefined;
+  return new Date(now.getTime() + delay * (1 - JITTER + 2 * JITTER * random));
+};
+
+export type Slots = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Runs at most `count` calls at once; the others wait in order. */
+export const createSlots = (count: number): Slots => {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  const enter = async (): Promise<void> => {
+    if (free === 0) return new Promise((resolve) => waiting.push(resolve));
+    free -= 1;
+  };
+  const leave = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  };
+  return async (work) => {
+    await enter();
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  };
 };

@@ -14,11 +14,11 @@ import { BACKLOG_CLOSED, type Registration } from '../../../store/webhooks/webho
 const HOUR = 3_600_000;
 const MB = 1_048_576;
 
-/** Whether the events after this one take more of the disk than is kept for a receiver. */
+/** Whether the journal after this position exceeds `retention_mb`. */
 export const isTooLong = (store: Store, position: number): boolean =>
   store.journal.behind(position) > webhookRetention(settingsOf(store)).retention_mb * MB;
 
-/** Whether an event is older than is kept for a receiver. */
+/** Whether an event is older than `retention_hours`. */
 export const isTooOld = (
   store: Store,
   { timestamp }: Pick<DeliveryLine['body'], 'timestamp'>,
@@ -27,7 +27,7 @@ export const isTooOld = (
   return age > webhookRetention(settingsOf(store)).retention_hours * HOUR;
 };
 
-/** What was closed for one receiver. */
+/** The closed backlog of one receiver. */
 interface Closed {
   at: string;
   count: number;
@@ -37,18 +37,18 @@ interface Closed {
 }
 
 interface Closing {
-  /** What the receiver was not sent, up to the event `to` and more. */
+  /** The unsent events, up to the event `to` or beyond. */
   events: AsyncIterable<EventRecord & { delivery_id: string }>;
   to: number;
-  /** The registration was removed meanwhile. */
+  /** Whether the registration was removed meanwhile. */
   isGone: () => boolean;
 }
 
 const LISTED = 1000;
 
 /**
- * Notes events as closed: they are sent only if the operator wants them redelivered. The newest 1000 are listed with the
- * deliveries of the receiver, and a problem says how many there were. Done again, it notes the same.
+ * Closes the backlog of a receiver: its events are only sent if the operator redelivers them. The newest 1000 are listed
+ * among the deliveries, and a problem reports their number. Idempotent.
  */
 export const closeBacklog = async (
   store: Store,
@@ -69,32 +69,40 @@ export const closeBacklog = async (
   }
   if (isGone()) return;
   appendDelivery(store.layout, id, ...newest.slice(-LISTED));
-  // Before the journal says that they are closed: what is in neither is lost without a word.
+  // Synced before the journal records them as closed; otherwise a power cut could lose them unnoticed.
   await syncDeliveries(store.layout, id);
   await store.journal.append({
     cursor: { id, seq: to },
     told: { id: nameOf(id), state: closed },
   });
-  lookAtClosed(store, registration);
+  reportClosed(store, registration);
 };
 
 const lineOf = (
   { delivery_id, seq, body }: EventRecord & { delivery_id: string },
   at: string,
 ): DeliveryLine => ({
-  ...{ id: delivery_id, seq, attempt: 0, at, status: null, error: null, duration_ms: 0 },
-  ...{ outcome: 'closed', next_at: null, body },
+  id: delivery_id,
+  seq,
+  attempt: 0,
+  at,
+  status: null,
+  error: null,
+  duration_ms: 0,
+  outcome: 'closed',
+  next_at: null,
+  body,
 });
 
 const nameOf = (id: string): string => `backlog ${id}`;
 
-/** Tells that events of a receiver are closed, as long as there are some among its deliveries. */
-export const lookAtClosed = (store: Store, registration: Registration): void => {
+/** Reports the closed backlog of a receiver as a problem while closed deliveries are listed. */
+export const reportClosed = (store: Store, registration: Registration): void => {
   const { id } = registration.matter;
   const closed = store.journal.told.get(nameOf(id)) as Closed | undefined;
   if (closed === undefined) return;
   if (!hasClosed(store, id)) {
-    forgetClosed(store, registration);
+    clearClosed(store, registration);
     return;
   }
   store.problems.set(ownerOf(registration), [
@@ -107,8 +115,8 @@ const hasClosed = ({ layout }: Store, id: string): boolean => {
   return [...outcomes.values()].includes('closed');
 };
 
-/** The registration is gone, or nothing of it is closed any more. */
-export const forgetClosed = (store: Store, registration: Registration): void => {
+/** Clears the problem of a registration that is gone, or has no closed deliveries. */
+export const clearClosed = (store: Store, registration: Registration): void => {
   store.problems.set(ownerOf(registration), []);
   dropClosed(store, registration.matter.id);
 };
@@ -117,7 +125,7 @@ export const dropClosed = ({ journal, report }: Store, id: string): void => {
   if (!journal.told.has(nameOf(id))) return;
   journal
     .append({ told: { id: nameOf(id), state: null } })
-    .catch((error) => report(error, 'forgetting the backlog of a webhook'));
+    .catch((error) => report(error, 'removing the backlog record of a webhook'));
 };
 
 const ownerOf = ({ scope, matter }: Registration): string =>
@@ -129,4 +137,4 @@ const fileOf = (store: Store, { scope, name }: Registration): string => {
 };
 
 const messageOf = (id: string, { count, from, to }: Closed): string =>
-  `The backlog of this receiver was closed: ${count} events from ${from} to ${to} were not sent. It was behind more than webhooks.retention_hours or webhooks.retention_mb allows. Events since then are sent. List them (GET /webhooks/${id}/deliveries, those that are closed), and redeliver what is needed, or remove the registration`;
+  `The backlog of this receiver was closed: ${count} events from ${from} to ${to} were not sent, since it exceeded webhooks.retention_hours or webhooks.retention_mb. Later events are sent. List the closed deliveries with GET /webhooks/${id}/deliveries, and redeliver what you need, or remove the registration`;

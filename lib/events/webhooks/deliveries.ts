@@ -8,21 +8,21 @@ import type { WithDispatcher } from './dispatcher.ts';
 import { readWebhook } from './registrations.ts';
 
 /**
- * What was and what is to be sent to a receiver: the newest 1000 attempts, then all that waits, read as it is asked for. Of
- * what waits, what comes before `after` may be left out.
+ * The deliveries of a receiver: those of the newest 1000 attempts, then the pending ones, which are read while the list is
+ * consumed. Pending deliveries before `after` may be left out.
  */
 export const listDeliveries = async (
   service: WithDispatcher & WithStore,
   scope: Scope,
   webhookId: string,
-  wish: Wish,
+  options: ListOptions,
 ): Promise<AsyncIterable<Delivery>> => {
   await readWebhook(service, scope, webhookId);
-  return deliveriesOf(service, webhookId, wish);
+  return deliveriesOf(service, webhookId, options);
 };
 
-interface Wish {
-  /** Which of those that were tried comes first. */
+interface ListOptions {
+  /** The order of the tried deliveries. */
   order?: 'oldest' | 'newest';
   after?: string;
 }
@@ -30,13 +30,13 @@ interface Wish {
 const deliveriesOf = async function* (
   { store, dispatcher }: WithDispatcher & WithStore,
   webhookId: string,
-  { order, after }: Wish,
+  { order, after }: ListOptions,
 ): AsyncGenerator<Delivery> {
-  const tried = fromLines(readDeliveries(store.layout, webhookId));
+  const tried = foldLines(readDeliveries(store.layout, webhookId));
   const oldest = [...tried.values()];
   yield* order === 'newest' ? oldest.toReversed() : oldest;
   for await (const { delivery_id, body } of dispatcher.waiting(webhookId, after))
-    if (!tried.has(delivery_id)) yield untried(delivery_id, body);
+    if (!tried.has(delivery_id)) yield untriedDelivery(delivery_id, body);
 };
 
 const findDelivery = async (
@@ -49,7 +49,7 @@ const findDelivery = async (
   return undefined;
 };
 
-const untried = (id: string, body: Delivery['body']): Delivery => ({
+const untriedDelivery = (id: string, body: Delivery['body']): Delivery => ({
   id,
   event_type: body.event_type,
   status: 'waiting',
@@ -58,11 +58,11 @@ const untried = (id: string, body: Delivery['body']): Delivery => ({
   body,
 });
 
-/** The lines of a log, folded into one record a delivery. What was delivered once stays delivered. */
-const fromLines = (lines: readonly DeliveryLine[]): Map<string, Delivery> => {
+/** Folds the lines of a log into one record per delivery. A delivery that succeeded once stays delivered. */
+const foldLines = (lines: readonly DeliveryLine[]): Map<string, Delivery> => {
   const deliveries = new Map<string, Delivery>();
   for (const { id, body, at, status, error, duration_ms, outcome, next_at } of lines) {
-    const before = deliveries.get(id) ?? untried(id, body);
+    const before = deliveries.get(id) ?? untriedDelivery(id, body);
     deliveries.set(id, {
       ...before,
       status: before.status === 'delivered' ? before.status : outcome,
@@ -76,7 +76,7 @@ const fromLines = (lines: readonly DeliveryLine[]): Map<string, Delivery> => {
   return deliveries;
 };
 
-/** Sends a delivery once more, with the same id and body, and answers what came of it. */
+/** Sends a delivery again, with the same id and body, and returns the result. */
 export const redeliver = async (
   service: WithDispatcher & WithStore,
   scope: Scope,
@@ -94,4 +94,4 @@ export const redeliver = async (
 
 const DISABLED =
   'The receiver answered 410, so this webhook is disabled. Remove `disabled: true` from its file, then try again.';
-const WAITING = 'It was not sent yet: an earlier one comes first. Redeliver that one.';
+const WAITING = 'The delivery was not sent yet: an earlier one is pending. Redeliver that one.';

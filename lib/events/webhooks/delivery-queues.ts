@@ -1,87 +1,90 @@
 import { removeDeliveries } from '../../../store/webhooks/deliveries.ts';
 import {
-  noteRemoved,
-  noteTrusted,
   type Registration,
+  recordRemoval,
+  recordTrust,
   registrationsOf,
   type Scope,
   trustedPart,
 } from '../../../store/webhooks/webhooks.ts';
 import { retireSecret } from '../../../store/workspace/secrets.ts';
 import type { DeliveryDeps } from './attempt.ts';
-import { dropClosed, forgetClosed } from './backlog-limit.ts';
+import { clearClosed, dropClosed } from './backlog-limit.ts';
 import { dropQueue, openQueue, updateReceiver, wakeDeliveries } from './delivery-queue.ts';
-import type { DeliveryQueue } from './waiting-deliveries.ts';
+import type { DeliveryQueue } from './pending-deliveries.ts';
 
-/** The lanes of all receivers, by the id of their registration. */
+/** The queues of all receivers, by the id of their registration. */
 export interface DeliveryQueues {
   readonly byId: ReadonlyMap<string, DeliveryQueue>;
-  /** The registrations of this scope may be others now: opens, changes and ends lanes. */
-  look(scope: Scope): void;
+  /** Opens, changes and stops queues after the registrations of a scope may have changed. */
+  update(scope: Scope): void;
 }
 
-export const createQueues = (desk: DeliveryDeps): DeliveryQueues => {
-  const doubles = watchDoubles(desk);
-  const book: Book = { desk, byId: new Map(), scopes: new Map(), met: new Map(), doubles };
-  return { byId: book.byId, look: (scope) => look(book, scope) };
+export const createQueues = (deps: DeliveryDeps): DeliveryQueues => {
+  const doubles = trackDuplicates(deps);
+  const index: QueueIndex = { deps, byId: new Map(), scopes: new Map(), met: new Map(), doubles };
+  return { byId: index.byId, update: (scope) => updateScope(index, scope) };
 };
 
-interface Book {
-  desk: DeliveryDeps;
+interface QueueIndex {
+  deps: DeliveryDeps;
   byId: Map<string, DeliveryQueue>;
-  /** The ids that have a lane, by where their registration is. */
+  /** The ids of active registrations, by scope. */
   scopes: Map<Scope, string[]>;
-  /** All registrations that were there, by where they are. */
+  /** All registrations at the last update, by scope. */
   met: Map<Scope, Registration[]>;
-  doubles: ReturnType<typeof watchDoubles>;
+  doubles: ReturnType<typeof trackDuplicates>;
 }
 
-const look = (book: Book, scope: Scope): void => {
-  const all = standing(book, scope);
-  const before = book.scopes.get(scope) ?? [];
+const updateScope = (index: QueueIndex, scope: Scope): void => {
+  const all = currentRegistrations(index, scope);
+  const before = index.scopes.get(scope) ?? [];
   if (all.length === 0 && before.length === 0) return;
   const found = firstOfEach(all);
   const trusted = new Map([...found].map(([id, one]) => [id, trustedPart(one)]));
   const ours = [...trusted.values()]
     .filter(isActive)
-    .filter((one) => meet(book, one))
+    .filter((one) => openOrUpdate(index, one))
     .map(idOf);
-  book.scopes.set(scope, ours);
-  for (const id of before) if (!isActive(trusted.get(id))) drop(book, id, found.has(id));
-  for (const one of all) if (found.get(idOf(one)) !== one) book.doubles.tell(one);
-  for (const id of ours) wakeDeliveries(book.byId.get(id) as DeliveryQueue);
+  index.scopes.set(scope, ours);
+  for (const id of before) if (!isActive(trusted.get(id))) closeQueue(index, id, found.has(id));
+  for (const one of all) if (found.get(idOf(one)) !== one) index.doubles.tell(one);
+  for (const id of ours) wakeDeliveries(index.byId.get(id) as DeliveryQueue);
 };
 
-/** What is there now, and tells what is trusted of it, and what is not there any more. */
-const standing = ({ desk: { store }, met }: Book, scope: Scope): Registration[] => {
+/** The registrations of a scope now. Records their trust, and which of them were removed. */
+const currentRegistrations = (
+  { deps: { store }, met }: QueueIndex,
+  scope: Scope,
+): Registration[] => {
   const all = registrationsOf(store, scope);
   const ids = new Set(all.map(idOf));
-  for (const one of met.get(scope) ?? []) if (!ids.has(idOf(one))) noteRemoved(store, one);
+  for (const one of met.get(scope) ?? []) if (!ids.has(idOf(one))) recordRemoval(store, one);
   if (all.length > 0) met.set(scope, all);
   else met.delete(scope);
-  noteTrusted(store, scope, all);
+  recordTrust(store, scope, all);
   return all;
 };
 
-/** False when the id belongs to a registration elsewhere. */
-const meet = ({ desk, byId, doubles }: Book, registration: Registration): boolean => {
+/** Returns false if another registration has the same id. */
+const openOrUpdate = ({ deps, byId, doubles }: QueueIndex, registration: Registration): boolean => {
   const id = idOf(registration);
-  const lane = byId.get(id);
-  if (lane === undefined) byId.set(id, openQueue(desk, registration));
-  else if (lane.registration.scope === registration.scope) updateReceiver(lane, registration);
+  const queue = byId.get(id);
+  if (queue === undefined) byId.set(id, openQueue(deps, registration));
+  else if (queue.registration.scope === registration.scope) updateReceiver(queue, registration);
   else doubles.tell(registration);
   return byId.get(id)?.registration === registration;
 };
 
-const drop = (book: Book, id: string, keepRecords: boolean): void => {
-  const lane = book.byId.get(id);
-  book.byId.delete(id);
-  if (lane !== undefined) {
-    dropQueue(lane);
-    forgetClosed(book.desk.store, lane.registration);
+const closeQueue = (index: QueueIndex, id: string, keepRecords: boolean): void => {
+  const queue = index.byId.get(id);
+  index.byId.delete(id);
+  if (queue !== undefined) {
+    dropQueue(queue);
+    clearClosed(index.deps.store, queue.registration);
   }
-  forgetReceiver(book.desk, id, keepRecords);
-  for (const scope of book.doubles.of(id)) look(book, scope);
+  removeReceiverState(index.deps, id, keepRecords);
+  for (const scope of index.doubles.of(id)) updateScope(index, scope);
 };
 
 const idOf = ({ matter }: Registration): string => matter.id;
@@ -92,8 +95,8 @@ const isActive = (registration: Registration | undefined): registration is Regis
 const firstOfEach = (all: Registration[]): Map<string, Registration> =>
   new Map(all.toReversed().map((registration) => [idOf(registration), registration]));
 
-/** Registrations whose id another one has: told once, and looked at again when that one is gone. */
-const watchDoubles = ({ log }: DeliveryDeps) => {
+/** Registrations whose id another one has. Each is logged once, and its scope is updated when the other one is gone. */
+const trackDuplicates = ({ log }: DeliveryDeps) => {
   const known = new Map<string, Map<string, Scope>>();
   return {
     tell: (registration: Registration): void => {
@@ -102,7 +105,7 @@ const watchDoubles = ({ log }: DeliveryDeps) => {
       const file = `webhooks/${name}`;
       if (vanished || same.has(`${scope} ${file}`)) return;
       known.set(matter.id, same.set(`${scope} ${file}`, scope));
-      log.warn({ webhook_id: matter.id, case_id: scope, file }, DOUBLE);
+      log.warn({ webhook_id: matter.id, case_id: scope, file }, DUPLICATE_ID);
     },
     of: (id: string): Scope[] => {
       const same = [...(known.get(id)?.values() ?? [])];
@@ -112,16 +115,16 @@ const watchDoubles = ({ log }: DeliveryDeps) => {
   };
 };
 
-const DOUBLE =
-  'Another webhook registration has the same id: this one gets nothing. Remove its id line to make it one of its own';
+const DUPLICATE_ID =
+  'Webhook ignored: another registration has the same id. Remove the id line from its file to register it separately';
 
-/** A registration is gone: so is how far it got and, unless it is only disabled, its secret and its log. */
-export const forgetReceiver = (desk: DeliveryDeps, id: string, keepRecords = false): void => {
-  const { layout, journal, report } = desk.store;
+/** Removes the position of a registration that is gone and, unless it is only disabled, its secret and log. */
+export const removeReceiverState = (deps: DeliveryDeps, id: string, keepRecords = false): void => {
+  const { layout, journal, report } = deps.store;
   journal
     .append({ cursor: { id, seq: null } })
-    .then(desk.moved, (error) => report(error, 'forgetting a webhook'));
-  dropClosed(desk.store, id);
+    .then(deps.moved, (error) => report(error, 'removing the position of a webhook'));
+  dropClosed(deps.store, id);
   if (keepRecords) return;
   retireSecret(layout, id);
   removeDeliveries(layout, id);

@@ -5,36 +5,34 @@ import { deliveryIds, readDeliveries } from '../../../store/webhooks/deliveries.
 import { allRegistrationsReadable, registrationsOf } from '../../../store/webhooks/webhooks.ts';
 import { secretIds } from '../../../store/workspace/secrets.ts';
 import type { Log } from '../../log.ts';
-import { attemptDelivery, type DeliveryDeps } from './attempt.ts';
-import { isTooLong, lookAtClosed } from './backlog-limit.ts';
+import { attemptDelivery, createSlots, type DeliveryDeps, RETRIES } from './attempt.ts';
+import { isTooLong, reportClosed } from './backlog-limit.ts';
 import {
+  deliverNow,
   limitBacklog,
   saveQueue,
-  sendAtOnce,
   stopQueue,
   wakeDeliveries,
 } from './delivery-queue.ts';
-import { createQueues, type DeliveryQueues, forgetReceiver } from './delivery-queues.ts';
+import { createQueues, type DeliveryQueues, removeReceiverState } from './delivery-queues.ts';
 import type { OwnUrl } from './own-address.ts';
-import { RETRIES } from './schedule.ts';
+import { pendingDeliveries } from './pending-deliveries.ts';
 import { createSendingThread } from './sending-thread.ts';
-import { createSlots } from './slots.ts';
-import { waitingDeliveries } from './waiting-deliveries.ts';
 
 /**
- * Brings every event of the journal to every receiver that asked for it: in order per receiver, at least once, from
- * where it was after a restart. A slow receiver holds back no other.
+ * Delivers the events of the journal to all matching receivers: in order for each receiver, at least once, across restarts.
+ * A slow receiver does not delay the others.
  */
 export interface Dispatcher {
-  /** Sends what former lives left, then what comes. */
+  /** Starts with pending deliveries from before the start, then sends new events. */
   start(): void;
-  /** The global registrations may be others now. Those of Work items are noticed through the store. */
+  /** Call after global registrations may have changed. Changes of other registrations are noticed through the store. */
   changed(): void;
-  /** The events that a receiver has not got yet, oldest first, with their delivery ids; where it is known, from one on. */
+  /** The pending events of a receiver, oldest first, with their delivery ids, from delivery `from` on if it is known. */
   waiting(webhookId: string, from?: string): AsyncIterable<EventRecord & { delivery_id: string }>;
-  /** Makes one attempt now and resolves after it; false when nothing is known of that delivery. */
+  /** Makes one attempt now and resolves after it; false if the delivery is unknown. */
   redeliver(webhookId: string, deliveryId: string): Promise<boolean>;
-  /** Stops promptly; what was not delivered is delivered by the next life. */
+  /** Stops promptly. The next start delivers what is pending. */
   close(): Promise<void>;
 }
 
@@ -42,10 +40,10 @@ interface DispatcherOptions {
   store: Store;
   log: Log;
   version: string;
-  /** Milliseconds from one attempt to the next; another one for tests. */
+  /** Milliseconds from one attempt to the next; tests use shorter ones. */
   schedule?: readonly number[];
   clock?: () => Date;
-  /** Where the daemon itself is, which is no receiver. */
+  /** The daemon's own address, to which nothing is sent. */
   own?: OwnUrl;
 }
 
@@ -55,8 +53,8 @@ const AGAIN_IN_FLIGHT = 64;
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { store } = options;
   const sender = createSendingThread(options.own);
-  const release = soon(() => releaseSettled(store, lanes));
-  const desk: DeliveryDeps = {
+  const release = oncePerTick(() => releaseSettled(store, queues));
+  const deps: DeliveryDeps = {
     schedule: RETRIES,
     clock: store.clock,
     ...options,
@@ -65,43 +63,43 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     slots: { first: createSlots(FIRST_IN_FLIGHT), again: createSlots(AGAIN_IN_FLIGHT) },
     moved: release,
     changed: () => {
-      lanes.look(undefined);
+      queues.update(undefined);
       notice(store);
     },
   };
-  const lanes = createQueues(desk);
+  const queues = createQueues(deps);
   let live = false;
   let stopListening = (): void => undefined;
   return {
     start: () => {
       live = true;
-      lookAtAll(desk, lanes);
-      stopListening = whenChanged(store, lanes.look);
+      updateAll(deps, queues);
+      stopListening = whenChanged(store, queues.update);
       store.journal.onEvents(() => {
         if (!live) return;
-        for (const lane of lanes.byId.values()) wakeDeliveries(lane);
+        for (const queue of queues.byId.values()) wakeDeliveries(queue);
         release();
       });
       release();
     },
     changed: () => {
-      if (live) desk.changed();
+      if (live) deps.changed();
     },
-    waiting: (webhookId, from) => waitingFor(lanes, webhookId, from),
-    redeliver: (webhookId, id) => redeliver(desk, lanes, webhookId, id),
+    waiting: (webhookId, from) => waitingFor(queues, webhookId, from),
+    redeliver: (webhookId, id) => redeliver(deps, queues, webhookId, id),
     close: async () => {
       live = false;
       stopListening();
-      for (const lane of lanes.byId.values()) stopQueue(lane);
+      for (const queue of queues.byId.values()) stopQueue(queue);
       await sender.close();
-      await Promise.all([...lanes.byId.values()].map(({ running }) => running));
-      for (const lane of lanes.byId.values()) saveQueue(lane);
+      await Promise.all([...queues.byId.values()].map(({ running }) => running));
+      for (const queue of queues.byId.values()) saveQueue(queue);
     },
   };
 };
 
-// Many receivers move in one turn of the event loop: what none of them needs is looked for once.
-const soon = (work: () => void): (() => void) => {
+// Runs `work` once per turn of the event loop, however many queues advance in it.
+const oncePerTick = (work: () => void): (() => void) => {
   let planned = false;
   return () => {
     if (planned) return;
@@ -113,55 +111,56 @@ const soon = (work: () => void): (() => void) => {
   };
 };
 
-// A registration that cannot be read has no lane, and is owed its events all the same, up to the same bound.
+// Releases journaled events that no receiver needs. An unreadable registration has no queue, but its events are kept up to
+// the same limit.
 const releaseSettled = (store: Store, { byId }: DeliveryQueues): void => {
   const { journal } = store;
   let needed = journal.last;
-  for (const lane of byId.values()) {
-    limitBacklog(lane);
-    needed = Math.min(needed, lane.position);
+  for (const queue of byId.values()) {
+    limitBacklog(queue);
+    needed = Math.min(needed, queue.position);
   }
   for (const [id, seq] of journal.cursors)
     if (!byId.has(id) && !isTooLong(store, seq)) needed = Math.min(needed, seq);
   journal.release(needed);
 };
 
-const lookAtAll = (desk: DeliveryDeps, lanes: DeliveryQueues): void => {
-  lanes.look(undefined);
-  for (const { id } of allItems(desk.store)) lanes.look(id);
-  if (allRegistrationsReadable(desk.store)) forgetOrphans(desk);
+const updateAll = (deps: DeliveryDeps, queues: DeliveryQueues): void => {
+  queues.update(undefined);
+  for (const { id } of allItems(deps.store)) queues.update(id);
+  if (allRegistrationsReadable(deps.store)) removeOrphans(deps);
 };
 
-/** What is left of registrations that were removed while no daemon ran. */
-const forgetOrphans = (desk: DeliveryDeps): void => {
-  const { store } = desk;
+/** Removes what is left of registrations that were removed while no daemon ran. */
+const removeOrphans = (deps: DeliveryDeps): void => {
+  const { store } = deps;
   const known = new Set<string>();
   for (const scope of [undefined, ...allItems(store).map(({ id }) => id)])
     for (const { matter } of registrationsOf(store, scope)) known.add(matter.id);
   const { cursors } = store.journal;
   const kept = [...cursors.keys(), ...secretIds(store.layout), ...deliveryIds(store.layout)];
-  for (const id of new Set(kept)) if (!known.has(id)) forgetReceiver(desk, id);
+  for (const id of new Set(kept)) if (!known.has(id)) removeReceiverState(deps, id);
 };
 
 const waitingFor = async function* ({ byId }: DeliveryQueues, webhookId: string, from?: string) {
-  const lane = byId.get(webhookId);
-  if (lane !== undefined) yield* waitingDeliveries(lane, from);
+  const queue = byId.get(webhookId);
+  if (queue !== undefined) yield* pendingDeliveries(queue, from);
 };
 
 const redeliver = async (
-  desk: DeliveryDeps,
-  lanes: DeliveryQueues,
+  deps: DeliveryDeps,
+  queues: DeliveryQueues,
   webhookId: string,
   id: string,
 ): Promise<boolean> => {
-  const lane = lanes.byId.get(webhookId);
-  const line = readDeliveries(desk.store.layout, webhookId).findLast((one) => one.id === id);
-  if (lane === undefined || line === undefined) return false;
-  const { value: head } = await waitingDeliveries(lane).next();
-  if (head?.delivery_id === id && lane.position < head.seq) await sendAtOnce(lane);
-  // What is settled is tried once more, out of turn: its place in the order was long ago.
-  else await attemptDelivery(desk, lane, line, { schedule: [] });
-  lookAtClosed(desk.store, lane.registration);
+  const queue = queues.byId.get(webhookId);
+  const line = readDeliveries(deps.store.layout, webhookId).findLast((one) => one.id === id);
+  if (queue === undefined || line === undefined) return false;
+  const { value: head } = await pendingDeliveries(queue).next();
+  if (head?.delivery_id === id && queue.position < head.seq) await deliverNow(queue);
+  // A settled delivery is repeated out of order.
+  else await attemptDelivery(deps, queue, line, { schedule: [] });
+  reportClosed(deps.store, queue.registration);
   return true;
 };
 

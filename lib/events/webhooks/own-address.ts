@@ -2,15 +2,15 @@ import { lookup } from 'node:dns/promises';
 import { localityOf } from '../../sandbox/egress/address.ts';
 import { isLocalName } from '../../sandbox/egress/authority.ts';
 
-/** Where this daemon listens; undefined until it does. */
+/** The address on which this daemon listens; undefined until it does. */
 export type OwnUrl = () => string | undefined;
 
-/** What is said of an event that would be sent to the daemon itself. */
+/** The refusal of the daemon's own address, as words that follow the field. */
 export const OWN_ADDRESS =
-  'is an address of this daemon, which sends itself no events: name the receiver that is to get them';
+  'is an address of this daemon, which does not send events to itself: use the address of a receiver';
 
-/** Whether a receiver is this daemon, by whatever name. A name without an address is nobody's yet. */
-export const leadsToDaemon = async (own: OwnUrl, url: string): Promise<boolean> => {
+/** Whether a URL leads to this daemon, under any name. A name that does not resolve does not. */
+export const resolvesToDaemon = async (own: OwnUrl, url: string): Promise<boolean> => {
   const { hostname, port, protocol } = new URL(url);
   const wanted = Number(port) || (protocol === 'https:' ? 443 : 80);
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -20,7 +20,7 @@ export const leadsToDaemon = async (own: OwnUrl, url: string): Promise<boolean> 
   return found.some(({ address }) => isOwnAddress(own, address, wanted));
 };
 
-/** The same of the far end of a connection: what a name resolves to may change. */
+/** Whether the remote end of a connection is this daemon, since name resolution may change. */
 export const isOwnAddress = (own: OwnUrl, address: string | undefined, port = 0): boolean =>
   isOwnPort(own, port) && address !== undefined && localityOf(address, []) === 'this machine';
 
@@ -29,7 +29,7 @@ const isOwnPort = (own: OwnUrl, port: number): boolean => {
   return url !== undefined && Number(new URL(url).port) === port;
 };
 
-/** Where the API is reached; undefined until it listens. */
+/** The URL of the API; undefined until the daemon listens. */
 export interface WithAddress {
   readonly address: { url: string | undefined };
 }

@@ -18,10 +18,10 @@ import { keptSecret, newSecret, retireSecret } from '../../../store/workspace/se
 import { badField, notFound, ServiceError } from '../../errors.ts';
 import type { WithDispatcher } from './dispatcher.ts';
 import type { WithAddress } from './own-address.ts';
-import { leadsToDaemon, OWN_ADDRESS } from './own-address.ts';
+import { OWN_ADDRESS, resolvesToDaemon } from './own-address.ts';
 import { encodedKey } from './sign.ts';
 
-/** Registers a receiver: it is sent every event from the moment this answers. Its secret is shown here only. */
+/** Registers a receiver for all events from now on. Only this response has the secret. */
 export const registerWebhook = async (
   { address, store, dispatcher }: WithAddress & WithDispatcher & WithStore,
   scope: Scope,
@@ -46,16 +46,15 @@ const PATTERN = new RegExp(RECEIVER_URL);
 const refuseUrl = async (address: { url: string | undefined }, url: string): Promise<void> => {
   if (!PATTERN.test(url) || !URL.canParse(url))
     throw badField('/url', 'must be an http or https URL without a user or password in it');
-  if (await leadsToDaemon(() => address.url, url)) throw badField('/url', OWN_ADDRESS);
+  if (await resolvesToDaemon(() => address.url, url)) throw badField('/url', OWN_ADDRESS);
 };
 
 const refuseSecret = (secret: string): void => {
-  if ([...secret].some(isControl))
-    throw badField('/secret', 'must be one line of text: it is kept in a file as one');
+  if ([...secret].some(isControl)) throw badField('/secret', 'must be one line of text');
   if (!secret.startsWith('whsec_') || encodedKey(secret) !== undefined) return;
   throw new ServiceError(
     'webhook_secret_malformed',
-    'What follows whsec_ in /secret has to be a key in base64: verifiers decode it. Send such a one, one that does not begin so, or none: then the daemon makes one.',
+    'After whsec_, /secret must be a key in base64, which verifiers decode. Send such a key, a secret without that prefix, or none, and the daemon creates one.',
     { errors: [{ path: '/secret', message: 'is not whsec_ and a key in base64' }] },
   );
 };
@@ -64,7 +63,7 @@ const isControl = (character: string): boolean => character < ' ' || character =
 
 const noSuchScope = (scope: Scope): ServiceError => notFound('Work item', scope ?? '');
 
-/** A registration as it is served: never with its secret. */
+/** A registration as the API returns it, without its secret. */
 export const served = ({ matter, waiting }: Registration): Webhook => ({
   id: matter.id,
   url: matter.url,
@@ -74,13 +73,13 @@ export const served = ({ matter, waiting }: Registration): Webhook => ({
   created_at: matter.created_at,
 });
 
-/** The secret of a registration, for the answer to a call that is sent again. 404 where it is kept no more. */
+/** The secret of a registration, for the response to a repeated request; throws 404 if it is no longer kept. */
 export const secretAgain = ({ store }: WithStore, { id }: Pick<NewWebhook, 'id'>): string => {
   const secret = keptSecret(store.layout, id);
   if (secret !== undefined) return secret;
   throw new ServiceError(
     'not_found',
-    `The secret of the webhook ${id} is not kept any more. Register the receiver again, with a new Idempotency-Key.`,
+    `The secret of the webhook ${id} is no longer kept. Register the receiver again, with a new Idempotency-Key.`,
   );
 };
 
@@ -89,7 +88,7 @@ export const listWebhooks = async (
   scope: Scope,
 ): Promise<Webhook[]> => (await registrations(service, scope)).map(served);
 
-/** The registrations on disk this moment. What was found changed is told to who delivers. */
+/** The registrations on disk now. The dispatcher is notified of changes. */
 const registrations = async (
   { store, dispatcher }: WithDispatcher & WithStore,
   scope: Scope,
@@ -110,7 +109,7 @@ export const readWebhook = async (
   return found;
 };
 
-/** Removes a registration, and with it its secret, its log, and what was not delivered. */
+/** Removes a registration with its secret, its log and its pending deliveries. */
 export const removeWebhook = async (
   { store, dispatcher }: WithDispatcher & WithStore,
   scope: Scope,

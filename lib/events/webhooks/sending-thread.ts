@@ -1,10 +1,10 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
-import type { ReceiverAnswer } from './deliver.ts';
 import type { OwnUrl } from './own-address.ts';
+import type { ReceiverAnswer } from './sender.ts';
 
-/** What is sent to a receiver: signed as it leaves. */
-export interface Parcel {
-  /** The delivery's id. */
+/** A request to a receiver, which is signed when it is sent. */
+export interface WebhookRequest {
+  /** The id of the delivery. */
   id: string;
   url: string;
   headers: Record<string, string>;
@@ -12,110 +12,115 @@ export interface Parcel {
   secret: string;
 }
 
-/** What became of it, and when it was sent. */
-export type Sent = ReceiverAnswer & { at: string };
+/** The result of a request, and when it was sent. */
+export type AttemptResult = ReceiverAnswer & { at: string };
 
-/** What the sending thread is told, and what it reports. A run is a number of this process. */
+/** Messages to and from the sending thread. `run` numbers the batches of this process. */
 export type SendingOrder =
-  | { kind: 'send'; run: number; parcels: readonly Parcel[]; own: string | undefined }
+  | { kind: 'send'; run: number; requests: readonly WebhookRequest[]; own: string | undefined }
   | { kind: 'cancel'; run: number }
   | { kind: 'close' };
 export type SendingReport =
-  | { kind: 'sent'; run: number; place: number; sent: Sent }
+  | { kind: 'sent'; run: number; place: number; sent: AttemptResult }
   | { kind: 'over'; run: number }
   | { kind: 'closed' };
 
-/** Some parcels for one receiver, on their way. */
+/** A batch of requests to one receiver. */
 export interface SendingRun {
-  /** For each of them; undefined for one that was not sent, or of which nobody knows what became. */
-  readonly answers: readonly Promise<Sent | undefined>[];
-  /** Sends no further one. The first is on its way already. */
+  /** The result of each request; undefined if it was not sent, or its result is unknown. */
+  readonly answers: readonly Promise<AttemptResult | undefined>[];
+  /** Sends no further request of the batch. */
   cancel(): void;
 }
 
 export interface SendingThread {
-  /** Sends these one after the other, up to the first that the receiver does not take. */
-  send(parcels: readonly Parcel[]): SendingRun;
-  /** Gives what is under way a moment to finish. Nothing is sent any more. */
+  /** Sends requests in order, up to the first that does not succeed. */
+  send(requests: readonly WebhookRequest[]): SendingRun;
+  /** Waits briefly for requests in progress, and sends no more. */
   close(): Promise<void>;
 }
 
-// Beside this file when compiled, and beside the chunk that this file is in when bundled.
+// The worker is beside this file when compiled, and beside this file's chunk when bundled.
 const WORKER = new URL('./sending-worker.js', import.meta.url);
 const OPTIONS: WorkerOptions = {
-  ...{ execArgv: [] },
+  execArgv: [],
   resourceLimits: { maxYoungGenerationSizeMb: 4 },
 };
 
-type Answer = (sent: Sent | undefined) => void;
+type Answer = (sent: AttemptResult | undefined) => void;
 
-interface Book {
+interface ThreadState {
   own: OwnUrl;
   worker: Worker | undefined;
-  /** Whose answers are waited for, by run and place. */
+  /** Callbacks for results, by run and place. */
   readonly runs: Map<number, Answer[]>;
   last: number;
   closed: boolean;
 }
 
 /**
- * Sends webhooks from a thread of its own, which is started with the first: a receiver that takes what it is sent gets one
- * event after the other however busy the daemon is, which hears of many at once. Should the thread end by itself, the next
- * delivery starts another.
+ * Sends webhooks from a thread of its own, so that a fast receiver is not slowed down by a busy daemon. The thread starts
+ * with the first delivery, and starts again if it ends by itself.
  */
 export const createSendingThread = (own: OwnUrl = () => undefined): SendingThread => {
-  const book: Book = { own, worker: undefined, runs: new Map(), last: 0, closed: false };
+  const state: ThreadState = { own, worker: undefined, runs: new Map(), last: 0, closed: false };
   return {
-    send: (parcels) => send(book, parcels),
-    close: () => close(book),
+    send: (requests) => send(state, requests),
+    close: () => close(state),
   };
 };
 
-const send = (book: Book, parcels: readonly Parcel[]): SendingRun => {
-  if (book.closed) return { answers: parcels.map(async () => undefined), cancel: () => undefined };
-  book.worker ??= startWorker(book);
-  const { worker } = book;
-  book.last += 1;
-  const run = book.last;
+const send = (state: ThreadState, requests: readonly WebhookRequest[]): SendingRun => {
+  if (state.closed)
+    return { answers: requests.map(async () => undefined), cancel: () => undefined };
+  state.worker ??= startWorker(state);
+  const { worker } = state;
+  state.last += 1;
+  const run = state.last;
   const waiting: Answer[] = [];
-  const answers = parcels.map(
-    () => new Promise<Sent | undefined>((resolve) => waiting.push(resolve)),
+  const answers = requests.map(
+    () => new Promise<AttemptResult | undefined>((resolve) => waiting.push(resolve)),
   );
-  book.runs.set(run, waiting);
-  // As a connection would, it keeps the process while something is on its way, and no longer.
+  state.runs.set(run, waiting);
+  // Like a connection, the thread keeps the process alive while requests are in progress.
   worker.ref();
-  tell(worker, { kind: 'send', run, parcels, own: book.own() });
+  post(worker, { kind: 'send', run, requests, own: state.own() });
   const cancel = (): void => {
-    if (book.runs.has(run)) tell(worker, { kind: 'cancel', run });
+    if (state.runs.has(run)) post(worker, { kind: 'cancel', run });
   };
   return { answers, cancel };
 };
 
-const tell = (worker: Worker, order: SendingOrder): void => worker.postMessage(order);
+const post = (worker: Worker, order: SendingOrder): void => worker.postMessage(order);
 
-const startWorker = (book: Book): Worker => {
+const startWorker = (state: ThreadState): Worker => {
   const worker = new Worker(WORKER, OPTIONS);
   let cause: unknown;
-  worker.on('message', (report: SendingReport) => hear(book, report));
+  worker.on('message', (report: SendingReport) => handleReport(state, report));
   worker.once('error', (error) => {
     cause = error;
   });
   worker.once('exit', () => {
-    book.worker = undefined;
-    const lost: Sent = { status: null, error: `${ENDED}: ${cause}`, duration_ms: 0, at: now() };
-    for (const waiting of book.runs.values())
+    state.worker = undefined;
+    const lost: AttemptResult = {
+      status: null,
+      error: `${ENDED}: ${cause}`,
+      duration_ms: 0,
+      at: now(),
+    };
+    for (const waiting of state.runs.values())
       for (const [place, answer] of waiting.entries())
-        answer(place === 0 && !book.closed ? lost : undefined);
-    book.runs.clear();
+        answer(place === 0 && !state.closed ? lost : undefined);
+    state.runs.clear();
   });
   worker.unref();
   return worker;
 };
 
-const ENDED = 'The thread that sends webhooks ended';
+const ENDED = 'The sending thread ended';
 const now = (): string => new Date().toISOString();
 
-const hear = ({ runs, worker, closed }: Book, report: SendingReport): void => {
+const handleReport = ({ runs, worker, closed }: ThreadState, report: SendingReport): void => {
   if (report.kind === 'closed') return;
   const waiting = runs.get(report.run) ?? [];
   if (report.kind === 'sent') {
@@ -127,17 +132,55 @@ const hear = ({ runs, worker, closed }: Book, report: SendingReport): void => {
   if (runs.size === 0 && !closed) worker?.unref();
 };
 
-const close = async (book: Book): Promise<void> => {
-  book.closed = true;
-  const { worker } = book;
+const close = async (state: ThreadState): Promise<void> => {
+  state.closed = true;
+  const { worker } = state;
   if (worker === undefined) return;
-  // Else the process could end before the thread has, and before whatever waits for this.
+  // Keeps the process alive until the thread has ended.
   worker.ref();
   const closed = new Promise<void>((resolve) => {
     worker.on('message', ({ kind }: SendingReport) => kind === 'closed' && resolve());
     worker.once('exit', () => resolve());
   });
-  tell(worker, { kind: 'close' });
+  post(worker, { kind: 'close' });
   await closed;
   await worker.terminate();
+};
+
+/** Deliveries that the thread sends to one receiver after the awaited one, without waiting for the daemon. */
+export interface SendAhead {
+  /** Sends the requests in order, and returns the result of the first. */
+  send(
+    thread: SendingThread,
+    requests: readonly WebhookRequest[],
+  ): Promise<AttemptResult | undefined>;
+  /** Whether a result of this delivery can be taken. */
+  has(id: string): boolean;
+  /** Takes the result of a delivery; undefined if it was not sent. */
+  take(id: string): Promise<AttemptResult | undefined>;
+  /** Sends no further request. */
+  cancel(): void;
+}
+
+export const createSendAhead = (): SendAhead => {
+  const answers = new Map<string, Promise<AttemptResult | undefined>>();
+  let cancel = (): void => undefined;
+  return {
+    send: async (thread, requests) => {
+      answers.clear();
+      const run = thread.send(requests);
+      cancel = run.cancel;
+      const [first, ...others] = run.answers;
+      for (const [place, answer] of others.entries())
+        answers.set(requests[place + 1]?.id ?? '', answer);
+      return first;
+    },
+    has: (id) => answers.has(id),
+    take: async (id) => {
+      const answer = answers.get(id);
+      answers.delete(id);
+      return answer;
+    },
+    cancel: () => cancel(),
+  };
 };

@@ -1,7 +1,12 @@
-/** The thread that sends webhooks: see sending-thread.ts. */
+/** Entry point of the thread that sends webhooks; see sending-thread.ts. */
 import { parentPort } from 'node:worker_threads';
-import { createSender } from './deliver.ts';
-import type { Parcel, SendingOrder, SendingReport, Sent } from './sending-thread.ts';
+import { createSender } from './sender.ts';
+import type {
+  AttemptResult,
+  SendingOrder,
+  SendingReport,
+  WebhookRequest,
+} from './sending-thread.ts';
 import { signatures } from './sign.ts';
 
 let own: string | undefined;
@@ -10,19 +15,26 @@ const cancelled = new Set<number>();
 
 const report = (report: SendingReport): void => parentPort?.postMessage(report);
 
-const sendOne = async ({ url, headers, body, id, secret }: Parcel): Promise<Sent | undefined> => {
+const sendOne = async ({
+  url,
+  headers,
+  body,
+  id,
+  secret,
+}: WebhookRequest): Promise<AttemptResult | undefined> => {
   const at = new Date();
   const signed = { ...headers, ...signatures(secret, { id, body, at }) };
   const answer = await sender.send({ url, headers: signed, body });
   return answer && { ...answer, at: at.toISOString() };
 };
 
-const isTaken = ({ status }: Sent): boolean => status !== null && status >= 200 && status < 300;
+const isTaken = ({ status }: AttemptResult): boolean =>
+  status !== null && status >= 200 && status < 300;
 
-const sendAll = async (run: number, parcels: readonly Parcel[]): Promise<void> => {
-  for (const [place, parcel] of parcels.entries()) {
+const sendAll = async (run: number, requests: readonly WebhookRequest[]): Promise<void> => {
+  for (const [place, request] of requests.entries()) {
     if (cancelled.has(run)) break;
-    const sent = await sendOne(parcel);
+    const sent = await sendOne(request);
     if (sent === undefined) break;
     report({ kind: 'sent', run, place, sent });
     if (!isTaken(sent)) break;
@@ -36,5 +48,5 @@ parentPort?.on('message', (order: SendingOrder) => {
   if (order.kind === 'close') void sender.close().then(() => report({ kind: 'closed' }));
   if (order.kind !== 'send') return;
   own = order.own;
-  void sendAll(order.run, order.parcels);
+  void sendAll(order.run, order.requests);
 });

@@ -1,18 +1,21 @@
 import { createHmac } from 'node:crypto';
 
-interface Signed {
-  /** The delivery's id: the same on every retry. */
+interface SignedContent {
+  /** The id of the delivery, the same on every retry. */
   id: string;
-  /** Exactly what is sent. */
+  /** The exact request body. */
   body: string;
   at: Date;
 }
 
 /**
- * The headers by which a receiver knows who sent this and that nobody changed it: ours covers the raw body, the Standard
- * Webhooks ones also when it was sent, against replays.
+ * The signature headers of a delivery. X-Service-Signature covers the raw body; that of Standard Webhooks also covers id and
+ * time, against replays.
  */
-export const signatures = (secret: string, { id, body, at }: Signed): Record<string, string> => {
+export const signatures = (
+  secret: string,
+  { id, body, at }: SignedContent,
+): Record<string, string> => {
   const seconds = Math.floor(at.getTime() / 1000);
   const standard = hmac(standardKey(secret), `${id}.${seconds}.${body}`).toString('base64');
   return {
@@ -27,10 +30,10 @@ const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).up
 
 const STANDARD = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 
-// Stock verifiers decode what follows `whsec_`; a secret of any other form is its own key.
+// Verifiers decode the base64 after `whsec_`; any other secret is the key itself.
 const standardKey = (secret: string): Buffer => encodedKey(secret) ?? Buffer.from(secret);
 
-/** The key that a secret holds behind `whsec_`; undefined where it is written in any other form. */
+/** The key after `whsec_` of a secret; undefined for a secret of any other form. */
 export const encodedKey = (secret: string): Buffer | undefined => {
   const encoded = STANDARD.exec(secret)?.[1];
   return encoded ? Buffer.from(encoded, 'base64') : undefined;

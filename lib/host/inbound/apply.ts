@@ -1,8 +1,7 @@
 import { readIssueCopy } from '../../../store/codehost/issue-copy.ts';
 import { linksWhere } from '../../../store/codehost/link-index.ts';
 import { changeLink } from '../../../store/codehost/links.ts';
-import { pullsWhere } from '../../../store/codehost/pull-index.ts';
-import { changePull, readPull } from '../../../store/codehost/pulls.ts';
+import { changePull, pullsWhere, readPull } from '../../../store/codehost/pulls.ts';
 import { appendTimeline, type NewTransition } from '../../../store/codehost/timeline.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PullMatter, PullTransition } from '../../../store/records/pull-request.ts';

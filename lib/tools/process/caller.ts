@@ -13,7 +13,7 @@ import type { Runs } from './runs.ts';
 /**
  * Who makes a call. `operator`: nothing speaks against it. `other_user`: somebody else's socket. `run`: a process of a
  * run has it. `untold`: while a run has the machine's loopback, nobody was found who has it, or only who may be of a run.
- * `gone`: nobody has it any more. `unseen`: as `untold`, where there is no /proc to ask. `elsewhere`: as `untold`, and no
+ * `gone`: nobody has it any more. `unseen`: as `untold`, where there is no /proc to ask. `elsewhereMessage`: as `untold`, and no
  * run is this daemon's; another one of this user has it.
  */
 export type Caller = 'operator' | 'other_user' | 'run' | 'untold' | 'elsewhere' | 'gone' | 'unseen';

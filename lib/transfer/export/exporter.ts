@@ -4,23 +4,23 @@ import { itemOf } from '../../../store/reconcile/items.ts';
 import type { Store } from '../../../store/store.ts';
 import { orNotFound, ServiceError } from '../../errors.ts';
 
-/** The workspace, or a Work item, as a zip archive that is made while it is read. */
+/** A zip archive of the workspace or a Work item, which is created while it is read. */
 interface Export {
   filename: string;
   type: 'application/zip';
-  /** Starts it; throws `too_many_exports`. Ends it wherever it is once `signal` aborts. */
+  /** Starts the export; throws `too_many_exports`. Stops it when `signal` aborts. */
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
 export interface Exporter {
   export(): Export;
-  /** A Work item alone, in its directory. Throws `not_found`. */
+  /** Exports one Work item. Throws `not_found`. */
   exportCase(id: string): Export;
-  /** Breaks off what is going on. */
+  /** Stops all exports. */
   close(): Promise<void>;
 }
 
-// Each is a thread, and reads every file of the workspace.
+// Each export has a thread of its own, and reads every file of the workspace.
 const MOST = 2;
 
 export const createExporter = (store: Store): Exporter => {

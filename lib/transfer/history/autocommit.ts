@@ -5,24 +5,29 @@ import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { autocommitChanges, type CommittedPictures, type Due, tellAll } from './commit-changes.ts';
-import { forgetUncommitted } from './uncommitted.ts';
+import {
+  autocommitChanges,
+  type ChangedItems,
+  type CommittedSnapshots,
+  clearUncommitted,
+  currentSnapshots,
+} from './commit-changes.ts';
 
 interface Autocommit {
-  /** From now on each change is committed while the setting `autocommit` is true; first what is uncommitted already. */
+  /** Starts committing changes while the setting `autocommit` is true, beginning with those that are uncommitted. */
   start(): void;
-  /** Settings, webhooks, or anything else that is no Work item's may have changed. */
+  /** Call after settings, webhooks or other files outside of Work items may have changed. */
   globalsChanged(): void;
-  /** Waits for a commit that is being made. What is not committed yet is found by the next start. */
+  /** Waits for a commit in progress. The next start commits what is left. */
   close(): Promise<void>;
 }
 
 interface AutocommitPace {
-  /** From the last change of several to their commit, in milliseconds. */
+  /** Milliseconds without changes before a commit. */
   settle_ms: number;
-  /** A change waits no longer than this, however many follow. */
+  /** The longest time that a change waits for its commit. */
   longest_ms: number;
-  /** When git is busy: the first pause, which doubles, and the longest. */
+  /** The first pause after a failure, which doubles each time up to `longest_retry_ms`. */
   retry_ms: number;
   longest_retry_ms: number;
 }
@@ -35,48 +40,47 @@ const PACE: AutocommitPace = {
 };
 
 /**
- * Keeps the workspace's git history, if the settings want it: a commit for each settled change, on the branch that is
- * checked out. Leaves alone what the operator has staged, and waits while a merge, a rebase or the like is under way.
- * Runs no hook of the repository.
+ * Commits changes of the workspace if the setting `autocommit` is true: one commit for each settled change, on the branch
+ * that is checked out. Leaves staged files alone, waits during a merge or rebase, and runs no hooks.
  */
 export const createAutocommit = (
   service: WithGit & WithLog & WithStore,
   pace = PACE,
 ): Autocommit => {
   const { store, log } = service;
-  let told: CommittedPictures = new Map();
-  let due = nothing();
-  const tell = twiceInARow((found) => log.warn(found, 'Changes are not committed for now'));
+  let told: CommittedSnapshots = new Map();
+  let due = noChanges();
+  const warn = onSecondFailure((found) => log.warn(found, 'autocommit failed; retrying'));
   let on = false;
   let closed = false;
 
   const commit = sharedRead(async () => {
     const taken = due;
-    due = nothing();
-    const found = await attempt(service, told, taken);
-    tell(found);
-    if (found === undefined) return rhythm.calm();
+    due = noChanges();
+    const found = await tryCommit(service, told, taken);
+    warn(found);
+    if (found === undefined) return timer.reset();
     due = { ids: new Set([...taken.ids, ...due.ids]), all: taken.all || due.all };
-    if (on) rhythm.later();
+    if (on) timer.retry();
   });
   let making: Promise<void> = Promise.resolve();
-  const rhythm = createRhythm(pace, () => {
+  const timer = createRetryTimer(pace, () => {
     making = commit();
   });
   const caseChanged = (id: string): void => {
     if (!on) return;
     due.ids.add(id);
-    rhythm.soon();
+    timer.soon();
   };
   const globalsChanged = (): void => {
-    // A watcher may still have something to say when this is over.
+    // A watcher may still report changes after `close`.
     if (closed) return;
     const wanted = settingsOf(store).autocommit === true;
-    if (wanted && !on) told = tellAll(store);
-    if (on && !wanted) forgetUncommitted(store);
+    if (wanted && !on) told = currentSnapshots(store);
+    if (on && !wanted) clearUncommitted(store);
     on = wanted;
     due.all = on;
-    if (on) rhythm.soon();
+    if (on) timer.soon();
   };
   return {
     start: () => {
@@ -87,23 +91,23 @@ export const createAutocommit = (
     close: async () => {
       closed = true;
       on = false;
-      rhythm.stop();
+      timer.stop();
       await making;
     },
   };
 };
 
-const nothing = () => ({ ids: new Set<string>(), all: false });
+const noChanges = () => ({ ids: new Set<string>(), all: false });
 
 interface Obstacle {
   why: string;
   err?: unknown;
 }
 
-const attempt = async (
+const tryCommit = async (
   service: WithGit & WithStore,
-  told: CommittedPictures,
-  due: Due,
+  told: CommittedSnapshots,
+  due: ChangedItems,
 ): Promise<Obstacle | undefined> => {
   try {
     const why = await autocommitChanges(service, told, due);
@@ -113,19 +117,20 @@ const attempt = async (
   }
 };
 
-// What is over at the next attempt, such as a `git status` at this moment, is not worth a word; what stays, one.
-const twiceInARow = (tell: (found: Obstacle) => void) => {
+// Warns once when an attempt fails for the same reason twice in a row. Single failures, such as a concurrent `git status`,
+// are not logged.
+const onSecondFailure = (warn: (found: Obstacle) => void) => {
   let before: string | undefined;
-  let told: string | undefined;
+  let warned: string | undefined;
   return (found: Obstacle | undefined): void => {
-    if (found !== undefined && found.why === before && found.why !== told) tell(found);
-    told = found?.why === before ? before : undefined;
+    if (found !== undefined && found.why === before && found.why !== warned) warn(found);
+    warned = found?.why === before ? before : undefined;
     before = found?.why;
   };
 };
 
-/** When to try: soon after a change, and after a failure later and later. */
-const createRhythm = (pace: AutocommitPace, run: () => void) => {
+/** Runs `run` soon after a change, and with growing pauses after failures. */
+const createRetryTimer = (pace: AutocommitPace, run: () => void) => {
   let timer: NodeJS.Timeout | undefined;
   let since: number | undefined;
   let pause = pace.retry_ms;
@@ -141,11 +146,11 @@ const createRhythm = (pace: AutocommitPace, run: () => void) => {
       since ??= performance.now();
       wake(Math.max(0, Math.min(pace.settle_ms, since + pace.longest_ms - performance.now())));
     },
-    later: () => {
+    retry: () => {
       wake(pause);
       pause = Math.min(2 * pause, pace.longest_retry_ms);
     },
-    calm: () => {
+    reset: () => {
       pause = pace.retry_ms;
     },
     stop: () => clearTimeout(timer),

@@ -1,13 +1,15 @@
+import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
+import { freshItem } from '../../../store/reconcile/fresh-item.ts';
 import {
   allItems,
-  isKnownPlace,
+  isKnownDirectory,
   isMissing,
   itemIn,
   itemOf,
 } from '../../../store/reconcile/items.ts';
-import { freshItem } from '../../../store/reconcile/reconcile.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import type { FileStatus } from '../../tools/git/read/status.ts';
 import type { GitAt, GitWorktree, WithGit } from '../../tools/git/run/git.ts';
 import {
   type Changed,
@@ -17,36 +19,40 @@ import {
   uncommitted,
 } from '../../tools/git/write/commit.ts';
 import { commitOnly, finishCommit } from '../../tools/git/write/commit-only.ts';
-import { type CommittedPicture, caseMessage, pictureOf, workspaceMessage } from './message.ts';
-import { tellUncommitted } from './uncommitted.ts';
+import {
+  type CommittedSnapshot,
+  caseMessage,
+  snapshotOf,
+  workspaceMessage,
+} from './commit-message.ts';
 
-/** Work items by id, each as it was when it was last committed. */
-export type CommittedPictures = Map<string, CommittedPicture>;
+/** Work items by id, as of their last commit. */
+export type CommittedSnapshots = Map<string, CommittedSnapshot>;
 
-/** The Work items that changed, by id; `all`: everything in the workspace is looked through. */
-export interface Due {
+/** The ids of changed Work items; with `all`, the whole workspace is checked. */
+export interface ChangedItems {
   ids: ReadonlySet<string>;
   all: boolean;
 }
 
 /**
- * Commits what changed, one commit for each Work item and one for the rest. Undefined when that is done; else why not
- * now. Throws what git throws.
+ * Commits changes, one commit for each Work item and one for the rest. Returns undefined, or the reason why nothing can be
+ * committed now. Throws errors of git.
  */
 export const autocommitChanges = async (
   { git, store }: WithGit & WithStore,
-  told: CommittedPictures,
-  due: Due,
+  told: CommittedSnapshots,
+  due: ChangedItems,
 ): Promise<string | undefined> => {
   const home = await homeOf(git, store.layout.root);
-  if (home === undefined) return 'the workspace is in no git repository: run dossier init';
+  if (home === undefined) return 'the workspace is not in a git repository: run `dossier init`';
   return git.turn(home.repository, (now) => commitIn(now, home, { store, told, due }));
 };
 
 interface Work {
   store: Store;
-  told: CommittedPictures;
-  due: Due;
+  told: CommittedSnapshots;
+  due: ChangedItems;
 }
 
 const commitIn = async (
@@ -58,50 +64,50 @@ const commitIn = async (
   if (obstacle !== undefined) return obstacle;
   const scratch = work.store.layout.tmp;
   await finishCommit(git, scratch);
-  // Before git looks: what changes from now on is told by the commit that holds it.
-  const now = picturesOf(work);
+  // Taken before `git status`: later changes are described by the commit that has them.
+  const now = snapshotsOf(work);
   const places = placesOf(work);
   const paths = places.map((place) => home.prefix + place);
   const { branch, changed, left } = await uncommitted(git, paths);
   if (branch === null) return 'no branch is checked out';
-  tellUncommitted(work.store, { places, left, prefix: home.prefix });
+  reportUncommitted(work.store, { places, left, prefix: home.prefix });
   const commit = (message: string, files: readonly Changed[]): Promise<void> => {
     const inTree = files.map((file) => ({ ...file, path: home.prefix + file.path }));
     return commitOnly(git, { changed: inTree, message, scratch });
   };
-  for (const [id, files] of byItem(work, home, changed)) {
+  for (const [id, files] of groupByItem(work, home, changed)) {
     if (id === '') {
       await commit(workspaceMessage(files), files);
       continue;
     }
-    // What git saw may be newer than what was read; of what is gone or moved is known in a moment which of both it is.
+    // git may have seen newer files than the index. Whether a missing directory was moved or deleted is decided later.
     const item = await freshItem(work.store, id, true);
     if (isMissing(work.store, id)) {
       now.delete(id);
       continue;
     }
-    const picture = item && pictureOf(item);
+    const picture = item && snapshotOf(item);
     await commit(caseMessage(work.told.get(id), picture, files), files);
     now.set(id, picture);
   }
-  retell(work.told, now);
+  updateCommitted(work.told, now);
   return undefined;
 };
 
-/** The Work items that are due as they are now; undefined where one is gone. */
-const picturesOf = ({ store, told, due }: Work): Map<string, CommittedPicture | undefined> => {
+/** The Work items to commit as they are now; undefined for one that is gone. */
+const snapshotsOf = ({ store, told, due }: Work): Map<string, CommittedSnapshot | undefined> => {
   const ids = due.all ? [...told.keys(), ...allItems(store).map(({ id }) => id)] : [...due.ids];
   return new Map(
     ids.map((id) => {
       const item = itemOf(store, id);
-      return [id, item && pictureOf(item)];
+      return [id, item && snapshotOf(item)];
     }),
   );
 };
 
-const retell = (
-  told: CommittedPictures,
-  now: ReadonlyMap<string, CommittedPicture | undefined>,
+const updateCommitted = (
+  told: CommittedSnapshots,
+  now: ReadonlyMap<string, CommittedSnapshot | undefined>,
 ): void => {
   for (const [id, picture] of now) {
     if (picture === undefined) told.delete(id);
@@ -111,7 +117,7 @@ const retell = (
 
 const EVERYTHING = ['workspace.md', '.gitignore', '.gitattributes', 'webhooks', 'memory', 'cases'];
 
-// Many places on a command line cost git more than looking everywhere.
+// With many paths git is slower than without any.
 const MANY = 50;
 
 const placesOf = ({ store, told, due }: Work): string[] => {
@@ -120,8 +126,8 @@ const placesOf = ({ store, told, due }: Work): string[] => {
   return [...new Set(dirs.filter((dir) => dir !== undefined))];
 };
 
-/** The changed files of each Work item, by its id; those of none under ''. What may have moved is left for later. */
-const byItem = (work: Work, { prefix }: CommitPlace, changed: readonly Changed[]) => {
+/** The changed files by Work item id, other files under ''. Files of missing directories are left for later. */
+const groupByItem = (work: Work, { prefix }: CommitPlace, changed: readonly Changed[]) => {
   const { store, told } = work;
   const before = new Map([...told].map(([id, { dir }]) => [dir, id]));
   const running = unsettled(store);
@@ -131,7 +137,7 @@ const byItem = (work: Work, { prefix }: CommitPlace, changed: readonly Changed[]
     .filter(isUnknownCase(store, before));
   for (const file of changed) {
     const path = file.path.slice(prefix.length);
-    // Made this moment: it is committed by its own name as soon as it is known.
+    // A Work item that is not in the index yet is committed once it is.
     if (made.some((each) => path.startsWith(each.slice(0, -CASE_FILE.length)))) continue;
     const dir = dirOf(path, (each) => itemIn(store, each) !== undefined || before.has(each));
     const id = itemIn(store, dir)?.id ?? before.get(dir) ?? '';
@@ -147,7 +153,7 @@ const isUnknownCase =
   (path: string): boolean => {
     if (!path.startsWith('cases/') || !path.endsWith(`/${CASE_FILE}`)) return false;
     const dir = path.slice(0, -CASE_FILE.length - 1);
-    return !isKnownPlace(store, dir) && !before.has(dir);
+    return !isKnownDirectory(store, dir) && !before.has(dir);
   };
 
 const dirOf = (path: string, isItem: (dir: string) => boolean): string => {
@@ -156,7 +162,7 @@ const dirOf = (path: string, isItem: (dir: string) => boolean): string => {
   return dir;
 };
 
-// What a session that runs writes is committed when it has come to rest.
+// Files of a running session are committed once it stops.
 const unsettled = ({ journal }: Store): Set<string> =>
   new Set(
     [...journal.runs.values()]
@@ -164,6 +170,39 @@ const unsettled = ({ journal }: Store): Set<string> =>
       .map(({ case_id }) => case_id),
   );
 
-/** Every Work item as it is now: what is committed first is told as a change from this. */
-export const tellAll = (store: Store): CommittedPictures =>
-  new Map(allItems(store).map((item) => [item.id, pictureOf(item)]));
+/** All Work items as they are now, the base for the messages of the first commits. */
+export const currentSnapshots = (store: Store): CommittedSnapshots =>
+  new Map(allItems(store).map((item) => [item.id, snapshotOf(item)]));
+
+const OWNER = 'autocommit';
+
+interface Look {
+  /** The checked paths, relative to the workspace. */
+  places: readonly string[];
+  /** Files that are left to the operator. */
+  left: readonly FileStatus[];
+  /** The path of the workspace in its repository. */
+  prefix: string;
+}
+
+/** Reports files that autocommit leaves to the operator as problems, until they are committed. */
+export const reportUncommitted = ({ problems }: Store, { places, left, prefix }: Look): void => {
+  const isLookedAt = ({ file }: FileProblem): boolean =>
+    places.some((place) => file === place || file.startsWith(`${place}/`));
+  const elsewhere = problems.of(OWNER).filter((problem) => !isLookedAt(problem));
+  problems.set(OWNER, [...elsewhere, ...left.map((file) => problemOf(file, prefix))]);
+};
+
+/** Clears the problems, after autocommit was turned off. */
+export const clearUncommitted = ({ problems }: Store): void => problems.set(OWNER, []);
+
+const problemOf = ({ path, repository }: FileStatus, prefix: string): FileProblem => ({
+  file: path.slice(prefix.length),
+  code: 'not_committed',
+  message: repository ? NESTED : STAGED,
+});
+
+const STAGED =
+  'The file is not committed automatically, since part of it is staged. Commit it with `git commit`, or unstage it with `git restore --staged`';
+const NESTED =
+  'The directory is not committed, since it is a git repository. Remove its .git, or list it in .gitignore';

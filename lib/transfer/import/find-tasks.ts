@@ -2,28 +2,27 @@ import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { findBacklog } from '../../../store/archive/backlog-files.ts';
 import { isDirectoryItself, statsAt } from '../../../store/fs/plain-path.ts';
-import { beginningOf } from './source-file.ts';
-import type { TaskSource } from './task-source.ts';
+import { beginningOf, type TaskSource } from './task-source.ts';
 
-/** Tasks of another tool that were found, and not read yet. */
+/** Tasks of another tool that were found but not read yet. */
 export interface FoundTasks {
   tool: string;
-  /** What names them alone. */
+  /** The path that leads to these tasks alone. */
   path: string;
   read: (env: NodeJS.ProcessEnv) => Promise<TaskSource>;
 }
 
 interface Tool {
   tool: string;
-  /** Where in a path its tasks are; undefined where there are none. */
+  /** The path of the tool's tasks in a path; undefined if there are none. */
   find: (path: string) => string | undefined;
-  /** Loads what reads them. */
+  /** Loads the reader. */
   open: () => Promise<{
     readTasks: (path: string, env: NodeJS.ProcessEnv) => TaskSource | Promise<TaskSource>;
   }>;
 }
 
-/** The tasks of all tools that a file or a directory holds. */
+/** The tasks of all known tools in a file or directory. */
 export const findTasks = (path: string): FoundTasks[] =>
   TOOLS.flatMap(({ tool, find, open }) => {
     const at = find(path);
@@ -31,7 +30,7 @@ export const findTasks = (path: string): FoundTasks[] =>
     return [{ tool, path: at, read: async (env) => (await open()).readTasks(at, env) }];
   });
 
-const below = (path: string, name: string, ...inside: string[]): string | undefined => {
+const findBelow = (path: string, name: string, ...inside: string[]): string | undefined => {
   if (basename(path) === name && inside.some((each) => isThere(join(path, each)))) return path;
   const dir = join(path, name);
   return inside.some((each) => isThere(join(dir, each))) ? dir : undefined;
@@ -43,7 +42,7 @@ const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
 const firstFile = (path: string, names: readonly string[]): string | undefined =>
   names.map((name) => join(path, name)).find(isFile);
 
-// By its own folder, where that is enough to find it again.
+// Returns the project's own folder if that alone identifies the project.
 const findProject = (path: string): string | undefined => {
   const place = findBacklog(path);
   if (place === undefined) return undefined;
@@ -59,11 +58,11 @@ const findBeads = (path: string): string | undefined => {
 };
 
 const BEADS = ['issues.jsonl', 'beads.jsonl'];
-// What beads keeps beside the issues.
+// Other files that beads keeps beside the issues.
 const NO_ISSUES =
   /^(?:deletions|interactions|routes|molecules|events)|\.(?:base|left|right|orig)\./;
 
-// Its name can be set (`export.path`).
+// The name can be configured (`export.path`).
 const onlyFile = (dir: string): string | undefined => {
   const names = readdirSync(dir).filter(
     (name) => name.endsWith('.jsonl') && !NO_ISSUES.test(name) && isFile(join(dir, name)),
@@ -76,7 +75,7 @@ const BOARD = 'board.json';
 const findBoards = (path: string): string | undefined => {
   if (basename(path) === BOARD && isFile(path)) return dirname(path);
   if (isFile(join(path, BOARD))) return path;
-  return below(path, 'workspaces', 'index.json');
+  return findBelow(path, 'workspaces', 'index.json');
 };
 
 const findDatabase = (path: string): string | undefined => {
@@ -93,7 +92,7 @@ const TOOLS: readonly Tool[] = [
   { tool: 'beads', find: findBeads, open: () => import('./from-beads.ts') },
   {
     tool: 'veritas-kanban',
-    find: (path) => below(path, 'tasks', 'active', 'backlog'),
+    find: (path) => findBelow(path, 'tasks', 'active', 'backlog'),
     open: () => import('./from-veritas.ts'),
   },
   { tool: 'Cline Kanban', find: findBoards, open: () => import('./from-cline.ts') },

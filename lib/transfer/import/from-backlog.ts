@@ -4,13 +4,19 @@ import {
   findBacklog,
   readBacklog,
 } from '../../../store/archive/backlog-files.ts';
-import type { Fate, SourceTask, TaskSource } from './task-source.ts';
-import { GIVEN_UP, listOf, timeOf } from './task-values.ts';
+import {
+  GIVEN_UP,
+  listOf,
+  type SourceTask,
+  type TaskSource,
+  type TaskState,
+  timeOf,
+} from './task-source.ts';
 
-/** The tasks of a Backlog.md project, also those that are drafts, completed or archived. */
+/** The tasks of a Backlog.md project, including drafts, completed and archived ones. */
 export const readTasks = (path: string): TaskSource => {
   const place = findBacklog(path);
-  if (place === undefined) throw new Error(`${path} holds no Backlog.md project.`);
+  if (place === undefined) throw new Error(`${path} has no Backlog.md project.`);
   const project = readBacklog(place);
   const { name, dir, tasks, problems } = project;
   const own = { tool: 'Backlog.md', key: 'backlog', name, at: dir };
@@ -25,10 +31,16 @@ const taskOf = (project: BacklogProject, task: BacklogFile): SourceTask => {
   const named = [dependencies, data.parent_task_id, data.subtasks].flatMap(listOf);
   const updated = timeOf(updated_date);
   return {
-    // Backlog.md gives the ids of archived tasks again.
-    ...{ key, identity: of + key, spare: of + keyOf(file), file, sha256 },
+    key,
+    identity: of + key,
+    // Backlog.md reuses the ids of archived tasks.
+    spare: of + keyOf(file),
+    file,
+    sha256,
     title: titleOf(task),
-    ...{ type: String(type ?? ''), labels: listOf(labels), fate: fateOf(project, task) },
+    type: String(type ?? ''),
+    labels: listOf(labels),
+    fate: fateOf(project, task),
     created: timeOf(created_date) ?? updated ?? mtime,
     updated,
     body,
@@ -37,7 +49,7 @@ const taskOf = (project: BacklogProject, task: BacklogFile): SourceTask => {
   };
 };
 
-// A project can change its prefix, and whether it pads the numbers; a draft is no task of the same number.
+// A project can change the prefix and the padding of ids; a draft is not the task of the same number.
 const keyOf = (id: string): string => {
   const [, prefix = '', numbers = ''] = /^([a-z]\w*)-(\d+(?:\.\d+)*)$/i.exec(id.trim()) ?? [];
   if (numbers === '') return id;
@@ -50,7 +62,7 @@ const titleOf = ({ data, file }: BacklogFile): string => {
   return title.trim() === '' ? (file.split('/').at(-1) ?? file).replace(/\.md$/, '') : title;
 };
 
-const fateOf = ({ statuses }: BacklogProject, { data, folder }: BacklogFile): Fate => {
+const fateOf = ({ statuses }: BacklogProject, { data, folder }: BacklogFile): TaskState => {
   const status = String(data.status ?? '').trim();
   if (GIVEN_UP.test(status)) return 'dropped';
   if (isDone(status, statuses) || folder === 'completed') return 'done';

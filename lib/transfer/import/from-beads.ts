@@ -1,37 +1,49 @@
 import { basename, dirname, resolve } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
-import { objectIn, sourceBytes } from './source-file.ts';
-import type { Fate, SourceTask, TaskSource } from './task-source.ts';
-import { GIVEN_UP, listOf, mapOf, textOf, timeOf } from './task-values.ts';
+import {
+  GIVEN_UP,
+  listOf,
+  mapOf,
+  objectIn,
+  type SourceTask,
+  sourceBytes,
+  type TaskSource,
+  type TaskState,
+  textOf,
+  timeOf,
+} from './task-source.ts';
 
 type Issue = Record<string, unknown>;
 
-/** The issues of beads, as it exports them: one JSON object a line. */
+/** The issues of beads from its export, one JSON object per line. */
 export const readTasks = (path: string): TaskSource => {
   const home = dirname(resolve(path));
   const name = basename(basename(home) === '.beads' ? dirname(home) : home);
   const lines = linesOf(sourceBytes(path)).map((bytes, at) =>
     readLine(basename(path), bytes, at + 1),
   );
-  const kept = (what: Left): number => lines.filter((line) => line === what).length;
+  const kept = (what: SkippedKind): number => lines.filter((line) => line === what).length;
   return {
-    ...{ tool: 'beads', key: 'beads', name, at: path },
+    tool: 'beads',
+    key: 'beads',
+    name,
+    at: path,
     tasks: lines.flatMap((line) => (typeof line === 'object' && 'identity' in line ? [line] : [])),
     problems: lines.flatMap((line) => (typeof line === 'object' && 'code' in line ? [line] : [])),
-    left: LEFT.filter((what) => kept(what) > 0).map((what) => `${kept(what)} ${what}`),
+    left: SKIPPED.filter((what) => kept(what) > 0).map((what) => `${kept(what)} ${what}`),
   };
 };
 
-const LEFT = ['of its memories', 'deleted'] as const;
-type Left = (typeof LEFT)[number];
+const SKIPPED = ['of its memories', 'deleted'] as const;
+type SkippedKind = (typeof SKIPPED)[number];
 
-// What it stands for: nothing where it is empty.
+// The task, problem or skipped kind of a line; '' for an empty line.
 const readLine = (
   name: string,
   bytes: Buffer,
   line: number,
-): SourceTask | FileProblem | Left | '' => {
+): SourceTask | FileProblem | SkippedKind | '' => {
   if (bytes.toString('latin1').trim() === '') return '';
   const file = `${name}:${line}`;
   try {
@@ -58,13 +70,19 @@ const linesOf = (bytes: Buffer): Buffer[] => {
 const taskOf = (issue: Issue, file: string, sha: string): SourceTask => {
   const { id, title, description, design, acceptance_criteria, notes, comments, ...raw } = issue;
   if (typeof id !== 'string' || id === '')
-    throw new Problem('no_id', 'This is no issue: it has no id');
+    throw new Problem('no_id', 'This is not an issue: it has no id');
   return {
-    // Ids alone are the same in two projects that count from 1 with one prefix.
-    ...{ key: id, identity: `beads\n${id}\n${textOf(issue.created_at)}`, file, sha256: sha },
+    key: id,
+    // Projects with the same prefix can have the same ids, so the time of creation is included.
+    identity: `beads\n${id}\n${textOf(issue.created_at)}`,
+    file,
+    sha256: sha,
     title: textOf(title) || id,
-    ...{ type: textOf(issue.issue_type), labels: listOf(issue.labels), fate: fateOf(issue) },
-    ...{ created: timeOf(issue.created_at), updated: timeOf(issue.updated_at) },
+    type: textOf(issue.issue_type),
+    labels: listOf(issue.labels),
+    fate: fateOf(issue),
+    created: timeOf(issue.created_at),
+    updated: timeOf(issue.updated_at),
     body: [
       textOf(description),
       ...section('Design', textOf(design)),
@@ -96,7 +114,7 @@ const dependenciesOf = ({ dependencies }: Issue): string[] =>
     .map((each) => textOf(mapOf(each).depends_on_id))
     .filter((id) => id !== '');
 
-const fateOf = ({ status, close_reason }: Issue): Fate => {
+const fateOf = ({ status, close_reason }: Issue): TaskState => {
   if (status === 'closed') return GIVEN_UP.test(textOf(close_reason)) ? 'dropped' : 'done';
   return status === 'blocked' ? 'blocked' : 'open';
 };

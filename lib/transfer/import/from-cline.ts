@@ -3,22 +3,31 @@ import { basename, join, resolve } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import { isDirectoryItself, statsAt } from '../../../store/fs/plain-path.ts';
-import { objectIn, sourceBytes } from './source-file.ts';
-import type { SourceTask, TaskSource } from './task-source.ts';
-import { mapOf, textOf, timeOf } from './task-values.ts';
+import {
+  mapOf,
+  objectIn,
+  type SourceTask,
+  sourceBytes,
+  type TaskSource,
+  textOf,
+  timeOf,
+} from './task-source.ts';
 
 type Json = Record<string, unknown>;
 
 const BOARD = 'board.json';
 
-/** The cards of Cline Kanban: of one board, or of the boards of all its workspaces. */
+/** The cards of Cline Kanban, from one board or from the boards of all workspaces. */
 export const readTasks = (path: string): TaskSource => {
   const boards = hasBoard(path) ? [''] : readdirSync(path).toSorted();
   const read = boards
     .filter((name) => isDirectoryItself(join(path, name)) && hasBoard(join(path, name)))
     .flatMap((name) => boardIn(path, name));
   return {
-    ...{ tool: 'Cline Kanban', key: 'cline', name: basename(resolve(path)), at: path },
+    tool: 'Cline Kanban',
+    key: 'cline',
+    name: basename(resolve(path)),
+    at: path,
     tasks: read.flatMap((each) => ('identity' in each ? [each] : [])),
     problems: read.flatMap((each) => ('identity' in each ? [] : [each])),
     left: [],
@@ -66,7 +75,7 @@ interface Place {
 const taskOf = (card: Json, { column, file, links }: Place): SourceTask => {
   const { id, prompt, createdAt, updatedAt } = card;
   if (typeof id !== 'string' || typeof prompt !== 'string')
-    throw new Problem('no_card', 'This is no card: it has no id, or no prompt');
+    throw new Problem('no_card', 'This is not a card: it has no id or no prompt');
   const mine = links.filter(({ fromTaskId }) => fromTaskId === id);
   const task = {
     ...card,
@@ -75,13 +84,18 @@ const taskOf = (card: Json, { column, file, links }: Place): SourceTask => {
     ...(mine.length > 0 && { dependencies: mine }),
   };
   return {
-    // A card's id has five characters.
-    ...{ key: id, identity: `cline-kanban\n${id}\n${textOf(createdAt)}`, file },
+    key: id,
+    // Card ids have only five characters, so the time of creation is included.
+    identity: `cline-kanban\n${id}\n${textOf(createdAt)}`,
+    file,
     sha256: sha256(JSON.stringify({ ...task, prompt })),
     title: textOf(card.title) || (prompt.trim().split('\n')[0] ?? ''),
-    // Its trash is where finished work goes too, and nothing says which it was.
-    ...{ type: '', labels: [], fate: column === 'trash' ? 'dropped' : 'open' },
-    ...{ created: timeOf(createdAt), updated: timeOf(updatedAt) },
+    type: '',
+    labels: [],
+    // Finished cards go to the trash as well, without a mark.
+    fate: column === 'trash' ? 'dropped' : 'open',
+    created: timeOf(createdAt),
+    updated: timeOf(updatedAt),
     body: prompt,
     names: new Map(mine.map(({ toTaskId }) => [textOf(toTaskId), textOf(toTaskId)])),
     raw: { task: Object.fromEntries(Object.entries(task).filter(([key]) => key !== 'prompt')) },

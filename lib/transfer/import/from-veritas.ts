@@ -1,18 +1,29 @@
 import { basename, dirname, resolve } from 'node:path';
 import { namesIn, readTaskFiles, type TaskFile } from '../../../store/archive/backlog-files.ts';
-import type { Fate, SourceTask, TaskSource } from './task-source.ts';
-import { GIVEN_UP, listOf, mapOf, textOf, timeOf } from './task-values.ts';
+import {
+  GIVEN_UP,
+  listOf,
+  mapOf,
+  type SourceTask,
+  type TaskSource,
+  type TaskState,
+  textOf,
+  timeOf,
+} from './task-source.ts';
 
 const FOLDERS = ['active', 'backlog', 'archive'];
 const ARCHIVE = 'archive/';
 const NAMED = /^task_.*\.md$/i;
 const OTHERS = /^(?!task_).*\.md$/i;
 
-/** The tasks of veritas-kanban that are Markdown files: on the board, in its backlog, in its archive. */
+/** The Markdown tasks of veritas-kanban, from its board, backlog and archive. */
 export const readTasks = (path: string): TaskSource => {
   const read = FOLDERS.flatMap((folder) => readTaskFiles(path, folder, NAMED));
   return {
-    ...{ tool: 'veritas-kanban', key: 'veritas', name: basename(dirname(resolve(path))), at: path },
+    tool: 'veritas-kanban',
+    key: 'veritas',
+    name: basename(dirname(resolve(path))),
+    at: path,
     tasks: read.flatMap((each) => ('data' in each ? [taskOf(each)] : [])),
     problems: read.flatMap((each) => ('data' in each ? [] : [each])),
     left: FOLDERS.flatMap((folder) =>
@@ -27,19 +38,25 @@ const taskOf = ({ data, file, sha256, mtime, body }: TaskFile): SourceTask => {
   const { depends_on, blocks } = mapOf(data.dependencies);
   const named = [data.blockedBy, depends_on, blocks].flatMap(listOf);
   return {
-    ...{ key: id, identity: `veritas-kanban\n${id}\n${textOf(data.created)}` },
-    // An old file of a task that was renamed can stay beside the new one.
+    key: id,
+    identity: `veritas-kanban\n${id}\n${textOf(data.created)}`,
+    // A renamed task can leave its old file behind.
     spare: `veritas-kanban\n${file}`,
-    ...{ file, sha256, title: textOf(data.title) || own.replace(/\.md$/, '') },
-    ...{ type: textOf(data.type), labels: [], fate: fateOf(data, file) },
-    ...{ created: timeOf(data.created) ?? mtime, updated: timeOf(data.updated) },
+    file,
+    sha256,
+    title: textOf(data.title) || own.replace(/\.md$/, ''),
+    type: textOf(data.type),
+    labels: [],
+    fate: fateOf(data, file),
+    created: timeOf(data.created) ?? mtime,
+    updated: timeOf(data.updated),
     body,
     names: new Map(named.map((name) => [name, name])),
     raw: { task: data },
   };
 };
 
-const fateOf = ({ status, deletedAt }: TaskFile['data'], file: string): Fate => {
+const fateOf = ({ status, deletedAt }: TaskFile['data'], file: string): TaskState => {
   const state = textOf(status).trim().toLowerCase();
   if (GIVEN_UP.test(state) || textOf(deletedAt) !== '') return 'dropped';
   if (state === 'done') return 'done';

@@ -8,14 +8,19 @@ import { repeat } from '../../../store/fs/retry.ts';
 import { cleanEnvironment } from '../../tools/process/environment.ts';
 import { execute } from '../../tools/process/execute.ts';
 import { findProgram } from '../../tools/process/find-program.ts';
-import { beginningOf } from './source-file.ts';
-import type { Fate, SourceTask, TaskSource } from './task-source.ts';
-import { textOf, timeOf } from './task-values.ts';
+import {
+  beginningOf,
+  type SourceTask,
+  type TaskSource,
+  type TaskState,
+  textOf,
+  timeOf,
+} from './task-source.ts';
 
 type Row = Record<string, unknown>;
 type Ask = (sql: string) => Promise<Row[]>;
 
-/** The tasks of vibe-kanban, read from its SQLite file by the program sqlite3. Throws a Problem that says what it lacks. */
+/** The tasks of vibe-kanban, read from its SQLite file with the program sqlite3. Throws a Problem if it cannot be read. */
 export const readTasks = async (path: string, env: NodeJS.ProcessEnv): Promise<TaskSource> => {
   const clean = cleanEnvironment(env);
   const program = findProgram('sqlite3', clean);
@@ -27,13 +32,13 @@ export const readTasks = async (path: string, env: NodeJS.ProcessEnv): Promise<T
 };
 
 const NO_PROGRAM =
-  'it is an SQLite file, and there is no sqlite3 on the PATH. Install it (apt install sqlite3, brew install sqlite)';
+  'this is an SQLite file, and there is no sqlite3 on the PATH. Install it (apt install sqlite3, brew install sqlite)';
 
-// A file of somebody else can hold views that call what writes: `-safe` has none of that.
+// The file is untrusted: `-safe` disables functions that write files or load extensions.
 const FLAGS = ['-batch', '-bail', '-safe', '-json', '-init', '/dev/null', '-readonly'];
 
 const rowsOf = async (path: string, open: (file: string) => Ask): Promise<Row[]> => {
-  // To read one with a log of its own (WAL), SQLite makes files beside it: that is done to a copy, and so is what is locked.
+  // Reading a WAL database creates files beside it, so that is done on a copy; so is reading a locked one.
   const isPlain = beginningOf(path, 19).at(18) === '\u0001';
   const direct = isPlain ? await readRows(open(path)) : undefined;
   if (Array.isArray(direct)) return direct;
@@ -49,7 +54,7 @@ const rowsOf = async (path: string, open: (file: string) => Ask): Promise<Row[]>
 
 const BESIDE = ['', '-journal', '-wal'];
 
-// As it was at one moment: what was written meanwhile is copied again.
+// Copies a consistent state: if the files changed meanwhile, copies them again.
 const copyInto = async (dir: string, path: string): Promise<string> => {
   const to = join(dir, 'copy.sqlite');
   const state = () => BESIDE.map((end) => stampOf(path + end)).join();
@@ -59,7 +64,7 @@ const copyInto = async (dir: string, path: string): Promise<string> => {
     for (const end of BESIDE) if (statsAt(path + end)) copyFileSync(path + end, to + end);
     return state() === before;
   }, 100);
-  if (done === undefined) throw new Problem('busy', 'it is being written; stop vibe-kanban first');
+  if (done === undefined) throw new Problem('busy', 'it is being written. Stop vibe-kanban first');
   return to;
 };
 
@@ -68,7 +73,7 @@ const stampOf = (path: string): string => {
   return stats === undefined ? '' : `${stats.size} ${stats.mtimeMs}`;
 };
 
-// The columns of the tables that it is known to have; each version has others.
+// The columns of all tables, which differ between versions.
 const COLUMNS = `SELECT m.name || '.' || c.name AS name FROM sqlite_master m
 JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`;
 
@@ -86,7 +91,7 @@ const readRows = async (asked: Ask): Promise<Row[] | Problem> => {
 };
 
 const NEEDED = ['tasks.id', 'tasks.project_id', 'tasks.title', 'tasks.status', 'projects.name'];
-const OTHER = 'this is no file of vibe-kanban, or of a version that is not known here';
+const OTHER = 'this is not a file of vibe-kanban, or it is of an unsupported version';
 
 const selectOf = (known: ReadonlySet<string>): string => {
   const text = (column: string, name: string): string =>
@@ -114,18 +119,23 @@ const ask = async (argv: readonly string[], env: Record<string, string>): Promis
   throw new Problem('sqlite3_failed', `sqlite3 (3.37 or newer is needed) says: ${why}`);
 };
 
-const FATES: Readonly<Record<string, Fate>> = { done: 'done', cancelled: 'dropped' };
+const FATES: Readonly<Record<string, TaskState>> = { done: 'done', cancelled: 'dropped' };
 
 const taskOf = (row: Row): SourceTask => {
   const { description, ...rest } = row;
   const [id, status, parent] = [textOf(row.id), textOf(row.status), textOf(row.parent_task)];
   const task = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
   return {
-    ...{ key: id, identity: `vibe-kanban\n${id}`, file: `task ${id}` },
+    key: id,
+    identity: `vibe-kanban\n${id}`,
+    file: `task ${id}`,
     sha256: sha256(JSON.stringify(row)),
     title: textOf(row.title) || `Task ${id}`,
-    ...{ type: '', labels: [], fate: FATES[status] ?? 'open' },
-    ...{ created: timeOf(row.created_at), updated: timeOf(row.updated_at) },
+    type: '',
+    labels: [],
+    fate: FATES[status] ?? 'open',
+    created: timeOf(row.created_at),
+    updated: timeOf(row.updated_at),
     body: textOf(description),
     names: new Map(parent === '' ? [] : [[parent, parent]]),
     raw: { task },

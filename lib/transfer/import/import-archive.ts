@@ -3,9 +3,9 @@ import type { Archive } from '../../../store/archive/archive.ts';
 import { contentOf, overheard, readManifest, type Vouched } from '../../../store/archive/read-manifest.ts';
 import { idIn } from '../../../store/archive/standing.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
-import { type BroughtIn, bringInFiles, type ImportOptions } from './bring-in.ts';
+import { type BroughtIn, type ImportOptions, importFiles } from './import-files.ts';
 
-/** Brings an export into a workspace. Throws an ArchiveError for one that is not, to the byte, what its manifest says. */
+/** Imports an export into a workspace. Throws ArchiveError if a byte of it does not match its manifest. */
 export const importArchive = async (
   archive: Archive,
   options: ImportOptions,
@@ -13,10 +13,10 @@ export const importArchive = async (
   const files = await readManifest(archive);
   const ids = new Map<string, string>();
   const bytesOf = (file: Vouched) => verified(archive, file, ids);
-  return bringInFiles(() => ({ files, bytesOf, ids }), options);
+  return importFiles(() => ({ files, bytesOf, ids }), options);
 };
 
-// The bytes of a file; on the way the ids of Work items are noted, by their directories.
+// The bytes of a file. Notes the id of a Work item while its case.md is read.
 const verified = (
   archive: Archive,
   file: Vouched,

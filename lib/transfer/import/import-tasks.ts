@@ -13,46 +13,46 @@ import type { State } from '../../../store/records/case.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts';
 import {
   type BroughtIn,
-  bringInFiles,
-  type Cargo,
-  type CargoFile,
+  type ImportInput,
+  type ImportInputFile,
   type ImportOptions,
-} from './bring-in.ts';
+  importFiles,
+} from './import-files.ts';
 import { caseOfTask, type TaskCase, withIds } from './task-case.ts';
-import type { SourceTask, TaskSource } from './task-source.ts';
-import { mapOf, wellFormed } from './task-values.ts';
+import { mapOf, type SourceTask, type TaskSource, wellFormed } from './task-source.ts';
 
-interface TextFile extends CargoFile {
+interface TextFile extends ImportInputFile {
   text: string;
 }
 
 export interface TaskImport extends BroughtIn {
-  /** How many came in, by the states that they have. */
+  /** The number of imported tasks by state. */
   states: Map<State, number>;
-  /** Here already, as they would come in. */
+  /** The number of tasks that exist unchanged. */
   already: number;
-  /** Here already and left alone: changed here since they came in, or changed there. By where they stand. */
+  /** Files of existing tasks that were edited here since their import; they stay. */
   editedHere: string[];
+  /** Files of existing tasks that changed in the other tool; they stay. */
   changedThere: string[];
-  /** Tasks that cannot be read. They keep no other from coming in. */
+  /** Unreadable tasks. They do not prevent the import of others. */
   problems: FileProblem[];
 }
 
-/** Makes a Work item of each task of another tool that is none yet. Those that are one are never touched. */
+/** Creates a Work item for each new task of another tool. Existing Work items are never changed. */
 export const importTasks = async (
   source: TaskSource,
   options: ImportOptions,
 ): Promise<TaskImport> => {
   const found: Found = { already: 0, editedHere: [], changedThere: [], made: [], problems: [] };
-  const load = (standing: WorkspaceStanding, layout: Layout): Cargo<TextFile> => {
-    lookThrough(source, { standing, layout }, found);
+  const load = (standing: WorkspaceStanding, layout: Layout): ImportInput<TextFile> => {
+    convertTasks(source, { standing, layout }, found);
     return {
       files: found.made.flatMap(({ files }) => files),
       bytesOf: ({ text }) => [Buffer.from(text)],
       ids: new Map(found.made.map(({ dir, id }) => [dir, id])),
     };
   };
-  const { plan, isDone } = await bringInFiles(load, options);
+  const { plan, isDone } = await importFiles(load, options);
   if (isDone) await makeWorkspaceFiles(layoutOf(options.workspace));
   const { made, problems, ...known } = found;
   return {
@@ -65,17 +65,17 @@ export const importTasks = async (
 };
 
 interface Found extends Pick<TaskImport, 'already' | 'editedHere' | 'changedThere' | 'problems'> {
-  made: Made[];
+  made: ConvertedTask[];
 }
 
-interface Made {
+interface ConvertedTask {
   id: string;
   dir: string;
   state: State;
   files: TextFile[];
 }
 
-const lookThrough = (
+const convertTasks = (
   source: TaskSource,
   { standing, layout }: { standing: WorkspaceStanding; layout: Layout },
   found: Found,
@@ -83,23 +83,23 @@ const lookThrough = (
   const { byId, byKey, problems } = withIds(source);
   found.problems.push(...problems);
   for (const [id, task] of byId) {
-    const made = attempt(() => itemOf(source.key, caseOfTask(source, [id, task], byKey)));
+    const made = tryConvert(() => itemOf(source.key, caseOfTask(source, [id, task], byKey)));
     const dir = standing.byId.get(id);
     const path = dir === undefined ? undefined : caseFile(join(layout.root, dir));
     const now = path === undefined ? undefined : readRegularFile(layout.root, path);
-    if (path !== undefined) note(found, { task, made, now, key: source.key });
+    if (path !== undefined) countExisting(found, { task, made, now, key: source.key });
     else if (made instanceof Problem) found.problems.push(fileProblem(task.file, made));
     else found.made.push(made);
   }
 };
 
-const countStates = (made: readonly Made[]): Map<State, number> => {
+const countStates = (made: readonly ConvertedTask[]): Map<State, number> => {
   const states = new Map<State, number>();
   for (const { state } of made) states.set(state, (states.get(state) ?? 0) + 1);
   return states;
 };
 
-const attempt = (make: () => Made): Made | Problem => {
+const tryConvert = (make: () => ConvertedTask): ConvertedTask | Problem => {
   try {
     return make();
   } catch (error) {
@@ -109,18 +109,18 @@ const attempt = (make: () => Made): Made | Problem => {
   }
 };
 
-const TOO_DEEP = new Problem('too_deep', 'This is nested too deep to be written as a record');
+const TOO_DEEP = new Problem('too_deep', 'This is nested too deeply to be written as a record');
 
-const itemOf = (key: string, task: TaskCase): Made => {
+const itemOf = (key: string, task: TaskCase): ConvertedTask => {
   const { id, title, state, created_at } = task.matter;
   const dir = posix.join('cases', monthOf(new Date(created_at)), caseDirName(title, id));
   const { text, ...beside } = recordOf(key, task);
-  const texts = { [caseFile(dir)]: text, ...inMemory(dir, beside) };
+  const texts = { [caseFile(dir)]: text, ...inMemoryDir(dir, beside) };
   const files = Object.entries(texts).map(([path, each]) => textFile(path, each, task.mtime));
   return { id, dir, state: state as State, files };
 };
 
-// The record, and what is too long for it, by the names of the files that it stands in beside it.
+// The text of the record and, if it is too large for a record, the whole task in files of the memory directory, by name.
 const recordOf = (key: string, task: TaskCase): { text: string } & Record<string, string> => {
   try {
     return readableOf(key, task);
@@ -140,12 +140,12 @@ const readableOf = (key: string, { matter, origin, raw, description }: TaskCase)
     { ...matter, [key]: { ...origin, ...raw } },
     bodyOfText(shown, '\n'),
   );
-  // What could not be read back is not written at all.
+  // Parsed before it is written, so that no unreadable record is created.
   parseCase(decodeText(Buffer.from(text)));
   return { text, ...(isLong && { [whole]: description }) };
 };
 
-const inMemory = (dir: string, files: Record<string, string>): Record<string, string> =>
+const inMemoryDir = (dir: string, files: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(files).map(([name, text]) => [posix.join(memoryDir(dir), name), text]),
   );
@@ -170,13 +170,13 @@ const textFile = (path: string, text: string, mtime: Date): TextFile => ({
 
 interface Noted {
   task: SourceTask;
-  made: Made | Problem;
+  made: ConvertedTask | Problem;
   now: Buffer | undefined;
   key: string;
 }
 
-// A Work item is the operator's from the moment it came in: what happened to it here counts.
-const note = (found: Found, { task, made, now, key }: Noted): void => {
+// An imported Work item belongs to the operator: local edits take precedence.
+const countExisting = (found: Found, { task, made, now, key }: Noted): void => {
   if (now === undefined) return;
   const [first] = made instanceof Problem ? [] : made.files;
   const { source_sha256 } = mapOf(dataIn(now)?.[key]);

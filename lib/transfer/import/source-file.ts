@@ -5,7 +5,7 @@ import { messageOf } from '../../../store/base/attempt.ts';
 import { Problem } from '../../../store/front-matter/problem.ts';
 import { readRegularFile } from '../../../store/front-matter/record-file.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';
-import { mapOf } from './task-values.ts';
+import { mapOf } from './task-source.ts';
 
 /** The bytes of a file of another tool. Throws the Problem of one that is too large, or none. */
 export const sourceBytes = (path: string): Buffer => {

@@ -3,27 +3,26 @@ import { visible } from '../../../store/base/visible.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import type { CaseMatter } from '../../../store/records/case.ts';
 import { shorten } from '../../text/shorten.ts';
-import type { Fate, SourceTask, TaskSource } from './task-source.ts';
-import { wellFormed } from './task-values.ts';
+import { type SourceTask, type TaskSource, type TaskState, wellFormed } from './task-source.ts';
 
-/** A task as the Work item that it becomes. */
+/** The Work item of a task. */
 export interface TaskCase {
   matter: CaseMatter;
-  /** Where it is from, and the Work items of the tasks that it names. */
+  /** Its source, and the Work items of the tasks that it names. */
   origin: Record<string, unknown>;
-  /** What a Work item has no place for. */
+  /** Fields that a Work item does not have. */
   raw: Record<string, unknown>;
   description: string;
-  /** When it was last changed, as the task says. */
+  /** When the task was last changed. */
   mtime: Date;
 }
 
-/** The tasks by the ids of their Work items: the same task has the same id every time. */
+/** The tasks by the ids of their Work items, which are the same at every import. */
 export interface KnownTasks {
   byId: ReadonlyMap<string, SourceTask>;
-  /** The ids by the keys that the tasks name one another by. */
+  /** The ids by the keys that tasks use to name each other. */
   byKey: ReadonlyMap<string, string>;
-  /** Tasks that cannot be told from another. */
+  /** Tasks with the identity of another one. */
   problems: FileProblem[];
 }
 
@@ -35,17 +34,17 @@ export const withIds = ({ tasks }: TaskSource): KnownTasks => {
     const first = idOfText(task.identity);
     const id = byId.has(first) && task.spare !== undefined ? idOfText(task.spare) : first;
     const other = byId.get(id);
-    if (other !== undefined) problems.push(fileProblem(task.file, double(other)));
+    if (other !== undefined) problems.push(fileProblem(task.file, duplicateProblem(other)));
     else byId.set(id, task);
     if (!byKey.has(task.key)) byKey.set(task.key, id);
   }
   return { byId, byKey, problems };
 };
 
-const double = ({ file }: SourceTask): Problem =>
-  new Problem('double', `This has the same id as ${file}, which comes in. Give it another`);
+const duplicateProblem = ({ file }: SourceTask): Problem =>
+  new Problem('double', `This has the same id as ${file}, which is imported. Give it another id`);
 
-/** What becomes of a task. Nothing of it is lost, and nothing of it looks planned or approved. */
+/** Converts a task to a Work item. No field is lost, and nothing counts as planned or approved. */
 export const caseOfTask = (
   { name, tool }: TaskSource,
   [id, task]: readonly [string, SourceTask],
@@ -55,7 +54,7 @@ export const caseOfTask = (
   const title = whole.length <= MAX_TITLE ? whole : shorten(whole, MAX_TITLE - 1, '…');
   const created = task.created ?? task.updated;
   if (created === undefined)
-    throw new Problem('no_time', `${tool} wrote no time for it. Give it one`);
+    throw new Problem('no_time', `${tool} wrote no time for this task. Add one`);
   const references = [...task.names].flatMap(([each, key]) => {
     const item = known.get(key);
     return item === undefined ? [] : [[each, item] as const];
@@ -63,11 +62,16 @@ export const caseOfTask = (
   const body = asText(task.body);
   return {
     matter: {
-      ...{ id, title, type: typeOf(task), ...CLOSINGS[task.fate] },
+      id,
+      title,
+      type: typeOf(task),
+      ...STATES[task.fate],
       created_at: created.toISOString(),
     },
     origin: {
-      ...{ project: name, file: task.file, source_sha256: task.sha256 },
+      project: name,
+      file: task.file,
+      source_sha256: task.sha256,
       ...(references.length > 0 && { work_items: Object.fromEntries(references) }),
     },
     raw: task.raw,
@@ -77,12 +81,12 @@ export const caseOfTask = (
 };
 
 const MAX_TITLE = 200;
-// What breaks a line, or is none of a text's characters.
+// Line breaks and control characters.
 const BREAKS = /[\p{Cc}\s\u2028\u2029]+/gu;
 
 const oneLine = (text: string): string => visible(wellFormed(text).replace(BREAKS, ' ').trim());
 
-// No text has this character: a file with it is one that cannot be read.
+// A file with a NUL character would be unreadable.
 const asText = (text: string): string => wellFormed(text).replaceAll('\0', '␀');
 
 const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
@@ -95,8 +99,8 @@ const typeOf = ({ type, labels }: SourceTask): string => {
   return words.some((word) => ['feature', 'enhancement'].includes(word)) ? 'feature' : 'task';
 };
 
-// A task that somebody works on is open here: no plan of it was made, and none was approved.
-const CLOSINGS: Record<Fate, Pick<CaseMatter, 'state' | 'outcome'>> = {
+// A task in progress is OPEN here, since it has no approved plan.
+const STATES: Record<TaskState, Pick<CaseMatter, 'state' | 'outcome'>> = {
   open: { state: 'OPEN', outcome: null },
   blocked: { state: 'BLOCKED', outcome: null },
   done: { state: 'RESOLVED', outcome: 'resolved' },

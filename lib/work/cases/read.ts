@@ -1,4 +1,5 @@
 import { jsonText } from '../../../store/base/visible.ts';
+import type { Filter } from '../../../store/cases/case-filter.ts';
 import { casesMatching as keptCases, serveCase } from '../../../store/cases/cases.ts';
 import { readHistory } from '../../../store/git/history.ts';
 import {
@@ -8,7 +9,7 @@ import {
   plainState,
   recordOf,
 } from '../../../store/reconcile/item.ts';
-import { type Filter, itemOf } from '../../../store/reconcile/items.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
 import { Case, type StateName } from '../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../store/records/history.ts';
 import type { Store } from '../../../store/store.ts';

@@ -2,7 +2,7 @@ import {
   editGlobalMemory,
   listGlobalMemory,
   readGlobalMemory,
-} from '../../../store/cases/global-memory.ts';
+} from '../../../store/cases/memory.ts';
 import type { TextFile } from '../../../store/front-matter/text-file.ts';
 import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Snapshot, SnapshotEntry } from '../../../store/records/snapshot.ts';

@@ -15,8 +15,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { importInto } from '../../../lib/cli/import.ts';
 import { layoutOf } from '../../../store/layout.ts';
-import { allItems } from '../../../store/reconcile/items.ts';
-import { itemsOf } from '../../../store/reconcile/state.ts';
+import { allItems, itemsOf } from '../../../store/reconcile/items.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace/workspace-files.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { callOf } from '../../helpers/call-of.ts';
@@ -298,7 +297,7 @@ describe('conflicts of an import', () => {
     symlinkSync(elsewhere, join(workspace, 'memory'));
     mkdirSync(join(workspace, 'cases'));
     symlinkSync(elsewhere, join(workspace, 'cases/2026-11'));
-    await assert.rejects(run(workspace, zipAt(t, exportOf(FILES))), /has no place here/);
+    await assert.rejects(run(workspace, zipAt(t, exportOf(FILES))), /cannot be placed here/);
     await run(workspace, zipAt(t, exportOf(FILES)), '--keep-existing');
     assert.deepEqual(readdirSync(elsewhere), []);
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { AttentionItem, Session } from '../../../lib/client/client.ts';
+import type { AttentionItem } from '../../../store/records/attention.ts';
+import type { Session } from '../../../store/records/session.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { startForTest } from '../../helpers/service.ts';
 

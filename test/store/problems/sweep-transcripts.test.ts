@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sessionDirName } from '../../../store/base/names.ts';
 import { openStore } from '../../../store/open.ts';
-import { lookCloser } from '../../../store/problems/look-closer.ts';
+import { lookCloser } from '../../../store/problems/sidecar-problems.ts';
 import { sweepTranscripts } from '../../../store/problems/sweep-transcripts.ts';
 import { decideMissing } from '../../../store/reconcile/missing.ts';
 import { sweepWorkspace } from '../../../store/reconcile/sweep.ts';

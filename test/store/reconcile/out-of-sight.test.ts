@@ -1,5 +1,4 @@
-import { itemOf } from '../../../store/reconcile/items.ts';
-import { itemsOf } from '../../../store/reconcile/state.ts';
+import { itemOf, itemsOf } from '../../../store/reconcile/items.ts';
 import { registrationsOf } from '../../../store/webhooks/webhooks.ts';
 /** Work items that are not where they were for longer than the grace period, and come back. */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createPieces } from '../../../store/sessions/pieces.ts';
+import { createPieces } from '../../../store/sessions/log-reader.ts';
 import {
   type Batches,
   openTranscript,

@@ -1,5 +1,5 @@
 import { StoreError } from '../../../../store/base/errors.ts';
-import { readApproved } from '../../../../store/sessions/approved.ts';
+import { readApproved } from '../../../../store/sessions/plan-versions.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';

@@ -1,7 +1,6 @@
-import { noteSent } from '../../../../store/sessions/comments.ts';
+import { noteSent, tellComments } from '../../../../store/sessions/comments.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
-import { tellComments } from '../../../../store/sessions/tell-comments.ts';
 import type { Store } from '../../../../store/store.ts';
 
 /** Has comments.md say what of it was sent: first the session knows it, so that nothing is taken for sent that was not. */

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
-import { doLater } from '../../../../store/reconcile/late.ts';
+import { doLater } from '../../../../store/reconcile/deferred.ts';
 import {
   type SessionRule,
   type StoredSession,

@@ -1,11 +1,10 @@
 import { readComments } from '../../../../store/base/comments.ts';
 import { sha256 } from '../../../../store/base/sha256.ts';
 import type { Session } from '../../../../store/records/session.ts';
-import { keepApproved } from '../../../../store/sessions/approved.ts';
 import { readCommentsFile } from '../../../../store/sessions/comments.ts';
 import { grantApproval, grantFeedback, planGivenTo } from '../../../../store/sessions/consent.ts';
+import { keepApproved, keepSentBack } from '../../../../store/sessions/plan-versions.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
-import { keepSentBack } from '../../../../store/sessions/sent-back.ts';
 import type { PlanNow } from '../../../../store/sessions/session-texts.ts';
 import {
   readSession,

@@ -1,7 +1,7 @@
 import { lockOn } from '../../../../store/base/locks.ts';
 import { whenChanged } from '../../../../store/reconcile/items.ts';
+import { forgetRun } from '../../../../store/sessions/session-events.ts';
 import { readSession, untoldSession } from '../../../../store/sessions/sessions.ts';
-import { forgetRun } from '../../../../store/sessions/tell-session.ts';
 import { finalize } from '../guards/finalize.ts';
 import { stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';

@@ -4,9 +4,12 @@ import { readCase } from '../../../../store/cases/cases.ts';
 import type { TextFile } from '../../../../store/front-matter/text-file.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
 import { isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
-import { readApproved } from '../../../../store/sessions/approved.ts';
-import { editComments, readCommentsFile } from '../../../../store/sessions/comments.ts';
-import { readSentBack } from '../../../../store/sessions/sent-back.ts';
+import {
+  editComments,
+  readCommentsFile,
+  tellComments,
+} from '../../../../store/sessions/comments.ts';
+import { readApproved, readSentBack } from '../../../../store/sessions/plan-versions.ts';
 import {
   readDiff,
   readPlan,
@@ -19,7 +22,6 @@ import {
   readSession,
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
-import { tellComments } from '../../../../store/sessions/tell-comments.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { invalidState, notFound, orNotFound, type ServiceError } from '../../../errors.ts';

@@ -3,6 +3,7 @@ import { itemOf } from '../../../../store/reconcile/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';
 import { isRunMarker } from '../../../../store/sessions/run-marker.ts';
+import { forgetRun } from '../../../../store/sessions/session-events.ts';
 import {
   claimSession,
   readSession,
@@ -10,7 +11,6 @@ import {
   type StoredSession,
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
-import { forgetRun } from '../../../../store/sessions/tell-session.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { atLeast } from '../../../agents/usage.ts';
 import { findWorktree, tracesOf } from '../../../code/worktrees/read.ts';

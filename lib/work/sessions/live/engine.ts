@@ -4,7 +4,7 @@ import { sha256 } from '../../../../store/base/sha256.ts';
 import { transcriptFile } from '../../../../store/layout.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
-import { createPieces } from '../../../../store/sessions/pieces.ts';
+import { createPieces } from '../../../../store/sessions/log-reader.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../../../store/sessions/transcript.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';

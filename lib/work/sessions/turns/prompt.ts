@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { readCase } from '../../../../store/cases/cases.ts';
-import { listGlobalMemory } from '../../../../store/cases/global-memory.ts';
-import { memoryFilesOf, memoryRootOf } from '../../../../store/cases/memory.ts';
+import { listGlobalMemory, memoryFilesOf, memoryRootOf } from '../../../../store/cases/memory.ts';
 import type { TextFile } from '../../../../store/front-matter/text-file.ts';
 import { isPlain } from '../../../../store/fs/plain-path.ts';
 import type { Store } from '../../../../store/store.ts';

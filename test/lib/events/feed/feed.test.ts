@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createFeed, type FeedFilter } from '../../../../lib/events/feed/feed.ts';
-import { createLaps } from '../../../../lib/events/feed/lap.ts';
-import type { FeedEvent } from '../../../../lib/events/feed/read.ts';
+import {
+  createEventBuffer,
+  createFeed,
+  type FeedFilter,
+} from '../../../../lib/events/feed/feed.ts';
+import type { FeedEvent } from '../../../../lib/events/feed/read-events.ts';
 import { type Journal, openJournal } from '../../../../store/journal/journal.ts';
 import type { EventBody } from '../../../../store/records/event.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
@@ -80,7 +83,7 @@ describe('a lap', () => {
   it('is what came in one turn, for whoever had all before it', async () => {
     const { tell, journal } = told();
     let woken = 0;
-    const laps = createLaps(journal, () => (woken += 1));
+    const laps = createEventBuffer(journal, () => (woken += 1));
     tell(5);
     tell(6, 7);
     assert.deepEqual([laps.newest, woken, laps.after(4)], [7, 0, undefined]);
@@ -94,7 +97,7 @@ describe('a lap', () => {
 
   it('is for nobody where an event is missing, which has to be told', async () => {
     const { tell, journal } = told();
-    const laps = createLaps(journal, () => undefined);
+    const laps = createEventBuffer(journal, () => undefined);
     tell(6);
     await Promise.resolve();
     assert.deepEqual([laps.newest, laps.after(4), laps.after(5)], [6, undefined, undefined]);

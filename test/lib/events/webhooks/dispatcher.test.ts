@@ -185,7 +185,7 @@ describe('a delivery', () => {
       ['retrying', 'retrying', 'failed'],
     );
     assert.ok(
-      life.logged.some(({ level, message }) => level === 'warn' && /not delivered/.test(message)),
+      life.logged.some(({ level, message }) => level === 'warn' && /delivery failed/.test(message)),
     );
   });
 

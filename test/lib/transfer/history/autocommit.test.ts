@@ -10,8 +10,7 @@ import { gitAt } from '../../../../lib/tools/git/run/git-at.ts';
 import { createAutocommit } from '../../../../lib/transfer/history/autocommit.ts';
 import { changeCase, createCase, setState } from '../../../../lib/work/cases/change.ts';
 import { takeSnapshot } from '../../../../lib/work/memory/global-memory.ts';
-import { editGlobalMemory } from '../../../../store/cases/global-memory.ts';
-import { writeMemory } from '../../../../store/cases/memory.ts';
+import { editGlobalMemory, writeMemory } from '../../../../store/cases/memory.ts';
 import { openStore } from '../../../../store/open.ts';
 import { WATCH_PACE } from '../../../../store/watch/change-scheduler.ts';
 import { atEnd, killAtEnd } from '../../../helpers/at-end.ts';
@@ -331,7 +330,7 @@ describe('autocommit', () => {
     writeFiles(workspace, { 'memory/nested/file.md': 'x' });
     autocommit.globalsChanged();
     await eventually(() =>
-      assert.match(store.problems.all()[0]?.message ?? '', /a git repository of its own/),
+      assert.match(store.problems.all()[0]?.message ?? '', /it is a git repository/),
     );
   });
 
@@ -455,7 +454,7 @@ describe('autocommit', () => {
     const root = temporaryDirectory(t);
     const kept = await keep(t, { root });
     await bug(kept.service);
-    await eventually(() => assert.match(kept.logged.join(), /no git repository/));
+    await eventually(() => assert.match(kept.logged.join(), /not in a git repository/));
     kept.git('init', '--quiet', '--initial-branch=main');
     await eventually(() => assert.equal(kept.subjects().length, 2));
     assert.equal(kept.logged.length, 1);

@@ -211,9 +211,9 @@ describe('hostile texts', () => {
       /\n {2}issues\.jsonl:3:1: There is no JSON object here/,
       /\n {2}issues\.jsonl:4:\d+:1: An unresolved merge conflict starts/,
       /\n {2}issues\.jsonl:5: This has the same id as issues\.jsonl:1/,
-      /\n {2}issues\.jsonl:6: beads wrote no time for it/,
-      /\n {2}issues\.jsonl:7: This is no issue: it has no id/,
-      /\n {2}issues\.jsonl:9: This is nested too deep/,
+      /\n {2}issues\.jsonl:6: beads wrote no time for this task/,
+      /\n {2}issues\.jsonl:7: This is not an issue: it has no id/,
+      /\n {2}issues\.jsonl:9: This is nested too deeply/,
       /\n {2}issues\.jsonl:11:1: This is not UTF-8/,
     ])
       assert.match(said, told);
@@ -241,7 +241,7 @@ describe('hostile texts', () => {
     assert.equal(code, 1);
     assert.match(said, /Imported 3 Work items/);
     assert.match(said, /\n {2}broken\/board\.json:1:1: This is not JSON/);
-    assert.match(said, /\n {2}shop\/board\.json in_progress\[0\]: This is no card/);
+    assert.match(said, /\n {2}shop\/board\.json in_progress\[0\]: This is not a card/);
   });
 
   it('of veritas-kanban are told with line and column', async (t) => {
@@ -343,7 +343,7 @@ CREATE VIEW tasks AS SELECT *, writefile('${mark}', 'x') AS evil FROM real;`,
   it('is refused where it is of another program', async (t) => {
     const path = join(temporaryDirectory(t), 'other.db');
     execFileSync('sqlite3', [path, 'CREATE TABLE a (b)']);
-    await assert.rejects(runImport(temporaryDirectory(t), path), /no file of vibe-kanban/);
+    await assert.rejects(runImport(temporaryDirectory(t), path), /not a file of vibe-kanban/);
   });
 });
 

@@ -16,9 +16,9 @@ describe('a change of a Work item', () => {
     const { store } = service;
     const { id } = (await call<Case>('POST', '/cases', NEW)).body;
     const changed = await changeCase(service, id, { title: 'Another' });
-    assert.equal(changed, itemOf(store, id)?.answer);
+    assert.equal(changed, itemOf(store, id)?.response);
     const moved = await setState(store, id, { state: 'INVESTIGATING' }, changed.etag);
-    assert.equal(moved, itemOf(store, id)?.answer);
+    assert.equal(moved, itemOf(store, id)?.response);
     assert.deepEqual(await getCase(store, id), moved);
     const stale = setState(store, id, { state: 'OPEN' }, changed.etag);
     await assert.rejects(stale, { code: 'precondition_failed' });

@@ -1,0 +1,108 @@
+import { proofsOf } from '../../../store/reconcile/item.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
+import { isEnded, type Session } from '../../../store/records/session.ts';
+import type { Store } from '../../../store/store.ts';
+import { CONFLICT } from '../../code/worktrees/rebase/under-way.ts';
+import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
+import { type AttentionEntry, post } from './entry.ts';
+
+// Failed commands come first, before the plain message.
+export const withFailures = (
+  { commands }: Pick<Session, 'commands'>,
+  message: string,
+): Pick<AttentionEntry, 'message' | 'output'> => {
+  const [first] = commands?.failed ?? [];
+  if (commands == null || commands.message === null || first === undefined) return { message };
+  // The error of a failed runbook names its command already.
+  const names = message.includes(`(${first.command})`);
+  return {
+    message: names ? message : `${commands.message}. ${message}`,
+    ...(first.output !== '' && { output: first.output }),
+  };
+};
+
+// A later session, or a proof verified since, resolves the entry.
+export const completedEntries = (
+  store: Store,
+  caseId: string,
+  sessions: readonly Session[],
+): AttentionEntry[] => {
+  const newest = sessions.at(-1);
+  if (newest?.status !== 'completed' || newest.dismissed_at !== undefined) return [];
+  const { id, ended_at, created_at } = newest;
+  const since = ended_at ?? created_at;
+  if (isVerifiedSince(store, caseId, since)) return [];
+  return [
+    {
+      id: `done/${id}`,
+      kind: 'done',
+      session_id: id,
+      since,
+      ...withFailures(newest, doneMessage(newest)),
+      answer: post(`/cases/${caseId}/sessions/${id}/dismiss`),
+    },
+  ];
+};
+
+const doneMessage = ({ commit }: Session): string =>
+  commit?.message == null ? DONE : `${DONE} ${commit.message}.`;
+
+const DONE = 'The work is completed. Review its diff, then verify a proof.';
+
+const isVerifiedSince = (store: Store, caseId: string, since: string): boolean => {
+  const item = itemOf(store, caseId);
+  const proofs = item === undefined ? [] : proofsOf(item);
+  return proofs.some(
+    ({ file: { matter } }) => matter.verified && (matter.verified_at ?? '') >= since,
+  );
+};
+
+// A conflict has its own entry. A later session resolves a failed one.
+export const blockedEntries = (sessions: readonly Session[]): AttentionEntry[] => {
+  const newest = sessions.findLast(({ status }) => isEnded(status));
+  const waits = sessions.find(({ status }) => status === 'queued');
+  const isAnswered = sessions.some(
+    ({ created_at }) => created_at > (newest?.ended_at ?? created_at),
+  );
+  if (newest?.status === 'failed' && newest.type !== CONFLICT && !isAnswered)
+    return [failedEntry(newest, waits !== undefined)];
+  if (waits === undefined || sessions.some(({ type, status }) => isAtConflict(type, status)))
+    return [];
+  const { case_id, id: session_id, created_at: since } = waits;
+  return [
+    {
+      id: `blocked/${session_id}`,
+      kind: 'blocked',
+      session_id,
+      since,
+      message: 'A session is queued, and the Work item is BLOCKED.',
+      answer: unblockCall(case_id),
+    },
+  ];
+};
+
+const isAtConflict = (type: string, status: Session['status']): boolean =>
+  type === CONFLICT && !isEnded(status);
+
+const failedEntry = (session: Session, isWaitedFor: boolean): AttentionEntry => {
+  const { id, case_id, type, provider, error, ended_at, created_at } = session;
+  return {
+    id: `failed/${id}`,
+    kind: 'failed',
+    session_id: id,
+    since: ended_at ?? created_at,
+    ...withFailures(session, error ?? 'The session failed.'),
+    answer: isWaitedFor ? unblockCall(case_id) : restartCall(case_id, type, provider),
+  };
+};
+
+const restartCall = (case_id: string, type: string, provider: string): AttentionEntry['answer'] =>
+  type === FEEDBACK
+    ? post(`/api/cases/${case_id}/pr/address-feedback`, { provider })
+    : post(`/cases/${case_id}/sessions`, { type, provider });
+
+const unblockCall = (case_id: string): AttentionEntry['answer'] => ({
+  method: 'PUT',
+  path: `/cases/${case_id}/state`,
+  body: { state: 'OPEN' },
+});

@@ -1,0 +1,200 @@
+import { basename, dirname, join } from 'node:path';
+import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
+import { entryProblem } from '../front-matter/problems.ts';
+import { inSlices } from '../base/async.ts';
+import { dropLinks, refreshLink } from '../codehost/link-index.ts';
+import { dropPulls, refreshPull } from '../codehost/pulls.ts';
+import { sameEntries } from '../front-matter/entry.ts';
+import { folderFault, listFolder } from '../front-matter/folder.ts';
+import { parserOf } from '../front-matter/parse.ts';
+import {
+  asProblem,
+  type FileProblem,
+  LINKED_FOLDER,
+  type Problem,
+} from '../front-matter/problem.ts';
+import { statsAt } from '../fs/plain-path.ts';
+import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
+import type { Item } from '../reconcile/item.ts';
+import { allItems, itemOf, notice, startedWithoutBaseline } from '../reconcile/items.ts';
+import { LockMatter } from '../records/lock.ts';
+import { isEnded, SessionMatter } from '../records/session.ts';
+import { forgetComments, tellComments } from '../sessions/comments.ts';
+import { approvalProblems } from '../sessions/plan-versions.ts';
+import { noteOpenSessions } from '../sessions/unconfirmed.ts';
+import { remembered, type Store } from '../store.ts';
+import { problemEntry, readAside } from './sidecar-files.ts';
+
+/**
+ * Checks the files of all Work items that a comparison does not read. Runs after the start, since most sessions ended long
+ * ago. Yields to requests every few milliseconds.
+ */
+export const lookCloser = async (store: Store): Promise<void> => {
+  const passes = passesOf(store);
+  const isBaseline = startedWithoutBaseline(store) && !passes.done;
+  await inSlices(allItems(store), (item) => lookCloserAt(store, item, isBaseline));
+  passes.done = true;
+  for (const id of filesOf(store).keys())
+    if (itemOf(store, id) === undefined) removeGone(store, id);
+  dropLinks(store);
+  dropPulls(store);
+};
+
+/** The checked files of each Work item. */
+export const filesOf = remembered(() => new Map<string, SessionFiles>());
+
+/** Whether all Work items were checked. In a workspace without a journal, the first pass makes no events. */
+const passesOf = remembered(() => ({ done: false }));
+
+/** Checks the files of one Work item. */
+export const lookCloserAt = (store: Store, item: Item, isBaseline = false): void => {
+  if (itemOf(store, item.id) !== item) return;
+  const known = filesOf(store);
+  const before = known.get(item.id);
+  const files = readSessionFiles(store.layout.root, item.dir, before);
+  if (files.size === 0) known.delete(item.id);
+  else known.set(item.id, files);
+  store.problems.set(ownerOf(item.id), problemsOfSessions(item.dir, files));
+  noteOpenSessions(store, item.id, openSessionsIn(files));
+  refreshLink(store, item);
+  refreshPull(store, item);
+  if (sameEntries(before ?? new Map(), files)) return;
+  notice(store, item.id);
+  if (haveCommentsChanged(files, before))
+    reportFailure(store, tellComments(store, item.id, isBaseline));
+};
+
+const reportFailure = (store: Store, journaling: Promise<void>): void =>
+  void journaling.catch((error) => store.report(error, 'journaling comments'));
+
+const removeGone = (store: Store, id: string): void => {
+  filesOf(store).delete(id);
+  noteOpenSessions(store, id);
+  store.problems.set(ownerOf(id), []);
+  reportFailure(store, forgetComments(store, id));
+};
+
+const ownerOf = (id: string): string => `${id}/sessions`;
+
+/**
+ * The files of a Work item that are not kept in memory, as last read, by path within the Work item: sessions, the lock,
+ * sidecar records, and problems of their folders. Entries have only what tells problems and changes.
+ */
+export type SessionFiles = ReadonlyMap<string, ReadEntry<unknown>>;
+
+/** Reads the files that changed since the last reading. */
+export const readSessionFiles = (
+  root: string,
+  dir: string,
+  before: SessionFiles = NONE,
+): SessionFiles => {
+  const path = join(root, dir);
+  const { names, fault } = listFolder(sessionsDir(path));
+  const found = new Map<string, ReadEntry<unknown>>();
+  const put = (name: string, entry: ReadEntry<unknown> | undefined): void => {
+    if (entry !== undefined) found.set(name, entry);
+  };
+  put('memory', faultOf(folderFault(memoryDir(path))));
+  put('sessions', faultOf(fault));
+  for (const [file, entry] of readAside(path, before)) put(file, entry);
+  for (const name of names) {
+    const file = name === LOCK ? `sessions/${name}` : `sessions/${name}/session.md`;
+    const entry = readSessionOrLock(sessionsDir(path), name, before.get(file));
+    put(file, entry);
+    for (const text of checkedTexts(name, entry))
+      put(`sessions/${name}/${text}`, readText(path, `sessions/${name}/${text}`, before));
+    for (const [text, problem] of readApproval(root, join(sessionsDir(path), name), entry))
+      put(`sessions/${name}/${text}`, problemEntry(problem));
+  }
+  return found.size === 0 ? NONE : found;
+};
+
+const NONE: SessionFiles = new Map<string, never>();
+const LOCK = 'lock.md';
+const COMMENTS = 'comments.md';
+const PLAN = 'plan.md';
+
+// plan.md counts until the approval; after it, `approvalProblems` compares it with the approved text.
+const checkedTexts = (name: string, entry: ReadEntry<unknown> | undefined): string[] => {
+  if (name === LOCK || entry === undefined || entry.problem === LINKED_FOLDER) return [];
+  return approvedIn(entry) === undefined ? [COMMENTS, PLAN] : [COMMENTS];
+};
+
+/** Whether comments on a plan may have changed. */
+export const haveCommentsChanged = (files: SessionFiles, before: SessionFiles = NONE): boolean =>
+  [...new Set([...files.keys(), ...before.keys()])].some(
+    (file) => file.endsWith(`/${COMMENTS}`) && files.get(file) !== before.get(file),
+  );
+
+// The file may be empty.
+const readText = (path: string, file: string, known: SessionFiles) => {
+  const reading = { before: known.get(file), parse: () => undefined };
+  const entry = readEntry<unknown>(join(path, file), reading);
+  return entry?.problem?.code === 'empty_file' ? { ...entry, problem: undefined } : entry;
+};
+
+const readSessionOrLock = (
+  folder: string,
+  name: string,
+  before: ReadEntry<unknown> | undefined,
+): ReadEntry<unknown> | undefined => {
+  const path = join(folder, name);
+  if (name === LOCK) return readEntry(path, { before, parse: parseLock });
+  try {
+    const stats = statsAt(path);
+    if (stats?.isSymbolicLink() === true) return problemEntry(LINKED_FOLDER);
+    if (stats?.isDirectory() !== true) return undefined;
+    return readEntry(sessionFile(path), { before, parse: parseSeen });
+  } catch (error) {
+    return problemEntry(asProblem(error));
+  }
+};
+
+const parseLock = parserOf(LockMatter);
+const parseSession = parserOf(SessionMatter);
+
+/** The fields that are kept of a session's record. */
+interface SessionSeen {
+  /** The hash of the approved text. */
+  approved: string | undefined;
+  /** The id of a session that has not ended. */
+  open: string | undefined;
+}
+
+const parseSeen = (text: string): SessionSeen => {
+  const { id, status, approved_sha256: approved } = parseSession(text);
+  return { approved: approved ?? undefined, open: isEnded(status) ? undefined : id };
+};
+
+const seenIn = (entry: ReadEntry<unknown> | undefined): Partial<SessionSeen> =>
+  Object(entry?.value) as Partial<SessionSeen>;
+
+const approvedIn = (entry: ReadEntry<unknown> | undefined): string | undefined =>
+  seenIn(entry).approved;
+
+/** The names of open sessions' directories, with the ids of the sessions. */
+export const openSessionsIn = (files: SessionFiles): ReadonlyMap<string, string> => {
+  const found = [...files].flatMap(([file, entry]): [string, string][] => {
+    const { open } = seenIn(entry);
+    return open === undefined ? [] : [[basename(dirname(file)), open]];
+  });
+  return new Map(found);
+};
+
+const readApproval = (
+  root: string,
+  dir: string,
+  entry: ReadEntry<unknown> | undefined,
+): ReadonlyMap<string, Problem> => {
+  const approved = approvedIn(entry);
+  return approved === undefined ? NO_PROBLEMS : approvalProblems(root, dir, approved);
+};
+
+const NO_PROBLEMS: ReadonlyMap<string, Problem> = new Map<string, never>();
+
+const faultOf = (problem: Problem | undefined): ReadEntry<unknown> | undefined =>
+  problem && problemEntry(problem);
+
+/** The problems of the files. */
+export const problemsOfSessions = (dir: string, files: SessionFiles): FileProblem[] =>
+  [...files].flatMap(([name, entry]) => entryProblem(`${dir}/${name}`, entry));

@@ -1,0 +1,121 @@
+import { sha256 } from '../base/sha256.ts';
+import { warningsIn } from '../base/visible.ts';
+import { listDirectory } from '../front-matter/folder.ts';
+import { ifReadable, Problem } from '../front-matter/problem.ts';
+import { readRegularFile } from '../front-matter/record-file.ts';
+import { editText, readText, type TextFile } from '../front-matter/text-file.ts';
+import { approvedFile, planFile } from '../layout.ts';
+import type { Session, SessionMatter } from '../records/session.ts';
+import type { Store } from '../store.ts';
+import { keepSessionFile, type PlanNow, readPlanNow } from './session-texts.ts';
+
+const APPROVED = 'approved.md';
+
+/** The approved text on disk; undefined if there is none. Throws `unsafe_path` if it is not a regular file. */
+export const readApproved = ({ layout }: Store, dir: string): TextFile | undefined =>
+  readText(layout, dir, APPROVED);
+
+/**
+ * Saves the plan in force as approved.md, byte for byte, unless `check` throws. The file is on disk when the promise
+ * resolves.
+ */
+export const keepApproved = async (
+  store: Store,
+  dir: string,
+  check: (plan: PlanNow) => void,
+): Promise<TextFile | undefined> => {
+  const now = readPlanNow(store, dir);
+  check(now);
+  const { plan, bytes } = now;
+  if (bytes !== undefined) await editText(store.layout, { dir, filename: APPROVED }, () => bytes);
+  return plan;
+};
+
+/** The fields of a session that come from its plan files; after the approval, also whether plan.md was edited since. */
+export const planFieldsOf = (
+  store: Store,
+  dir: string,
+  { status, plan_sha256, approved_sha256 }: SessionMatter,
+): Pick<Session, 'plan_edited' | 'sent_back' | 'warnings'> & { plan_sha256?: string } => {
+  if (status === 'queued') return {};
+  const { root } = store.layout;
+  const before = wasSentBack(dir) ? { sent_back: true } : {};
+  if (typeof approved_sha256 === 'string') {
+    const edited = hashOf(root, planFile(dir)) !== approved_sha256;
+    const seen = warningFields(bytesOf(root, approvedFile(dir)));
+    return { ...before, ...(edited && { plan_edited: true }), ...seen };
+  }
+  if (status !== 'plan_ready') return { ...before, ...unapprovedFields(store, dir, plan_sha256) };
+  const { plan, bytes } = readPlanNow(store, dir);
+  return plan === undefined
+    ? before
+    : { ...before, plan_sha256: plan.sha256, ...warningFields(bytes) };
+};
+
+// Older releases stored only this hash at the approval.
+const unapprovedFields = (store: Store, dir: string, approved: string | null | undefined) => {
+  if (typeof approved === 'string') return {};
+  const plan = ifReadable(() => readPlanNow(store, dir).plan, undefined);
+  return plan === undefined ? {} : { plan_sha256: plan.sha256 };
+};
+
+const warningFields = (text: Buffer | undefined): Pick<Session, 'warnings'> => {
+  const warnings = text === undefined ? [] : warningsIn(text.toString('utf8'));
+  return warnings.length === 0 ? {} : { warnings };
+};
+
+const hashOf = (root: string, path: string): string | undefined => {
+  const bytes = bytesOf(root, path);
+  return bytes && sha256(bytes);
+};
+
+// An unreadable file has no text; its problem is reported elsewhere.
+const bytesOf = (root: string, path: string): Buffer | undefined =>
+  ifReadable(() => readRegularFile(root, path), undefined);
+
+/** The problems of an approved session's texts, by file name: approved.md does not match the approval, or plan.md changed. */
+export const approvalProblems = (
+  root: string,
+  dir: string,
+  approved_sha256: string,
+): ReadonlyMap<string, Problem> => {
+  const problems = new Map<string, Problem>();
+  if (hashOf(root, approvedFile(dir)) !== approved_sha256) problems.set(APPROVED, MISMATCH);
+  if (hashOf(root, planFile(dir)) !== approved_sha256) problems.set('plan.md', EDITED);
+  return problems;
+};
+
+const MISMATCH = new Problem(
+  'approval_mismatch',
+  'The text does not match the approval (`approved_sha256` in session.md), so it does not run. Restore the approved text, or abort the session and plan again',
+);
+
+const EDITED = new Problem(
+  'plan_edited',
+  'The plan was edited after its approval. The edit has no effect: the session runs approved.md',
+);
+
+const SENT_BACK = /^sent-back(?:-(\d+))?\.md$/;
+
+/** The plan that the operator sent back last; undefined if there is none. */
+export const readSentBack = ({ layout }: Store, dir: string): TextFile | undefined => {
+  const [last] = listDirectory(dir)
+    .filter((name) => SENT_BACK.test(name))
+    .toSorted((a, b) => numberOf(b) - numberOf(a));
+  return last === undefined ? undefined : readText(layout, dir, last);
+};
+
+/** Whether the operator has sent a plan back. */
+export const wasSentBack = (dir: string): boolean =>
+  listDirectory(dir).some((name) => SENT_BACK.test(name));
+
+const numberOf = (name: string): number => Number(SENT_BACK.exec(name)?.[1] ?? 1);
+
+/** Saves the plan before it is sent back, to compare the next one with it. Returns its hash. */
+export const keepSentBack = async (store: Store, dir: string): Promise<string> => {
+  const { plan, bytes } = readPlanNow(store, dir);
+  if (plan === undefined || bytes === undefined) return '';
+  if (readSentBack(store, dir)?.sha256 !== plan.sha256)
+    await keepSessionFile(store, dir, 'sent-back.md', bytes);
+  return plan.sha256;
+};
