@@ -1,6 +1,6 @@
 import { fenceOff } from '../../../../store/base/fence-off.ts';
-import { shorten } from '../../../text/shorten.ts';
 import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
+import { shorten } from '../../../text/wording.ts';
 
 /** A question of the agent, and what became of it. */
 interface ToldQuestion {

@@ -18,7 +18,7 @@ import { checkState } from '../../../code/worktrees/inspect/state.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
-import { someOf } from '../../../text/some-of.ts';
+import { someOf } from '../../../text/wording.ts';
 import { openUnreadable } from '../../../tools/git/read/unreadable.ts';
 import { imagesIn } from '../../issue-text/images.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
