@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { runLimits } from '../../store/records/applied.ts';
 import type { ProviderBoundary } from '../../store/records/boundary.ts';
 import type { NetworkDoor } from '../sandbox/egress/networks.ts';
@@ -6,6 +7,7 @@ import type { OpenNetwork } from '../sandbox/egress/run-network.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { KeepAside } from '../sandbox/state/state.ts';
 import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
+import { findProgram, isProgram } from '../tools/process/find-program.ts';
 import type { Runs } from '../tools/process/runs.ts';
 import { type Program, startProgram } from '../tools/process/spawn.ts';
 import type { Isolation, RunSpec } from './provider.ts';
@@ -160,3 +162,26 @@ const UNATTENDED: Environment = {
 
 /** How much of one tool call's output is told, in characters: head and tail of it. */
 export const TOLD_OUTPUT = 65_536;
+
+/** A program as far as it can be looked for: where, and what to do when it is not found. */
+interface Wanted {
+  argv: readonly string[];
+  env: Environment;
+  hint: string;
+}
+
+/** Why a program cannot be started, and what to do about it; undefined when it can. Nothing is run to tell. */
+export const whyNotThere = (
+  { argv: [command = ''], env, hint }: Wanted,
+  deps: Pick<ProviderDeps, 'env'>,
+): string | undefined => {
+  if (isAbsolute(command))
+    return isProgram(command)
+      ? undefined
+      : `${command} is not there, or is no program. Correct providers in workspace.md.`;
+  // A path from here would be a file of the worktree, which is nobody's choice of program.
+  if (command.includes('/'))
+    return `The command ${command} must be a name on the PATH or an absolute path.`;
+  if (findProgram(command, cleanEnvironment(deps.env, env)) !== undefined) return undefined;
+  return `${command} is not installed. ${hint}`;
+};

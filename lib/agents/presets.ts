@@ -1,8 +1,8 @@
 import type { KnownAgent } from '../../store/records/applied.ts';
-import type { StatePlace } from '../sandbox/state/place.ts';
+import type { StatePlace } from '../sandbox/state/rules.ts';
 import type { Environment } from '../tools/process/environment.ts';
-import type { ModelChoice } from './choice.ts';
 import type { LoginSigns, LoginState } from './login.ts';
+import type { ModelChoice } from './model-choice.ts';
 import type { Phase } from './provider.ts';
 
 /** What an agent is to ask leave for in Work mode, each time. */

@@ -4,7 +4,7 @@ import type { QuestionAnswer } from '../../store/records/question.ts';
 import type { RunEvent } from '../../store/records/run-event.ts';
 import type { Usage } from '../../store/records/session.ts';
 import type { Bind } from '../sandbox/sandbox.ts';
-import type { ModelChoice } from './choice.ts';
+import type { ModelChoice } from './model-choice.ts';
 import type { Outage } from './outage.ts';
 
 export type { ProviderInfo } from '../../store/records/provider.ts';

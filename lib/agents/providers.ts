@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
 import { chosenProvider, permissionPolicy, providerEntries } from '../../store/records/applied.ts';
 import type { ProviderSettings, Settings } from '../../store/records/settings.ts';
-import type { StatePlace } from '../sandbox/state/place.ts';
+import type { StatePlace } from '../sandbox/state/rules.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { createAcpProvider } from './acp/acp.ts';
 import type { AcpDeps } from './acp/run.ts';
-import { askingOf } from './asking.ts';
-import { NO_OFFERS } from './choice.ts';
+import { askingOf } from './ask-switches.ts';
 import { createCommandProvider } from './command/command.ts';
 import { COMMAND_PRESETS, type CommandPreset } from './command/presets.ts';
 import type { ProviderDeps } from './launch.ts';
 import { findLogin } from './login.ts';
 import { createManualProvider } from './manual.ts';
+import { NO_OFFERS } from './model-choice.ts';
 import { type OwnPlaces, PRESETS, type Preset } from './presets.ts';
 import type { Provider, ProviderInfo } from './provider.ts';
 import { failedRun } from './run-end.ts';
@@ -185,3 +185,9 @@ const unavailable = (id: string, kind: ProviderInfo['kind'], reason: string): Pr
 export interface WithProviders {
   readonly providers: () => Providers;
 }
+
+/** What a session can be made with: first what it is made with where nobody chooses. */
+export const sessionProviders = async ({ list, chosen }: Providers): Promise<ProviderInfo[]> => {
+  const all = await list();
+  return all.toSorted((a, b) => Number(b.id === chosen) - Number(a.id === chosen));
+};

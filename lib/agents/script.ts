@@ -2,8 +2,8 @@ import { StringDecoder } from 'node:string_decoder';
 import { messageOf } from '../../store/base/message-of.ts';
 import { type Capped, createCappedOutput } from '../text/cap-text.ts';
 import type { Exit, Program } from '../tools/process/spawn.ts';
+import type { LiveOutput } from './coalesce.ts';
 import { type Launch, type Launchable, type LaunchDeps, launch, TOLD_OUTPUT } from './launch.ts';
-import type { LiveOutput } from './live-output.ts';
 import { describeExit } from './run-end.ts';
 
 /** What one script came to. */

@@ -1,13 +1,83 @@
-import type { LoginRule, StateRules } from '../sandbox/state/place.ts';
-import {
-  activeAccount,
-  claudeAccount,
-  codexAccount,
-  googleAccount,
-  openCodeAccount,
-  unknownAccount,
-} from './account.ts';
-import { CLAUDE, CODEX, GEMINI, GEMINI_WHOLE, geminiName, QWEN } from './conversations.ts';
+import { basename } from 'node:path';
+import { orElse } from '../../store/base/or-else.ts';
+import type { Conversation, JsonObject, LoginRule, StateRules } from '../sandbox/state/rules.ts';
+
+/** Whose a login is, as its file says. Facts of the agents' releases; nothing of it is verified. */
+
+/** `oauthAccount` of Claude Code's settings; the tokens, in another file, say nothing. */
+const claudeAccount = ({ accountUuid, organizationUuid, emailAddress }: JsonObject) => ({
+  ...{ accountUuid, organizationUuid, emailAddress },
+});
+
+const codexAccount = ({ tokens }: JsonObject): JsonObject => {
+  const { account_id, id_token, access_token } = objectOf(tokens);
+  const { sub, email } = claimsOf(id_token);
+  const [id, access] = [openAiClaims(id_token), openAiClaims(access_token)];
+  return { account_id, sub, email, ...id, 'access.account': access.chatgpt_account_id };
+};
+
+/** Gemini CLI: what Google says with the tokens, and what is noted beside. */
+const googleAccount = ({ id_token }: JsonObject): JsonObject => {
+  const { sub, email } = claimsOf(id_token);
+  return { sub, email };
+};
+const activeAccount = ({ active }: JsonObject): JsonObject => ({ active });
+
+/** Of one provider of OpenCode's. */
+const openCodeAccount = ({ accountId, access }: JsonObject): JsonObject => ({
+  accountId,
+  ...openAiClaims(access),
+});
+
+/** A login that says of nobody whose it is. */
+const unknownAccount = (): JsonObject => ({});
+
+const openAiClaims = (token: unknown): JsonObject => {
+  const claims = objectOf(claimsOf(token)['https://api.openai.com/auth']);
+  const { chatgpt_account_id, chatgpt_user_id } = claims;
+  return { chatgpt_account_id, chatgpt_user_id };
+};
+
+/** What a JSON Web Token claims; nothing where it is none. */
+const claimsOf = (token: unknown): JsonObject => {
+  const payload = typeof token === 'string' ? token.split('.')[1] : undefined;
+  if (payload === undefined) return {};
+  const read = (): unknown => JSON.parse(Buffer.from(payload, 'base64url').toString());
+  return objectOf(orElse(read, undefined));
+};
+
+const objectOf = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+/** How the agents write a conversation down, and where it says of which project it is. Facts of the agents' releases. */
+
+/** Its shell may go elsewhere meanwhile: the first directory is the project. */
+const CLAUDE: Conversation = { project: ({ cwd }) => cwd, counts: 'first' };
+
+/** It goes on with a conversation in the directory that was written down last. */
+const CODEX: Conversation = {
+  project: ({ type, payload }) =>
+    type === 'session_meta' || type === 'turn_context' ? (payload as JsonObject)?.cwd : undefined,
+};
+
+/** What follows `$set` replaces what the first line says. */
+const GEMINI: Conversation = {
+  project: ({ projectHash, $set }) => projectHash ?? ($set as JsonObject)?.projectHash,
+};
+/** As older releases write it. */
+const GEMINI_WHOLE: Conversation = {
+  project: ({ projectHash }) => projectHash,
+  messages: 'messages',
+};
+
+const QWEN: Conversation = { project: ({ cwd }) => cwd };
+
+/** As Gemini CLI names the directory of a project. */
+const geminiName = (project: string): string =>
+  basename(project)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '') || 'project';
 
 const GOOGLE: LoginRule = {
   renewed: ['access_token', 'refresh_token', 'id_token', 'expiry_date', 'scope', 'token_type'],

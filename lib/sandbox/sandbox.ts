@@ -7,13 +7,12 @@ import { orElse } from '../../store/base/or-else.ts';
 import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { findProgram } from '../tools/process/find-program.ts';
-import { settingsMounts } from './git-settings.ts';
+import { settingsMounts } from './git-config.ts';
 import { type HomeView, homeView, unseenIn } from './home.ts';
-import { bind, hide, isDirectory, isReallyBelow, type Mount, real } from './mounts.ts';
-import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './own-user.ts';
+import { bind, hide, isDirectory, isReallyBelow, type Mount, real, socketPaths } from './mounts.ts';
+import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './root-user.ts';
 import { seatbeltArguments } from './seatbelt.ts';
-import { socketPaths } from './sockets.ts';
-import { filterArguments, withFilter } from './syscalls.ts';
+import { filterArguments, withFilter } from './seccomp.ts';
 
 export type SandboxSetting = 'auto' | 'off' | 'seatbelt';
 

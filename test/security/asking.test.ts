@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { askingEnv, askingOf } from '../../lib/agents/asking.ts';
+import { askingEnv, askingOf } from '../../lib/agents/ask-switches.ts';
 import { allowedPrefix, isPlainCommand } from '../../lib/agents/permissions.ts';
 import { PRESETS } from '../../lib/agents/presets.ts';
 import { layoutOf } from '../../store/layout.ts';

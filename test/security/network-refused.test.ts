@@ -4,9 +4,9 @@ import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { onceEach } from '../../lib/sandbox/egress/once-each.ts';
+import { onceEach } from '../../lib/sandbox/egress/doors.ts';
+import { createWorld } from '../../lib/sandbox/egress/network-environment.ts';
 import { makeSocketDir } from '../../lib/sandbox/egress/socket-dir.ts';
-import { createWorld } from '../../lib/sandbox/egress/world.ts';
 import {
   CONNECT,
   echo,

@@ -1,10 +1,9 @@
 import { cleanEnvironment } from '../../tools/process/environment.ts';
 import { programStamp } from '../../tools/process/find-program.ts';
-import { boundaryOf, isolationOf } from '../launch.ts';
-import { whyNotThere } from '../not-there.ts';
-import { withOwnState } from '../own-state.ts';
+import { boundaryOf, isolationOf, whyNotThere } from '../launch.ts';
 import { policyWithin } from '../permissions.ts';
 import type { AcpAgent } from '../presets.ts';
+import { withOwnState } from '../private-state.ts';
 import type { Provider, ProviderInfo } from '../provider.ts';
 import { failedRun } from '../run-end.ts';
 import { createSeen } from './offers.ts';
@@ -61,7 +60,7 @@ const probe = async (agent: AcpAgent, deps: AcpDeps): Promise<ProviderInfo> => {
   const base = { id: agent.id, kind: 'acp', isolation: isolationOf(deps) } as const;
   const missing = whyNotThere(agent, deps);
   if (missing !== undefined) return { ...base, available: false, reason: missing };
-  const { greet } = await import('./greet.ts');
+  const { greet } = await import('./probe.ts');
   const hello = await greet(agent, deps);
   if (typeof hello === 'string') return { ...base, available: false, reason: hello };
   return {

@@ -3,8 +3,8 @@ import { settlesWithin } from '../../../store/base/within.ts';
 import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { describeExit } from '../run-end.ts';
-import { ChoiceError } from './choose.ts';
 import { type AgentConnection, MAX_MESSAGE_BYTES } from './connection.ts';
+import { ChoiceError } from './select-model.ts';
 import { AgentError } from './session.ts';
 
 const EXIT_MS = 2000;

@@ -1,6 +1,6 @@
 import type { Offers, Option } from '../../../store/records/provider.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
-import { CHOICES, type ModelChoice } from '../choice.ts';
+import { CHOICES, type ModelChoice } from '../model-choice.ts';
 
 /** The option of an agent's session by which something is chosen. Never the mode, whatever it is called. */
 export interface Select {

@@ -1,9 +1,9 @@
 import { messageOf } from '../../../store/base/message-of.ts';
-import { onceEach } from '../../sandbox/egress/once-each.ts';
+import { onceEach } from '../../sandbox/egress/doors.ts';
 import { capRaw, capText } from '../../text/cap-text.ts';
 import { record } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
-import { askingEnv } from '../asking.ts';
+import { askingEnv } from '../ask-switches.ts';
 import { coalesce } from '../coalesce.ts';
 import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
 import type { PermissionPolicy } from '../permissions.ts';
@@ -13,9 +13,8 @@ import { atLeast } from '../usage.ts';
 import { watchQuiet } from '../waiting.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
 import { endForMessage, interrupt } from './conversation.ts';
-import type { TurnVerdict } from './judge.ts';
-import { createPermissionDesk } from './permission-desk.ts';
-import { createQuestionDesk } from './question-desk.ts';
+import { createPermissionDesk } from './permission-requests.ts';
+import { createQuestionDesk } from './question-requests.ts';
 import { createTranscript } from './transcript.ts';
 import {
   type AcpTurn,
@@ -26,6 +25,7 @@ import {
   runAcpTurn,
   TOKEN_VARIABLE,
 } from './turn.ts';
+import type { TurnVerdict } from './turn-verdict.ts';
 import { createUsageMeter } from './usage.ts';
 
 export interface AcpDeps extends ProviderDeps {

@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { messageOf } from '../../../store/base/message-of.ts';
 import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
-import type { ModelChoice } from '../choice.ts';
+import type { ModelChoice } from '../model-choice.ts';
 import type { RunSpec } from '../provider.ts';
 import type { AgentConnection } from './connection.ts';
 import { chosenIn, optionsOf } from './offers.ts';

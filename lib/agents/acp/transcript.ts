@@ -1,7 +1,7 @@
 import { capRaw } from '../../text/cap-text.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
+import { outputGap } from '../coalesce.ts';
 import { createLastMessage, type LastMessage } from '../last-message.ts';
-import { outputGap } from '../live-output.ts';
 import type { RunEvent } from '../provider.ts';
 import { stateIn } from './agent-state.ts';
 import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';

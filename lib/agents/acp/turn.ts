@@ -3,18 +3,18 @@ import { messageOf } from '../../../store/base/message-of.ts';
 import { settlesWithin } from '../../../store/base/within.ts';
 import { capRaw } from '../../text/cap-text.ts';
 import { record, text } from '../../text/unknown-json.ts';
-import { joinedMeta } from '../asking.ts';
-import type { ModelChoice } from '../choice.ts';
+import { joinedMeta } from '../ask-switches.ts';
+import type { ModelChoice } from '../model-choice.ts';
 import { outageIn } from '../outage.ts';
 import type { AcpAgent, AskSwitches } from '../presets.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
-import { chooseModel } from './choose.ts';
 import { CANCEL_MS, type Conversation, converse } from './conversation.ts';
 import { describeFailure, isLoggedOut } from './failure.ts';
-import { judgeTurn, type TurnVerdict } from './judge.ts';
 import { failureIn, type Notice, noticeIn } from './notices.ts';
 import { chosenIn, type SeenOffers } from './offers.ts';
+import { chooseModel } from './select-model.ts';
 import { initialize, type OpenSession, openSession, setMode } from './session.ts';
+import { judgeTurn, type TurnVerdict } from './turn-verdict.ts';
 
 /** One turn of an agent: its process, what is known of it, and how it is being ended. */
 export interface AcpTurn extends Conversation {

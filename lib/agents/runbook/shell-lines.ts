@@ -1,5 +1,4 @@
-import { hiddenBlock } from './hidden-blocks.ts';
-import { shellBlocks } from './shell-blocks.ts';
+import { hiddenBlock, shellBlocks } from './shell-blocks.ts';
 
 /** In lines, and in characters of one line: more is asked for. */
 const MOST = 100;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../../store/base/message-of.ts';
 import { orElse } from '../../../store/base/or-else.ts';
-import { editFile } from '../../tools/process/editor.ts';
+import { editFile } from '../../tools/process/terminal.ts';
 import { Refusal } from '../args/refusal.ts';
 
 interface Text {

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { jsonText } from '../../../store/base/json.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { showByPager } from '../../tools/process/pager.ts';
+import { showByPager } from '../../tools/process/terminal.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 

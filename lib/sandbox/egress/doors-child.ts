@@ -2,10 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { orElse } from '../../../store/base/or-else.ts';
-import { createDoorsHere } from './doors-here.ts';
 import type { DoorsOrder, DoorsReport } from './doors-process.ts';
 import type { AnswerMcp } from './mcp-door.ts';
-import { createWorld } from './world.ts';
+import { createWorld } from './network-environment.ts';
+import { createDoorsHere } from './run-doors.ts';
 
 const NICE = 10;
 // On Linux a priority is that of one thread; those that are started later inherit it.

@@ -1,7 +1,7 @@
 import type { Authority } from './authority.ts';
+import type { WayRules } from './egress-policy.ts';
 import type { AnswerMcp } from './mcp-door.ts';
 import type { NetworkNews } from './proxy.ts';
-import type { WayRules } from './way.ts';
 
 /** What the doors of one run are opened with. */
 export interface RunTask {
@@ -45,3 +45,16 @@ export interface WithDoors {
   readonly mcp: (token: string | undefined) => AnswerMcp;
   readonly doors: Doors;
 }
+
+const MOST_TOLD = 200;
+
+/** Passes on each goal once for each outcome, and no more than a bounded number of them. */
+export const onceEach = (tell: (told: NetworkNews) => void): ((told: NetworkNews) => void) => {
+  const known = new Set<string>();
+  return (told) => {
+    const key = `${told.host} ${told.port} ${told.allowed}`;
+    if (known.has(key) || known.size >= MOST_TOLD) return;
+    known.add(key);
+    tell(told);
+  };
+};

@@ -1,17 +1,21 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { orElse } from '../../../store/base/or-else.ts';
 import { type Authority, authorityText, readAuthority } from './authority.ts';
 import { createHttp, IDLE_MS, serveHttp } from './bounded-http.ts';
-import { forward } from './forward.ts';
-import { join } from './join.ts';
+import { type Way, type WayRules, wayTo } from './egress-policy.ts';
 import type { RunLimits } from './limits.ts';
 import { answerMcp, type McpDoor, problem } from './mcp-door.ts';
-import { reach, Unreached } from './reach.ts';
+import type { World } from './network-environment.ts';
+import { join, reach, reachUpstream, Unreached } from './reach.ts';
 import { isLoopback } from './rules.ts';
-import { type WayRules, wayTo } from './way.ts';
-import type { World } from './world.ts';
 
 /** A goal that a run reached, or was refused. */
 export interface NetworkNews {
@@ -149,3 +153,61 @@ const absolute = (text: string): { url: URL; goal: Authority } | undefined => {
 
 const isOwn = ({ host, port }: Authority, options: ProxyOptions): boolean =>
   port === options.port && isLoopback(host);
+
+interface Asked {
+  url: URL;
+  goal: Authority;
+  way: Way;
+  /** Called once there is a connection. */
+  reached: () => void;
+}
+
+/** Passes a request in absolute form on, and its answer back. Rejects with Unreached. */
+const forward = async (
+  from: IncomingMessage,
+  to: ServerResponse,
+  { url, goal, way, reached }: Asked,
+  world: World,
+): Promise<void> => {
+  const behind = way.kind === 'upstream' ? way.upstream : undefined;
+  const socket = behind ? await reachUpstream(behind) : await reach(goal, way, world);
+  reached();
+  const own = behind?.authorization && { 'proxy-authorization': behind.authorization };
+  const onward = request({
+    method: from.method,
+    path: behind ? url.href : `${url.pathname}${url.search}`,
+    headers: { ...endToEnd(from.headers), host: hostOf(goal), ...own, connection: 'close' },
+    createConnection: () => socket,
+    setHost: false,
+  });
+  const failed = (error: Error): void => {
+    onward.destroy();
+    problem(to, 502, `${authorityText(goal)} did not answer: ${error.message}`);
+  };
+  onward.once('error', failed);
+  onward.once('response', (answer) => {
+    to.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
+    answer.pipe(to);
+    answer.once('error', () => to.destroy());
+  });
+  to.once('close', () => onward.destroy());
+  from.once('error', () => onward.destroy());
+  from.pipe(onward);
+};
+
+const hostOf = (goal: Authority): string =>
+  goal.port === 80 ? authorityText(goal).replace(/:80$/, '') : authorityText(goal);
+
+// What is between us and one neighbour, and a credential that a program has for a proxy.
+const HOP = new Set([
+  ...['connection', 'proxy-connection', 'proxy-authorization', 'proxy-authenticate', 'keep-alive'],
+  ...['te', 'trailer', 'upgrade', 'host'],
+]);
+
+const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const kept = Object.entries(headers).filter(
+    ([name]) => !HOP.has(name) && (!named.includes(name) || name === 'transfer-encoding'),
+  );
+  return Object.fromEntries(kept);
+};

@@ -1,10 +1,11 @@
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { type Authority, authorityText } from './authority.ts';
+import type { Way } from './egress-policy.ts';
+import type { World } from './network-environment.ts';
 import type { Upstream } from './upstream.ts';
-import type { Way } from './way.ts';
-import type { World } from './world.ts';
 
 const CONNECT_MS = 20_000;
 
@@ -122,4 +123,19 @@ const tunnel = async (goal: Authority, upstream: Upstream): Promise<Socket> => {
     });
     asked.end();
   });
+};
+
+/** Passes on what either side sends, and its end, until both have ended or one has failed. */
+export const join = (near: Duplex, far: Duplex): void => {
+  for (const [one, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    one.pipe(other);
+    one.on('error', () => other.destroy());
+    one.on('close', () => {
+      if (one.readableEnded) other.end();
+      else other.destroy();
+    });
+  }
 };

@@ -1,18 +1,22 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import { once } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join as joinPath } from 'node:path';
-import type { Authority } from './authority.ts';
-import type { RunEvents, RunTask } from './doors.ts';
-import { join } from './join.ts';
+import { type Authority, readAuthority } from './authority.ts';
+import { createHttp, serveHttp } from './bounded-http.ts';
+import { type Doors, type McpPort, onceEach, type RunEvents, type RunTask } from './doors.ts';
 import { createRunLimits, type RunLimits } from './limits.ts';
+import { type AnswerMcp, answerMcp, problem } from './mcp-door.ts';
+import type { World } from './network-environment.ts';
 import { createProxy, type NetworkNews } from './proxy.ts';
-import { reach, Unreached } from './reach.ts';
-import type { World } from './world.ts';
+import { join, reach, Unreached } from './reach.ts';
+import { isLoopback } from './rules.ts';
 
 /**
  * Listens on the sockets of one run, until the returned function is called: `out` for the proxy, `1` and so on for services
  * of this machine. Throws where there can be no socket.
  */
-export const openRunDoors = (
+const openRunDoors = (
   { dir, port, rules, inside, token }: RunTask,
   { tell, mcp }: Pick<RunEvents, 'tell' | 'mcp'>,
   machine: World,
@@ -74,3 +78,43 @@ const listen = (path: string, limits: RunLimits, serve: (socket: Socket) => void
   if (!server.listening) throw failure ?? new Error(`There can be no socket at ${path}.`);
   return server;
 };
+
+/** Doors that this process serves itself. */
+export const createDoorsHere = (world: World): Doors => ({
+  open: (task, { tell, mcp, lost }) => {
+    try {
+      const close = openRunDoors(task, { tell: onceEach(tell), mcp }, world);
+      return async () => close();
+    } catch (error) {
+      lost(String(error));
+      return async () => undefined;
+    }
+  },
+  openPort: openMcpPort,
+});
+
+/** A port of this machine's loopback that serves MCP to who has this token and nothing else, until it is closed. */
+export const openMcpPort = async (token: string | undefined, mcp: AnswerMcp): Promise<McpPort> => {
+  const limits = createRunLimits();
+  const door = { token, limits: limits.mcp, answer: mcp };
+  const http = createHttp(limits, async (request, response) => {
+    if (isForUs(request.headers)) await answerMcp(request, response, door);
+    else problem(response, 403, 'Only programs of this machine are served');
+  });
+  http.on('connect', (_request, socket) => socket.destroy());
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) =>
+    limits.admit(socket, () => serveHttp(http, socket)),
+  );
+  server.listen(0, '127.0.0.1');
+  server.unref();
+  await once(server, 'listening');
+  const close = (): void => {
+    server.close();
+    limits.close();
+  };
+  return { port: (server.address() as AddressInfo).port, close };
+};
+
+// No web page has the token; none is even asked for it.
+const isForUs = ({ host = '', origin }: IncomingHttpHeaders): boolean =>
+  origin === undefined && isLoopback(readAuthority(host, 80)?.host ?? '');

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readlink, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { notOfProject } from './conversation-owner.ts';
 import { bytesOf, type Entry, entriesOf, LARGEST_BYTES } from './files.ts';
 import {
   isMine,
@@ -10,8 +11,7 @@ import {
   mayHold,
   type StateRules,
   sessionPattern,
-} from './place.ts';
-import { notOfProject } from './whose.ts';
+} from './rules.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
 const MOST_FILES = 20_000;

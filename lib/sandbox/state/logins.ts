@@ -1,5 +1,5 @@
-import type { JsonObject, LoginRule } from './place.ts';
-import { isObject, isSame, objectIn } from './whose.ts';
+import { isObject, isSame, objectIn } from './conversation-owner.ts';
+import type { JsonObject, LoginRule } from './rules.ts';
 
 /** A file with a login: as the run began with it, as it is outside now, and as the run left it. */
 export interface LoginFile {

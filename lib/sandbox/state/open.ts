@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Mine, StatePlace } from './place.ts';
+import type { Mine, StatePlace } from './rules.ts';
 import { type KeepAside, type OpenState, openState } from './state.ts';
 
 interface Place {

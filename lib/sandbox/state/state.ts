@@ -9,8 +9,8 @@ import type { Bind } from '../sandbox.ts';
 import { copyIn, type RefusedFiles } from './copy.ts';
 import { bytesOf, replaceAt, stampAt } from './files.ts';
 import { judgeLogins, type LoginFile } from './logins.ts';
-import type { Mine, StatePlace, StateRules } from './place.ts';
-import { giveBack, type Left, shownIn } from './return.ts';
+import type { Mine, StatePlace, StateRules } from './rules.ts';
+import { giveBack, type Left, shownIn } from './sync-back.ts';
 
 /** The private copy of an agent's state for one run. */
 export interface OpenState {

@@ -1,5 +1,4 @@
 import { advance, type LineCursor, lookAhead, skipOneSpace } from './line.ts';
-import { isRuler, isUnderline } from './line-blocks.ts';
 
 /** What holds other blocks: a quote, or an item of a list with the columns that its text is indented by. */
 export type Container = { kind: 'quote' } | { kind: 'item'; width: number; empty: boolean };
@@ -57,4 +56,19 @@ const openItem = (
   if (bare || gap > 4) skipOneSpace(cursor);
   else advance(cursor, gap);
   return { kind: 'item', width: indent + mark.length + padding, empty: true };
+};
+
+/** `text` is a line from its first character on, without what it stands in. */
+export const isHeading = (text: string): boolean => /^#{1,6}(?:[ \t]|$)/.test(text);
+
+/** A line that makes a heading of the paragraph above it. */
+export const isUnderline = (text: string): boolean => /^(?:=+|-+)[ \t]*$/.test(text);
+
+export const isRuler = (text: string): boolean =>
+  /^(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|(?:-[ \t]*){3,})$/.test(text);
+
+/** The marks that open a code block; undefined where the line opens none. */
+export const fenceMark = (text: string): string | undefined => {
+  const mark = /^(?:`{3,}|~{3,})/.exec(text)?.[0];
+  return mark?.startsWith('`') && text.includes('`', mark.length) ? undefined : mark;
 };

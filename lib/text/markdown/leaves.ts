@@ -1,7 +1,14 @@
-import { type Container, matchContainers, openContainer } from './containers.ts';
+import {
+  type Container,
+  fenceMark,
+  isHeading,
+  isRuler,
+  isUnderline,
+  matchContainers,
+  openContainer,
+} from './containers.ts';
 import { type HtmlEnd, htmlBlockEnd } from './html.ts';
 import { advance, cursorAt, type LineCursor, lookAhead, remainder } from './line.ts';
-import { fenceMark, isHeading, isRuler, isUnderline } from './line-blocks.ts';
 
 /** A block of a Markdown text that holds no other blocks. */
 export interface Leaf {

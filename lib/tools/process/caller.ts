@@ -1,5 +1,5 @@
 import { type Connection, peerOf, type SocketPeer } from './client-socket.ts';
-import { type Keeper, keeperOf, otherKeepers } from './keepers.ts';
+import { type Keeper, keeperOf, otherKeepers } from './peer-daemons.ts';
 import {
   descendants,
   holdsFile,

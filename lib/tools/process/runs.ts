@@ -1,5 +1,6 @@
-import { ticksNow } from './processes.ts';
-import { createReaper, type Reaper } from './reaper.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readProcess, ticksNow } from './processes.ts';
 
 /** A program of the daemon's, by what its processes are known. */
 interface NewRun {
@@ -92,3 +93,35 @@ export const createRuns = (): Runs => {
 export interface WithRuns {
   readonly runs: Runs;
 }
+
+/** Who gets the orphans of this process: the init of the machine, or the nearest that asked for it. */
+type Reaper = () => Promise<number | undefined>;
+
+/** Finds it out when first asked, by leaving an orphan, and again once that process is gone. Undefined without /proc. */
+const createReaper = (): Reaper => {
+  let known: Promise<{ pid: number; started: number } | undefined> | undefined;
+  return async () => {
+    const before = await known;
+    if (before === undefined || readProcess(before.pid)?.started !== before.started)
+      known = findReaper();
+    return (await known)?.pid;
+  };
+};
+
+const findReaper = async (): Promise<{ pid: number; started: number } | undefined> => {
+  const child = spawn('/bin/sh', ['-c', ORPHAN], { stdio: ['pipe', 'pipe', 'ignore'] });
+  child.stdin.on('error', () => undefined);
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString('latin1');
+  });
+  const closed = once(child, 'close').catch(() => undefined);
+  // Its parent has gone now: who reads of its parent reads of the new one.
+  child.once('exit', () => child.stdin.end('go\n'));
+  await closed;
+  const pid = Number(said.slice(said.lastIndexOf(')') + 2).split(' ')[1]);
+  const row = pid > 0 ? readProcess(pid) : undefined;
+  return row && { pid, started: row.started };
+};
+
+const ORPHAN = 'exec 3<&0; (read -r go <&3; read -r stat </proc/self/stat; echo "$stat") &';

@@ -6,7 +6,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { settlesWithin } from '../../../store/base/within.ts';
 import { inCgroup, removeCgroup } from './cgroups.ts';
 import type { Environment } from './environment.ts';
-import { leaveOnceGone } from './outlive.ts';
+import { leaveOnceGone } from './orphans.ts';
 import { type Family, familyOf, killRun, type Traces } from './process-tree.ts';
 import { RUN_VARIABLE } from './processes.ts';
 import { underLimit } from './run-limit.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { invalidState } from '../../../errors.ts';
 import { counted } from '../../../text/wording.ts';
+import { settingsText } from '../run/config.ts';
 import type { GitAt, GitPlace } from '../run/git.ts';
-import { settingsText } from '../run/settings-files.ts';
 import { commitOf, currentBranch, type Repository, shortName, symbolicRef } from './repository.ts';
 
 /** What new work starts from. */

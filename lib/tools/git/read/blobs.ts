@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, readFile, readlink } from 'node:fs/promises';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { onDisk } from '../run/index-file.ts';
+import { onDisk } from '../run/index-copy.ts';
 
 export interface StoredFile {
   /** Read as latin1, byte for byte. */

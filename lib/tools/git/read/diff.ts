@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { lstat } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { ServiceError } from '../../../errors.ts';
-import type { GitAt, GitWorktree } from '../run/git.ts';
+import type { GitAt, GitWorktree, Setting } from '../run/git.ts';
+
 import {
   FROM_INPUT,
   type IndexListing,
@@ -10,10 +11,9 @@ import {
   onDisk,
   onIndexCopy,
   onListedCopy,
-} from '../run/index-file.ts';
+} from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
-import type { Setting } from '../run/settings.ts';
-import { textAsText } from '../run/text-as-text.ts';
+import { textAsText } from '../run/text-attributes.ts';
 import { knownStages } from './index-stages.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';

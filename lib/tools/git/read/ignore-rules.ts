@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { orElse } from '../../../../store/base/or-else.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-file.ts';
+import { nulls, onDisk } from '../run/index-copy.ts';
 
 /** The ignore rules of a commit and of the operator, as they were when they were noted. Plain data. */
 export interface IgnoreRules {
@@ -148,4 +148,24 @@ const blobsOf = async (git: GitAt, oids: readonly string[]): Promise<Map<string,
     at += Number(size) + 1;
   }
   return found;
+};
+
+/** Those of these paths that git ignores; undefined where it cannot say, as of what is in a submodule. */
+export const ignoredPaths = async (
+  git: GitAt<GitWorktree>,
+  paths: readonly string[],
+): Promise<ReadonlySet<string> | undefined> => {
+  if (paths.length === 0) return new Set();
+  // Relative to here even where one begins as git's own words for places do.
+  const input = paths.map((path) => `./${path}\0`).join('');
+  const { code, stdout } = await git.run(['check-ignore', '-z', '--stdin'], {
+    read: true,
+    input,
+    // The command takes paths, not patterns, and knows no such switch.
+    env: { GIT_LITERAL_PATHSPECS: '0' },
+    ok: [0, 1, 128],
+  });
+  if (code === 128) return undefined;
+  const found = stdout.toString('utf8').split('\0').slice(0, -1);
+  return new Set(found.map((path) => path.replace(/^\.\//, '')));
 };

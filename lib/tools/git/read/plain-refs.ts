@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { settingsText } from '../run/config.ts';
 import type { Checkout } from '../run/git.ts';
 import { plainText } from '../run/plain-file.ts';
-import { settingsText } from '../run/settings-files.ts';
 
 /**
  * What git's own files say of a ref, without a run of git: an object, or `ref: <another>`; null: there is no such ref.

@@ -1,4 +1,4 @@
-import { entriesIn } from '../run/config-text.ts';
+import { entriesIn } from '../run/config.ts';
 import type { GitAt, GitPlace } from '../run/git.ts';
 
 /** What git's configuration says of remotes. */

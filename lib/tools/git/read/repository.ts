@@ -1,10 +1,12 @@
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { orElse } from '../../../../store/base/or-else.ts';
 import { ServiceError } from '../../../errors.ts';
+import { type ConfigEntry, entriesOfFile, settingsText } from '../run/config.ts';
 import { GitError } from '../run/error.ts';
 import type { Checkout, GitAt, GitPlace, GitSource } from '../run/git.ts';
-import { plainCommit, plainTarget } from './plain-refs.ts';
-import { plainRepository } from './plain-repository.ts';
+import { isPlainHead, plainCommit, plainTarget } from './plain-refs.ts';
 
 export interface Repository extends Checkout {
   /** The main or linked working directory; the git directory itself where it is bare. */
@@ -122,3 +124,53 @@ const foreignOwner = (path: string, cause: GitError): ServiceError =>
     `${path} belongs to another user, so git does not open it. If you trust it, run: git config --global --add safe.directory ${path}`,
     { cause },
   );
+
+/**
+ * The repository at the top of whose working files a directory is, without a run of git. Only where all is as `git init`
+ * and `git clone` leave it, and belongs to this user; of anything else git itself says what it is.
+ */
+export const plainRepository = (directory: string): (Checkout & { root: string }) | undefined =>
+  orElse(() => {
+    const root = realpathSync(directory);
+    const git_dir = join(root, '.git');
+    const place = { git_dir, common_dir: git_dir };
+    const isOurs = [root, git_dir].every((path) => isOwnDirectory(lstatSync(path)));
+    return isOurs && isWhole(git_dir) && isPlainHead(place) && isUsual(place)
+      ? { root, ...place }
+      : undefined;
+  }, undefined);
+
+const isOwnDirectory = (found: Stats): boolean =>
+  found.isDirectory() && found.uid === process.geteuid?.();
+
+const isWhole = (git_dir: string): boolean => {
+  const isLinked = lstatSync(join(git_dir, 'commondir'), { throwIfNoEntry: false }) !== undefined;
+  const dirs = ['objects', 'refs'].map((name) => lstatSync(join(git_dir, name)));
+  return !isLinked && dirs.every((found) => found.isDirectory());
+};
+
+const isUsual = (place: Checkout): boolean =>
+  entriesOfFile(settingsText(place) ?? '[')?.every(isUsualEntry) === true;
+
+const isUsualEntry = ({ key, value }: ConfigEntry): boolean => {
+  if (key === 'core.repositoryformatversion') return value === '0';
+  if (key === 'core.bare') return value === 'false';
+  return key !== 'core.worktree' && !/^(?:include|extensions\.)/.test(key);
+};
+
+/** Whether a commit is another one or comes before it; false also for one that the repository does not have. */
+export const isAncestor = async (
+  git: GitAt<GitPlace>,
+  commit: string,
+  of: string,
+): Promise<boolean> => {
+  const args = ['merge-base', '--is-ancestor', commit, of];
+  return (await git.find(args)) !== undefined;
+};
+
+/** Where two histories part; undefined when they have nothing in common. */
+export const mergeBase = (
+  git: GitAt<GitPlace>,
+  one: string,
+  other: string,
+): Promise<string | undefined> => git.find(['merge-base', one, other], { ok: [0, 1] });

@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { orElse } from '../../../../store/base/or-else.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-file.ts';
+import { nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 
 export type SpecialKind = 'named pipe' | 'socket' | 'device';

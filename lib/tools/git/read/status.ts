@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitAt, GitWorktree } from '../run/git.ts';
+import type { GitAt, GitWorktree, Setting } from '../run/git.ts';
+
 import { pathText } from '../run/path-text.ts';
-import type { Setting } from '../run/settings.ts';
 
 export interface FileStatus {
   /** One that is not UTF-8 is as git quotes it: `"caf\351"`. */

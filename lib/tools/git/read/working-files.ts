@@ -1,6 +1,8 @@
+import { chmodSync, lstatSync } from 'node:fs';
 import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-file.ts';
+import { nulls, onDisk } from '../run/index-copy.ts';
+import { pathText } from '../run/path-text.ts';
 
 /** A file that differs from what it was before, with what it was then. */
 export interface FileBefore {
@@ -106,4 +108,30 @@ const removedIfEmpty = (directory: Buffer): Promise<boolean> =>
 
 const unlessGone = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+};
+
+const READ = 0o400;
+
+/** Gives their owner leave to read the files that git has to look into, where that was taken away, and answers which. */
+export const openUnreadable = async (git: GitAt<GitWorktree>): Promise<string[]> => {
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const paths = new Set(await git.names(args, { max_bytes: MOST_BYTES }));
+  return [...paths]
+    .filter((path) => isOpened(onDisk(git.place, path)))
+    .map(pathText)
+    .toSorted();
+};
+
+const MOST_BYTES = 1024 * 1024 * 1024;
+
+const isOpened = (path: Buffer): boolean => {
+  try {
+    const found = lstatSync(path);
+    if (!found.isFile() || (found.mode & READ) !== 0) return false;
+    chmodSync(path, (found.mode & 0o7777) | READ);
+    return true;
+  } catch {
+    // It is gone, or another user's.
+    return false;
+  }
 };

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt } from '../run/git.ts';
 import { type RemoteQuery, remoteCommit } from './remote.ts';
+import { talk } from './remote-command.ts';
 import { refusedPush } from './remote-error.ts';
-import { talk } from './talk.ts';
 
 const PUSH_MS = 300_000;
 

@@ -1,5 +1,5 @@
 import type { GitAt, GitPlace } from '../run/git.ts';
-import { type Remote, talk } from './talk.ts';
+import { type Remote, talk } from './remote-command.ts';
 
 /** How long a remote may take to answer a question, and to send what is new on a branch. */
 const ASK_MS = 30_000;

@@ -5,12 +5,12 @@ import { orElseUnlessFault } from '../../../../store/base/disk-fault.ts';
 import { notePlaced } from '../../../../store/base/write-stage.ts';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';
-import { removeDeadLock } from './dead-lock.ts';
+import { SETTINGS_BYTES, settingsText } from './config.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
 import type { Checkout, GitPlace, GitResult, RunOptions } from './git.ts';
+import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './hardening.ts';
 import { plainText } from './plain-file.ts';
-import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './settings.ts';
-import { SETTINGS_BYTES, settingsText } from './settings-files.ts';
+import { removeDeadLock } from './stale-lock.ts';
 
 const READ_TIMEOUT_MS = 60_000;
 const WRITE_TIMEOUT_MS = 300_000;

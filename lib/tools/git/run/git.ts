@@ -1,6 +1,8 @@
 import type { Environment } from '../../process/environment.ts';
 import type { ProcessInput } from '../../process/execute.ts';
-import type { Setting } from './settings.ts';
+
+/** A setting of git's configuration. */
+export type Setting = readonly [key: string, value: string];
 
 /** A repository or worktree by its parts, as recorded when it was made or found. git looks for nothing by itself. */
 export interface Checkout {

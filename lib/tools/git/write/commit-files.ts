@@ -1,9 +1,13 @@
+import { lstatSync } from 'node:fs';
+import { basename } from 'node:path';
 import { headCommit } from '../read/repository.ts';
-import { DAEMON } from '../run/author.ts';
-import { type ConfigEntry, scopedEntries } from '../run/config-text.ts';
-import type { GitAt, GitWorktree, RunOptions } from '../run/git.ts';
-import { FROM_INPUT, nulls } from '../run/index-file.ts';
-import type { Setting } from '../run/settings.ts';
+import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
+import { type ConfigEntry, scopedEntries } from '../run/config.ts';
+import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
+
+import { FROM_INPUT, nulls, onDisk } from '../run/index-copy.ts';
+import { pathText } from '../run/path-text.ts';
+import { DAEMON, hasIdentity } from './commit.ts';
 
 export interface FilesCommit {
   /** From the top of the worktree, each byte a character. */
@@ -69,3 +73,55 @@ const UNASKED = {
   ...{ SSH_ASKPASS: '', SSH_ASKPASS_REQUIRE: 'never' },
 };
 const SIGNING_MS = 20_000;
+
+export interface CommittedAll {
+  commit: string;
+  /** How many files it has to do with. */
+  files: number;
+}
+
+/**
+ * Commits all that a worktree holds, staged or not, untracked files too, in the operator's name. Ignored files stay out,
+ * and so do repositories that git does not know. No hook runs, nothing is signed. Undefined when there is nothing to commit.
+ */
+export const commitAll = (
+  git: Git,
+  worktree: GitWorktree,
+  message: string,
+): Promise<CommittedAll | undefined> =>
+  git.turn(worktree, async (now) => {
+    const stdout = await now.read([...STATUS, '--no-renames']);
+    const ours = parseStatus(stdout, 'latin1').files.filter(isCommittable);
+    if (ours.length === 0) return undefined;
+    const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
+    const input = nulls(ours.map(({ path }) => path));
+    await now.run(['add', '--all', '--sparse', ...FROM_INPUT], { input });
+    const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
+    await now.run(args, env);
+    return { commit: (await headCommit(now)) ?? '', files: ours.length };
+  });
+
+/** Whether a changed file can be committed here: a repository that git does not know cannot. */
+export const isCommittable = ({ code, repository }: FileStatus): boolean =>
+  code !== '??' || !repository;
+
+/**
+ * Why a changed file is not committed unasked; undefined for one that is. Tracked files are in the repository already, with
+ * whatever they hold.
+ */
+export const whyLeftOut = (
+  worktree: GitWorktree,
+  file: FileStatus,
+): 'secret' | 'large' | 'repository' | undefined => {
+  if (file.code !== '??') return undefined;
+  if (file.repository) return 'repository';
+  if (SECRET.test(basename(pathText(file.path)))) return 'secret';
+  const stats = lstatSync(onDisk(worktree, file.path), { throwIfNoEntry: false });
+  return (stats?.size ?? 0) > LARGE ? 'large' : undefined;
+};
+
+const LARGE = 5_000_000;
+
+// The names that tools give to files of secrets; an example of one is none.
+const SECRET =
+  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$).*)?|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|credentials(?:\.json)?|secrets?\.(?:json|ya?ml|toml)|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx))$/i;

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { headCommit } from '../read/repository.ts';
-import { DAEMON } from '../run/author.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { FROM_INPUT } from '../run/index-file.ts';
-import { type Changed, hasIdentity } from './commit.ts';
+import { FROM_INPUT } from '../run/index-copy.ts';
+import { type Changed, DAEMON, hasIdentity } from './commit.ts';
 
 interface OwnCommit {
   changed: readonly Changed[];

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Environment } from '../../process/environment.ts';
 import { findRepository } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
-import { DAEMON } from '../run/author.ts';
 import type { GitAt, GitPlace, GitSource, GitWorktree } from '../run/git.ts';
 
 /** Whether git has been told who commits: it would guess, or refuse, otherwise. */
@@ -106,4 +105,12 @@ const UNDER_WAY: Readonly<Record<string, string>> = {
   REVERT_HEAD: endOf('revert'),
   sequencer: endOf('cherry-pick'),
   BISECT_LOG: 'git bisect reset ends it',
+};
+
+/** Whose name is on commits that the daemon makes for itself, or where git has not been told who its user is. */
+export const DAEMON: Environment = {
+  GIT_AUTHOR_NAME: 'Dossier',
+  GIT_AUTHOR_EMAIL: 'dossier@localhost',
+  GIT_COMMITTER_NAME: 'Dossier',
+  GIT_COMMITTER_EMAIL: 'dossier@localhost',
 };

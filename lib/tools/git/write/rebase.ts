@@ -6,7 +6,7 @@ import { killRun, processesOf } from '../../process/process-tree.ts';
 import { RUN_VARIABLE } from '../../process/processes.ts';
 import { headCommit } from '../read/repository.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { onDisk } from '../run/index-file.ts';
+import { onDisk } from '../run/index-copy.ts';
 import { committer } from './commit.ts';
 
 /** A rebase that is under way in a worktree, as git keeps it. */

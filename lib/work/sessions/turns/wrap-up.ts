@@ -19,7 +19,7 @@ import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
 import { someOf } from '../../../text/wording.ts';
-import { openUnreadable } from '../../../tools/git/read/unreadable.ts';
+import { openUnreadable } from '../../../tools/git/read/working-files.ts';
 import { imagesIn } from '../../issue-text/images.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
