@@ -4,23 +4,26 @@ import type { Environment } from '../tools/process/environment.ts';
 import type { PermissionPolicy } from './permissions.ts';
 import type { AskSwitches, Preset } from './presets.ts';
 
-/** How an agent is made to ask for what the policy does not allow as a whole: the policy decides, so it has to be asked. */
-export const askingOf = ({ asks }: Preset, { execute, fetch }: PermissionPolicy): AskSwitches => {
+/** The switches that make an agent ask for whatever the policy does not allow entirely. */
+export const askSwitchesFor = (
+  { asks }: Preset,
+  { execute, fetch }: PermissionPolicy,
+): AskSwitches => {
   const wanted = { execute: execute !== 'allow', fetch: fetch !== 'allow' };
   return asks === undefined || !(wanted.execute || wanted.fetch) ? {} : asks(wanted);
 };
 
 /**
- * The variables that make it ask, with what the operator has in them: their other keys stay, and so does a refusal; more is
- * asked for, never less.
+ * The variables that make an agent ask, merged with the operator's values: other keys and denials stay, so that it asks for
+ * more, never for less.
  */
-export const askingEnv = ({ env = {} }: AskSwitches, given: Environment): Environment =>
+export const askEnvironment = ({ env = {} }: AskSwitches, given: Environment): Environment =>
   Object.fromEntries(
     Object.entries(env).map(([name, ours]) => [name, JSON.stringify(merged(ours, given[name]))]),
   );
 
-/** What is told of a session when it is opened: one for each agent's name, of two that both have something to tell it. */
-export const joinedMeta = (
+/** Merges two `_meta` objects of a session, one level deep. */
+export const mergeMeta = (
   ours: AskSwitches['meta'],
   more: AskSwitches['meta'],
 ): AskSwitches['meta'] => {
@@ -33,7 +36,7 @@ export const joinedMeta = (
 };
 
 const merged = (ours: AskSwitches['meta'] = {}, given: string | undefined): object => {
-  // The agent says what is wrong with it.
+  // Ignore invalid JSON here: the agent reports it.
   const theirs = record(orElse((): unknown => JSON.parse(given ?? '{}'), {}));
   const both = Object.entries(ours).map(([key, value]) => [key, stricter(value, theirs[key])]);
   return { ...theirs, ...Object.fromEntries(both) };

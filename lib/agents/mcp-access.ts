@@ -4,15 +4,15 @@ import type { WithDoors } from '../sandbox/egress/doors.ts';
 import { RELAY_PORT } from '../sandbox/egress/run-network.ts';
 import type { Provider, RunSpec } from './provider.ts';
 
-/** Where one run finds the MCP server, and with what. */
+/** The address and token of the MCP server for one run. */
 export interface RunDoor {
   mcp: NonNullable<RunSpec['mcp']>;
   close(): void;
 }
 
 /**
- * The way of one run to the MCP server: through the network of its own, which leads nowhere else, or where it has none by
- * a port of loopback that serves its token alone, until the door is closed.
+ * Gives one run access to the MCP server: through its own network, or with the host network by a loopback port that accepts
+ * only its token until it is closed.
  */
 export const openRunDoor = async (
   { mcp, doors }: WithDoors,
@@ -27,7 +27,7 @@ export const openRunDoor = async (
 
 const urlAt = (port: number): string => `http://127.0.0.1:${port}/mcp`;
 
-/** Whether a token is the one with this SHA-256. Nothing is the token of what has none. Takes the same time for any token. */
+/** Whether a token has this SHA-256; false without one. Takes the same time for any token. */
 export const isTokenOf = (token_sha256: string | undefined, token: string): boolean => {
   const [known, given] = [Buffer.from(token_sha256 ?? ''), Buffer.from(sha256(token))];
   return known.length === given.length && timingSafeEqual(known, given);

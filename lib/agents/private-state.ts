@@ -3,7 +3,7 @@ import type { StatePlace } from '../sandbox/state/rules.ts';
 import type { Returned } from '../sandbox/state/state.ts';
 import type { ProviderDeps } from './launch.ts';
 import type { Run, RunEvent, RunSpec } from './provider.ts';
-import { lateRun } from './run-end.ts';
+import { deferredRun } from './run-end.ts';
 
 interface Turn {
   state: readonly StatePlace[];
@@ -13,21 +13,21 @@ interface Turn {
 }
 
 /**
- * Starts a run with a private copy of what its agent keeps at home, laid over the real one, and lets return what may
- * once nothing of the run is alive. Without a sandbox an agent has the real one, and all that it does there stays.
+ * Starts a run with a private copy of its agent's state mounted over the real one, and copies back what may return after the
+ * last process of the run has ended. Without a sandbox the agent uses its real state.
  */
-export const withOwnState = (
+export const withPrivateState = (
   { state, spec, tell, deps }: Turn,
   start: (spec: RunSpec) => Run | Promise<Run>,
 ): Run => {
   if (deps.sandbox.kind === 'none' || state.length === 0) {
     const run = start(spec);
-    return run instanceof Promise ? lateRun(run) : run;
+    return run instanceof Promise ? deferredRun(run) : run;
   }
   const { session_id: name, cwd, native_session_id } = spec;
   const place = { within: deps.states, name, keepAside: deps.keepAside };
   const opening = openRunState(state, place, { cwd, native_session_id });
-  return lateRun(
+  return deferredRun(
     opening.then(async (own) => {
       if (own.refused.length > 0) tell(told('state_left_out', own.refused));
       try {
@@ -47,8 +47,8 @@ const tellReturned = ({ left, renewed, logins }: Returned, tell: Turn['tell']): 
   if (renewed.length > 0) tell(told('login_refreshed', renewed));
   for (const { path, why, kept } of logins) {
     const where =
-      kept === undefined ? 'It could not be kept.' : `It is kept in ${kept} for 7 days.`;
-    const message = `The login that the agent left in ${path} was not returned: ${why}. ${where} Log in with the agent itself, outside of a session.`;
+      kept === undefined ? 'It could not be stored.' : `It is stored in ${kept} for 7 days.`;
+    const message = `The agent's new login in ${path} was not returned: ${why}. ${where} Log in with the agent itself, outside a session.`;
     tell({ type: 'error', data: { code: 'login_kept', message } });
   }
 };

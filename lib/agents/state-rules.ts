@@ -2,9 +2,9 @@ import { basename } from 'node:path';
 import { orElse } from '../../store/base/or-else.ts';
 import type { Conversation, JsonObject, LoginRule, StateRules } from '../sandbox/state/rules.ts';
 
-/** Whose a login is, as its file says. Facts of the agents' releases; nothing of it is verified. */
+// The account that a login file states, as released agents write it. Nothing is verified.
 
-/** `oauthAccount` of Claude Code's settings; the tokens, in another file, say nothing. */
+/** `oauthAccount` in Claude Code's settings; its tokens, in another file, state no account. */
 const claudeAccount = ({ accountUuid, organizationUuid, emailAddress }: JsonObject) => ({
   ...{ accountUuid, organizationUuid, emailAddress },
 });
@@ -16,20 +16,20 @@ const codexAccount = ({ tokens }: JsonObject): JsonObject => {
   return { account_id, sub, email, ...id, 'access.account': access.chatgpt_account_id };
 };
 
-/** Gemini CLI: what Google says with the tokens, and what is noted beside. */
+/** Gemini CLI: the claims of Google's token, and the active account in another file. */
 const googleAccount = ({ id_token }: JsonObject): JsonObject => {
   const { sub, email } = claimsOf(id_token);
   return { sub, email };
 };
 const activeAccount = ({ active }: JsonObject): JsonObject => ({ active });
 
-/** Of one provider of OpenCode's. */
+/** One provider of OpenCode. */
 const openCodeAccount = ({ accountId, access }: JsonObject): JsonObject => ({
   accountId,
   ...openAiClaims(access),
 });
 
-/** A login that says of nobody whose it is. */
+/** A login that states no account. */
 const unknownAccount = (): JsonObject => ({});
 
 const openAiClaims = (token: unknown): JsonObject => {
@@ -38,7 +38,7 @@ const openAiClaims = (token: unknown): JsonObject => {
   return { chatgpt_account_id, chatgpt_user_id };
 };
 
-/** What a JSON Web Token claims; nothing where it is none. */
+/** The claims of a JSON Web Token; empty if it is none. */
 const claimsOf = (token: unknown): JsonObject => {
   const payload = typeof token === 'string' ? token.split('.')[1] : undefined;
   if (payload === undefined) return {};
@@ -49,22 +49,22 @@ const claimsOf = (token: unknown): JsonObject => {
 const objectOf = (value: unknown): JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 
-/** How the agents write a conversation down, and where it says of which project it is. Facts of the agents' releases. */
+// The formats of conversations, and where they name their project, as released agents write them.
 
-/** Its shell may go elsewhere meanwhile: the first directory is the project. */
+/** The shell may change directory: the first one is the project. */
 const CLAUDE: Conversation = { project: ({ cwd }) => cwd, counts: 'first' };
 
-/** It goes on with a conversation in the directory that was written down last. */
+/** Codex continues a conversation in the last recorded directory. */
 const CODEX: Conversation = {
   project: ({ type, payload }) =>
     type === 'session_meta' || type === 'turn_context' ? (payload as JsonObject)?.cwd : undefined,
 };
 
-/** What follows `$set` replaces what the first line says. */
+/** `$set` replaces values of the first line. */
 const GEMINI: Conversation = {
   project: ({ projectHash, $set }) => projectHash ?? ($set as JsonObject)?.projectHash,
 };
-/** As older releases write it. */
+/** The format of older releases. */
 const GEMINI_WHOLE: Conversation = {
   project: ({ projectHash }) => projectHash,
   messages: 'messages',
@@ -72,7 +72,7 @@ const GEMINI_WHOLE: Conversation = {
 
 const QWEN: Conversation = { project: ({ cwd }) => cwd };
 
-/** As Gemini CLI names the directory of a project. */
+/** The directory name of a project in Gemini CLI. */
 const geminiName = (project: string): string =>
   basename(project)
     .toLowerCase()
@@ -90,9 +90,8 @@ const CLAUDE_ACCOUNT: LoginRule = {
 };
 
 /**
- * What of the agents' own places goes into a run's copy and comes back from it, by their names below the home directory.
- * Conversations of this project and refreshed logins come back; settings, hooks, plugins, extensions, commands, skills, memories and servers never do.
- * Facts of the agents' releases.
+ * Which files of the agents' state are copied for a run and returned, by path below the home directory. Conversations of this
+ * project and refreshed logins return; settings, hooks, plugins, extensions, commands, skills, memories and servers never do.
  */
 export const STATE_RULES: Readonly<Record<string, StateRules>> = {
   '.claude': {

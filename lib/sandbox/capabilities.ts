@@ -1,15 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { orElse } from '../../store/base/or-else.ts';
-import { lookAtCgroups } from '../tools/process/cgroups.ts';
+import { detectCgroups } from '../tools/process/cgroups.ts';
 
-/** What of the system the boundary is built on, as it is here. Never throws. */
+/** Detects what the sandbox depends on: platform, user, /proc, namespaces and cgroups. Never throws. */
 export const lookAtGround = () => ({
   platform: process.platform,
   uid: process.getuid?.(),
   proc: existsSync('/proc/self/fd'),
   container: isContainer(),
   namespaces: mayMakeNamespaces(),
-  cgroups: lookAtCgroups(),
+  cgroups: detectCgroups(),
 });
 
 const isContainer = (): boolean =>

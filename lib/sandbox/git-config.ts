@@ -5,11 +5,11 @@ import { isDone } from '../../store/base/or-else.ts';
 import { sha256 } from '../../store/base/sha256.ts';
 import { entriesOfFile } from '../tools/git/run/config.ts';
 import { entriesOf, plainText } from '../tools/git/run/plain-file.ts';
-import { shownSettings } from '../tools/git/run/redact-config.ts';
+import { redactConfig } from '../tools/git/run/redact-config.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { isDirectory, isLink, type Mount, real } from './mounts.ts';
 
-/** A file of git's settings, and where it is seen inside. */
+/** A git configuration file, and its path inside the sandbox. */
 interface Seen {
   file: string;
   at: string;
@@ -17,17 +17,17 @@ interface Seen {
 
 interface Shown {
   env: Environment;
-  /** Directories and files that are seen, each with where. */
+  /** Visible directories and files, with their paths inside. */
   places: readonly { from: string; to: string }[];
-  /** Whether what lies at a path outside is seen there inside. */
+  /** Whether a path outside is visible at the same path inside. */
   isSeen: (path: string) => boolean;
 }
 
 /**
- * What is laid over the settings of git that hold a login: the operator's own, the machine's, those of every repository
- * that is seen, and what they include. A file without one is seen as it is.
+ * Mounts redacted copies over git configuration files that contain a login: the operator's, the system's, those of visible
+ * repositories, and included files. Other files stay as they are.
  */
-export const settingsMounts = ({ env, places, isSeen }: Shown): Mount[] => {
+export const gitConfigMounts = ({ env, places, isSeen }: Shown): Mount[] => {
   const ofUser = userFiles(env).filter(isSeen);
   const found: Seen[] = [
     ...ofUser.map((file) => ({ file, at: file })),
@@ -53,7 +53,7 @@ const userFiles = ({
 
 const NAMES = ['config', 'config.worktree'];
 
-/** The settings of the repositories at a place: it is one, or has one, and those of submodules and linked worktrees. */
+/** The configuration files of the repository at or directly in a path, with its submodules and linked worktrees. */
 const settingsIn = (from: string, to: string): Seen[] => {
   if (NAMES.includes(basename(from)) && isRepository(dirname(from)))
     return [{ file: from, at: to }];
@@ -71,7 +71,7 @@ const settingsIn = (from: string, to: string): Seen[] => {
 
 const isRepository = (dir: string): boolean => isFile(join(dir, 'HEAD'));
 
-// A submodule's name may have slashes in it.
+// A submodule's name may contain slashes.
 const below = (dir: string, name: string): string[] =>
   entriesOf(join(dir, name))
     .filter(({ kind }) => kind === 'directory')
@@ -91,7 +91,7 @@ const includedBy = (file: string, home = '/'): string[] =>
     })
     .filter((path) => !isDirectory(path));
 
-// Too long to be read here is not shown. A link in a repository may be an agent's: it is not followed.
+// A file that is too long counts as secret. Links are not followed: an agent may have created them.
 const textOf = (file: string): string =>
   plainText(file, MOST_BYTES) ?? (isFile(file) ? 'password' : '');
 
@@ -99,19 +99,19 @@ const isFile = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 const cover = ({ file, at }: Seen): Mount[] => {
-  const text = shownSettings(textOf(file));
+  const text = redactConfig(textOf(file));
   const [path = at] = real([at]);
   return text === undefined ? [] : [{ path, arguments: ['--ro-bind', settingsCopy(text), path] }];
 };
 
 let own: string | undefined;
 
-// One directory for all daemons of a user, named by content: nothing is left behind by one that was killed. It holds no secret.
+// One directory for all daemons of a user, with files named by their hash, so that a killed daemon leaves no garbage. It has no secrets.
 const copies = (): string => {
   if (own !== undefined && existsSync(own)) return own;
   const uid = process.getuid?.() ?? 0;
   const path = join(tmpdir(), `dossier-settings-${uid}`);
-  // Not those above it: where a workspace was that is moved this moment, one would be made anew.
+  // Not recursive: it would recreate the directory of a workspace that is being moved.
   isDone(() => mkdirSync(path, { mode: 0o700 }), 'EEXIST');
   const found = lstatSync(path);
   const isOurs = found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0;
@@ -119,7 +119,7 @@ const copies = (): string => {
   return own;
 };
 
-/** A file with this text, read as latin1, that no other user can write. */
+/** Writes a latin1 text to a file that no other user can write, and returns its path. */
 export const settingsCopy = (text: string): string => {
   const path = join(copies(), sha256(text));
   if (existsSync(path)) return path;

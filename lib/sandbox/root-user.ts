@@ -8,20 +8,22 @@ import { bind, hide, real } from './mounts.ts';
 const ID = '1000';
 const isRoot = process.getuid?.() === 0;
 
-/** For bubblewrap: who is root outside is somebody else inside, and what root owns is theirs. Others stay who they are. */
-export const OWN_USER: readonly string[] = isRoot
+/** Arguments for bubblewrap: root becomes the user 1000 inside, mapped to root. Other users keep their id. */
+export const USER_ARGUMENTS: readonly string[] = isRoot
   ? ['--unshare-user', '--uid', ID, '--gid', ID]
   : [];
 
-/** What `nameFor` handed over, laid over the system's own. */
-export const OWN_NAME: readonly string[] = isRoot ? ['--ro-bind-data', '9', '/etc/passwd'] : [];
+/** Binds the passwd file that `nameFor` passes over the system's own. */
+export const PASSWD_ARGUMENTS: readonly string[] = isRoot
+  ? ['--ro-bind-data', '9', '/etc/passwd']
+  : [];
 
 /**
- * Who is root outside owns the kernel's files in any namespace: a program named in core_pattern would run outside, as
- * root. For others they are shut already, and covering them would keep an agent's own sandbox from having a /proc. Without a
- * capability root inside still is who it is outside: it is to see what every user sees, the programs of PATH and what is named.
+ * For root, makes kernel files read-only and hides files that only root can read: the mapped root user owns them in any
+ * namespace, and a program in core_pattern would run outside, as root. Programs on PATH and named paths stay visible. For
+ * other users nothing is needed, and mounts over /proc would keep an agent's own sandbox from mounting one.
  */
-export const kernelFiles = ({ PATH = '' }: Environment, named: readonly string[]): string[] => {
+export const rootOnlyMounts = ({ PATH = '' }: Environment, named: readonly string[]): string[] => {
   if (!isRoot) return [];
   const seen = ['sys', 'irq', 'bus', 'fs', 'acpi', 'scsi'].map((name) => `/proc/${name}`);
   const shut = ['sysrq-trigger', 'kcore', 'keys', 'mtrr'].map((name) => `/proc/${name}`);
@@ -35,7 +37,7 @@ export const kernelFiles = ({ PATH = '' }: Environment, named: readonly string[]
   ];
 };
 
-/** Goes before bubblewrap and hands it the names of users: programs stop whose user has none. */
+/** The command that passes a passwd file to bubblewrap: some programs need a name for their user. */
 export const nameFor = ({ HOME = '/' }: Environment): string[] =>
   isRoot ? ['/bin/sh', '-c', SCRIPT, 'sh', `${others()}agent:x:${ID}:${ID}::${HOME}:/bin/sh`] : [];
 
@@ -47,26 +49,26 @@ const others = (): string => {
   return kept.map((line) => `${line}\n`).join('');
 };
 
-/** Where the system and its administrator keep files: looked at whole. */
+/** System directories that are searched whole. */
 const SYSTEM = ['/etc', '/var', '/opt', '/srv', '/usr/local', '/boot'];
-/** What the distribution ships for everybody, what the sandbox has of its own, and homes, which are hidden whole. */
+/** Directories that are not searched: public files of the distribution, mounts of the sandbox, and hidden homes. */
 const OTHERWISE = [
   ...['/proc', '/sys', '/dev', '/run', '/tmp', '/home', '/root'],
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'],
 ];
 /**
- * Everybody's, and of short life: what is there when it is looked at may be gone when it is to be covered, and bubblewrap
- * covers nothing that is gone. So the whole of it is covered, and what others may read is shown again.
+ * Its files are short-lived, and bubblewrap fails to cover a file that is gone. So the whole directory is covered, and
+ * directories that others may read are bound back.
  */
 const SHARED = '/var/tmp';
 
 const MOST_ENTRIES = 20_000;
-// Each one is a mount of every run.
+// Each covered path is a mount of every run.
 const MOST_IN_ONE = 64;
 
 /**
- * What root alone may read outside of homes: the files and directories to be covered in a sandbox whose user is root outside.
- * A directory of the system's that is too far down to be looked at is one of them. What leads to a path `needed` is none.
+ * Files and directories outside homes that only root may read, to be covered in a sandbox started by root. Includes
+ * directories beyond the search limit. Excludes parents of `needed` paths.
  */
 export const rootOnly = (needed: readonly string[]): string[] => {
   const isNeeded: Needed = (path) => needed.some((one) => isAtOrBelow(one, path));
@@ -80,7 +82,7 @@ export const rootOnly = (needed: readonly string[]): string[] => {
   ];
 };
 
-/** The directories that are shown again of what `rootOnly` covers whole, those first that lead to a path `needed`. */
+/** Directories in /var/tmp that are bound back, first those that contain a `needed` path. */
 const shownAgain = (needed: readonly string[]): string[] => {
   const { shut, below } = contentOf(SHARED) ?? NOTHING;
   const isNeeded: Needed = (path) => needed.some((one) => isAtOrBelow(one, path));
@@ -89,7 +91,7 @@ const shownAgain = (needed: readonly string[]): string[] => {
     .slice(0, MOST_IN_ONE);
 };
 
-// Level by level: where there is too much, the deepest is what is not looked at.
+// Breadth first, so that the search limit cuts off the deepest directories.
 const coveredIn = (place: string, depth: number, isNeeded: Needed): string[] => {
   const covered: string[] = [];
   const budget = { left: MOST_ENTRIES };
@@ -117,28 +119,28 @@ const lookInto = (dir: string, budget: { left: number }, isNeeded: Needed) => {
 type Needed = (path: string) => boolean;
 
 interface Content {
-  /** What others may not read. */
+  /** Entries that other users may not read. */
   shut: string[];
   /** The other directories. */
   below: string[];
-  /** How many entries there are in all. */
+  /** The number of all entries. */
   count: number;
 }
 
 interface Known extends Content {
-  /** Another one when entries were added or removed, or the directory's mode changed. */
+  /** Changes if entries are added or removed, or the directory's mode changes. */
   stamp: string;
   at: number;
 }
 
 const known = new Map<string, Known>();
-// A file's own mode can change without a sign at its directory.
+// A changed mode of a file does not change its directory.
 const KNOWN_MS = 60_000;
-// As git does with its index: what changed in the same moment may not have been seen.
+// Like git's racy index entries: a change in the same moment may be missed.
 const RACY_MS = 2000;
 const MOST_KNOWN = 50_000;
 
-/** What is in a directory, links left out; undefined where there is too much. */
+/** The content of a directory without links; undefined if it has too many entries. */
 const contentOf = (dir: string): Content | undefined => {
   const found = lstatSync(dir, { throwIfNoEntry: false });
   if (found === undefined) return NOTHING;
@@ -165,7 +167,7 @@ const look = (dir: string): Content | undefined => {
 };
 
 const sortIn = ({ shut, below }: Content, dir: string, name: string): void => {
-  // There are thousands of them: `join` would take a sixth of the time.
+  // `join` would be a sixth of the total time.
   const path = dir === '/' ? `/${name}` : `${dir}/${name}`;
   const found = orElse(() => lstatSync(path, { throwIfNoEntry: false }), undefined);
   if (found === undefined || !(found.isFile() || found.isDirectory())) return;

@@ -1,17 +1,17 @@
 import { settingsCopy } from './git-config.ts';
 
 /**
- * What no namespace takes away, refused by a filter of system calls: the session's keyring, which holds logins (Kerberos,
- * file systems); sockets of a virtual machine to its host and back, which are of no network namespace; and io_uring, which
- * makes sockets that no filter sees. Answered as by a kernel that has none of it, so that programs go on without.
+ * System calls that a seccomp filter refuses because no namespace covers them: the session keyring, which holds logins
+ * (Kerberos, file systems); vsock, which belongs to no network namespace; and io_uring, which creates sockets that filters do
+ * not see. The errors are those of a kernel without the feature, so that programs continue without it.
  */
 interface Numbers {
-  /** As the kernel names the architecture in a filter. */
+  /** The AUDIT_ARCH constant. */
   arch: number;
   /** add_key, request_key, keyctl, io_uring_setup. */
   refused: readonly number[];
   socket: number;
-  /** Of 32 bits: the one call that all of sockets once went through. */
+  /** On 32-bit architectures: the multiplexed socket call. */
   socketcall?: number;
 }
 
@@ -46,7 +46,7 @@ const refuse = (error: number): Step => answer(0x00050000 | error);
 const NUMBER = 0;
 const ARCH = 4;
 const FIRST_ARGUMENT = 16;
-// The same calls by another name: the ABI of 32-bit pointers.
+// Clears the bit of the x32 ABI, which has the same calls.
 const WITHOUT_X32 = 0xbfffffff;
 
 const stepsOf = ({ arch, refused, socket, socketcall }: Numbers): Step[] => {
@@ -67,7 +67,7 @@ const byArgument = (number: number, argument: number, error: number): Step[] => 
   ...[refuse(error), allow],
 ];
 
-/** The filter as the kernel takes it; undefined for a machine whose numbers are not known here. */
+/** The BPF program; undefined for an unknown architecture. */
 const filterFor = (machine: string): Buffer | undefined => {
   const known = KNOWN[machine];
   if (known === undefined) return undefined;
@@ -86,10 +86,10 @@ const filterFor = (machine: string): Buffer | undefined => {
 
 const FILTER = filterFor(process.arch);
 
-/** For bubblewrap, which is given the filter by `withFilter`. */
+/** Arguments that make bubblewrap load the filter from `withFilter`. */
 export const filterArguments = (): string[] => (FILTER === undefined ? [] : ['--seccomp', '8']);
 
-/** Goes before bubblewrap, and opens the filter for it. */
+/** The command that opens the filter and starts bubblewrap. */
 export const withFilter = (): string[] =>
   FILTER === undefined
     ? []

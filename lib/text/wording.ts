@@ -1,15 +1,15 @@
-/** A number of things in words: `1 file`, `2 files`. */
+/** A count with its noun: `1 file`, `2 files`. */
 export const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** A text on one line: what separates words is one blank each. */
+/** Collapses whitespace, so that the text is one line. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** A text of so many characters at most, without half of one, and then the mark that says so. */
+/** Truncates a text to `most` characters, without splitting a surrogate pair, and appends `mark`. */
 export const shorten = (text: string, most: number, mark = ' […]'): string =>
   text.length <= most ? text : `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}${mark}`;
 
-/** The most that each may have of `total`, so that all fit: those that need less leave the rest to the others. */
+/** The largest limit for each length with which all fit into `total`; short ones leave room for the others. */
 export const shareOf = (lengths: readonly number[], total: number): number => {
   let left = total;
   for (const [at, length] of lengths.toSorted((a, b) => a - b).entries()) {
@@ -22,7 +22,7 @@ export const shareOf = (lengths: readonly number[], total: number): number => {
 
 const MOST = 100;
 
-/** Names for a sentence, those of very many left out and counted. */
+/** Joins names for a sentence: the first 100, and the number of the others. */
 export const someOf = (names: readonly string[]): string => {
   const more = names.length - MOST;
   return `${names.slice(0, MOST).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
@@ -36,7 +36,7 @@ interface BasedOn {
   notes: readonly string[];
 }
 
-/** What a worktree begins from, on one line: `Based on main (a1b2c3d 'Fix typo', 2 h old). 3 uncommitted files are not included.` */
+/** Describes the base of a worktree: `Based on main (a1b2c3d 'Fix typo', 2 h old). 3 uncommitted files are not included.` */
 export const basedOn = ({ base, base_commit, subject, committed_at, notes }: BasedOn): string => {
   const what = `${base_commit.slice(0, 7)} '${subject}', ${ageOf(committed_at)} old`;
   return [`Based on ${base} (${what}).`, ...notes].join(' ');

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { localityOf } from '../../lib/sandbox/egress/address.ts';
 import { NO_MCP } from '../../lib/sandbox/egress/mcp-door.ts';
-import { createDaemonProbe, type World } from '../../lib/sandbox/egress/network-environment.ts';
+import {
+  createDaemonProbe,
+  type NetworkEnvironment,
+} from '../../lib/sandbox/egress/network-environment.ts';
 import type { NetworkNews } from '../../lib/sandbox/egress/proxy.ts';
 import { createDoorsHere } from '../../lib/sandbox/egress/run-doors.ts';
 import {
@@ -31,7 +34,7 @@ export const OWN_PORT = 7;
 export const worldWith = (
   names: Record<string, string[]>,
   { here = () => false, own = [] }: { here?: (address: string) => boolean; own?: string[] } = {},
-): World & { asked: string[] } => {
+): NetworkEnvironment & { asked: string[] } => {
   const asked: string[] = [];
   return {
     asked,
@@ -52,7 +55,10 @@ export const worldWith = (
 /** The way out of a run, closed at the end of the test. */
 export const openEgress = (
   t: TestContext,
-  { world = worldWith({}), ...options }: Partial<RunNetworkOptions> & { world?: World } = {},
+  {
+    world = worldWith({}),
+    ...options
+  }: Partial<RunNetworkOptions> & { world?: NetworkEnvironment } = {},
 ): Egress => {
   const told: NetworkNews[] = [];
   const network = openRunNetwork({

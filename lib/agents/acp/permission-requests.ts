@@ -15,12 +15,12 @@ import type { AllowedInProject, PermissionOption, PrefixOption, RunEvent } from 
 import { commandOf, lineOf, type ToolCall } from './tool-call.ts';
 
 interface DeskDeps {
-  /** What the operator allows by its beginning is added to its `prefixes`. */
+  /** Prefixes that the operator allows are added to its `prefixes`. */
   scope: PermissionScope & { prefixes: string[]; cwd: string };
-  /** What is allowed in all sessions of the project. */
+  /** Prefixes that are allowed in all sessions of the project. */
   project?: AllowedInProject;
   tell: (event: RunEvent) => void;
-  /** Called with true when the first request is parked and with false when none is left. */
+  /** Called with true for the first pending request and with false after the last. */
   onWaiting: (waiting: boolean) => void;
 }
 
@@ -39,13 +39,13 @@ interface Answer {
 
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
-/** Where an agent's permission requests are answered: by the policy at once, or parked until the operator answers. */
-export const createPermissionDesk = (deps: DeskDeps) => {
+/** Answers an agent's permission requests: by the policy at once, or pending until the operator answers. */
+export const createPermissionRequests = (deps: DeskDeps) => {
   const { scope, tell } = deps;
   const state: State = { ...deps, parked: new Map(), refused: undefined };
   let closed = false;
   return {
-    /** Resolves with the answer for the agent; `signal` is the agent taking its question back. */
+    /** Resolves with the answer for the agent; `signal`: the agent withdrew the request. */
     ask: async (call: ToolCall, offered: unknown, signal: AbortSignal): Promise<unknown> => {
       if (closed) return CANCELLED;
       const ask = askOf(call, offered, scope.cwd);
@@ -55,7 +55,7 @@ export const createPermissionDesk = (deps: DeskDeps) => {
       tell(decided(call, decision));
       return outcomeOf(decision.option_id);
     },
-    /** The operator's; false when there is no such request or option. Throws `bad_request` for a prefix that does not fit. */
+    /** The operator's answer; false if there is no such request or option. Throws `bad_request` for a wrong prefix. */
     answer: (request_id: string, option_id: string, prefix?: string): boolean => {
       const request = state.parked.get(request_id);
       if (request === undefined) return false;
@@ -67,23 +67,23 @@ export const createPermissionDesk = (deps: DeskDeps) => {
       resolve(state, request_id, { option_id });
       return true;
     },
-    /** The title of what was refused last; undefined when nothing was. */
+    /** The title of the last refused request, or undefined. */
     refused: (): string | undefined => state.refused,
-    /** Answers all that is parked, and all that still comes, with "cancelled". */
+    /** Cancels pending and later requests. */
     close: (by: Answer['by'] = 'operator'): void => {
       closed = true;
       for (const request_id of [...state.parked.keys()])
         resolve(state, request_id, { option_id: null, by });
     },
-    /** Another prompt begins: the operator is asked again. */
+    /** Accepts requests again, for another prompt. */
     open: (): void => {
       closed = false;
     },
   };
 };
-export type PermissionDesk = ReturnType<typeof createPermissionDesk>;
+export type PermissionRequests = ReturnType<typeof createPermissionRequests>;
 
-// What it asks leave for: its tool call as it is known, and the options it offers that the protocol knows.
+// Builds the request from the tool call and the offered options of known kinds.
 const askOf = (call: ToolCall, offered: unknown, cwd: string): PermissionAsk => {
   const command = commandOf(call);
   const line = lineOf(call, cwd);
@@ -150,7 +150,7 @@ const resolve = (
   request.settle(outcomeOf(answer.option_id));
 };
 
-// What is parked already and begins so is answered with it.
+// Also answers other pending requests with this prefix.
 const allowPrefix = (
   state: State,
   { request_id, option_id }: { request_id: string; option_id: string },
@@ -165,7 +165,7 @@ const allowPrefix = (
       resolve(state, id, { option_id: onceOf(other), by: 'policy', prefix });
 };
 
-// What is revoked meanwhile is asked for again.
+// Read for each request, because prefixes can be revoked.
 const allowedNow = ({ scope, project }: DeskDeps): string[] => [
   ...scope.prefixes,
   ...(project?.prefixes() ?? []),
@@ -173,7 +173,7 @@ const allowedNow = ({ scope, project }: DeskDeps): string[] => [
 
 const ALLOW_PROJECT = 'allow_project';
 
-// An agent that calls an option of its own so is asked with its own options alone.
+// Left out if the agent has an option with the same id.
 const ownOptions = ({ project }: DeskDeps, ask: PermissionAsk): PrefixOption[] => {
   if (!isPlainCommand(ask) || onceOf(ask) === null) return [];
   return OWN_OPTIONS.filter(
@@ -199,13 +199,13 @@ const onceOf = (asked?: Pick<PermissionAsk, 'options'> | Parked): string | null 
 
 const fitting = (ask: PermissionAsk, prefix = ask.command ?? ''): string => {
   if (allowedPrefix(ask, [prefix]) !== undefined) return prefix.trim();
-  throw badField('/prefix', 'is not how the command begins', PREFIX);
+  throw badField('/prefix', 'is not a prefix of the command', PREFIX);
 };
 
 const PREFIX =
-  'The prefix has to be the first words of the command that is asked for. Send those, or none for the whole command.';
+  'The prefix must be the first words of the requested command. Send those, or none for the whole command.';
 
-// A title is the agent's own words: who decides sees what would be done.
+// The title is the agent's text: the operator also sees the command and the paths.
 const shown = ({ kind, command, paths }: PermissionAsk) => ({
   kind,
   ...(command !== undefined && { command: capText(command, TOLD_OUTPUT).output }),

@@ -8,14 +8,14 @@ import { describeFailure } from './failure.ts';
 import type { AcpDeps } from './run.ts';
 import { type AgentHello, initialize } from './session.ts';
 
-// An agent that is ready after 3 s on an idle machine takes ten times as long on a busy one.
+// An agent that takes 3 s on an idle machine takes ten times as long on a busy one.
 const PROBE_MS = 30_000;
 
 /**
- * Starts the agent only to shake hands: no prompt, no session, nothing of the workspace. Answers what it is, or why it
- * cannot be used.
+ * Starts the agent only for the `initialize` request: no prompt, no session, no access to the workspace. Returns its answer,
+ * or why it cannot be used.
  */
-export const greet = (agent: AcpAgent, deps: AcpDeps): Promise<AgentHello | string> =>
+export const probeAgent = (agent: AcpAgent, deps: AcpDeps): Promise<AgentHello | string> =>
   inStateScratch(deps.states, async (cwd, name) => {
     const own =
       deps.sandbox.kind === 'none'
@@ -28,7 +28,7 @@ export const greet = (agent: AcpAgent, deps: AcpDeps): Promise<AgentHello | stri
     try {
       return await shakeHands(agent, { cwd, binds: own?.binds ?? [] }, deps);
     } finally {
-      // A login that was renewed would be lost otherwise, and the old one may hold no more.
+      // Returns a refreshed login; the old one may no longer be valid.
       await own?.close();
     }
   });

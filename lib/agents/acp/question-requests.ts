@@ -7,18 +7,18 @@ import type {
 } from '../../../store/records/question.ts';
 import { ServiceError } from '../../errors.ts';
 import { record, text } from '../../text/unknown-json.ts';
-import { misfitsOf } from '../question-answer.ts';
+import { validateAnswer } from '../question-answer.ts';
 import { type Question, questionOf } from './question.ts';
 
 interface DeskDeps {
-  /** Somebody is told what is asked, and can answer. */
+  /** The operator can answer questions. */
   attended: boolean;
   tell: (event: QuestionEvent) => void;
-  /** Called with true when the first question is asked and with false when none is left. */
+  /** Called with true for the first open question and with false after the last. */
   onWaiting: (waiting: boolean) => void;
 }
 
-/** So many may be open, and so often may a turn ask. */
+/** Limits of open questions, and of questions in a turn. */
 const MOST_OPEN = 10;
 const MOST_ASKED = 100;
 
@@ -32,11 +32,11 @@ interface State extends DeskDeps {
   closed: boolean;
 }
 
-/** Where an agent's questions wait for the operator. */
-export const createQuestionDesk = (deps: DeskDeps) => {
+/** Holds an agent's questions until the operator answers. */
+export const createQuestionRequests = (deps: DeskDeps) => {
   const state: State = { ...deps, open: new Map(), asked: 0, closed: false };
   return {
-    /** Resolves with the answer for the agent; `signal` is the agent taking its question back. */
+    /** Resolves with the answer for the agent; `signal`: the agent withdrew the question. */
     ask: async (params: unknown, signal: AbortSignal): Promise<unknown> => {
       if (state.closed || signal.aborted) return CANCEL;
       state.asked += 1;
@@ -44,7 +44,7 @@ export const createQuestionDesk = (deps: DeskDeps) => {
       if (typeof question === 'string') return decline(state, params, question);
       return park(state, question, signal);
     },
-    /** The operator's answer; false when there is no such open question. Throws `answer_invalid` for one that does not fit. */
+    /** The operator's answer; false if there is no such open question. Throws `answer_invalid` for an invalid answer. */
     reply: (question_id: string, answer: QuestionAnswer): boolean => {
       const question = state.open.get(question_id);
       if (question === undefined) return false;
@@ -54,35 +54,35 @@ export const createQuestionDesk = (deps: DeskDeps) => {
     },
     /** Whether the agent asked anything in this turn. */
     asked: (): boolean => state.asked > 0,
-    /** Cancels all that is open, and all that still comes. */
+    /** Cancels open and later questions. */
     close: (): void => {
       state.closed = true;
       for (const id of [...state.open.keys()]) resolve(state, id, { ...CANCEL, ...OVER });
     },
-    /** Another prompt begins: the operator is asked again. */
+    /** Accepts questions again, for another prompt. */
     open: (): void => {
       state.closed = false;
     },
   };
 };
-export type QuestionDesk = ReturnType<typeof createQuestionDesk>;
+export type QuestionRequests = ReturnType<typeof createQuestionRequests>;
 
 const DECLINE = { action: 'decline' } as const;
 const CANCEL = { action: 'cancel' } as const;
-const OVER = { by: 'daemon', reason: 'The turn was over before it was answered.' } as const;
-const TAKEN_BACK = { by: 'agent', reason: 'The agent took it back, or is gone.' } as const;
+const OVER = { by: 'daemon', reason: 'The turn ended before the question was answered.' } as const;
+const TAKEN_BACK = { by: 'agent', reason: 'The agent withdrew the question, or exited.' } as const;
 
 const acceptable = ({ attended, open, asked }: State, params: unknown): Question | string => {
-  if (!attended) return 'Nobody answers here.';
-  if (open.size >= MOST_OPEN) return `${MOST_OPEN} questions wait already.`;
-  if (asked > MOST_ASKED) return `It has asked ${MOST_ASKED} times in this turn.`;
+  if (!attended) return 'This session cannot ask the operator.';
+  if (open.size >= MOST_OPEN) return `${MOST_OPEN} questions are already open.`;
+  if (asked > MOST_ASKED) return `The agent has asked ${MOST_ASKED} questions in this turn.`;
   return questionOf(params);
 };
 
 const LONGEST = 2000;
 
 const decline = ({ tell, asked }: State, params: unknown, reason: string): QuestionAnswer => {
-  // Said once: an agent that asks on and on fills no log.
+  // Reported once, so that an agent cannot fill the log.
   if (asked > MOST_ASKED + 1) return DECLINE;
   const message = visible((text(record(params).message) ?? '').slice(0, LONGEST));
   const question_id = randomUUID();
@@ -115,18 +115,18 @@ const resolve = (state: State, question_id: string, resolution: Resolution): voi
   question.settle({ action, ...(content && { content }) });
 };
 
-// Whatever its fields are called.
+// Makes invisible characters in any field visible.
 const shown = (content: AnswerContent): AnswerContent =>
   Object.fromEntries(Object.entries(content).map(([name, value]) => [name, visibleWithin(value)]));
 
 const checkAnswer = ({ fields }: Question, { action, content }: QuestionAnswer): void => {
-  const needless = [{ path: '/content', message: 'belongs to an answer that accepts' }];
+  const needless = [{ path: '/content', message: 'is allowed only with the action accept' }];
   const unfit = content === undefined ? [] : needless;
-  const errors = action === 'accept' ? misfitsOf(fields, content ?? {}) : unfit;
+  const errors = action === 'accept' ? validateAnswer(fields, content ?? {}) : unfit;
   if (errors.length === 0) return;
   throw new ServiceError(
     'answer_invalid',
-    'The answer is not one to what was asked. Send what `errors` says, or decline; the question waits.',
+    'The answer does not fit the question. Correct the fields in `errors`, or decline. The question stays open.',
     { errors },
   );
 };

@@ -1,22 +1,22 @@
 import type { Offers } from '../../../store/records/provider.ts';
 import { list, record } from '../../text/unknown-json.ts';
-import { type ModelChoice, type NotOffered, notOffered } from '../model-choice.ts';
+import { type ModelChoice, notOffered, type UnofferedChoice } from '../model-choice.ts';
 import type { AgentConnection } from './connection.ts';
 import { type Select, selectIn } from './offers.ts';
 import type { OpenSession } from './session.ts';
 
-/** What was chosen is not offered: the sentence names what is. */
+/** The chosen model or effort is not offered; the message names the offers. */
 export class ChoiceError extends Error {
   override readonly name = 'ChoiceError';
 
-  constructor({ why }: NotOffered) {
+  constructor({ why }: UnofferedChoice) {
     super(`${why} Nothing was run.`);
   }
 }
 
 /**
- * Sets model and effort of a session before its first prompt, and answers the session as the agent tells it then. A value
- * that the agent does not list is never sent: some take any (Gemini CLI), and fail later.
+ * Sets model and effort of a session before its first prompt, and returns the updated session. Never sends a value that the
+ * agent does not list: some agents (Gemini CLI) accept any value and fail later.
  */
 export const chooseModel = async (
   agent: AgentConnection,
@@ -24,7 +24,7 @@ export const chooseModel = async (
   { model, effort }: ModelChoice,
   who: string,
 ): Promise<OpenSession> => {
-  // The efforts are the model's own.
+  // The efforts depend on the model.
   const withModel = await setOne(agent, session, 'model', { who, wanted: model });
   return setOne(agent, withModel, 'effort', { who, wanted: effort });
 };
@@ -49,7 +49,7 @@ const setOne = async (
 const paramsFor = ({ method, id }: Select, value: string) =>
   method === 'session/set_model' ? { modelId: value } : { configId: id, value };
 
-// Who sets an option is told all of them again; the older way tells nothing.
+// Setting an option returns all options; the older request returns nothing.
 const toldBy = (answer: unknown, opened: unknown, wanted: string): object => {
   const { configOptions } = record(answer);
   if (list(configOptions).length > 0) return { configOptions };

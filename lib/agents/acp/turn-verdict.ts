@@ -2,43 +2,43 @@ import { capText } from '../../text/cap-text.ts';
 import { LONGEST_PLAN, PLAN_TOO_LONG } from '../last-message.ts';
 import type { Phase, RunResult } from '../provider.ts';
 
-/** How a turn ended, as far as it tells whether it did what it was for. */
+/** The facts by which a turn is judged after its end. */
 export interface AgentTurnEnd {
   phase: Phase;
-  /** The agent's own word for it; undefined when its answer never came. */
+  /** The agent's stop reason; undefined if it did not respond. */
   stop_reason: string | undefined;
-  /** Whether the agent said or did anything. */
+  /** Whether the agent sent text or called a tool. */
   acted: boolean;
-  /** Whether it planned, called a tool, or used its model as far as it tells. */
+  /** Whether it planned, called a tool, or reported use of its model. */
   worked: boolean;
-  /** What the turn failed of, as its adapter says. */
+  /** Why the turn failed, as reported by the adapter. */
   failure: string | undefined;
-  /** The failure of its model that it told of last, and did not get over. */
+  /** The last reported failure of its model, if it did not recover. */
   gave_up: string | undefined;
-  /** Whether its model said or did anything after its last tool call. */
+  /** Whether it sent anything after its last tool call. */
   answered: boolean;
-  /** Its last message, and in Plan mode so the plan. */
+  /** Its last message: in Plan mode, the plan. */
   message: string;
   /** Its last message is longer than a plan may be. */
   too_long: boolean;
-  /** The plan it asked leave to carry out (`ExitPlanMode`). */
+  /** The plan of its request to leave Plan mode (`ExitPlanMode`). */
   captured: string | undefined;
-  /** The title of what it was refused last, by the policy or the operator. */
+  /** The title of the last request that the policy or the operator refused. */
   refused: string | undefined;
-  /** Whether we stopped it: some agents answer `end_turn` even then. */
+  /** Whether the daemon stopped it: some agents respond `end_turn` even then. */
   stopped: boolean;
 }
 
 export type TurnVerdict = Pick<RunResult, 'outcome' | 'error' | 'plan' | 'outage'>;
 
 const EARLY = new Map([
-  ['cancelled', 'The agent cancelled its turn by itself.'],
-  ['refusal', 'The agent refused to go on.'],
-  ['max_tokens', 'The agent stopped because it reached its limit of tokens.'],
-  ['max_turn_requests', 'The agent stopped because it reached its limit of model calls.'],
+  ['cancelled', 'The agent cancelled its own turn.'],
+  ['refusal', 'The agent refused to continue.'],
+  ['max_tokens', 'The agent reached its token limit.'],
+  ['max_turn_requests', 'The agent reached its limit of model calls.'],
 ]);
 
-/** What a turn that ended comes to. `end_turn` alone proves nothing: an agent that failed to reach its model says it too. */
+/** Judges a turn. `end_turn` alone proves nothing: an agent that failed to reach its model sends it too. */
 export const judgeTurn = (end: AgentTurnEnd): TurnVerdict => {
   if (end.stopped) return { outcome: 'cancelled' };
   if (end.captured !== undefined) return planned(end.captured);
@@ -48,30 +48,29 @@ export const judgeTurn = (end: AgentTurnEnd): TurnVerdict => {
   if (end.too_long) return failed(PLAN_TOO_LONG);
   if (end.message === '') return failed('The agent ended its turn without writing a plan.');
   if (!end.worked)
-    return failed(`${NOTHING_DONE} Its words:\n${capText(end.message, WORDS).output}`);
+    return failed(`${NOTHING_DONE} Its message:\n${capText(end.message, WORDS).output}`);
   return { outcome: 'completed', plan: end.message };
 };
 
 const brokenOff = (end: AgentTurnEnd): TurnVerdict | undefined => {
   if (end.failure !== undefined) return failed(`The agent's turn failed: ${end.failure}`);
   if (end.stop_reason !== 'end_turn') return failed(earlyEnd(end));
-  if (!end.acted) return failed('The agent ended its turn without saying or doing anything.');
+  if (!end.acted) return failed('The agent ended its turn without any text or action.');
   return end.gave_up === undefined
     ? undefined
-    : unserved(`Its model did not come back: ${end.gave_up}`);
+    : unserved(`The agent's model did not recover: ${end.gave_up}`);
 };
 
 const UNANSWERED =
-  'The agent ended its turn after a tool call without a further word: its model may not have answered.';
+  'The agent ended its turn after a tool call without a message: its model may not have answered.';
 
 const unserved = (error: string): TurnVerdict => ({
   ...failed(error),
   outage: { reason: 'model_unavailable' },
 });
 
-// Some agents give out the error of their model as their own words, and end their turn as if all were well.
-const NOTHING_DONE =
-  'The agent wrote no plan: it called no tool and used no model, as far as it tells.';
+// Some agents send the error of their model as a message and end the turn normally.
+const NOTHING_DONE = 'The agent wrote no plan: it called no tool and reported no use of its model.';
 const WORDS = 1000;
 
 const planned = (plan: string): TurnVerdict =>
@@ -79,10 +78,10 @@ const planned = (plan: string): TurnVerdict =>
 
 const earlyEnd = ({ stop_reason: reason = '', refused, phase }: AgentTurnEnd): string => {
   if (reason === 'cancelled' && refused !== undefined)
-    return `The agent gave up when it was refused: ${refused}.${phase === 'plan' ? ONLY_READS : ''}`;
+    return `The agent gave up after this was refused: ${refused}.${phase === 'plan' ? ONLY_READS : ''}`;
   return EARLY.get(reason) ?? `The agent ended its turn for an unknown reason (${reason}).`;
 };
 
-const ONLY_READS = ' In Plan mode it may only read. Begin another session.';
+const ONLY_READS = ' In Plan mode it may only read. Start another session.';
 
 const failed = (error: string): TurnVerdict => ({ outcome: 'failed', error });

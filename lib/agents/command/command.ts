@@ -11,13 +11,13 @@ import {
   LIMITS,
   launch,
   type ProviderDeps,
-  whyNotThere,
+  whyUnavailable,
 } from '../launch.ts';
 import { createManualProvider } from '../manual.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../model-choice.ts';
 import { outageIn } from '../outage.ts';
 import type { OwnPlaces } from '../presets.ts';
-import { withOwnState } from '../private-state.ts';
+import { withPrivateState } from '../private-state.ts';
 import { renderPrompt } from '../prompt.ts';
 import type {
   Phase,
@@ -32,23 +32,23 @@ import { describeExit, failedRun, plainRun } from '../run-end.ts';
 import { atLeast } from '../usage.ts';
 import { type Watch, watchQuiet } from '../waiting.ts';
 import { type Format, hearLine } from './formats.ts';
-import { createTold, type OutputReading } from './output-reading.ts';
+import { createOutputReader, type OutputReader } from './output-reading.ts';
 import type { Flags } from './presets.ts';
 
-/** Any program that takes a prompt, does one turn, and ends. */
+/** A program that takes a prompt, performs one turn, and exits. */
 interface CommandProgram extends OwnPlaces {
   id: string;
-  /** Without one for Plan mode, the operator writes the plan. */
+  /** Argument vectors by phase. Without one for Plan mode, the operator writes the plan. */
   argv: Readonly<Partial<Record<Phase, readonly string[]>>>;
   output: Format;
-  /** Without them, no model and no effort can be chosen. */
+  /** Absent: model and effort cannot be chosen. */
   flags?: Flags;
   hint: string;
 }
 
 /**
- * A program as a provider: one process for each turn, its prompt on standard input, its exit code the verdict. It can
- * ask nobody for leave, so what it may do in Work mode is what the sandbox and its own settings let it.
+ * A provider that runs a program once per turn, with the prompt on standard input and the exit code as the verdict. It cannot
+ * ask for permission: in Work mode it may do what the sandbox and its own settings allow.
  */
 export const createCommandProvider = (program: CommandProgram, deps: ProviderDeps): Provider => ({
   isolation: program.argv.plan === undefined ? 'operator' : isolationOf(deps),
@@ -71,27 +71,27 @@ export const createCommandProvider = (program: CommandProgram, deps: ProviderDep
       return createManualProvider().start(spec, tell);
     if (argv === undefined)
       return failedRun(
-        `${program.id} has no argument vector for Work mode. Set providers.${program.id}.work.`,
+        `The provider ${program.id} has no program for Work mode. Set providers.${program.id}.work.`,
       );
-    const reason = whyNotThere({ ...program, argv }, deps);
+    const reason = whyUnavailable({ ...program, argv }, deps);
     if (reason !== undefined) return failedRun(reason);
     const { choice = program.usual } = spec;
     const refused = notOffered(program.id, offersOf(program), choice);
     if (refused !== undefined) return failedRun(refused.why);
     const chosen = withFlags(argv, program.flags, choice);
-    return withOwnState({ state: program.state, spec, tell, deps }, (own) =>
+    return withPrivateState({ state: program.state, spec, tell, deps }, (own) =>
       startCommandRun({ ...program, argv: chosen }, own, { tell, deps }),
     );
   },
 });
 
-// Which models there are, the program says when it runs.
+// The models are unknown: the program rejects a wrong one when it runs.
 const offersOf = ({ flags }: CommandProgram): Offers => {
   if (flags === undefined) return NO_OFFERS;
   return flags.effort === undefined ? { efforts: [] } : {};
 };
 
-// Before what stands for the prompt, which ends the flags.
+// Inserted before the placeholder of the prompt, which ends the flags.
 const withFlags = (
   argv: readonly string[],
   flags: Flags | undefined,
@@ -108,7 +108,9 @@ const withFlags = (
 const ENDS = new Set(['-', '{prompt}']);
 
 const missing = (program: CommandProgram, deps: ProviderDeps): string | undefined =>
-  Object.values(program.argv).flatMap((argv) => whyNotThere({ ...program, argv }, deps) ?? [])[0];
+  Object.values(program.argv).flatMap(
+    (argv) => whyUnavailable({ ...program, argv }, deps) ?? [],
+  )[0];
 
 interface Started {
   argv: readonly string[];
@@ -116,23 +118,23 @@ interface Started {
   env: Environment;
 }
 
-interface Surroundings {
+interface RunContext {
   tell: (event: RunEvent) => void;
   deps: ProviderDeps;
 }
 
-/** Runs a program for one turn. The prompt goes to its standard input, or where `{prompt}` stands in its arguments. */
+/** Runs a program for one turn. The prompt is written to standard input, or replaces `{prompt}` in the arguments. */
 const startCommandRun = (
   { argv, output, env }: Started,
   spec: RunSpec,
-  { tell, deps }: Surroundings,
+  { tell, deps }: RunContext,
 ): Run => {
   const messages = spec.takeMessages?.() ?? [];
   const prompt = renderPrompt(spec.phase, { ...spec.prompt, messages });
   const given = argv.map((word) => (word === PLACE ? prompt : word));
   if (given.some((word) => Buffer.byteLength(word) > LONGEST_ARGUMENT)) return failedRun(TOO_LONG);
   const joined = coalesce(tell);
-  const told = createTold(joined.tell);
+  const told = createOutputReader(joined.tell);
   const hear = hearLine(output);
   const onNetwork = onceEach((data) => joined.tell({ type: 'network', data }));
   let stopped = false;
@@ -143,7 +145,7 @@ const startCommandRun = (
     wind();
   };
   let isCalling = false;
-  // A tool call may be silent.
+  // No idle limit during a tool call.
   const wind = (): void => {
     if (started instanceof Error || told.calling() === isCalling) return;
     isCalling = told.calling();
@@ -170,7 +172,7 @@ const startCommandRun = (
 const quietly = (
   spec: RunSpec,
   program: Program,
-  { tell, busy }: { tell: Surroundings['tell']; busy: () => boolean },
+  { tell, busy }: { tell: RunContext['tell']; busy: () => boolean },
 ): Watch => {
   const quiet_ms = spec.limits.quiet_ms ?? LIMITS.quiet_ms;
   const watch = watchQuiet({ quiet_ms, tell, stderr: program.stderr, busy });
@@ -179,10 +181,10 @@ const quietly = (
 };
 
 const PLACE = '{prompt}';
-// The kernel takes no longer argument (MAX_ARG_STRLEN, 32 pages).
+// The longest argument in Linux (MAX_ARG_STRLEN, 32 pages).
 const LONGEST_ARGUMENT = 131_071;
 const TOO_LONG =
-  'The prompt is longer than an argument may be (128 KiB). Use a program that reads it from standard input, or shorten the memory files.';
+  'The prompt is longer than 128 KiB, the limit of an argument. Use a program that reads it from standard input, or shorten the memory files.';
 
 const attempt = (start: () => Program): Program | Error => {
   try {
@@ -192,17 +194,17 @@ const attempt = (start: () => Program): Program | Error => {
   }
 };
 
-const cancelled = (told: OutputReading): RunResult => {
+const cancelled = (told: OutputReader): RunResult => {
   told.killed();
   return { ...cutOff(told), outcome: 'cancelled' };
 };
 
-const cutOff = (told: OutputReading): Pick<RunResult, 'usage'> => {
+const cutOff = (told: OutputReader): Pick<RunResult, 'usage'> => {
   const { usage } = told.result();
   return usage === undefined ? {} : { usage: atLeast(usage) };
 };
 
-const resultOf = (phase: Phase, exit: Exit, told: OutputReading): RunResult => {
+const resultOf = (phase: Phase, exit: Exit, told: OutputReader): RunResult => {
   const { usage, error } = told.result();
   const used = usage === undefined ? {} : { usage };
   const failed = (why: string): RunResult => {
@@ -213,7 +215,7 @@ const resultOf = (phase: Phase, exit: Exit, told: OutputReading): RunResult => {
     const why = `The program ${describeExit(exit)}.${lastWords(exit, error)}`;
     return { ...failed(why), ...cutOff(told) };
   }
-  if (error !== undefined) return failed(`The program says that it failed: ${error}`);
+  if (error !== undefined) return failed(`The program reports a failure: ${error}`);
   if (phase === 'work') return { ...used, outcome: 'completed' };
   if (told.planTooLong()) return failed(PLAN_TOO_LONG);
   const plan = told.lastMessage();
@@ -223,5 +225,5 @@ const resultOf = (phase: Phase, exit: Exit, told: OutputReading): RunResult => {
 
 const lastWords = ({ stderr_tail, ended_by }: Exit, error = ''): string => {
   const words = [error, ended_by === 'not_started' ? '' : stderr_tail.trim()].filter(Boolean);
-  return words.length === 0 ? '' : ` Its last words:\n${words.join('\n')}`;
+  return words.length === 0 ? '' : ` Its last output:\n${words.join('\n')}`;
 };

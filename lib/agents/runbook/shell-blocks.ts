@@ -3,10 +3,10 @@ import { readFences } from '../../text/markdown/fences.ts';
 import { DEEPEST, readLeaves } from '../../text/markdown/leaves.ts';
 
 export interface ShellBlock {
-  /** What reads it: a block marked `bash` needs bash, one marked `sh` or `shell` must not depend on it. */
+  /** The shell that runs it: `bash` for blocks marked so, else `sh`. */
   shell: 'sh' | 'bash';
   script: string;
-  /** The heading or the line of text just before the block. */
+  /** The heading or text line just before the block. */
   lead: string;
 }
 
@@ -16,14 +16,14 @@ const SHELLS = new Map<string, ShellBlock['shell']>([
   ['bash', 'bash'],
 ]);
 
-/** The shell blocks that a Markdown reader shows in the text, in order; blocks with no command in them are left out. */
+/** The shell blocks of a Markdown text, in order, without empty ones. */
 export const shellBlocks = (markdown: string): ShellBlock[] =>
   readFences(markdown).flatMap(({ info, content, lead }) => {
     const shell = SHELLS.get(languageOf(info));
     return shell === undefined || content.trim() === '' ? [] : [{ shell, script: content, lead }];
   });
 
-/** The first line of a script that says something: what an operator knows it by. */
+/** The first line of a script that is not empty, used as its name. */
 export const firstLine = (script: string): string =>
   script
     .split('\n')
@@ -33,13 +33,13 @@ export const firstLine = (script: string): string =>
 const languageOf = (info: string): string => info.split(/[ \t]/, 1)[0]?.toLowerCase() ?? '';
 
 /**
- * Where a shell block of the plan holds what nobody sees when reading it, in a sentence that names the block; undefined
- * where each is what it looks like. What is seen has to be what runs.
+ * Checks that the shell blocks of a plan are what a reader sees. Returns a sentence that names the first block with hidden
+ * text; undefined without one.
  */
 export const hiddenBlock = (plan: string): string | undefined => {
   const { too_deep } = readLeaves(plan);
   if (too_deep !== undefined)
-    return `Line ${too_deep} of the plan stands deeper than in ${DEEPEST} quotes and lists, and nothing from there on would be run.`;
+    return `Line ${too_deep} of the plan is nested in more than ${DEEPEST} quotes and lists, so nothing from there on would be run.`;
   const blocks = shellBlocks(plan);
   if (blocks.length === 0) return undefined;
   for (const [at, { script }] of blocks.entries()) {
@@ -61,7 +61,7 @@ interface Found {
   column: number;
 }
 
-// Blanks to the eye, and letters to the shell: it ends no word there.
+// Unicode spaces look like blanks, but do not separate words in a shell.
 const falseBlanks = (script: string): Found[] =>
   script.split('\n').flatMap((text, at) => {
     const found = /(?![ \t])\p{Zs}/u.exec(text);
@@ -78,15 +78,15 @@ const PUSHING: Partial<Record<string, string>> = {
 
 const nameOf = (script: string): string => [...visible(firstLine(script))].slice(0, 60).join('');
 
-// A terminal begins the line anew there, and a reader of Markdown begins another.
+// A terminal returns to the start of the line there; Markdown starts a new line.
 const returns = (plan: string): string | undefined => {
   const at = plan.search(/\r(?!\n)/);
   if (at < 0) return undefined;
   const line = plan.slice(0, at).split('\n').length;
-  return `A carriage return (␍) stands alone in line ${line} of the plan.`;
+  return `Line ${line} of the plan contains a carriage return (␍) without a line feed.`;
 };
 
-// What is read is the text with everything in it to be seen: a mark beside a fence can make other blocks of it.
+// Compares with the text in which invisible characters are made visible: one next to a fence can change the blocks.
 const otherBlocks = (plan: string, blocks: readonly ShellBlock[]): string | undefined => {
   const read = shellBlocks(visible(plan));
   const other = blocks.findIndex(

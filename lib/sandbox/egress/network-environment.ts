@@ -4,28 +4,30 @@ import { connect } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { type Locality, localityOf } from './address.ts';
 
-/** What the way out depends on besides its rules: names, this machine, and who listens on it. */
-export interface World {
-  /** All addresses of a name. Rejects where there are none. */
+/** The machine's network as the egress policy sees it: name resolution, own addresses and listeners. */
+export interface NetworkEnvironment {
+  /** All addresses of a name. Rejects if there are none. */
   resolve(host: string): Promise<string[]>;
-  /** Why an address is not for runs. */
+  /** Why a run may not reach an address. */
   locality(address: string): Locality | undefined;
-  /** Whether a name is this machine's own. */
+  /** Whether a name is this machine's host name. */
   isOwnName(host: string): boolean;
-  /** Whether a port is that of our own API. */
+  /** Whether a port is that of the daemon's API. */
   isOwnPort(port: number): boolean;
-  /** Whether a connection has come back to this machine, by its two addresses. */
+  /** Whether a connection led back to this machine, by its two addresses. */
   cameBack(local: string | undefined, remote: string | undefined): boolean;
   probe: DaemonProbe;
 }
 
-/** This machine as it is. `ownPort` is the port of our own API, once there is one. */
-export const createWorld = (ownPort: () => number | undefined): World => ({
+/** The network of this machine. `ownPort`: the port of the daemon's API, once it listens. */
+export const createNetworkEnvironment = (
+  ownPort: () => number | undefined,
+): NetworkEnvironment => ({
   resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
   locality: (address) => localityOf(address, ownAddresses()),
   isOwnName: (host) => host === hostname().toLowerCase(),
   isOwnPort: (port) => port === ownPort(),
-  // An address that is routed here without belonging to an interface is its own source.
+  // For an address that is routed here without an interface, both addresses are equal.
   cameBack: (local, remote) => local !== undefined && local === remote,
   probe: createDaemonProbe(ownPort),
 });
@@ -33,21 +35,21 @@ export const createWorld = (ownPort: () => number | undefined): World => ({
 const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
 
-/** What listens on a port of this machine, as far as it matters. */
+/** What listens on a port of this machine. */
 type Listener = 'other' | 'daemon' | 'silent';
 
-/** The header by which every answer of a daemon can be told. */
+/** The header that every response of a daemon has. */
 export const DAEMON_HEADER = 'x-dossier';
 
 const SILENT_MS = 3000;
 const MOST_BYTES = 65_536;
 
-/** Tells Dossier's daemons from everything else that listens on this machine. Never rejects. */
+/** Recognizes Dossier daemons among the listeners of this machine. Never rejects. */
 export const createDaemonProbe = (ownPort: () => number | undefined) => {
   const known = new Map<string, Listener>();
   return {
     listeners,
-    /** Asks it once; the answer holds as long as the same socket listens. `silent`: it said nothing, and is asked again. */
+    /** Probes a listener once, and again when another socket listens. `silent`: it did not answer, and is probed again. */
     ask: async (address: string, port: number): Promise<Listener> => {
       if (port === ownPort()) return 'daemon';
       const sockets = await listeners(port);
@@ -55,7 +57,7 @@ export const createDaemonProbe = (ownPort: () => number | undefined) => {
       const before = known.get(key);
       if (before !== undefined) return before;
       const answer = await greet(address, port);
-      // Where nobody can see the sockets, it is asked each time.
+      // Without /proc it is probed each time.
       if (sockets !== '' && answer !== 'silent') known.set(key, answer);
       if (known.size > MOST_KNOWN) known.clear();
       return answer;
@@ -67,7 +69,7 @@ type DaemonProbe = ReturnType<typeof createDaemonProbe>;
 const MOST_KNOWN = 1000;
 const LISTENING = '0A';
 
-/** The sockets that listen on a port, as a word that is another one when they are others. */
+/** The inodes of the sockets that listen on a port; empty without /proc. */
 const listeners = async (port: number): Promise<string> => {
   const tables = await Promise.all(
     ['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'latin1').catch(() => '')),
@@ -80,7 +82,7 @@ const listeners = async (port: number): Promise<string> => {
   return inodes.sort().join(' ');
 };
 
-// The end of our request is told at once: what knows no HTTP hangs up then, or says what it has to say.
+// Ends the sending side at once, so that a server of another protocol closes or answers.
 const greet = (host: string, port: number): Promise<Listener> =>
   new Promise((resolve) => {
     const name = host.includes(':') ? `[${host}]` : host;

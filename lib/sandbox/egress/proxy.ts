@@ -10,14 +10,14 @@ import type { Duplex } from 'node:stream';
 import { orElse } from '../../../store/base/or-else.ts';
 import { type Authority, authorityText, readAuthority } from './authority.ts';
 import { createHttp, IDLE_MS, serveHttp } from './bounded-http.ts';
-import { type Way, type WayRules, wayTo } from './egress-policy.ts';
+import { decideRoute, type EgressRules, type Route } from './egress-policy.ts';
 import type { RunLimits } from './limits.ts';
 import { answerMcp, type McpDoor, problem } from './mcp-door.ts';
-import type { World } from './network-environment.ts';
+import type { NetworkEnvironment } from './network-environment.ts';
 import { join, reach, reachUpstream, Unreached } from './reach.ts';
 import { isLoopback } from './rules.ts';
 
-/** A goal that a run reached, or was refused. */
+/** A destination that a run reached or was refused. */
 export interface NetworkNews {
   host: string;
   port: number;
@@ -26,21 +26,23 @@ export interface NetworkNews {
 }
 
 interface ProxyOptions {
-  rules: WayRules;
-  world: World;
-  /** The port inside that leads here: a request for it by name is for the daemon's MCP server. */
+  rules: EgressRules;
+  network: NetworkEnvironment;
+  /** The port inside that leads here: a request to it is for the daemon's MCP server. */
   port: number;
   mcp: McpDoor;
   limits: RunLimits;
   tell: (told: NetworkNews) => void;
 }
 
-/** The way out of one run: CONNECT, requests in absolute form, and MCP. Takes one connection. Survives whatever it is sent. */
+/** The proxy of one run: CONNECT, requests in absolute form, and MCP. The returned function serves one connection. */
 export const createProxy = (options: ProxyOptions): ((socket: Socket) => void) => {
   const { limits, mcp } = options;
   const inner = createHttp(limits, (request, response) => answerMcp(request, response, mcp));
-  // One CONNECT for a connection: each level within another would add to what is kept of the connection.
-  inner.on('connect', (_request, socket: Duplex) => end(socket, 400, 'This is a tunnel already'));
+  // One CONNECT per connection: nested tunnels would add state without limit.
+  inner.on('connect', (_request, socket: Duplex) =>
+    end(socket, 400, 'CONNECT inside a tunnel is not supported'),
+  );
   const outer = createHttp(limits, (request, response) => serve(request, response, options));
   outer.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.setTimeout(IDLE_MS);
@@ -58,17 +60,21 @@ const serve = async (
   if (url.startsWith('/')) return answerMcp(request, response, options.mcp);
   const asked = absolute(url);
   if (asked === undefined)
-    return problem(response, 400, 'This is a proxy: for https use CONNECT, for http the whole URL');
+    return problem(
+      response,
+      400,
+      'This is a proxy: use CONNECT for https, and the whole URL for http',
+    );
   if (isOwn(asked.goal, options)) {
     request.url = `${asked.url.pathname}${asked.url.search}`;
     return answerMcp(request, response, options.mcp);
   }
   const { goal } = asked;
-  const { rules, world, tell } = options;
+  const { rules, network, tell } = options;
   try {
-    const way = await wayTo(goal, 'http', rules, world);
+    const route = await decideRoute(goal, 'http', rules, network);
     const reached = (): void => tell({ ...goal, allowed: true });
-    await forward(request, response, { ...asked, way, reached }, world);
+    await forward(request, response, { ...asked, route, reached }, network);
   } catch (error) {
     const { status, reason } = refusal(goal, error, tell);
     problem(response, status, reason);
@@ -87,16 +93,16 @@ const connect = async (
   options: ProxyOptions,
 ): Promise<void> => {
   const goal = readAuthority(request.url ?? '');
-  if (goal === undefined) return end(socket, 400, 'CONNECT wants HOST:PORT');
+  if (goal === undefined) return end(socket, 400, 'CONNECT needs HOST:PORT');
   if (isOwn(goal, options)) {
     socket.write(ESTABLISHED);
     if (head.length > 0) socket.unshift(head);
     inner.emit('connection', socket);
     return;
   }
-  const { rules, world, tell } = options;
+  const { rules, network, tell } = options;
   try {
-    const far = await reach(goal, await wayTo(goal, 'https', rules, world), world);
+    const far = await reach(goal, await decideRoute(goal, 'https', rules, network), network);
     tell({ ...goal, allowed: true });
     if (socket.destroyed) return void far.destroy();
     socket.write(ESTABLISHED);
@@ -125,7 +131,7 @@ const end = (socket: Duplex, status: number, why: string): void => {
     'connection: close',
   ];
   socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);
-  // The other side has its answer: whatever it sends now, and its silence, ends the connection.
+  // After the answer, close on further data or after 5 s.
   socket.once('data', () => socket.destroy());
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(late));
@@ -157,20 +163,20 @@ const isOwn = ({ host, port }: Authority, options: ProxyOptions): boolean =>
 interface Asked {
   url: URL;
   goal: Authority;
-  way: Way;
+  route: Route;
   /** Called once there is a connection. */
   reached: () => void;
 }
 
-/** Passes a request in absolute form on, and its answer back. Rejects with Unreached. */
+/** Forwards a request in absolute form and its response. Rejects with Unreached. */
 const forward = async (
   from: IncomingMessage,
   to: ServerResponse,
-  { url, goal, way, reached }: Asked,
-  world: World,
+  { url, goal, route, reached }: Asked,
+  network: NetworkEnvironment,
 ): Promise<void> => {
-  const behind = way.kind === 'upstream' ? way.upstream : undefined;
-  const socket = behind ? await reachUpstream(behind) : await reach(goal, way, world);
+  const behind = route.kind === 'upstream' ? route.upstream : undefined;
+  const socket = behind ? await reachUpstream(behind) : await reach(goal, route, network);
   reached();
   const own = behind?.authorization && { 'proxy-authorization': behind.authorization };
   const onward = request({
@@ -198,7 +204,7 @@ const forward = async (
 const hostOf = (goal: Authority): string =>
   goal.port === 80 ? authorityText(goal).replace(/:80$/, '') : authorityText(goal);
 
-// What is between us and one neighbour, and a credential that a program has for a proxy.
+// Hop-by-hop headers, and a program's credential for a proxy.
 const HOP = new Set([
   ...['connection', 'proxy-connection', 'proxy-authorization', 'proxy-authenticate', 'keep-alive'],
   ...['te', 'trailer', 'upgrade', 'host'],

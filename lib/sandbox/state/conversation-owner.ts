@@ -7,14 +7,14 @@ import type { Conversation, JsonObject } from './rules.ts';
 interface Looked {
   rule: Conversation;
   cwd: string;
-  /** Its place says already that it is of this project. */
+  /** Its path already shows that it belongs to this project. */
   placed: boolean;
-  /** What stands before this byte was there already. */
+  /** Bytes before this offset existed already. */
   from?: number;
 }
 
-/** Why a conversation is none of this project; undefined where it is one. */
-export const notOfProject = async (
+/** Why a conversation does not belong to this project; undefined if it does. */
+export const whyOtherProject = async (
   bytes: Buffer,
   { rule, cwd, placed, from = 0 }: Looked,
 ): Promise<string | undefined> => {
@@ -29,7 +29,7 @@ export const notOfProject = async (
 };
 
 const saidBy = (record: JsonObject | undefined, rule: Conversation, cwd: string) => {
-  if (record === undefined) return 'it is no JSON, or too long';
+  if (record === undefined) return 'it is not JSON, or too long';
   const project = rule.project(record) ?? undefined;
   if (project === undefined) return 'nothing';
   return isProject(project, cwd) ? 'ours' : 'it names another project';
@@ -38,8 +38,8 @@ const saidBy = (record: JsonObject | undefined, rule: Conversation, cwd: string)
 const isProject = (value: unknown, cwd: string): boolean =>
   typeof value === 'string' && (value === sha256(cwd) || isAtOrBelow(normalize(value), cwd));
 
-/** Why a conversation is no growth of what was there before; undefined where it is one. */
-export const notGrown = (
+/** Why a conversation does not extend its former content; undefined if it does. */
+export const whyNotGrown = (
   before: Buffer,
   after: Buffer,
   { messages }: Conversation,
@@ -48,7 +48,7 @@ export const notGrown = (
     messages === undefined
       ? after.subarray(0, before.length).equals(before)
       : isGrown(objectIn(before), objectIn(after), messages);
-  return grown ? undefined : 'it is no growth of what was there';
+  return grown ? undefined : 'it does not extend the former content';
 };
 
 const isGrown = (
@@ -68,7 +68,7 @@ const isGrown = (
 
 const MAY_CHANGE = new Set(['lastUpdated', 'summary']);
 
-/** Whether two values of JSON are the same, in whatever order their keys are written. */
+/** Whether two JSON values are equal, independent of the order of keys. */
 export const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one, ordered) === JSON.stringify(other, ordered);
 
@@ -79,7 +79,7 @@ const LARGEST_WHOLE = 16 * 1024 * 1024;
 const LONGEST_LINE = 16 * 1024 * 1024;
 const AT_ONCE = 1024 * 1024;
 
-/** The records of a conversation that end behind a byte; undefined for what is none. */
+/** The records of a conversation that end after an offset; undefined for an invalid one. */
 const recordsOf = async function* (
   bytes: Buffer,
   { messages }: Conversation,
@@ -91,12 +91,12 @@ const recordsOf = async function* (
   }
   for await (const { line, isCut } of linesOf(bytes, from)) {
     const record = line.length > LONGEST_LINE ? undefined : objectIn(line);
-    // The last, that was cut off as it was written, is no record yet.
+    // The last line may be incomplete, and then is no record.
     if (record !== undefined || !isCut || line.length > LONGEST_LINE) yield record;
   }
 };
 
-// Others get their turn meanwhile.
+// Yields to the event loop after each megabyte.
 const linesOf = async function* (bytes: Buffer, from: number) {
   let looked = from;
   // A negative offset counts from the end.
@@ -114,7 +114,7 @@ const linesOf = async function* (bytes: Buffer, from: number) {
 
 const NEWLINE = 10;
 
-/** The JSON object that bytes or a text hold; undefined for all else. */
+/** Parses a JSON object; undefined for anything else. */
 export const objectIn = (text: Buffer | string | undefined): JsonObject | undefined => {
   if (text === undefined || text.length > LARGEST_WHOLE) return undefined;
   const value = orElse((): unknown => JSON.parse(text.toString()), undefined);

@@ -1,72 +1,72 @@
 import { basename } from 'node:path';
 import { sha256 } from '../../../store/base/sha256.ts';
 
-/** Where an agent keeps its own, and what of it goes which way. Patterns are relative to it; `*` is within a name. */
+/** A path where an agent keeps its state, and what is copied and returned. Patterns are relative to it. */
 export interface StatePlace {
   /** Absolute; a directory, or a file. */
   path: string;
-  /** Absent for places that nobody here knows: all is copied, and nothing returns but what `returns` names. */
+  /** Absent for unknown paths: everything is copied, and only what `returns` names comes back. */
   rules?: StateRules;
 }
 
 export interface StateRules {
-  /** Not copied: others' sessions, logs, caches, databases. */
+  /** Not copied: other sessions, logs, caches, databases. */
   left?: readonly string[];
-  /** Seen as they are, read-only: large, and nothing that a run has to write. */
+  /** Directories that are mounted read-only instead of copied, because they are large. */
   shared?: readonly string[];
   /**
-   * Conversations, by pattern; the first that matches counts. `{project}` and `{hash}` stand for the worktree: what matches
-   * such a pattern is of this project by its place, and is copied. Of the others one is copied that has the id of the agent's
-   * session in its name and names this project. None returns but a new one of this project, or one that was copied and grew.
+   * Conversations by pattern; the first match counts. `{project}` and `{hash}` stand for the worktree: a match belongs to this
+   * project and is copied. With another pattern, a conversation is copied if its name has the agent's session id and its
+   * content names this project. Only new conversations of this project, and copied ones that grew, return.
    */
   sessions?: Readonly<Record<string, Conversation>>;
-  /** Of an agent that names the directory of a project anew. */
+  /** For agents that give each project a directory with a marker file. */
   claims?: Claims;
-  /** Stays in the copy from turn to turn of a session, and never returns: databases. */
+  /** Stays in the copy between turns of a session and never returns: databases. */
   kept?: readonly string[];
-  /** Files with a login, by their names (`''` where the place is one). */
+  /** Files with a login, by name (`''` if the path itself is the file). */
   logins?: Readonly<Record<string, LoginRule>>;
-  /** Files that return whole, as the operator names them. */
+  /** Files that return whole, named by the operator. */
   returns?: readonly string[];
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface Conversation {
-  /** The project that a record states, as a path or its SHA-256; undefined where it states none. */
+  /** The project that a record names, as a path or its SHA-256; undefined if it names none. */
   project: (record: JsonObject) => unknown;
-  /** Which statements have to name this project: each, where left out. */
+  /** Whether only the first record that names a project counts; default: all. */
   counts?: 'first';
-  /** One JSON object, written anew as a whole, with its messages under this key. Else a JSON object on each line, appended. */
+  /** For one JSON object that is rewritten: the key of its messages. Absent for JSON lines that are appended. */
   messages?: string;
 }
 
-/** A directory belongs to the project whose path the file `marker` in it holds. */
+/** Directories that belong to the project whose path their `marker` file contains. */
 export interface Claims {
-  /** Of all such directories. */
+  /** The parent of these directories. */
   within: string;
   marker: string;
-  /** What a directory is named after its project, if need be with a number behind. */
+  /** The name of a project's directory, to which the agent may add a number. */
   name: (project: string) => string;
 }
 
 export interface LoginRule {
-  /** Where in the file the login is; `*`: one under each key; left out: all of it. */
+  /** The key of the login in the file; `*`: one under each key; absent: the whole file. */
   at?: string;
-  /** The values of it that return, by dotted paths, where it is a refresh of the same account. Never a new key. */
+  /** Values that return after a refresh of the same account, by dotted paths. New keys never return. */
   renewed: readonly string[];
-  /** The value that a refresh needs. While it is still the operator's, nothing has to return. */
+  /** The refresh token. While it is unchanged, nothing needs to return. */
   refresh?: string;
-  /** What it says of whose it is, by any names; undefined and null say nothing. */
+  /** The account that the login states, as any names and values; undefined and null state nothing. */
   account: (login: JsonObject) => JsonObject;
-  /** Values that are the same after a refresh, and say nothing of the account. */
+  /** Values that a refresh does not change, apart from the account. */
   fixed?: readonly string[];
-  /** It holds no secret, and says only whose the logins beside it are. */
+  /** The file has no secret and only states the account of the agent's other logins. */
   tells?: true;
 }
 
-/** What the patterns of one run stand for. */
-export interface Mine {
+/** The project and session of one run, which patterns refer to. */
+export interface RunScope {
   cwd: string;
   native_session_id?: string | undefined;
 }
@@ -75,52 +75,52 @@ export interface Mine {
 export const matchesPattern = (
   path: string,
   patterns: readonly string[] = [],
-  mine: Mine,
-): boolean => patterns.some((pattern) => matcherOf(pattern, mine).test(path));
+  scope: RunScope,
+): boolean => patterns.some((pattern) => matcherOf(pattern, scope).test(path));
 
-const matcherOf = (pattern: string, mine: Mine): RegExp => {
-  const known = matchers.get(mine) ?? new Map<string, RegExp>();
-  matchers.set(mine, known);
-  const matcher = known.get(pattern) ?? regExpOf(resolved(pattern, mine));
+const matcherOf = (pattern: string, scope: RunScope): RegExp => {
+  const known = matchers.get(scope) ?? new Map<string, RegExp>();
+  matchers.set(scope, known);
+  const matcher = known.get(pattern) ?? regExpOf(resolved(pattern, scope));
   known.set(pattern, matcher);
   return matcher;
 };
 
-/** Of each run: there may be tens of thousands of files. */
-const matchers = new WeakMap<Mine, Map<string, RegExp>>();
+/** Cached per run, which may have tens of thousands of files. */
+const matchers = new WeakMap<RunScope, Map<string, RegExp>>();
 
-/** The pattern of the conversations that a path is one of. */
+/** The conversation pattern that a path matches. */
 export const sessionPattern = (
   path: string,
   { sessions = {} }: StateRules,
-  mine: Mine,
+  scope: RunScope,
 ): string | undefined =>
-  Object.keys(sessions).find((pattern) => matchesPattern(path, [pattern], mine));
+  Object.keys(sessions).find((pattern) => matchesPattern(path, [pattern], scope));
 
-/** Whether what matches is of this project by its place alone. */
-export const isOfWorktree = (pattern: string): boolean => /\{(project|hash)\}/.test(pattern);
+/** Whether a match belongs to this project by its path alone. */
+export const isProjectPattern = (pattern: string): boolean => /\{(project|hash)\}/.test(pattern);
 
-/** Whether a conversation may be this run's own, as its path has it. */
-export const isMine = (path: string, rules: StateRules, mine: Mine): boolean => {
-  const pattern = sessionPattern(path, rules, mine);
-  return pattern !== undefined && (isOfWorktree(pattern) || hasId(path, mine));
+/** Whether a path may be a conversation of this run. */
+export const isOwnConversation = (path: string, rules: StateRules, scope: RunScope): boolean => {
+  const pattern = sessionPattern(path, rules, scope);
+  return pattern !== undefined && (isProjectPattern(pattern) || hasSessionId(path, scope));
 };
 
-/** Whether the id of the agent's session is in its name. An agent says what its id is: so it has to be all of it. */
-export const hasId = (path: string, { native_session_id: id = '' }: Mine): boolean => {
+/** Whether a file name ends with the agent's session id, as a whole word: the id comes from the agent. */
+export const hasSessionId = (path: string, { native_session_id: id = '' }: RunScope): boolean => {
   const stem = basename(path).replace(/\.jsonl?$/, '');
   return id !== '' && (stem === id || stem.endsWith(`-${id}`));
 };
 
-/** Whether below a directory there may be what matches one of the patterns. */
+/** Whether a directory may contain a match of one of the patterns. */
 export const mayHold = (
   directory: string,
   patterns: readonly string[] = [],
-  mine: Mine,
+  scope: RunScope,
 ): boolean => {
   const names = directory.split('/');
   return patterns.some((pattern) => {
-    const parts = resolved(pattern, mine).split('/');
+    const parts = resolved(pattern, scope).split('/');
     const deep = parts.indexOf('**');
     const fixed = deep === -1 ? parts.slice(0, -1) : parts.slice(0, deep);
     if (deep === -1 && names.length > fixed.length) return false;
@@ -131,10 +131,10 @@ export const mayHold = (
   });
 };
 
-const resolved = (pattern: string, { cwd }: Mine): string =>
+const resolved = (pattern: string, { cwd }: RunScope): string =>
   pattern.replace('{project}', () => projectOf(cwd)).replace('{hash}', () => sha256(cwd));
 
-// As Claude Code and Qwen Code name the directory of a project.
+// The directory name of a project in Claude Code and Qwen Code.
 const projectOf = (cwd: string): string => cwd.replace(/[^a-zA-Z0-9]/g, '-');
 
 const regExpOf = (pattern: string): RegExp => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { messageOf } from '../../../store/base/message-of.ts';
-import { notGrown, notOfProject } from './conversation-owner.ts';
+import { whyNotGrown, whyOtherProject } from './conversation-owner.ts';
 import {
   bytesOf,
   CHANGED,
@@ -14,56 +14,56 @@ import {
 } from './files.ts';
 import {
   type Claims,
-  hasId,
-  isMine,
-  isOfWorktree,
-  type Mine,
+  hasSessionId,
+  isOwnConversation,
+  isProjectPattern,
   matchesPattern,
   mayHold,
+  type RunScope,
   type StateRules,
   sessionPattern,
 } from './rules.ts';
 
-/** What was not returned. */
+/** A file that was not returned. */
 export interface Left {
   path: string;
   why: string;
 }
 
 interface Open {
-  /** The real place, and its copy. */
+  /** The agent's real path, and its copy. */
   root: string;
   copy: string;
   rules: StateRules;
-  mine: Mine;
+  scope: RunScope;
 }
 
-/** Of what was there and the run was shown, by its path, how it was then. */
+/** Stamps of the real files that the run was shown, by path. */
 export type Shown = ReadonlyMap<string, string>;
 
-// At a time; conversations that a run began, or went on with.
+// Limits of one return.
 const MOST_FILES = 200;
 const MOST_BYTES = 256 * 1024 * 1024;
 const MOST_LOOKED_AT = 20_000;
 
-/** What of the real place stands in its copy as the run begins, and may come back. */
+/** The real files that the run is shown and that may return. */
 export const shownIn = async (open: Open): Promise<Shown> => {
-  const { root, copy, rules, mine } = open;
+  const { root, copy, rules, scope } = open;
   const shown = new Map<string, string>();
   for (const path of (await candidatesIn(open)).paths) {
     const stamp = await stampAt(join(root, path));
     if (stamp === undefined) continue;
-    // Of what goes on with an older copy, only what is still the same was shown.
+    // In a copy from an earlier turn, a file was shown only if it is still equal.
     const was = isWhole(path, open)
       ? await isEqual(join(root, path), join(copy, path))
-      : isMine(path, rules, mine);
+      : isOwnConversation(path, rules, scope);
     if (was) shown.set(path, stamp);
   }
   return shown;
 };
 
-const isWhole = (path: string, { rules, mine }: Open): boolean =>
-  matchesPattern(path, rules.returns, mine);
+const isWhole = (path: string, { rules, scope }: Open): boolean =>
+  matchesPattern(path, rules.returns, scope);
 
 const isEqual = async (one: string, other: string): Promise<boolean> => {
   const [here, there] = await Promise.all(
@@ -77,18 +77,18 @@ interface Candidates {
   left: Left[];
 }
 
-/** The files of a copy that are what may return. No link is followed. */
+/** The files of a copy that may return. Follows no links. */
 const candidatesIn = async (open: Open): Promise<Candidates> => {
   const patterns = [...Object.keys(open.rules.sessions ?? {}), ...(open.rules.returns ?? [])];
   return patterns.length === 0 ? { paths: [], left: [] } : lookFor(patterns, open);
 };
 
-const lookFor = async (patterns: readonly string[], { copy, mine }: Open): Promise<Candidates> => {
+const lookFor = async (patterns: readonly string[], { copy, scope }: Open): Promise<Candidates> => {
   const found: Candidates = { paths: [], left: [] };
   let looked = 0;
-  for await (const { path, entry } of below(copy, (at) => mayHold(at, patterns, mine))) {
-    if (!entry.isText) found.left.push({ path, why: 'its name is no UTF-8' });
-    else if (entry.isFile && matchesPattern(path, patterns, mine)) found.paths.push(path);
+  for await (const { path, entry } of below(copy, (at) => mayHold(at, patterns, scope))) {
+    if (!entry.isText) found.left.push({ path, why: 'its name is not UTF-8' });
+    else if (entry.isFile && matchesPattern(path, patterns, scope)) found.paths.push(path);
     looked += 1;
     if (looked < MOST_LOOKED_AT) continue;
     found.left.push({ path, why: `there are ${MOST_LOOKED_AT} files or more` });
@@ -97,7 +97,7 @@ const lookFor = async (patterns: readonly string[], { copy, mine }: Open): Promi
   return found;
 };
 
-/** What is in a directory, and in those below it that may hold what is looked for. */
+/** Walks a directory and those below it that `mayEnter` allows. */
 const below = async function* (root: string, mayEnter: (path: string) => boolean) {
   const directories = [''];
   for (const under of directories) {
@@ -113,8 +113,8 @@ interface Closing extends Open {
   shown: Shown;
 }
 
-/** Returns what may, and answers what did not, and why. */
-export const giveBack = async (open: Closing): Promise<Left[]> => {
+/** Copies back the files that may return. Resolves with those that were not returned, and why. */
+export const syncBack = async (open: Closing): Promise<Left[]> => {
   const { paths, left } = await candidatesIn(open);
   let [files, bytes] = [0, 0];
   for (const path of paths.toSorted((a, b) => rankOf(a, open) - rankOf(b, open))) {
@@ -132,16 +132,16 @@ export const giveBack = async (open: Closing): Promise<Left[]> => {
     .map(({ path, why }) => ({ path: join(open.root, path), why }));
 };
 
-// What was there, then the conversation of the run itself, then all else that is new.
-const rankOf = (path: string, { shown, mine }: Closing): number => {
+// Order: files that existed, the conversation of this run, other new files.
+const rankOf = (path: string, { shown, scope }: Closing): number => {
   if (shown.has(path)) return 0;
-  return hasId(path, mine) ? 1 : 2;
+  return hasSessionId(path, scope) ? 1 : 2;
 };
 
-const NOT_SHOWN = 'it was there, and was not shown to the run';
-const NO_ROOM = `${MOST_FILES} files, or 256 MB, have come back already`;
+const NOT_SHOWN = 'it existed before, and the run was not shown it';
+const NO_ROOM = `the limit of ${MOST_FILES} files or 256 MB is reached`;
 
-/** How many bytes were written; undefined where all is as it was. */
+/** The number of bytes written; undefined if the file has not changed. */
 const returnFile = async (open: Closing, path: string): Promise<number | undefined> => {
   const { root, copy, shown } = open;
   const target = join(root, path);
@@ -163,23 +163,23 @@ const assertReturns = async (
   bytes: Buffer,
   now: Buffer | undefined,
 ): Promise<void> => {
-  const { rules, mine } = open;
+  const { rules, scope } = open;
   if (isWhole(path, open)) return;
-  const pattern = sessionPattern(path, rules, mine);
+  const pattern = sessionPattern(path, rules, scope);
   const rule = pattern === undefined ? undefined : rules.sessions?.[pattern];
-  if (pattern === undefined || rule === undefined) throw new NotReturned('nobody knows what it is');
+  if (pattern === undefined || rule === undefined) throw new NotReturned('no rule allows it');
   const from = rule.messages === undefined ? now?.length : 0;
-  const looked = { rule, cwd: mine.cwd, placed: isOfWorktree(pattern), from: from ?? 0 };
+  const looked = { rule, cwd: scope.cwd, placed: isProjectPattern(pattern), from: from ?? 0 };
   const why =
-    (now && notGrown(now, bytes, rule)) ??
-    (await notOfProject(bytes, looked)) ??
-    (isOfWorktree(pattern) ? undefined : await notClaimed(open, path));
+    (now && whyNotGrown(now, bytes, rule)) ??
+    (await whyOtherProject(bytes, looked)) ??
+    (isProjectPattern(pattern) ? undefined : await whyNotClaimed(open, path));
   if (why !== undefined) throw new NotReturned(why);
 };
 
 const create = async (open: Closing, path: string, bytes: Buffer): Promise<void> => {
-  const pattern = sessionPattern(path, open.rules, open.mine);
-  const isPlaced = pattern === undefined || isOfWorktree(pattern);
+  const pattern = sessionPattern(path, open.rules, open.scope);
+  const isPlaced = pattern === undefined || isProjectPattern(pattern);
   if (!isPlaced && !isWhole(path, open)) await claim(open, path);
   await createAt(open.root, path, bytes);
 };
@@ -187,29 +187,33 @@ const create = async (open: Closing, path: string, bytes: Buffer): Promise<void>
 interface Place {
   root: string;
   rules: StateRules;
-  mine: Mine;
+  scope: RunScope;
 }
 
-/** Why the directory that a conversation lies in is not this project's; one that is not there yet may become so. */
-const notClaimed = async (
-  { root, rules: { claims }, mine }: Place,
+/** Why a conversation's directory does not belong to this project; undefined if it does or does not exist yet. */
+const whyNotClaimed = async (
+  { root, rules: { claims }, scope }: Place,
   path: string,
 ): Promise<string | undefined> => {
   if (claims === undefined) return undefined;
   const directory = directoryOf(path, claims);
   const name = directory.slice(claims.within.length + 1);
   if (!(await isThere(join(root, directory))))
-    return isNamedAfter(name, claims.name(mine.cwd)) ? undefined : 'its directory has another name';
+    return isNamedAfter(name, claims.name(scope.cwd))
+      ? undefined
+      : 'its directory has another name';
   const marker = await bytesOf(join(root, directory, claims.marker), LONGEST).catch(() => '');
-  return marker.toString().trim() === mine.cwd ? undefined : "its directory is another project's";
+  return marker.toString().trim() === scope.cwd
+    ? undefined
+    : 'its directory belongs to another project';
 };
 
-/** Makes that directory this project's where it is not there yet: no other project takes it then. */
-const claim = async ({ root, rules: { claims }, mine }: Place, path: string): Promise<void> => {
+/** Creates that directory with this project's marker, unless it exists. */
+const claim = async ({ root, rules: { claims }, scope }: Place, path: string): Promise<void> => {
   if (claims === undefined) return;
   const directory = directoryOf(path, claims);
   if (await isThere(join(root, directory))) return;
-  await createAt(root, join(directory, claims.marker), Buffer.from(mine.cwd));
+  await createAt(root, join(directory, claims.marker), Buffer.from(scope.cwd));
 };
 
 const LONGEST = 65_536;

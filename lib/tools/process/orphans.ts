@@ -8,12 +8,16 @@ import { OWN_LIMIT, runLimit } from './run-limit.ts';
 import type { ProcessRun, Runs } from './runs.ts';
 
 /**
- * Takes a run whose program has ended out of the table: at once if nothing of it is left, else when the last of it has gone,
- * and tells of that. What has the limit of a run that nobody knows counts as left of this one.
+ * Removes a run whose program has ended from the table: at once if it has no process left, else when its last process has
+ * ended, after reporting them. A process with the lock limit of an unknown run counts as part of this one.
  */
-export const leaveOnceGone = async (runs: Runs, run: ProcessRun, traces: Traces): Promise<void> => {
+export const removeOnceExited = async (
+  runs: Runs,
+  run: ProcessRun,
+  traces: Traces,
+): Promise<void> => {
   const sure = await processesOf(run.marker, traces);
-  const left = sure.length > 0 ? sure : await strangers(runs, run);
+  const left = sure.length > 0 ? sure : await possibleOrphans(runs, run);
   if (left.length === 0) {
     runs.leave(run);
     return;
@@ -29,11 +33,11 @@ export const leaveOnceGone = async (runs: Runs, run: ProcessRun, traces: Traces)
 const LOOK_AGAIN_MS = 1000;
 
 const remaining = async (runs: Runs, run: ProcessRun, traces: Traces): Promise<number> =>
-  (await processesOf(run.marker, traces)).length + (await strangers(runs, run)).length;
+  (await processesOf(run.marker, traces)).length + (await possibleOrphans(runs, run)).length;
 
-// Who lowered the limit of a run further has one that is no run's. Whose parents are older than the run, and no keepers of
-// orphans, is not of it; nor is who can do nothing as the operator: both are there while another daemon has runs.
-const strangers = async (runs: Runs, run: ProcessRun): Promise<number[]> => {
+// A process that lowered its limit further has one of no known run. Excludes processes whose ancestors are older than the
+// run and not its reaper, and processes without the operator's rights: both exist while another daemon has runs.
+const possibleOrphans = async (runs: Runs, run: ProcessRun): Promise<number[]> => {
   if (run.sandboxed || !run.loopback) return [];
   const rows = await readProcesses();
   const known = new Set([...runs.live].map(({ marker }) => runLimit(marker)));
@@ -43,9 +47,9 @@ const strangers = async (runs: Runs, run: ProcessRun): Promise<number[]> => {
     .filter((row) => !known.has(row.limit) && !ours.has(row.pid) && row.mark === undefined)
     .filter((row) => !hasExited(row) && mayActAsUs(row.pid));
   const reaper = found.length > 0 ? await runs.reaper() : undefined;
-  const keepers = [{ pid: process.pid, reaper: reaper ?? 0, since: run.ticks }];
+  const daemons = [{ pid: process.pid, reaper: reaper ?? 0, since: run.ticks }];
   return found
-    .filter((row) => reaper === undefined || isUnknownOrigin(row, rows, { keepers }))
+    .filter((row) => reaper === undefined || isUnknownOrigin(row, rows, { daemons }))
     .map(({ pid }) => pid);
 };
 

@@ -5,7 +5,7 @@ import { findProgram } from './find-program.ts';
 const ANSWER_MS = 5000;
 const ANSWER_BYTES = 262_144;
 
-/** The host that the operator's ssh configuration means by a name; undefined where ssh is not there, or does not say. */
+/** The host name that the operator's ssh configuration has for an alias; undefined without ssh or without an answer. */
 export const sshHost = async (name: string, env: Environment): Promise<string | undefined> => {
   const program = findProgram('ssh', env);
   if (program === undefined || !/^[A-Za-z0-9][\w.-]*$/.test(name)) return undefined;
@@ -18,11 +18,11 @@ export const sshHost = async (name: string, env: Environment): Promise<string | 
 const TIMEOUT_MS = 300_000;
 
 /**
- * Has the whole file system of a directory written to its disk, as syncfs does, which Node does not have. False where no
- * program here does that: `sync -f` is of the GNU coreutils.
+ * Flushes the file system of a directory to disk, like syncfs, which Node lacks. False if no program can do it: `sync -f` is
+ * part of GNU coreutils.
  */
 export const syncDisk = async (directory: string, env: Environment): Promise<boolean> => {
-  // Elsewhere it takes no option, and does not wait for the disk.
+  // On other systems `sync` has no -f and does not wait for the disk.
   const program = process.platform === 'linux' ? findProgram('sync', env) : undefined;
   if (program === undefined) return false;
   const run = { cwd: directory, env, timeout_ms: TIMEOUT_MS, max_bytes: 65_536 };

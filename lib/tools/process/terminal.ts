@@ -3,15 +3,14 @@ import { once } from 'node:events';
 import { findProgram } from './find-program.ts';
 
 /**
- * Runs a program as the operator would who types it: with all of their environment, at their terminal. Answers its exit
- * code; null where a signal ended it.
+ * Runs a program at the operator's terminal with their whole environment. Returns its exit code; null if a signal ended it.
  */
 export const runAtTerminal = async (
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<number | null> => {
-  // Ctrl-C is for the program.
+  // Ctrl-C goes to the program only.
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore);
   try {
@@ -22,7 +21,7 @@ export const runAtTerminal = async (
   }
 };
 
-/** What such a program writes, without the line's end; undefined where it fails. */
+/** The output of a program without its final newline; undefined if the program fails. */
 export const outputOf = (
   program: string,
   args: readonly string[],
@@ -37,33 +36,33 @@ export const outputOf = (
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
- * Opens a file in the operator's editor ($VISUAL, $EDITOR, else vi), as git does, until it is left. Answers why nothing
- * was edited.
+ * Opens a file in the operator's editor ($VISUAL, $EDITOR, else vi), as git does, and waits until it exits. Returns an error
+ * message, or undefined.
  */
 export const editFile = async (
   path: string,
   source: NodeJS.ProcessEnv,
 ): Promise<string | undefined> => {
   const editor = source.VISUAL || source.EDITOR || findProgram('vi', { PATH: source.PATH ?? '' });
-  if (editor === undefined) return 'There is no editor: name one in EDITOR.';
+  if (editor === undefined) return 'No editor found. Set EDITOR.';
   const code = await runAtTerminal('/bin/sh', ['-c', `${editor} "$@"`, editor, path], source);
   return code === 0 ? undefined : `The editor (${editor}) ended with ${code ?? 'a signal'}.`;
 };
 
 /**
- * Shows a text by the operator's pager ($PAGER, else less), as git does, until it is left. False: there is none, or it
- * cannot be started, and nothing was shown.
+ * Shows a text in the operator's pager ($PAGER, else less), as git does, and waits until it exits. False if there is no
+ * pager or it cannot be started.
  */
 export const showByPager = async (text: string, source: NodeJS.ProcessEnv): Promise<boolean> => {
   const pager = source.PAGER ?? findProgram('less', { PATH: source.PATH ?? '' });
   if (pager === undefined || pager.trim() === '') return false;
-  // Ctrl-C is for the pager: it would be left alone with the terminal.
+  // Ctrl-C goes to the pager only; this process must not exit before it.
   process.on('SIGINT', () => undefined);
   const child = spawn('/bin/sh', ['-c', pager], {
     env: { LESS: 'FRX', ...source },
     stdio: ['pipe', 'inherit', 'inherit'],
   });
-  // Who leaves before the end has read enough.
+  // The operator may quit before the end of the text.
   child.stdin.on('error', () => undefined).end(text);
   const [code] = await once(child, 'exit');
   return code !== 126 && code !== 127;

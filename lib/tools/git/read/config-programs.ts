@@ -2,13 +2,13 @@ import { isAbsolute, join, relative } from 'node:path';
 import { scopedEntries } from '../run/config.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 
-/** What git's settings, the operator's and the repository's, name in a worktree. Paths are from its top. */
+/** Programs and paths that git's configuration, the operator's and the repository's, names in a worktree. */
 export interface NamedInSettings {
-  /** Where `core.hooksPath` leads. */
+  /** The value of `core.hooksPath`, relative to the worktree. */
   hooks: string[];
-  /** Files that are included. */
+  /** Included files, relative to the worktree. */
   includes: string[];
-  /** Settings with a program. */
+  /** Settings whose value is a program. */
   programs: { key: string; value: string }[];
 }
 
@@ -25,7 +25,7 @@ export const namedInSettings = async (git: GitAt<GitWorktree>): Promise<NamedInS
       .filter((path) => path !== '' && !path.startsWith('..') && !isAbsolute(path));
   return {
     hooks: inside(root, valuesOf(/^core\.hookspath$/)),
-    // Relative to the file that says so: mostly the repository's own.
+    // Relative to the including file: usually the repository's own.
     includes: inside(common_dir, valuesOf(/^include(?:if\..*)?\.path$/s)),
     programs: entries.flatMap(({ key, value }) =>
       PROGRAM.test(key) && value ? [{ key, value }] : [],

@@ -3,24 +3,24 @@ import type { GitAt, GitResult, RunOptions, Setting } from '../run/git.ts';
 import { addressOf, type Credentials, type RemoteAddress } from './remote-address.ts';
 import { remoteProblem } from './remote-error.ts';
 
-/** A remote by its name in the repository's configuration, or by its address. */
+/** A remote by its configured name or by its address. */
 export type Remote = string | RemoteAddress;
 
 interface Question {
   remote: Remote;
-  /** `ls-remote`, `fetch` or `push` with its options. */
+  /** `ls-remote`, `fetch` or `push`, with options. */
   args: readonly string[];
-  /** What follows the address. */
+  /** The arguments after the address. */
   refs: readonly string[];
   /** Milliseconds. */
   timeout_ms: number;
 }
 
 /**
- * One command that talks to a remote. Nothing asks, no setting of the repository starts a program or lends a login, and
- * every failure has a code: `codehost_…`. A push that is refused is an answer.
+ * Runs one command that talks to a remote. Never prompts, and uses no program or login from the repository's configuration.
+ * Failures have a code `codehost_…`. A refused push does not throw.
  */
-export const talk = async (
+export const runRemoteCommand = async (
   git: GitAt,
   { remote, args, refs, timeout_ms }: Question,
 ): Promise<GitResult & { address: RemoteAddress }> => {
@@ -43,24 +43,23 @@ export const talk = async (
   }
 };
 
-// Of two settings git takes the first, which may be the repository's: only an argument comes before it.
+// An argument has precedence over the repository's configuration, which could name a program here.
 const OWN_SENDER = '--upload-pack=git-upload-pack';
 const OWN_RECEIVER = '--receive-pack=git-receive-pack';
 
-// The address was rewritten already: the longest match wins, and none is longer than the whole.
+// The address is already rewritten. The longest `insteadOf` wins, so this keeps git from rewriting it again.
 const exactly = (url: string): Setting[] => [
   [`url.${url}.insteadOf`, url],
   [`url.${url}.pushInsteadOf`, url],
 ];
 
-// A transfer that has come to a stop is ended long before the time of the whole is over.
+// Ends a stalled transfer long before the time limit.
 const PATIENCE: readonly Setting[] = [
   ['http.lowSpeedLimit', '1'],
   ['http.lowSpeedTime', '60'],
 ];
 
-// Told by the environment: an argument can be read by everybody on the machine. Only for this server, not for one
-// that it leads on to.
+// By environment: every user of the machine can read arguments. Only for this origin, not for a redirect.
 const login = ({ url, credentials }: RemoteAddress): Setting[] => {
   const [origin] = /^https?:\/\/[^/]+/.exec(url) ?? [];
   if (credentials === undefined || origin === undefined) return [];

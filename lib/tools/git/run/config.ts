@@ -3,7 +3,7 @@ import { orElse } from '../../../../store/base/or-else.ts';
 import type { Checkout } from './git.ts';
 import { readPlain } from './plain-file.ts';
 
-/** One line of a listing (`config --list -z`): its value undefined where it has none, which git takes for true. */
+/** An entry of `config --list -z`. An undefined value means a key without one, which git reads as true. */
 export interface ConfigEntry {
   key: string;
   value: string | undefined;
@@ -11,11 +11,11 @@ export interface ConfigEntry {
 
 interface ScopedEntry extends ConfigEntry {
   scope: string;
-  /** Said by the repository or the worktree, not by the operator or the system. */
+  /** Set by the repository or the worktree, not by the operator or the system. */
   local: boolean;
 }
 
-/** A listing with scopes (`config --list -z --show-scope`). */
+/** Parses a listing with scopes (`config --list -z --show-scope`). */
 export const scopedEntries = (listing: string): ScopedEntry[] => {
   const fields = listing.split('\0');
   return fields.flatMap((scope, at) => {
@@ -25,11 +25,11 @@ export const scopedEntries = (listing: string): ScopedEntry[] => {
   });
 };
 
-/** The repository's and the worktree's own part of it. */
+/** The entries of the repository and the worktree. */
 export const ownEntries = (listing: string): ConfigEntry[] =>
   scopedEntries(listing).filter(({ local }) => local);
 
-/** The same of one file's listing, without scopes. */
+/** Parses a listing without scopes. */
 export const entriesIn = (listing: string): ConfigEntry[] =>
   listing.split('\0').slice(0, -1).map(entryOf);
 
@@ -40,7 +40,7 @@ const entryOf = (text = ''): ConfigEntry => {
     : { key: text.slice(0, end), value: text.slice(end + 1) };
 };
 
-/** A file that says what entries say, in their order. */
+/** Formats entries as a configuration file, in their order. */
 export const configText = (entries: readonly ConfigEntry[]): string =>
   entries.map(({ key, value }) => `${sectionOf(key)}\n\t${nameOf(key)}${said(value)}\n`).join('');
 
@@ -72,8 +72,8 @@ const PIECES = [
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', b: '\b', '\n': '' };
 
 /**
- * What a file of git's settings says, as git reads it, an entry each: one that includes a file is an entry as others are.
- * Undefined where git would not read it.
+ * Parses a git configuration file as git does; an include is an entry like any other. Undefined if git would reject the
+ * file.
  */
 export const entriesOfFile = (file: string): ConfigEntry[] | undefined => {
   const text = file.replace(/^(?:\uFEFF|\xEF\xBB\xBF)/, '').replaceAll('\r\n', '\n');
@@ -103,8 +103,8 @@ const plainValue = (written: string): string =>
     );
 
 /**
- * What the files say that hold the repository's and the worktree's own settings, a character a byte. One that is not
- * there says nothing. Undefined where one cannot be taken at its word: a link, a pipe, or very long.
+ * The text of the repository's and the worktree's configuration files, read as latin1. A missing file counts as empty.
+ * Undefined if one is a link, a pipe, or too long.
  */
 export const settingsText = ({ git_dir, common_dir }: Checkout): string | undefined => {
   const texts = [join(common_dir, 'config'), join(git_dir, 'config.worktree')].map((path) =>
@@ -113,5 +113,5 @@ export const settingsText = ({ git_dir, common_dir }: Checkout): string | undefi
   return texts.includes(undefined) ? undefined : texts.join('\n');
 };
 
-/** Longer settings are not read. */
+/** The longest configuration file that is read. */
 export const SETTINGS_BYTES = 256 * 1024;

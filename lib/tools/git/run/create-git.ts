@@ -5,7 +5,7 @@ import { findProgram } from '../../process/find-program.ts';
 import { runGitCommand } from './command.ts';
 import type { Git, GitAt, GitPlace, RunGit, RunOptions } from './git.ts';
 
-/** The one door to git. The program is looked up once, so that no PATH can change later what runs. */
+/** Creates the only access to git. The program is looked up once, so that a later change of PATH has no effect. */
 export const createGit = ({ env, login = {} }: { env: Environment; login?: Environment }): Git => {
   const program = findProgram('git', env);
   const locks = createLocks();
@@ -34,7 +34,7 @@ const commonDirOf = async (run: RunGit, place: GitPlace): Promise<string> => {
   return (await gitAt(run, place).find(args, { ok: [0, 128] })) ?? place;
 };
 
-/** Binds git to a place, and to `always`, which holds for each of its commands. */
+/** Binds git to a place, with options that apply to each command. */
 export const gitAt = <P extends GitPlace>(
   runGit: RunGit,
   place: P,

@@ -4,16 +4,14 @@ import { scopedEntries } from './config.ts';
 import type { Setting } from './git.ts';
 
 /**
- * What git may not do, whatever a repository's configuration says: run hooks or monitors, open editors, sign, clean
- * up in the background, walk into submodules, trust forged file times, or show an unwanted page. The user's own
- * configuration is otherwise kept, for identity, safe.directory and line endings live there.
+ * Settings that override any configuration: no hooks, monitors, editors, signing, background gc, submodules, forged file
+ * times or pagers. The operator's other configuration applies: it has the identity, safe.directory and line endings.
  */
 const HARDENED: readonly Setting[] = [
   ['core.hooksPath', devNull],
   ['core.fsmonitor', 'false'],
   ['core.alternateRefsCommand', ''],
-  // What is kept before something is removed, and what a session has committed, is on the disk then: by itself git waits
-  // for neither objects nor refs, nor the index.
+  // Snapshots and commits must be on disk when git returns; by default git does not sync objects, refs or the index.
   ['core.fsync', 'all'],
   ['core.fsyncMethod', 'fsync'],
   ['core.askPass', ''],
@@ -40,7 +38,7 @@ const HARDENED: readonly Setting[] = [
   ['advice.detachedHead', 'false'],
 ];
 
-/** The environment of one git command: nothing of GIT_* is inherited, nothing asks, reads take no locks. */
+/** The environment of one git command: inherits no GIT_* variable, never prompts, and takes no locks for reads. */
 export const gitEnvironment = (
   base: Environment,
   settings: readonly Setting[],
@@ -53,21 +51,21 @@ export const gitEnvironment = (
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '',
     GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
-    // A local command talks to nobody, not for an object that is missing either.
+    // A local command uses no transport, not even for a missing object.
     GIT_ALLOW_PROTOCOL: '',
     GIT_PROXY_COMMAND: '',
     GIT_PAGER: 'cat',
     GIT_LITERAL_PATHSPECS: '1',
-    // Large files stay pointers: fetching them is the operator's to ask for.
+    // Do not download LFS files without the operator's request.
     GIT_LFS_SKIP_SMUDGE: '1',
-    // A missing object would start a program that the repository's configuration names.
+    // Fetching a missing object could start a program named in the repository's configuration.
     GIT_NO_LAZY_FETCH: '1',
     ...(read ? { GIT_OPTIONAL_LOCKS: '0' } : {}),
     ...asVariables([...HARDENED, ...settings]),
   };
 };
 
-// By environment, not `-c`: a driver's name may hold an equals sign, at which `-c` would cut it.
+// By environment, not `-c`: a driver's name may contain an equals sign, where `-c` would split it.
 const asVariables = (settings: readonly Setting[]): Environment => {
   const variables: Environment = { GIT_CONFIG_COUNT: String(settings.length) };
   for (const [at, [key, value]] of settings.entries()) {
@@ -77,8 +75,8 @@ const asVariables = (settings: readonly Setting[]): Environment => {
   return variables;
 };
 
-// An empty filter takes files as they are. A merge driver needs a command; this one is git's own text merge. A hook in
-// the configuration, of newer gits, needs one too. A certificate that is named by the repository is none: git then trusts nobody.
+// An empty filter leaves files unchanged. A merge driver needs a command: this one is git's text merge. Newer gits also
+// configure hooks as commands. Certificates named by the repository are not used.
 const NEUTRAL: Readonly<Record<string, string>> = {
   'filter.clean': '',
   'filter.smudge': '',
@@ -96,7 +94,7 @@ const NEUTRAL: Readonly<Record<string, string>> = {
   'http.savecookies': 'false',
 };
 
-/** What one command is told besides the hardening, against what the configuration says. */
+/** Settings and variables for one command that neutralize the repository's configuration. */
 export interface Overrides {
   settings: readonly Setting[];
   env: Environment;
@@ -105,8 +103,8 @@ export interface Overrides {
 export const NONE: Overrides = { settings: [], env: {} };
 
 /**
- * The same without a listing, from the text of the repository's own settings: undefined where that has a section that
- * can name a program or take in other files, or where it may speak of what the defaults are for.
+ * The overrides without a call of git, from the text of the repository's configuration. Undefined if the text has a section
+ * that can name a program or include files, or may set one of the defaults.
  */
 export const plainOverrides = (
   text: string,
@@ -116,7 +114,7 @@ export const plainOverrides = (
   return isNamed || TELLING.test(text) ? undefined : { ...NONE, settings: defaults };
 };
 
-// A section's name is written out, in letters of either case: git knows no escapes there.
+// git allows no escapes in section names, so a case-insensitive search finds them all.
 const TELLING = new RegExp(
   `\\[\\s*(?:include|${Object.keys(NEUTRAL)
     .map((key) => key.replace(/\..*/, ''))
@@ -124,7 +122,7 @@ const TELLING = new RegExp(
   'i',
 );
 
-// The middle part of a key may be written with escapes.
+// The subsection of a key may be written with escapes.
 const maySay = (text: string, key: string): boolean => {
   const named = Buffer.from(key.slice(key.indexOf('.') + 1, key.lastIndexOf('.'))).toString(
     'latin1',
@@ -133,9 +131,9 @@ const maySay = (text: string, key: string): boolean => {
 };
 
 /**
- * What takes the programs out of a configuration listing (`config --list -z --show-scope`): those of the repository and
- * the worktree, which an agent can edit. The operator's own stay in force: filters (`git lfs install`, say), and for a
- * remote command the credential helpers and the ssh command.
+ * The overrides that remove programs of the repository and the worktree, which an agent can edit, from a listing
+ * (`config --list -z --show-scope`). The operator's own stay in force: filters such as git lfs and, for a remote command, the
+ * credential helpers and the ssh command.
  */
 export const overrides = (
   listing: string,
@@ -151,7 +149,7 @@ export const overrides = (
   return { settings, env: remote ? { ...TRANSPORTS, ...sshOf(entries) } : {} };
 };
 
-// The operator's own value for the same thing stands.
+// Falls back to the operator's own value for the same key.
 const neutralDrivers = (entries: readonly Entry[]): Setting[] =>
   entries.flatMap(({ local, key }): Setting[] => {
     if (!local) return [];
@@ -161,7 +159,7 @@ const neutralDrivers = (entries: readonly Entry[]): Setting[] =>
     return [[key, entries.findLast((entry) => !entry.local && entry.key === key)?.value ?? value]];
   });
 
-// A list, which an empty value ends: begun anew, with the operator's part of it only.
+// An empty value resets the list of helpers; the operator's follow.
 const ownHelpers = (entries: readonly Entry[]): Setting[] => {
   const helpers = entries.filter(({ key }) => /^credential\.(?:.*\.)?helper$/s.test(key));
   if (!helpers.some(({ local }) => local)) return [];
@@ -169,17 +167,17 @@ const ownHelpers = (entries: readonly Entry[]): Setting[] => {
   return [['credential.helper', ''], ...own.map(({ key, value }): Setting => [key, value])];
 };
 
-// No other one, whatever a URL or the configuration says: some of them are programs.
+// The only transports: others, such as ext, run programs.
 const TRANSPORTS: Environment = { GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh' };
 
 const sshOf = (entries: readonly Entry[]): Environment => {
   const own = entries.findLast(({ local, key }) => !local && key === 'core.sshcommand')?.value;
   if (own === undefined) return {};
-  // Another program may not know the option that keeps ssh from asking.
+  // Only ssh itself knows the option BatchMode.
   return { GIT_SSH_COMMAND: /^(\S*\/)?ssh(\s|$)/.test(own) ? `${own} -oBatchMode=yes` : own };
 };
 
-/** The repository's and the worktree's own part of a configuration listing. */
+/** The settings of the repository and the worktree in a configuration listing. */
 export const localSettings = (listing: string): Setting[] =>
   entriesOf(listing)
     .filter(({ local }) => local)

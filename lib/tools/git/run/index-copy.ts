@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GitAt, GitWorktree } from './git.ts';
 
-/** git in a worktree, on a private copy of its index, taking no lock in the repository. */
+/** git in a worktree with a private copy of its index; takes no lock in the repository. */
 type OnCopy = GitAt<GitWorktree>;
 
 /**
- * Lends `work` a copy of the worktree's index, which git may change at will, and removes it afterwards. Files that
- * the index says not to look at (assume-unchanged, or skipped and there all the same) are looked at in the copy.
- * `stages`: what the index says (`ls-files --stage -v -z`), where that was asked already.
+ * Runs `work` with a temporary copy of the worktree's index, which git may change. In the copy, files marked
+ * assume-unchanged, and files marked skip-worktree that exist, are unmarked. `stages`: the output of
+ * `ls-files --stage -v -z`, if already known.
  */
 export const onIndexCopy = async <T>(
   git: GitAt<GitWorktree>,
@@ -22,7 +22,7 @@ export const onIndexCopy = async <T>(
     return work(copy);
   });
 
-// Without mode, object and stage, which end with a tab.
+// Drops mode, object and stage, which end with a tab.
 const linesOf = (stages: Buffer): string[] =>
   stages
     .toString('latin1')
@@ -30,13 +30,13 @@ const linesOf = (stages: Buffer): string[] =>
     .filter((line) => !line.startsWith('H '))
     .map((line) => `${line.slice(0, 2)}${line.slice(line.indexOf('\t') + 1)}`);
 
-/** What an index says of its worktree, names read as latin1. A repository inside of it ends with a slash. */
+/** Files of a worktree by their state in the index, names read as latin1. A nested repository ends with a slash. */
 export interface IndexListing {
   untracked: readonly string[];
   unmerged: readonly string[];
 }
 
-/** The same, with what is not ignored listed too: it costs one look at the directories, and no other process. */
+/** The same, and lists untracked and unmerged files with the same git process. */
 export const onListedCopy = async <T>(
   git: GitAt<GitWorktree>,
   work: (copy: OnCopy, listed: IndexListing) => Promise<T>,
@@ -47,11 +47,11 @@ export const onListedCopy = async <T>(
     return work(copy, { untracked: tagged(lines, /^\?/), unmerged: tagged(lines, /^m/i) });
   });
 
-// Thousands of files are there, merged and looked at: the others are asked for.
+// `H` lines are ordinary tracked files, often thousands: only the others matter.
 const list = async (copy: OnCopy, which: readonly string[]): Promise<string[]> =>
   (await copy.names(['ls-files', '-v', '-z', ...which])).filter((line) => !line.startsWith('H '));
 
-// An unmerged file has a line for each of its stages.
+// An unmerged file has one line per stage.
 const tagged = (lines: readonly string[], tag: RegExp): string[] => [
   ...new Set(lines.filter((line) => tag.test(line)).map((line) => line.slice(2))),
 ];
@@ -59,7 +59,7 @@ const tagged = (lines: readonly string[], tag: RegExp): string[] => [
 const onCopy = <T>(git: GitAt<GitWorktree>, work: (copy: OnCopy) => Promise<T>): Promise<T> =>
   onTemporary(git, (path) => copyIndex(join(git.place.git_dir, 'index'), path), work);
 
-/** Lends `work` another index, whose bytes were kept. */
+/** Runs `work` with a temporary index of these bytes. */
 export const onIndexFile = <T>(
   git: GitAt<GitWorktree>,
   bytes: Buffer,
@@ -81,8 +81,8 @@ const onTemporary = async <T>(
   }
 };
 
-// git compares a file's time with the index's own to see what may have changed within one tick of the clock: a
-// younger copy would trust too much, an older one only looks twice.
+// git compares file times with the index's own time to find files that changed within one clock tick. A newer copy would miss
+// changes; an older one only costs another look.
 const copyIndex = async (index: string, copy: string): Promise<void> => {
   if (!existsSync(index)) return;
   const { mtimeMs } = await stat(index);
@@ -101,20 +101,20 @@ const lookAtAll = async (copy: OnCopy, listed: readonly string[]): Promise<void>
   await copy.run(['update-index', '--no-skip-worktree', '-z', '--stdin'], { input });
 };
 
-// One that is skipped (S) and not there is as it should be; one that is assumed unchanged and gone was deleted.
+// A missing skip-worktree file (S) is normal; a missing assume-unchanged file was deleted.
 const isHidden = async (worktree: GitWorktree, line: string): Promise<boolean> => {
   if (!/^s/i.test(line)) return true;
   const found = await lstat(onDisk(worktree, line.slice(2))).catch(() => undefined);
   return found !== undefined;
 };
 
-/** The absolute path of a file whose name was read as latin1, byte for byte. */
+/** The absolute path, as bytes, of a file whose name was read as latin1. */
 export const onDisk = (worktree: Pick<GitWorktree, 'path'>, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${worktree.path}/`), Buffer.from(path, 'latin1')]);
 
-/** Has a command take its paths from standard input, each ended by a NUL byte. */
+/** Arguments that make a command read NUL-terminated paths from standard input. */
 export const FROM_INPUT = ['--pathspec-from-file=-', '--pathspec-file-nul'];
 
-/** Names that were read as latin1, as git takes them on standard input with `-z`. */
+/** Names that were read as latin1, encoded for git's standard input with `-z`. */
 export const nulls = (lines: readonly string[]): Buffer =>
   Buffer.from(lines.map((line) => `${line}\0`).join(''), 'latin1');

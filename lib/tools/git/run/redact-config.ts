@@ -1,10 +1,10 @@
 import { type ConfigEntry, configText, entriesOfFile } from './config.ts';
 
 /**
- * A file of git's settings as a run is shown it: no user and password in URLs, no headers, passwords, tokens and credential
- * helpers; all else stands. Undefined where it can be shown as it is; one that git would not read is shown empty.
+ * Removes secrets from a git configuration file before a run sees it: logins in URLs, headers, passwords, tokens and
+ * credential helpers. Undefined if there is nothing to remove. A file that git would reject becomes empty.
  */
-export const shownSettings = (text: string): string | undefined =>
+export const redactConfig = (text: string): string | undefined =>
   SUSPECT.test(text) ? configText((entriesOfFile(text) ?? []).flatMap(shown)) : undefined;
 
 const SECRET_NAME =
@@ -13,7 +13,7 @@ const SECRET_VALUE =
   /extraheader|authorization:|bearer |gh[pousr]_\w|github_pat_|glpat-|pass(?:word|wd)?=|token=/i;
 const LOGIN = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#"']*)@/gi;
 
-// Comments, too, are read.
+// Comments are searched, too.
 const SUSPECT = new RegExp(
   `://[^\\s/]*@|pass|token|secret|api-?key|cookie|helper|${SECRET_VALUE.source}`,
   'i',
@@ -27,7 +27,7 @@ const shown = ({ key, value }: ConfigEntry): ConfigEntry[] => {
   return SECRET_VALUE.test(kept.value ?? '') ? [] : [kept];
 };
 
-// By ssh the user is no secret, and needed.
+// The user name of an ssh URL is needed and no secret.
 const withoutLogin = (text: string): string =>
   text.replaceAll(LOGIN, (_, scheme: string, login: string) =>
     /ssh/i.test(scheme) ? `${scheme}${login.replace(/:.*$/s, '')}@` : scheme,

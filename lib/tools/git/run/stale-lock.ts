@@ -18,9 +18,9 @@ import type { GitPlace } from './git.ts';
 const OLD_MS = 2000;
 
 /**
- * Removes a lock of a ref that nobody holds any more: a power cut leaves it, and git never removes one. Of the daemon's own
- * refs where no git is left that could hold it; of other refs, and of the file that git packs them into, only where this
- * machine was started since. True once it is gone. All other locks stay.
+ * Removes a stale lock of a ref, as a power cut leaves it: git never removes one. A lock of the daemon's own refs is removed
+ * if no git process runs; a lock of other refs or of packed-refs only if it is also older than the last boot. Other locks
+ * stay. Returns true if the lock was removed.
  */
 export const removeDeadLock = (place: GitPlace, lock: string | undefined): boolean => {
   if (typeof place === 'string' || lock === undefined) return false;
@@ -36,17 +36,17 @@ const isOfFormerBoot = (common_dir: string, lock: string): boolean => {
   return stats !== undefined && stats.mtimeMs < Date.now() - uptime() * 1000 - CLOCK_MS;
 };
 
-// A file's time is a tick behind the clock, and a clock is set right a moment after the start.
+// File times lag the clock by a tick, and the clock may be corrected shortly after boot.
 const CLOCK_MS = 10_000;
 
-/** The same of any lock of which it is known that only the daemon's git makes it. */
+/** The same for any lock that only the daemon's git creates. */
 export const removeIfDead = (common_dir: string, lock: string, old_ms = OLD_MS): boolean => {
   const before = statsOf(lock);
   if (before === undefined || !before.isFile() || Date.now() - before.mtimeMs < old_ms)
     return false;
   if (isGitAtWork(common_dir)) return false;
   const now = statsOf(lock);
-  // Another one by now: its git began after the look at what runs.
+  // A new lock: its git process started after the check.
   if (now?.ino !== before.ino || now.ctimeMs !== before.ctimeMs) return false;
   return isDone(() => rmSync(lock));
 };
@@ -55,8 +55,8 @@ const statsOf = (path: string): Stats | undefined =>
   orElse(() => statSync(path, { throwIfNoEntry: false }), undefined);
 
 /**
- * Whether some git works on a repository, whoever began it: what such a process holds must stay. True where that cannot
- * be known, as without /proc.
+ * Whether a git process works on a repository, so that its locks must stay. True if that cannot be determined, for example
+ * without /proc.
  */
 const isGitAtWork = (common_dir: string): boolean => {
   const pids = orElse(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name));
@@ -65,7 +65,7 @@ const isGitAtWork = (common_dir: string): boolean => {
   return pids.some((pid) => isGit(pid) && isOn(pid, real));
 };
 
-/** Waits for gits that a former life of the daemon left, 5 s at most; false where one still works. */
+/** Waits up to 5 s for git processes that a previous daemon started. False if one still runs. */
 export const untilNoGit = async (common_dir: string): Promise<boolean> => {
   for (let left = 50; left > 0; left -= 1) {
     if (!isGitAtWork(common_dir)) return true;
@@ -87,14 +87,14 @@ const isOn = (pid: string, common_dir: string): boolean => {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
     return command.includes(dirname(common_dir)) || isIn(common_dir, cwd, environ);
   } catch (error) {
-    // Another user's: nobody here knows where it works. One that has ended holds nothing.
+    // Assume that another user's git works on this repository; one that has ended does not.
     return !['ENOENT', 'ESRCH'].includes(`${(error as NodeJS.ErrnoException).code}`);
   }
 };
 
 const isIn = (common_dir: string, cwd: string, environ: readonly string[]): boolean => {
-  const said = environ.flatMap((line) => /^GIT_(?:COMMON_)?DIR=(.+)$/s.exec(line)?.[1] ?? []);
-  const places = said.length > 0 ? said.map((dir) => resolve(cwd, dir)) : gitDirsAbove(cwd);
+  const named = environ.flatMap((line) => /^GIT_(?:COMMON_)?DIR=(.+)$/s.exec(line)?.[1] ?? []);
+  const places = named.length > 0 ? named.map((dir) => resolve(cwd, dir)) : gitDirsAbove(cwd);
   return places.some((dir) =>
     isAtOrBelow(
       orElse(() => realpathSync(dir), dir),
@@ -103,7 +103,7 @@ const isIn = (common_dir: string, cwd: string, environ: readonly string[]): bool
   );
 };
 
-// As git looks for a repository: upwards, a directory or a file that says where it is; a bare one is itself.
+// Follows git's own search for a repository: upwards, a `.git` directory or file; a bare repository is its own git directory.
 const gitDirsAbove = (cwd: string): string[] => {
   const found = [cwd];
   for (let dir = cwd; ; dir = dirname(dir)) {

@@ -7,9 +7,9 @@ import type { GitAt, GitWorktree } from './git.ts';
 import { plainText } from './plain-file.ts';
 
 /**
- * Lends `work` a git that shows text as text, whatever `.gitattributes` of the worktree call it, and
- * tells what is binary by its content. Only `info/attributes` weighs more than those, and has no variable: so the common
- * directory is another one, all of whose files but that are the repository's own. What its operator wrote there holds.
+ * Runs `work` with a git that ignores `diff` attributes of the worktree's `.gitattributes` and detects binary files by
+ * content. Only `info/attributes` has precedence over them and no variable names it, so git gets a temporary common directory
+ * whose other files link to the repository's. The operator's own `info/attributes` stay in force.
  */
 export const textAsText = async <T>(
   git: GitAt<GitWorktree>,
@@ -36,7 +36,7 @@ const linkAll = (from: string, to: string, without: readonly string[]): void => 
     if (!without.includes(name)) symlinkSync(join(from, name), join(to, name));
 };
 
-// What it is to be read as git looks for in the file itself; what it includes is named from where it is.
+// Contains the text, where git looks for repository format settings, and includes the file, for its relative includes.
 const configOver = (path: string): string => {
   const quoted = Buffer.from(path).toString('latin1').replaceAll(/["\\]/g, '\\$&');
   return `${textOf(path)}\n[include]\n\tpath = "${quoted}"\n`;

@@ -10,14 +10,14 @@ import { pathText } from '../run/path-text.ts';
 import { DAEMON, hasIdentity } from './commit.ts';
 
 export interface FilesCommit {
-  /** From the top of the worktree, each byte a character. */
+  /** Relative to the top of the worktree, latin1. */
   paths: readonly string[];
   message: string;
 }
 
 /**
- * Commits these files as they are, new and removed ones too, whatever is staged of others, in the operator's name, and
- * signed where their git signs. No hook runs. Answers the commit. Throws what git says, as where signing would ask.
+ * Commits these files as they are, new and removed ones too, and no other staged change, in the operator's name and signed if
+ * their git signs. Runs no hook. Returns the commit. Throws git's error, for example if signing needs a passphrase.
  */
 export const commitFiles = async (
   git: GitAt<GitWorktree>,
@@ -42,7 +42,7 @@ const asTheOperator = async (git: GitAt<GitWorktree>): Promise<RunOptions> => {
   return { settings, env: { ...env, ...UNASKED }, timeout_ms: SIGNING_MS };
 };
 
-// A key without a value is true to git.
+// git reads a key without a value as true.
 const saidOf = (entries: readonly ConfigEntry[], key: string): string | undefined => {
   const found = entries.findLast((entry) => entry.key === key);
   return found && (found.value ?? 'true');
@@ -50,7 +50,7 @@ const saidOf = (entries: readonly ConfigEntry[], key: string): string | undefine
 
 const TRUE = /^(?:true|yes|on|[1-9]\d*)$/i;
 
-// Which program signs is the operator's to say: the repository's own settings can name any.
+// Uses the operator's signing program: the repository's configuration could name any.
 const signersOf = (entries: readonly (ConfigEntry & { local: boolean })[]): Setting[] =>
   Object.entries(SIGNERS)
     .filter(([key]) => entries.some((entry) => entry.local && entry.key === key))
@@ -67,7 +67,7 @@ const SIGNERS: Readonly<Record<string, string>> = {
   'gpg.ssh.defaultkeycommand': 'false',
 };
 
-// What would ask for a passphrase fails, and what waits for a person all the same is not waited for.
+// A prompt for a passphrase fails, and the time limit ends a signing program that waits for a person.
 const UNASKED = {
   ...{ DISPLAY: '', WAYLAND_DISPLAY: '', GPG_TTY: '' },
   ...{ SSH_ASKPASS: '', SSH_ASKPASS_REQUIRE: 'never' },
@@ -76,13 +76,13 @@ const SIGNING_MS = 20_000;
 
 export interface CommittedAll {
   commit: string;
-  /** How many files it has to do with. */
+  /** The number of files in the commit. */
   files: number;
 }
 
 /**
- * Commits all that a worktree holds, staged or not, untracked files too, in the operator's name. Ignored files stay out,
- * and so do repositories that git does not know. No hook runs, nothing is signed. Undefined when there is nothing to commit.
+ * Commits all changes of a worktree, staged, unstaged and untracked, in the operator's name. Leaves out ignored files and
+ * untracked nested repositories. Runs no hook and signs nothing. Undefined if there is nothing to commit.
  */
 export const commitAll = (
   git: Git,
@@ -101,13 +101,13 @@ export const commitAll = (
     return { commit: (await headCommit(now)) ?? '', files: ours.length };
   });
 
-/** Whether a changed file can be committed here: a repository that git does not know cannot. */
+/** Whether a changed file can be committed: an untracked nested repository cannot. */
 export const isCommittable = ({ code, repository }: FileStatus): boolean =>
   code !== '??' || !repository;
 
 /**
- * Why a changed file is not committed unasked; undefined for one that is. Tracked files are in the repository already, with
- * whatever they hold.
+ * Why a changed file is not committed by default; undefined if it is. Tracked files always are: the repository already has
+ * them.
  */
 export const whyLeftOut = (
   worktree: GitWorktree,
@@ -122,6 +122,6 @@ export const whyLeftOut = (
 
 const LARGE = 5_000_000;
 
-// The names that tools give to files of secrets; an example of one is none.
+// File names that tools use for secrets, without `.env.example` and the like.
 const SECRET =
   /^(?:\.env(?:\.(?!example$|sample$|template$|dist$).*)?|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|credentials(?:\.json)?|secrets?\.(?:json|ya?ml|toml)|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx))$/i;

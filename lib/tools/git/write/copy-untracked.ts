@@ -6,13 +6,13 @@ import { nulls, onDisk } from '../run/index-copy.ts';
 
 export interface BroughtFiles {
   copied: string[];
-  /** Files, or globs, of which nothing was copied, each with the reason. */
+  /** Files that were not copied and globs without a match, each with the reason. */
   skipped: { path: string; reason: string }[];
 }
 
 /**
- * Copies files that git does not track from a checkout into a worktree of the same repository, by git's own globs. Only
- * what git ignores there too: anything else would pass for work. Follows no link and overwrites nothing.
+ * Copies untracked files that match git globs from a checkout into a worktree of the same repository. Only files that git
+ * ignores in the worktree too: others would count as changes. Follows no link and overwrites nothing.
  */
 export const bringFiles = async (
   git: GitSource,
@@ -28,7 +28,7 @@ export const bringFiles = async (
   };
   const way = { git, from: path ?? '', to };
   const skip = (name: string, reason: string) => brought.skipped.push({ path: told(name), reason });
-  for (const name of await withoutHindrance(way, found, skip)) {
+  for (const name of await withoutBlocked(way, found, skip)) {
     const reason = await bring(way, name);
     if (reason === undefined) brought.copied.push(told(name));
     else skip(name, reason);
@@ -44,15 +44,15 @@ interface Way {
 
 const told = (name: string): string => Buffer.from(name, 'latin1').toString('utf8');
 
-// What git is asked about may not lie behind a link: it would refuse the whole question.
-const withoutHindrance = async (
+// `check-ignore` fails for a path behind a link, so those are left out first.
+const withoutBlocked = async (
   { git, from, to }: Way,
   found: readonly Found[],
   skip: (name: string, reason: string) => void,
 ): Promise<string[]> => {
   const free: string[] = [];
   for (const name of new Set(found.flatMap(({ paths }) => paths))) {
-    const isThere = await stands(to.path, name);
+    const isThere = await isOccupied(to.path, name);
     if (!(await isPlain(from, name))) skip(name, LINK);
     else if (isThere) skip(name, THERE);
     else free.push(name);
@@ -74,17 +74,17 @@ const findAll = async (git: GitAt<GitWorktree>, globs: readonly string[]): Promi
 };
 
 const NO_MATCH = 'no untracked file of the main checkout matches';
-const NOT_IGNORED = 'git does not ignore it in the worktree: it would pass for work';
-const LINK = 'it is no regular file, or behind a link';
-const THERE = 'the worktree has something of that name';
+const NOT_IGNORED = 'git does not ignore it in the worktree, where it would count as a change';
+const LINK = 'it is not a regular file, or is behind a link';
+const THERE = 'the worktree already has this path';
 
 const GLOBS = { GIT_LITERAL_PATHSPECS: '0' };
 
-// Names are read as latin1, byte for byte. The glob is told outright to be one, whatever it begins with.
+// Names are latin1. The explicit magic keeps git from reading other magic at the start of the glob.
 const untracked = async (git: GitAt<GitWorktree>, glob: string): Promise<string[]> => {
   const args = ['ls-files', '--others', '-z', '--', `:(top,glob)${glob}`];
   const names = await git.names(args, { env: GLOBS });
-  // A repository inside the checkout is listed by its directory alone.
+  // A nested repository is listed as its directory.
   return names.filter((name) => !name.endsWith('/'));
 };
 
@@ -93,7 +93,7 @@ const ignoredOf = async (
   paths: readonly string[],
 ): Promise<Set<string>> => {
   if (paths.length === 0) return new Set();
-  // This command knows no literal names: with ./ before it, none begins as anything else.
+  // check-ignore has no literal pathspecs; with ./ no path is taken for pathspec magic.
   const names = await git.names(['check-ignore', '-z', '--stdin'], {
     ok: [0, 1],
     env: GLOBS,
@@ -125,8 +125,8 @@ const isPlain = async (from: string, path: string): Promise<boolean> => {
   return (await kindOf(onDisk({ path: from }, path))) === 'file';
 };
 
-// The repository may hold a file, or a link, where a directory is wanted: nothing is written through it.
-const stands = async (to: string, path: string): Promise<boolean> => {
+// True also if a parent is a file or a link: nothing is written through it.
+const isOccupied = async (to: string, path: string): Promise<boolean> => {
   for (const parent of parentsOf(path)) {
     const kind = await kindOf(onDisk({ path: to }, parent));
     if (kind !== 'directory') return kind !== 'nothing';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createPermissionDesk } from '../../../../lib/agents/acp/permission-requests.ts';
+import { createPermissionRequests } from '../../../../lib/agents/acp/permission-requests.ts';
 import { mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
 import type { AllowedInProject, RunEvent } from '../../../../lib/agents/provider.ts';
 
@@ -18,7 +18,7 @@ const never = new AbortController().signal;
 const openDesk = (project?: AllowedInProject) => {
   const events: RunEvent[] = [];
   const waiting: boolean[] = [];
-  const desk = createPermissionDesk({
+  const desk = createPermissionRequests({
     scope: {
       phase: 'work',
       policy: { execute: 'ask', fetch: 'ask' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createQuestionDesk } from '../../../../lib/agents/acp/question-requests.ts';
+import { createQuestionRequests } from '../../../../lib/agents/acp/question-requests.ts';
 import type { QuestionEvent } from '../../../../store/records/question.ts';
 
 const PROPERTIES = { name: { type: 'string' }, key_id: { type: 'string' } };
@@ -13,7 +13,7 @@ const never = new AbortController().signal;
 const openDesk = (attended = true) => {
   const events: QuestionEvent[] = [];
   const waiting: boolean[] = [];
-  const desk = createQuestionDesk({
+  const desk = createQuestionRequests({
     attended,
     tell: (event) => events.push(event),
     onWaiting: (is) => waiting.push(is),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { entriesOfFile } from '../../../../../lib/tools/git/run/config.ts';
-import { shownSettings } from '../../../../../lib/tools/git/run/redact-config.ts';
+import { redactConfig } from '../../../../../lib/tools/git/run/redact-config.ts';
 
 /** As git lists a file; undefined where it refuses it. */
 const listed = (text: string): string[] | undefined => {
@@ -90,13 +90,13 @@ const READ = [
 describe('git settings as a run is shown them', () => {
   for (const [what, [text, shown]] of Object.entries(CUT))
     it(`are without ${what}`, () => {
-      const given = shownSettings(text) ?? text;
+      const given = redactConfig(text) ?? text;
       assert.doesNotMatch(given, /SECRET/);
       assert.deepEqual(listed(given), shown);
     });
 
   it('are as they are where no login is in them', () => {
-    for (const text of KEPT) assert.equal(shownSettings(text), undefined, text);
+    for (const text of KEPT) assert.equal(redactConfig(text), undefined, text);
   });
 
   it('are read as git reads them', () => {
@@ -111,7 +111,7 @@ describe('git settings as a run is shown them', () => {
   it('are quick to read, whatever is in them', () => {
     const since = performance.now();
     for (const text of ['[a "', '[a]\nb = "', '\\\n', ' ', '://', '[a]\nb = x'])
-      shownSettings(`token${text.repeat(100_000)}`);
+      redactConfig(`token${text.repeat(100_000)}`);
     assert.ok(performance.now() - since < 20_000);
   });
 });
