@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { sessionProviders } from '../lib/agents/session-providers.ts';
+import { sessionProviders } from '../lib/agents/providers.ts';
 import { created } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';

@@ -1,12 +1,12 @@
 import { number, type Wire } from '../text/unknown-json.ts';
 
-/** The exit code in what an agent reports as data: each spells it in its own way. */
+/** The exit code in an agent's data. Agents spell the field differently. */
 export const exitCodeIn = (told: Wire): { exit_code?: number } => {
   const code = number(told.exit_code) ?? number(told.exitCode) ?? number(told.exit);
   return code !== undefined && Number.isInteger(code) ? { exit_code: code } : {};
 };
 
-/** The same of a failed command whose agent has it in the text alone: Claude Code before the output, Qwen Code after it. */
+/** The exit code in the output text of a failed command: Claude Code writes it before the output, Qwen Code after it. */
 export const exitCodeSaid = (output: string): { exit_code?: number } => {
   const found = SAID.exec(output.slice(0, AT_BEGINNING)) ?? SAID_LAST.exec(output.slice(-AT_END));
   const code = Number(found?.[1]);

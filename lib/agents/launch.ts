@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { runLimits } from '../../store/records/applied.ts';
 import type { ProviderBoundary } from '../../store/records/boundary.ts';
 import type { NetworkDoor } from '../sandbox/egress/networks.ts';
@@ -6,24 +7,25 @@ import type { OpenNetwork } from '../sandbox/egress/run-network.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { KeepAside } from '../sandbox/state/state.ts';
 import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
+import { findProgram, isProgram } from '../tools/process/find-program.ts';
 import type { Runs } from '../tools/process/runs.ts';
 import { type Program, startProgram } from '../tools/process/spawn.ts';
 import type { Isolation, RunSpec } from './provider.ts';
 
-/** What the providers are given by the daemon. */
+/** What providers receive from the daemon. */
 export interface ProviderDeps {
-  /** The daemon's own environment; programs get the allow-listed part of it and what their settings add. */
+  /** The daemon's environment. Programs get its allow-listed part and the variables of their settings. */
   env: Readonly<Record<string, string | undefined>>;
   sandbox: Sandbox;
-  /** Where runs have their copies of what agents keep at home: a directory that is made when it is needed. */
+  /** The directory of the copies of agents' state, created when needed. */
   states: string;
-  /** Keeps a login that a run made and that does not go home, for the operator alone. */
+  /** Stores a login that a run changed and that is not returned. */
   keepAside: KeepAside;
-  /** How its programs reach the network. */
+  /** The network access of its programs. */
   network: NetworkDoor;
-  /** Where every program is entered from before its start until nothing of it is alive. */
+  /** The table of running programs. */
   runs: Runs;
-  /** Whether a path, relative ones taken from `root`, lies in the directory `root` once links are resolved. */
+  /** Whether a path, relative to `root` or absolute, is inside `root`, links resolved. */
   isInside: (root: string, path: string) => boolean;
 }
 
@@ -33,11 +35,11 @@ export interface Launch {
   onBytes?: (chunk: Buffer) => void;
   /** Whole lines of standard output alone. */
   onLine?: (line: string) => void;
-  /** What it reached of the network, and what it was refused; each as often as it asks. */
+  /** Called for each connection that it made or was refused. */
   onNetwork?: (told: NetworkNews) => void;
 }
 
-/** Where a program runs, and what it may do there. */
+/** Where a program runs, and what it may access. */
 export type Launchable = Pick<
   RunSpec,
   | 'cwd'
@@ -54,10 +56,10 @@ export type Launchable = Pick<
 
 export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox' | 'network' | 'runs'>;
 
-/** How long a program may be silent or run, and how much it may write in all, before it has failed. */
+/** Default limits of a turn: idle time, total time and output. */
 export const LIMITS: Required<RunSpec['limits']> = runLimits({});
 
-/** The same for one answer that somebody waits for. */
+/** Limits of an answer that the caller waits for. */
 export const ANSWER_LIMITS: RunSpec['limits'] = {
   ...LIMITS,
   idle_ms: 5 * 60_000,
@@ -65,8 +67,8 @@ export const ANSWER_LIMITS: RunSpec['limits'] = {
 };
 
 /**
- * Starts a program of a run in its worktree, under the sandbox's view for its phase, with the network of its provider, which
- * is open until nothing of it is alive. Throws when it cannot be wrapped, or cannot have its network.
+ * Starts a program of a run in its worktree, in the sandbox for its phase and with the network of its provider, which closes
+ * after its last process. Throws if the sandbox or the network cannot be set up.
  */
 export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Program => {
   const { env: given = {}, onNetwork: tell = () => undefined } = program;
@@ -116,10 +118,10 @@ const start = (
   });
 };
 
-// The home directory is read-only inside, and npm stops where it cannot write. An agent's own cache is in its state.
+// The home directory is read-only inside, and npm fails without a writable cache.
 const INSIDE: Environment = { npm_config_cache: '/tmp/npm' };
 
-/** How a provider that starts programs holds Plan mode: a sandbox with the machine's network has a way around it. */
+/** How Plan mode is enforced. With the host network a program can get around the sandbox, so it is only `checked`. */
 export const isolationOf = ({
   sandbox,
   network,
@@ -128,7 +130,7 @@ export const isolationOf = ({
   return sandbox.kind === 'none' || network.kind === 'host' ? 'checked' : 'enforced';
 };
 
-/** What shuts in what a provider starts in Work mode, whose programs are given these variables. */
+/** The boundary of a provider's programs in Work mode; `given` are their variables. */
 export const boundaryOf = (
   kind: ProviderBoundary['kind'],
   { sandbox, network }: Pick<ProviderDeps, 'sandbox' | 'network'>,
@@ -140,15 +142,15 @@ export const boundaryOf = (
   ...network.reaches(given),
 });
 
-// Every ref that a git of the run writes, tags too, is noted with this name. One variable, as `git -c` hands its
-// settings on: agents keep variables from their shells that have KEY in their names, as GIT_CONFIG_KEY_0 has.
+// Makes git record this name in the reflog of every ref that the run writes, tags included. GIT_CONFIG_PARAMETERS, because
+// agents remove variables with KEY in their names, such as GIT_CONFIG_KEY_0, from their shells.
 const signing = (address: string, { GIT_CONFIG_PARAMETERS: given }: Environment = {}) => ({
   GIT_COMMITTER_NAME: 'Dossier agent',
   GIT_COMMITTER_EMAIL: address,
   GIT_CONFIG_PARAMETERS: [...(given ? [given] : []), "'core.logAllRefUpdates=always'"].join(' '),
 });
 
-// Nobody sits at a terminal: no colours, no pagers, no questions.
+// There is no terminal: no colours, pagers or prompts.
 const UNATTENDED: Environment = {
   CI: '1',
   NO_COLOR: '1',
@@ -158,5 +160,28 @@ const UNATTENDED: Environment = {
   GIT_TERMINAL_PROMPT: '0',
 };
 
-/** How much of one tool call's output is told, in characters: head and tail of it. */
+/** The limit for the output of one tool call, in characters. */
 export const TOLD_OUTPUT = 65_536;
+
+/** A program to look for, and a hint for the case that it is missing. */
+interface Wanted {
+  argv: readonly string[];
+  env: Environment;
+  hint: string;
+}
+
+/** Why a program cannot be started, and what to do; undefined if it can. Runs nothing. */
+export const whyUnavailable = (
+  { argv: [command = ''], env, hint }: Wanted,
+  deps: Pick<ProviderDeps, 'env'>,
+): string | undefined => {
+  if (isAbsolute(command))
+    return isProgram(command)
+      ? undefined
+      : `${command} does not exist, or is not executable. Correct providers in workspace.md.`;
+  // A relative path could lead to a file of the worktree.
+  if (command.includes('/'))
+    return `The command ${command} is a relative path. Use a name on the PATH or an absolute path.`;
+  if (findProgram(command, cleanEnvironment(deps.env, env)) !== undefined) return undefined;
+  return `${command} is not installed. ${hint}`;
+};

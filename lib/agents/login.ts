@@ -2,20 +2,20 @@ import type { ProviderInfo } from '../../store/records/provider.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { isFilled } from '../tools/process/find-program.ts';
 
-/** Whether there is a login, or a key: not whether it is good still, which only the network would say. */
+/** Whether there is a login or a key. Its validity is not checked, because that needs the network. */
 export type LoginState = NonNullable<ProviderInfo['login']>;
 
-/** By what it is seen that an agent is logged in. */
+/** How to recognize that an agent is logged in. */
 export interface LoginSigns {
-  /** Any of these variables. */
+  /** One of these variables is set. */
   env: readonly string[];
-  /** Any of these files, below the home directory as its state is. */
+  /** One of these files exists, below the home directory. */
   files: readonly string[];
-  /** It may do without either, or keep its login where nobody looks. */
+  /** The answer without either: `unknown` for agents that may need no login or store it elsewhere. */
   otherwise: 'no' | 'unknown';
 }
 
-/** Looks for a login by what is known of the agent; nothing is started. `places`: where its state is, in the preset's order. */
+/** Looks for a login without starting the agent. `places`: the paths of its state, in the order of the preset. */
 export const findLogin = (
   { logged_in_by: signs, state_dirs }: { logged_in_by?: LoginSigns; state_dirs: readonly string[] },
   env: Environment,
@@ -28,6 +28,6 @@ export const findLogin = (
   });
   const found = signs.env.some((name) => (env[name] ?? '') !== '') || files.some(isFilled);
   if (found) return 'yes';
-  // There it may be in the keychain.
+  // On macOS the login may be in the keychain.
   return process.platform === 'darwin' ? 'unknown' : signs.otherwise;
 };

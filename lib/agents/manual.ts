@@ -2,7 +2,7 @@ import { messageOf } from '../../store/base/attempt.ts';
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from './provider.ts';
 import { plainRun } from './run-end.ts';
 
-/** The operator is the provider: plan.md is written by hand, the worktree is edited by hand, `finish` ends the work. */
+/** The manual provider: the operator writes plan.md, edits the worktree, and ends the work with `finish`. */
 export const createManualProvider = (): Provider => ({
   isolation: 'operator',
   own_network: false,

@@ -1,6 +1,6 @@
 import type { PauseReason } from '../../store/records/session.ts';
 
-/** Why an agent's model does not serve it now, and when it will again where that was told: going on later can work. */
+/** A temporary failure of an agent's model, and when to resume, if known. */
 export interface Outage {
   reason: Extract<PauseReason, 'usage_limit' | 'model_unavailable' | 'login'>;
   resume_at?: string;
@@ -24,8 +24,8 @@ const UNAVAILABLE = [
 ];
 
 /**
- * What an error says of a model that will serve again: undefined where it speaks of none. `resume_at` is there only where a
- * moment or a time to wait is told: one without its day or zone is left in the words.
+ * Recognizes a temporary failure of the model in an error text; undefined if there is none. Sets `resume_at` only if the text
+ * has a complete time or a duration.
  */
 export const outageIn = (error: string, now: Date): Outage | undefined => {
   const says = (patterns: readonly RegExp[]): boolean => patterns.some((one) => one.test(error));
@@ -37,13 +37,13 @@ export const outageIn = (error: string, now: Date): Outage | undefined => {
   return says(UNAVAILABLE) ? { reason: 'model_unavailable' } : undefined;
 };
 
-/** A moment in seconds since 1970, as vendors tell it; undefined for what is none. */
+/** Converts seconds since the epoch; undefined for an implausible number. */
 export const momentOf = (seconds: number | undefined): string | undefined =>
   seconds === undefined || seconds < EARLIEST || seconds > LATEST
     ? undefined
     : new Date(seconds * 1000).toISOString();
 
-// 2020 and 2100: what is outside is another number.
+// From 2020 to 2100.
 const EARLIEST = 1_577_836_800;
 const LATEST = 4_102_444_800;
 

@@ -2,17 +2,17 @@ import { visible } from '../../store/base/visible.ts';
 import type { Settings } from '../../store/records/settings.ts';
 import type { Isolation, PermissionOption, Phase } from './provider.ts';
 
-/** `permissions` of the settings: what an agent may do in Work mode without the operator being asked. */
+/** `permissions` of the settings: what an agent may do in Work mode without asking the operator. */
 export type PermissionPolicy = Required<NonNullable<Settings['permissions']>>;
 
-/** One request of an agent, read from the wire and already merged with what is known of its tool call. */
+/** A permission request of an agent, merged with its tool call. */
 export interface PermissionAsk {
   kind: string;
-  /** Every path the tool call names, absolute or relative to the worktree. */
+  /** Every path in the tool call, absolute or relative to the worktree. */
   paths: string[];
-  /** The shell command of an `execute` request, where the agent tells it as data. */
+  /** The shell command of an `execute` request, if the agent sends it as data. */
   command?: string;
-  /** The same, where the shell reads just these characters, in the worktree and with the variables that all commands have. */
+  /** The same, only if the shell reads exactly this line in the worktree with unchanged variables. */
   line?: string;
   options: PermissionOption[];
 }
@@ -20,15 +20,15 @@ export interface PermissionAsk {
 export interface PermissionScope {
   phase: Phase;
   policy: PermissionPolicy;
-  /** Whether a path, links resolved, lies in the worktree. */
+  /** Whether a path is in the worktree, links resolved. */
   inside: (path: string) => boolean;
-  /** What commands may begin with for this session, as the operator answered. */
+  /** Command prefixes that the operator allowed in this session. */
   prefixes?: readonly string[];
-  /** The commands of the plan that the operator approved to run without asking. */
+  /** Commands of the plan that the operator approved to run without asking. */
   unasked?: readonly string[];
 }
 
-/** The policy that applies: `plan` needs a sandbox that is enforced, and is `ask` without one. */
+/** The effective policy: `execute: plan` needs an enforced sandbox, and becomes `ask` without one. */
 export const policyWithin = (
   { execute, ...others }: PermissionPolicy,
   isolation: Isolation,
@@ -39,7 +39,7 @@ export const policyWithin = (
 
 type PermissionDecision =
   | { answer: 'ask' }
-  /** `option_id` null: the agent offered no fitting option, so the request is answered `cancelled`. */
+  /** `option_id` null: the agent offers no such option, so the answer is `cancelled`. */
   | { answer: 'allow' | 'refuse'; option_id: string | null; prefix?: string };
 
 type Verdict = 'ask' | 'allow' | 'refuse';
@@ -48,8 +48,8 @@ const LOOKING = new Set(['read', 'search', 'think']);
 const CHANGING = new Set(['edit', 'delete', 'move']);
 
 /**
- * What becomes of an agent's request. Only `_once` options are ever chosen: the `_always` ones write rules into the
- * agent's own settings, which outlive the session and which no operator approved.
+ * Decides an agent's permission request. Only chooses `_once` options: `_always` options write rules into the agent's
+ * settings, which outlive the session without the operator's approval.
  */
 export const decidePermission = (
   ask: PermissionAsk,
@@ -64,11 +64,11 @@ export const decidePermission = (
   return { answer, option_id };
 };
 
-/** The options an operator is shown: those that hold for this one request. */
+/** The options shown to the operator: those for this request only. */
 export const onceOptions = (options: PermissionOption[]): PermissionOption[] =>
   options.filter(({ kind }) => kind === 'allow_once' || kind === 'reject_once');
 
-/** The prefix by which a command is allowed in this session; undefined where none does. */
+/** The prefix that allows a command in this session, or undefined. */
 export const allowedPrefix = (
   { kind, command }: Pick<PermissionAsk, 'kind' | 'command'>,
   prefixes: readonly string[] = [],
@@ -77,7 +77,7 @@ export const allowedPrefix = (
     ? prefixes.find((prefix) => isPlainCallOf(command, prefix))
     : undefined;
 
-/** Whether a command can be allowed by its beginning: a plain one of which all is seen. */
+/** Whether a command can be allowed by prefix: without shell operators and invisible characters. */
 export const isPlainCommand = ({ kind, command = '' }: PermissionAsk): boolean =>
   allowedPrefix({ kind, command }, [command]) !== undefined && visible(command) === command;
 
@@ -102,7 +102,7 @@ const judgeCommand = (
     : 'ask';
 };
 
-// `npm test` must not let `npm test && curl …` through: with any shell operator in it the operator decides.
+// `npm test` must not allow `npm test && curl …`: the operator decides about commands with shell operators.
 const SHELL_OPERATORS = /[;&|<>`$()\\\r\n]/;
 
 const isPlainCallOf = (command: string, prefix: string): boolean => {

@@ -1,86 +1,86 @@
 import type { KnownAgent } from '../../store/records/applied.ts';
-import type { StatePlace } from '../sandbox/state/place.ts';
+import type { StatePlace } from '../sandbox/state/rules.ts';
 import type { Environment } from '../tools/process/environment.ts';
-import type { ModelChoice } from './choice.ts';
 import type { LoginSigns, LoginState } from './login.ts';
+import type { ModelChoice } from './model-choice.ts';
 import type { Phase } from './provider.ts';
 
-/** What an agent is to ask leave for in Work mode, each time. */
+/** The kinds of actions that an agent must ask for in Work mode. */
 interface ToAsk {
   execute: boolean;
   fetch: boolean;
 }
 
-/** How an agent is made to ask. */
+/** Switches that make an agent ask for permission. */
 export interface AskSwitches {
-  /** `_meta` of the request that opens its session. */
+  /** `_meta` of the request that opens the session. */
   meta?: Record<string, unknown>;
-  /** JSON objects for variables of its environment, into which what the operator has there is merged. */
+  /** Environment variables with JSON objects, merged with the operator's values. */
   env?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** The modes of Work mode, instead of its others. */
+  /** Modes that replace the agent's modes for Work mode. */
   modes?: readonly string[];
 }
 
-/** How an agent is, whoever uses it. */
+/** Facts about an agent, independent of settings. */
 interface AgentFacts {
   argv: readonly string[];
-  /** Mode ids by phase, the best first; only one that the agent lists is set. */
+  /** Mode ids by phase, the preferred first. Only a mode that the agent lists is set. */
   modes: Record<Phase, readonly string[]>;
-  /** `_meta` of the request that opens its session, in both modes. */
+  /** `_meta` of the request that opens the session, in both modes. */
   meta?: Record<string, unknown>;
-  /** False where the usage it answers with covers the last model call only. */
+  /** False if the usage in its answer covers only the last model call. */
   sums_turn?: boolean;
-  /** True where the cost it tells begins at nothing with each of its processes, not with the conversation. */
+  /** True if its cost counter restarts with each process instead of each conversation. */
   cost_restarts?: boolean;
   /**
-   * It hands what it is told of MCP servers to another process as arguments, which every user of the machine can read, and
-   * that one puts in variables of its environment: so the token goes by one.
+   * It passes MCP server settings to another process as arguments, which every user of the machine can read. That process
+   * expands variables, so the token is passed in one.
    */
   token_by_env?: boolean;
-  /** What to do when it is not there. */
+  /** What to do if it is not installed. */
   hint: string;
-  /** What to do when it wants a login; most take a key from the environment as well. */
+  /** What to do if it requires a login. */
   login?: string;
 }
 
-/** An agent that is known by name: how it is started, what its modes are called, where it keeps its own files. */
+/** A known agent: its command, mode ids and state directories. */
 export interface Preset extends AgentFacts {
-  /** Below the home directory: its sessions and login, writable to it in both phases. */
+  /** Its sessions and login below the home directory, writable in both phases. */
   state_dirs: readonly string[];
-  /** The variable by which the operator moves the first of them elsewhere. */
+  /** The variable with which the operator moves the first of them. */
   state_moved_by?: string;
-  /** Variables of the daemon's environment that it is given: its key and where its model is. */
+  /** Variables of the daemon's environment that it receives: its key and the address of its model. */
   inherits: readonly string[];
   env?: Environment;
-  /** Without it, it asks by itself. */
+  /** The switches that make it ask; absent for agents that always ask. */
   asks?: (wanted: ToAsk) => AskSwitches;
-  /** Sent before a session is opened, when the variable is set. */
+  /** Sent before a session is opened, if the variable is set. */
   authenticate?: { method: string; when: string };
   logged_in_by?: LoginSigns;
 }
 
-/** A preset and the operator's settings, put together. */
+/** A preset merged with the operator's settings. */
 export interface AcpAgent extends AgentFacts, OwnPlaces {
   id: string;
-  /** Of the Work turn alone. */
+  /** For Work turns only. */
   asking: AskSwitches;
   authenticate?: string;
 }
 
-/** What a program is given of its own, preset and settings put together. */
+/** Environment, state and login of a program, from preset and settings. */
 export interface OwnPlaces {
   env: Environment;
-  /** Where it keeps its sessions and its login. */
+  /** The paths of its sessions and login. */
   state: readonly StatePlace[];
-  /** Looked up anew with each call. */
+  /** Checked with each call. */
   loggedIn: () => LoginState;
-  /** What the settings choose where nobody else does. */
+  /** The default model and effort of the settings. */
   usual: ModelChoice;
 }
 
 const OPENAI = ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL'];
 
-// The mode ids and places are facts of the agents' releases; the settings override each.
+// Mode ids and paths as in released agents; the settings override each.
 export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
   claude: {
     argv: ['claude-agent-acp'],
@@ -92,7 +92,7 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       ...['CLAUDE_CODE_OAUTH_TOKEN', 'CLAUDE_CONFIG_DIR'],
     ],
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
-    // Else nobody hears that its model refuses it.
+    // Makes the adapter report retries and rate limits of the model.
     meta: {
       claudeCode: {
         emitRawSDKMessages: [
@@ -101,7 +101,7 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
         ],
       },
     },
-    // Of its own accord it asks for no command that it takes for harmless.
+    // By default it does not ask for commands that it considers harmless.
     asks: ({ execute, fetch }) => {
       const ask = [...(execute ? ['Bash'] : []), ...(fetch ? ['WebFetch', 'WebSearch'] : [])];
       return { meta: { claudeCode: { options: { settings: { permissions: { ask } } } } } };
@@ -121,14 +121,14 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
     state_dirs: ['.codex'],
     state_moved_by: 'CODEX_HOME',
     inherits: [...OPENAI, 'CODEX_API_KEY', 'CODEX_HOME', 'CODEX_CONFIG'],
-    // What its own sandbox lets a command do it never asks for: so that is reading alone.
+    // It never asks for what its own sandbox allows, so that allows only reading.
     asks: ({ execute }) => (execute ? { modes: ['read-only'] } : {}),
-    // A model_provider of its own settings does without.
+    // A model_provider in its own settings may need no login.
     logged_in_by: { env: ['CODEX_API_KEY'], files: ['.codex/auth.json'], otherwise: 'unknown' },
     hint: 'Install the npm package @agentclientprotocol/codex-acp so that codex-acp is on the PATH.',
-    // With a key in its environment alone it still asks for a login.
+    // A key in the environment alone is not enough for it.
     login:
-      'Run `codex login` once, or with a key `printenv OPENAI_API_KEY | codex login --with-api-key`; a model_provider in the config.toml of CODEX_HOME does as well.',
+      'Run `codex login` once, or with a key `printenv OPENAI_API_KEY | codex login --with-api-key`. A model_provider in the config.toml of CODEX_HOME also works.',
   },
   gemini: {
     argv: ['gemini', '--acp'],
@@ -152,7 +152,7 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
   opencode: {
     argv: ['opencode', 'acp'],
     modes: { plan: ['plan'], work: ['build'] },
-    // It ends at once where it cannot make the directory of its settings.
+    // It exits if it cannot create its settings directory.
     state_dirs: [
       ...['.local/share/opencode', '.local/state/opencode'],
       ...['.cache/opencode', '.config/opencode'],
@@ -168,7 +168,7 @@ export const PRESETS: Readonly<Record<KnownAgent, Preset>> = {
       },
     }),
     sums_turn: false,
-    // Some of its models ask for none.
+    // Some of its models need no login.
     logged_in_by: {
       env: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
       files: ['.local/share/opencode/auth.json'],

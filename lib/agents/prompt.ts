@@ -3,20 +3,20 @@ import { ANSWER_LIMITS } from './launch.ts';
 import type { PartialWork, Phase, PromptParts, RunSpec } from './provider.ts';
 
 /**
- * The prompt of one turn as Markdown. A Work prompt holds the approved plan word for word in a block that its own
- * text cannot end, and asks for exactly that plan: the agent may have lost, or never had, the conversation before it.
+ * Renders the prompt of one turn as Markdown. A Work prompt contains the approved plan verbatim in a fence that its text
+ * cannot end, because the agent may not have the earlier conversation.
  */
 export const renderPrompt = (phase: Phase, parts: PromptParts): string =>
   parts.bare === true ? parts.description : promptOf(phase, parts);
 
-/** What a run is given that answers a prompt as it stands, in Plan mode, while somebody waits. */
+/** The spec of a Plan run that answers a prompt verbatim, with the limits of an interactive answer. */
 export const answering = (
   prompt: string,
 ): Pick<RunSpec, 'phase' | 'prompt' | 'limits' | 'awaitPlan'> => ({
   phase: 'plan',
   prompt: { title: '', type: '', description: prompt, memory: [], global_memory: [], bare: true },
   limits: ANSWER_LIMITS,
-  awaitPlan: () => Promise.reject(new Error('nobody writes a plan here')),
+  awaitPlan: () => Promise.reject(new Error('manual plans are not supported here')),
 });
 
 const promptOf = (phase: Phase, parts: PromptParts): string =>
@@ -67,7 +67,7 @@ const WORK_TASK = [
   'stop and say why instead of doing something different. Everything after the plan is background, not a task.',
 ].join('\n');
 
-// Not the whole diff: the agent can look for itself.
+// File names instead of the diff, which the agent can read itself.
 const left = (partial: PartialWork | undefined): string[] => {
   if (partial === undefined) return [];
   const files = partial.files.slice(0, MOST_FILES);
@@ -86,7 +86,7 @@ const STOPPED = [
   'there. Changed so far, as git tells it:',
 ].join('\n');
 
-/** Messages of the operator as Markdown: a part of a prompt, or a prompt of their own in a conversation that goes on. */
+/** Renders the operator's messages as Markdown: part of a prompt, or a further prompt of a conversation. */
 export const renderMessages = (phase: Phase, messages: readonly string[]): string =>
   ['## The operator says', MESSAGES[phase], ...messages.map(asMessage)].join('\n\n');
 
@@ -117,6 +117,6 @@ const section = (heading: string, text: string | undefined): string[] =>
     ? []
     : [`## ${heading}`, fenceOff(printable(text), 'markdown')];
 
-/** Without what a terminal or an argument vector would take for more than text. */
+/** Replaces control characters, which terminals and argument vectors interpret. */
 export const printable = (text: string): string =>
   text.replaceAll(/(?![\t\n\r])\p{Cc}/gu, '\uFFFD');

@@ -4,7 +4,7 @@ import type { QuestionAnswer } from '../../store/records/question.ts';
 import type { RunEvent } from '../../store/records/run-event.ts';
 import type { Usage } from '../../store/records/session.ts';
 import type { Bind } from '../sandbox/sandbox.ts';
-import type { ModelChoice } from './choice.ts';
+import type { ModelChoice } from './model-choice.ts';
 import type { Outage } from './outage.ts';
 
 export type { ProviderInfo } from '../../store/records/provider.ts';
@@ -12,49 +12,49 @@ export type { PermissionOption, PrefixOption, RunEvent } from '../../store/recor
 export type { Usage, Waiting } from '../../store/records/session.ts';
 
 /**
- * What the session engine asks of whatever executes a session: an agent, an embedded runner, or the operator.
- * A provider proposes and executes. It never approves, and never writes outside the worktree it is given.
+ * The interface between the session engine and a provider: an agent, the embedded runbook, or the operator. A provider
+ * proposes and executes. It never approves, and never writes outside its worktree.
  */
 export type Phase = 'plan' | 'work';
 
-/** How Plan mode is held read-only. */
+/** How Plan mode is kept read-only. */
 export type Isolation = ProviderInfo['isolation'];
 
 export interface PromptParts {
   title: string;
   type: string;
   description: string;
-  /** The issue that the description came with, `owner/name#12`: others may have written it. */
+  /** The issue of the description, `owner/name#12`: its text may be written by others. */
   issue?: string;
-  /** Its images, and why one is missing. */
+  /** Its images, or why one is missing. */
   images?: ({ url: string } & (IssueImage | { missing: string }))[];
-  /** What it leads to, by whole addresses. */
+  /** The URLs that it links to. */
   links?: string[];
-  /** The description is the whole prompt: no Work item, no task, no words of ours. */
+  /** The description is the whole prompt, without a task and Work item. */
   bare?: boolean;
   /** Memory and planning files of the Work item, by file name. */
   memory: ToldFile[];
-  /** The files of the workspace's global memory, by file name; of long ones the beginning and the end. */
+  /** The files of the global memory, by file name; long ones are cut in the middle. */
   global_memory: ToldFile[];
   /** The plan as approved, in Work mode only. This text is what runs. */
   plan?: string;
-  /** What the operator or reviewers want changed. */
+  /** Changes that the operator or reviewers request. */
   feedback?: string;
-  /** What is in conflict in the worktree, for a session that resolves it. */
+  /** The conflicts in the worktree, for a session that resolves them. */
   conflict?: string;
-  /** What reviewers said, for a session that addresses it; nothing in it is the operator's but what says so. */
+  /** Comments of reviewers, for a session that addresses them. Untrusted, except for parts marked as the operator's. */
   reviews?: string;
   /** The plan that the feedback is about, in Plan mode only. */
   proposed?: string;
-  /** Work mode only, when a run of this plan was stopped before. */
+  /** Work mode only, if a run of this plan was stopped before. */
   partial?: PartialWork;
-  /** Messages of the operator that no agent has read yet, in their order. */
+  /** Messages of the operator that no agent has read yet, in order. */
   messages?: readonly string[];
-  /** The messages before these, for a conversation that does not have them. */
+  /** Earlier messages, for a conversation without them. */
   messages_before?: readonly string[];
 }
 
-/** A file of the Work item, with what is in it. */
+/** An image of the issue, with its content. */
 export interface IssueImage {
   name: string;
   path: string;
@@ -66,15 +66,15 @@ export interface IssueImage {
 export interface ToldFile {
   filename: string;
   content: string;
-  /** Where the whole is, which the content then names: a file, or the folder of those that are left out. */
+  /** The path of the complete file, or of the folder of omitted files; the content names it. */
   path?: string;
 }
 
-/** What a run that was stopped left behind. */
+/** The results of a stopped run. */
 export interface PartialWork {
   /** The worktree's changed files, as `git status --short` names them. */
   files: string[];
-  /** The ids of the tool calls that were completed, or that the operator leaves as they are. */
+  /** The ids of tool calls that are completed, or that the operator skips. */
   done: string[];
 }
 
@@ -86,106 +86,105 @@ export interface RunSpec {
   /** The session's directory in the workspace, absolute: where the operator writes plan.md by hand. */
   session_dir: string;
   prompt: PromptParts;
-  /** Its model and effort; where left out, those of its settings. */
+  /** Its model and effort; default: those of the settings. */
   choice?: ModelChoice;
-  /** The agent's own session id from the plan turn, to resume where the agent can. */
+  /** The agent's session id of the Plan turn, to resume if possible. */
   native_session_id?: string;
-  /** What that session had cost when it was last heard of. */
+  /** The last known cost of that session. */
   native_cost_usd?: number;
-  /** The operator is told what it asks, and answers; else its questions are declined. */
+  /** The operator can answer its questions; otherwise they are declined. */
   attended?: boolean;
-  /** The address under which git notes what this run does to refs, where nothing holds it back from that. */
+  /** The committer address by which the reflog shows changes of refs by this run, without a sandbox. */
   signed_as?: string;
-  /** Unique to this run and in the environment of every process it starts, so that all can be found again. */
+  /** Unique to this run, and in the environment of all its processes, so that they can be found. */
   run_marker: string;
-  /** Directories a Work turn may write besides the worktree (what a commit needs of the repository). */
+  /** Directories that a Work turn may write besides the worktree, such as parts of the repository. */
   writable: string[];
-  /** Paths that are seen and stay as they are, inside the writable ones, too (the rest of the repository's git directory). */
+  /** Paths that are read-only, even inside writable ones, such as the rest of the git directory. */
   kept: string[];
-  /** What lies over other paths, in a sandbox: a repository of the turn, say. */
+  /** Mounts over other paths in a sandbox, such as the repository of the turn. */
   binds?: readonly Bind[];
-  /** Directories no agent may see (the daemon's own .dossier, less this worktree). */
+  /** Directories that agents may not see: the daemon's .dossier, except this worktree. */
   hidden: string[];
-  /** The daemon's own MCP server, for this run alone. */
+  /** The daemon's MCP server, with a token for this run. */
   mcp?: { url: string; token: string };
-  /** What commands may begin with, as the operator answered in this session; more are added. Empty where left out. */
+  /** Command prefixes that the operator allowed in this session; the run adds further ones. */
   prefixes?: string[];
-  /** The commands of the plan that the operator approved to run without asking. None where left out. */
+  /** Commands of the plan that the operator approved to run without asking. */
   unasked?: readonly string[];
-  /** The same as `prefixes` for all sessions of the project, looked at with each request. Left out, it cannot be answered. */
+  /** Command prefixes for all sessions of the project, read with each request. Absent: that option is not offered. */
   project?: AllowedInProject;
   /**
-   * A program has failed that is silent for `idle_ms`, that goes on for longer than `wall_ms` (the operator's time to
-   * answer it not counted), or that writes more than `output_bytes` in all. After `quiet_ms` without a word it is told
-   * what it waits for.
+   * A program fails if it writes nothing for `idle_ms`, runs for `wall_ms` (without the operator's time to answer), or
+   * writes more than `output_bytes`. After `quiet_ms` without output, a `waiting` event reports what it waits for.
    */
   limits: { idle_ms: number; wall_ms: number; output_bytes: number; quiet_ms?: number };
   /**
-   * The messages of the operator that the agent has not read, each once. A run reads them as it builds its prompt; one that
-   * can prompt again in the same conversation reads them again after each prompt, and before `done` settles.
+   * Returns the operator's unread messages, each once. A run calls it for its prompt; a run that can continue its
+   * conversation also calls it after each prompt, before `done` settles.
    */
   takeMessages?: () => readonly string[];
-  /** Manual planning only: resolves with the text of plan.md once it is there and not empty. Rejects when aborted. */
+  /** Manual planning only: resolves with the text of plan.md once it is not empty. Rejects when aborted. */
   awaitPlan: (signal: AbortSignal) => Promise<string>;
 }
 
 export interface AllowedInProject {
   prefixes(): readonly string[];
-  /** On disk when it returns. */
+  /** Stores a prefix, synchronously. */
   allow(prefix: string): void;
 }
 
 export interface RunResult {
   outcome: 'completed' | 'cancelled' | 'failed';
-  /** Why it failed, in a sentence for the operator. */
+  /** Why it failed, as a sentence for the operator. */
   error?: string;
-  /** It failed for want of its model, as the agent tells: going on later can work. */
+  /** The agent reported a temporary failure of its model: resuming later can work. */
   outage?: Outage;
   /** Plan turns: the plan as Markdown. */
   plan?: string;
   /** Of this turn alone. */
   usage?: Usage;
   native_session_id?: string;
-  /** Work turns: its last words, of an agent that called no tool. Without a change in the worktree it did nothing. */
+  /** Work turns: the last message of an agent that called no tool. Without a change in the worktree it did nothing. */
   only_said?: string;
-  /** What the agent's own session cost in all of its turns. */
+  /** The cost of the agent's session, all turns together. */
   native_cost_usd?: number;
 }
 
 export interface Run {
-  /** Settles once, never rejects; when it has settled no process of the run is alive. */
+  /** Never rejects. Settles after the last process of the run has ended. */
   readonly done: Promise<RunResult>;
-  /** Asks the run to stop (pause, revise): the turn is cancelled, then its processes are ended. */
+  /** Cancels the turn (pause, revise), then ends its processes. */
   cancel(): Promise<void>;
-  /** Ends the whole process tree, shells in their own sessions included. Resolves when nothing of it is alive. */
+  /** Ends the process tree, including shells in their own sessions. Resolves after the last process has ended. */
   kill(): Promise<void>;
   /**
-   * The operator's answer to a permission request; false when there is no such open request. Throws `bad_request` for a
-   * prefix that the command does not begin with.
+   * The operator's answer to a permission request; false if there is no such open request. Throws `bad_request` for a prefix
+   * that the command does not begin with.
    */
   answer(requestId: string, optionId: string, prefix?: string): boolean;
-  /** The same for a question; left out by what asks none. Throws `answer_invalid` for what does not fit it. */
+  /** The same for a question; absent if the provider asks none. Throws `answer_invalid` for an invalid answer. */
   reply?(questionId: string, answer: QuestionAnswer): boolean;
   /**
-   * A message waits: ends the prompt under way once no tool call runs, or at once with `now`, so that the message is read. What
-   * the agent asks is answered "cancelled" then. False, or left out, where only another run can read it.
+   * Ends the current prompt when no tool call runs, or at once with `now`, so that the agent reads a new message. Open
+   * requests of the agent are cancelled. False, or absent, if only another run can read the message.
    */
   interrupt?(now: boolean): boolean;
-  /** Manual work only: the operator says that the work is done. False where that has no meaning. */
+  /** Manual work only: completes the work. False for other providers. */
   finish(): boolean;
 }
 
 export interface Provider {
   readonly isolation: Isolation;
-  /** Its programs have a network of their own, and find MCP inside of it. */
+  /** Its programs have their own network namespace, with MCP inside. */
   readonly own_network: boolean;
-  /** What shuts in what it starts in Work mode. Nothing is started to tell. */
+  /** The boundary of its programs in Work mode. Starts nothing. */
   boundary(): ProviderBoundary;
-  /** What its settings choose where nobody else does. */
+  /** The default model and effort of its settings. */
   readonly usual?: ModelChoice;
-  /** What can be chosen of it, with the model if one is. Without this, nothing can. */
+  /** The models and efforts that it offers; the efforts may depend on the model. Absent: no choice. */
   offers?(model?: string): Offers;
-  /** Why it cannot be started, and what to install or set; undefined when it can. Nothing is started to tell. */
+  /** Why it cannot be started, and what to do; undefined if it can. Starts nothing. */
   missing(): string | undefined;
   probe(): Promise<ProviderInfo>;
   start(spec: RunSpec, tell: (event: RunEvent) => void): Run;

@@ -1,35 +1,35 @@
 import { resolve } from 'node:path';
 import { chosenProvider, permissionPolicy, providerEntries } from '../../store/records/applied.ts';
 import type { ProviderSettings, Settings } from '../../store/records/settings.ts';
-import type { StatePlace } from '../sandbox/state/place.ts';
+import type { StatePlace } from '../sandbox/state/rules.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { createAcpProvider } from './acp/acp.ts';
 import type { AcpDeps } from './acp/run.ts';
-import { askingOf } from './asking.ts';
-import { NO_OFFERS } from './choice.ts';
+import { askSwitchesFor } from './ask-switches.ts';
 import { createCommandProvider } from './command/command.ts';
 import { COMMAND_PRESETS, type CommandPreset } from './command/presets.ts';
 import type { ProviderDeps } from './launch.ts';
 import { findLogin } from './login.ts';
 import { createManualProvider } from './manual.ts';
+import { NO_OFFERS } from './model-choice.ts';
 import { type OwnPlaces, PRESETS, type Preset } from './presets.ts';
 import type { Provider, ProviderInfo } from './provider.ts';
 import { failedRun } from './run-end.ts';
 import { createRunbookProvider } from './runbook/runbook.ts';
 import { STATE_RULES } from './state-rules.ts';
 
-/** What of the settings is about providers; the one of new sessions is the runbook where none is named. */
+/** The settings of providers. The default provider of new sessions is the runbook. */
 export type ProvidersConfig = Pick<Settings, 'provider' | 'providers' | 'permissions'>;
 
 export interface Providers {
   /** The name of the provider of new sessions. */
   chosen: string;
   get(name: string): Provider | undefined;
-  /** All of them, with why one is not available. */
+  /** All providers, with the reason if one is not available. */
   list(): Promise<ProviderInfo[]>;
 }
 
-/** The providers by name: the two built in, the agents known by name, and those of the settings, which win. */
+/** Creates the providers: runbook and manual, the known agents, and those of the settings, which override. */
 export const createProviders = (settings: ProvidersConfig, deps: ProviderDeps): Providers => {
   const known = new Map<string, Provider>([
     ['runbook', createRunbookProvider(deps)],
@@ -55,7 +55,7 @@ const fromSettings = (id: string, entry: ProviderSettings, deps: AcpDeps): Provi
     return unavailable(
       id,
       id,
-      `The name ${id} belongs to a built-in provider: give providers.${id} another name.`,
+      `The name ${id} belongs to a built-in provider. Give providers.${id} another name.`,
     );
   const { kind, network, allow_local } = entry;
   const own = { ...deps, network: deps.network.for({ network, allow_local }) };
@@ -65,20 +65,19 @@ const fromSettings = (id: string, entry: ProviderSettings, deps: AcpDeps): Provi
     : made;
 };
 
-// Either of them answers why the entry makes no provider, where it does not.
+// These return a reason if the entry is not a valid provider.
 const commandProvider = (
   id: string,
   entry: ProviderSettings,
   deps: ProviderDeps,
 ): Provider | string => {
   const { kind, preset = id, output } = entry;
-  if (kind !== 'command')
-    return `the kind ${kind} is not supported by this version; acp and command are.`;
+  if (kind !== 'command') return `the kind ${kind} is not supported. Use acp or command.`;
   const known = presetOf(COMMAND_PRESETS, preset);
   if (entry.preset !== undefined && known === undefined) return noSuch(preset, COMMAND_PRESETS);
   const { plan = known?.argv.plan, work = known?.argv.work } = entry;
   if (work === undefined)
-    return 'work is needed, the program and its arguments for Work mode, or the preset of a known program.';
+    return 'there is no program for Work mode. Set work to a program and its arguments, or set preset.';
   const { hint } = known ?? BARE;
   const how = { output: output ?? known?.output ?? 'text', hint, ...flagsOf(entry, known) };
   const own = ownPlaces(entry, presetOf(PRESETS, preset) ?? BARE, deps);
@@ -86,7 +85,7 @@ const commandProvider = (
   return createCommandProvider({ id, argv, ...how, ...own }, deps);
 };
 
-// Where a flag goes in an argument vector of the operator's, nobody knows.
+// Flags are known only for the argument vectors of presets.
 const flagsOf = ({ plan, work }: ProviderSettings, known?: CommandPreset) =>
   plan === undefined && work === undefined && known !== undefined ? { flags: known.flags } : {};
 
@@ -94,16 +93,17 @@ const presetOf = <T>(presets: Readonly<Record<string, T>>, name: string): T | un
   Object.hasOwn(presets, name) ? presets[name] : undefined;
 
 const noSuch = (preset: string, presets: object): string =>
-  `there is no preset ${preset}; there are ${Object.keys(presets).join(', ')}.`;
+  `there is no preset ${preset}. Use one of ${Object.keys(presets).join(', ')}.`;
 
 const acpProvider = (id: string, entry: ProviderSettings, deps: AcpDeps): Provider | string => {
   const preset = presetOf(PRESETS, entry.preset ?? id);
   if (entry.preset !== undefined && preset === undefined) return noSuch(entry.preset, PRESETS);
   const argv = argvOf(entry, preset);
-  if (argv === undefined) return 'a command is needed, or the preset of a known agent.';
+  if (argv === undefined)
+    return 'there is no program. Set command, or the preset of a known agent.';
   const agent = acpAgent(entry, preset ?? BARE, deps);
-  const { modes, ...asking } = askingOf(preset ?? BARE, deps.policy);
-  // A mode that the operator names is the one.
+  const { modes, ...asking } = askSwitchesFor(preset ?? BARE, deps.policy);
+  // A mode in the settings takes precedence.
   const named = entry.modes?.work !== undefined || modes === undefined;
   const how = { ...asking, ...(!named && { modes }) };
   return createAcpProvider({ ...agent, id, argv, asking: how }, deps);
@@ -123,7 +123,7 @@ const BARE: Preset = {
   modes: { plan: [], work: [] },
   state_dirs: [],
   inherits: [],
-  hint: 'Install it, or correct its command in the settings.',
+  hint: 'Install it, or correct its command in workspace.md.',
 };
 
 const acpAgent = (entry: ProviderSettings, preset: Preset, deps: ProviderDeps) => {
@@ -181,7 +181,13 @@ const unavailable = (id: string, kind: ProviderInfo['kind'], reason: string): Pr
   start: () => failedRun(reason),
 });
 
-/** The providers as the settings name them now. */
+/** A service with the providers of the current settings. */
 export interface WithProviders {
   readonly providers: () => Providers;
 }
+
+/** The providers for a new session, the default first. */
+export const sessionProviders = async ({ list, chosen }: Providers): Promise<ProviderInfo[]> => {
+  const all = await list();
+  return all.toSorted((a, b) => Number(b.id === chosen) - Number(a.id === chosen));
+};

@@ -1,14 +1,14 @@
 import type { AnswerContent, QuestionField } from '../../store/records/question.ts';
 import type { FieldError } from '../errors.ts';
 
-/** Where an answer does not fit the fields that were asked for, each with what would. Empty where it does. */
-export const misfitsOf = (
+/** Validates an answer against the fields of a question. Returns an error for each invalid field. */
+export const validateAnswer = (
   fields: readonly QuestionField[],
   content: AnswerContent,
 ): FieldError[] => {
   const known = new Set(fields.map(({ name }) => name));
   const unknown = Object.keys(content).filter((name) => !known.has(name));
-  const expected = known.size === 0 ? 'nothing is' : `one of ${[...known].join(', ')} is`;
+  const expected = known.size === 0 ? 'no fields are' : `one of ${[...known].join(', ')} is`;
   return [
     ...fields.flatMap((field) => misfitOf(field, content)),
     ...unknown.map((name) => wrong(name, `is unknown: ${expected} expected`)),
@@ -91,7 +91,7 @@ const FORMATS: Record<NonNullable<QuestionField['format']>, (value: string) => b
   'date-time': (value) => MOMENT.test(value) && isDay(value.slice(0, 10)) && isMoment(value),
 };
 
-// The thirtieth of February is one to Date.
+// Date accepts February 30.
 const isDay = (day: string): boolean =>
   isMoment(day) && new Date(day).toISOString().startsWith(day);
 

@@ -2,40 +2,40 @@ import { messageOf } from '../../store/base/attempt.ts';
 import type { Exit } from '../tools/process/spawn.ts';
 import type { Run, RunResult } from './provider.ts';
 
-/** How a program came to its end, to be put after its name: `was ended by signal SIGKILL`. */
+/** How a program ended, as a predicate: `was ended by signal SIGKILL`. */
 export const describeExit = (exit: Exit): string => `${howItEnded(exit)}${whatItMissed(exit)}`;
 
-// Nobody shall search for hours for a file that is plainly there.
+// Explains why the program does not find a file that exists.
 const whatItMissed = ({ unseen = [] }: Exit): string =>
   unseen.length === 0
     ? ''
-    : ` (not shown in the sandbox, though it is there: ${unseen.join(', ')}; sandbox_readable in workspace.md shows it)`;
+    : ` (hidden by the sandbox: ${unseen.join(', ')}; add it to sandbox_readable in workspace.md)`;
 
 const howItEnded = (exit: Exit): string => {
   if (exit.ended_by === 'not_started') return `could not be started: ${exit.stderr_tail}`;
   if (exit.ended_by === 'idle_limit')
-    return 'wrote nothing for longer than the idle limit and was ended';
-  if (exit.ended_by === 'wall_limit') return 'went on for longer than a turn may and was ended';
-  if (exit.ended_by === 'output_limit') return 'wrote more than the output limit and was ended';
+    return 'was ended by the idle limit: it wrote nothing for too long';
+  if (exit.ended_by === 'wall_limit') return 'was ended by the time limit of a turn';
+  if (exit.ended_by === 'output_limit') return 'was ended by the output limit';
   if (exit.signal !== null) return `was ended by signal ${exit.signal}`;
   return `ended with exit code ${exit.code}`;
 };
 
-/** A run that asks nobody, and is stopped in one way alone. */
+/** A run without requests, for which `cancel` and `kill` are the same. */
 export const plainRun = (done: Promise<RunResult>, stop: () => Promise<void>): Run => ({
   ...{ done, cancel: stop, kill: stop },
   ...{ answer: () => false, finish: () => false },
 });
 
-/** The run of what is over before it has begun. */
+/** A run with a known result. */
 export const endedRun = (result: RunResult): Run =>
   plainRun(Promise.resolve(result), async () => {});
 
-/** The run of what cannot run: for a reason that the operator can act on. */
+/** A run that failed to start, with a reason for the operator. */
 export const failedRun = (error: string): Run => endedRun({ outcome: 'failed', error });
 
-/** The run of what is still being loaded: what is asked of it meanwhile waits, and nothing of it is alive before. */
-export const lateRun = (starting: Promise<Run>): Run => {
+/** A run that starts later: `cancel` and `kill` wait for the start. */
+export const deferredRun = (starting: Promise<Run>): Run => {
   let run: Run | undefined;
   const started = starting.then((it) => {
     run = it;
@@ -52,11 +52,11 @@ export const lateRun = (starting: Promise<Run>): Run => {
     kill: () => started.then(() => run?.kill(), ignore),
     answer: (...answer) => run?.answer(...answer) === true,
     reply: (...answer) => run?.reply?.(...answer) === true,
-    // What has not started reads the message as it starts.
+    // A run that has not started reads the message when it starts.
     interrupt: (now) => run === undefined || run.interrupt?.(now) === true,
     finish: () => run?.finish() === true,
   };
 };
 
-// That it could not be started is told by `done`.
+// `done` reports the error.
 const ignore = (): void => undefined;

@@ -2,21 +2,21 @@ import { StringDecoder } from 'node:string_decoder';
 import { messageOf } from '../../store/base/attempt.ts';
 import { type Capped, createCappedOutput } from '../text/cap-text.ts';
 import type { Exit, Program } from '../tools/process/spawn.ts';
+import type { LiveOutput } from './coalesce.ts';
 import { type Launch, type Launchable, type LaunchDeps, launch, TOLD_OUTPUT } from './launch.ts';
-import type { LiveOutput } from './live-output.ts';
 import { describeExit } from './run-end.ts';
 
-/** What one script came to. */
+/** The result of a script. */
 export interface Ran extends Capped {
-  /** What went wrong, in words that follow the script's name; undefined when nothing did. */
+  /** What went wrong, as a predicate after the script's name; undefined on success. */
   failure: string | undefined;
-  /** Null when it was ended, or never began. */
+  /** Null if it was ended or never started. */
   exit_code: number | null;
 }
 
 /**
- * Runs a program to its end, unattended, and keeps the head and the tail of what it wrote on both streams
- * together; `live` hears it as it comes. Never rejects. `started` is handed the program, so that it can be ended.
+ * Runs a program unattended to its end and keeps the beginning and the end of its output, both streams together; `live` gets
+ * the output as it arrives. Calls `started` with the program, so that it can be ended. Never rejects.
  */
 export const runScript = async (
   spec: Launchable,
@@ -35,9 +35,9 @@ export const runScript = async (
   let exit: Exit | Error;
   try {
     const program = launch(spec, { argv, env, onBytes, ...(onNetwork && { onNetwork }) }, deps);
-    // Nobody types: a command that asks gets the end of its input instead of waiting for ever.
+    // A command that prompts gets the end of input instead of waiting for ever.
     program.stdin.end();
-    // A command may be silent for as long as it runs: a build, a test without output.
+    // No idle limit: a build or test may run without output.
     program.idle(undefined, true);
     started(program);
     exit = await program.exited;
@@ -49,7 +49,7 @@ export const runScript = async (
   return { ...output.read(), failure: whatFailed(exit), exit_code };
 };
 
-// Inside, the home directory is read-only, and package managers want to keep what they fetch: in the private /tmp.
+// The home directory is read-only inside; package managers need a writable cache.
 const OWN_CACHES = { XDG_CACHE_HOME: '/tmp/cache' };
 
 const whatFailed = (exit: Exit | Error): string | undefined => {
@@ -60,7 +60,7 @@ const whatFailed = (exit: Exit | Error): string | undefined => {
 const LAST_LINES = 5;
 const LAST_CHARACTERS = 1000;
 
-/** The last lines of what a script wrote, as sentences that follow what went wrong. */
+/** The last lines of a script's output, as a sentence. */
 export const lastWords = (output: string): string => {
   const lines = output.trimEnd().split('\n').slice(-LAST_LINES).join('\n');
   return lines === ''

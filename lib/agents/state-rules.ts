@@ -1,13 +1,83 @@
-import type { LoginRule, StateRules } from '../sandbox/state/place.ts';
-import {
-  activeAccount,
-  claudeAccount,
-  codexAccount,
-  googleAccount,
-  openCodeAccount,
-  unknownAccount,
-} from './account.ts';
-import { CLAUDE, CODEX, GEMINI, GEMINI_WHOLE, geminiName, QWEN } from './conversations.ts';
+import { basename } from 'node:path';
+import { orElse } from '../../store/base/attempt.ts';
+import type { Conversation, JsonObject, LoginRule, StateRules } from '../sandbox/state/rules.ts';
+
+// The account that a login file states, as released agents write it. Nothing is verified.
+
+/** `oauthAccount` in Claude Code's settings; its tokens, in another file, state no account. */
+const claudeAccount = ({ accountUuid, organizationUuid, emailAddress }: JsonObject) => ({
+  ...{ accountUuid, organizationUuid, emailAddress },
+});
+
+const codexAccount = ({ tokens }: JsonObject): JsonObject => {
+  const { account_id, id_token, access_token } = objectOf(tokens);
+  const { sub, email } = claimsOf(id_token);
+  const [id, access] = [openAiClaims(id_token), openAiClaims(access_token)];
+  return { account_id, sub, email, ...id, 'access.account': access.chatgpt_account_id };
+};
+
+/** Gemini CLI: the claims of Google's token, and the active account in another file. */
+const googleAccount = ({ id_token }: JsonObject): JsonObject => {
+  const { sub, email } = claimsOf(id_token);
+  return { sub, email };
+};
+const activeAccount = ({ active }: JsonObject): JsonObject => ({ active });
+
+/** One provider of OpenCode. */
+const openCodeAccount = ({ accountId, access }: JsonObject): JsonObject => ({
+  accountId,
+  ...openAiClaims(access),
+});
+
+/** A login that states no account. */
+const unknownAccount = (): JsonObject => ({});
+
+const openAiClaims = (token: unknown): JsonObject => {
+  const claims = objectOf(claimsOf(token)['https://api.openai.com/auth']);
+  const { chatgpt_account_id, chatgpt_user_id } = claims;
+  return { chatgpt_account_id, chatgpt_user_id };
+};
+
+/** The claims of a JSON Web Token; empty if it is none. */
+const claimsOf = (token: unknown): JsonObject => {
+  const payload = typeof token === 'string' ? token.split('.')[1] : undefined;
+  if (payload === undefined) return {};
+  const read = (): unknown => JSON.parse(Buffer.from(payload, 'base64url').toString());
+  return objectOf(orElse(read, undefined));
+};
+
+const objectOf = (value: unknown): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+
+// The formats of conversations, and where they name their project, as released agents write them.
+
+/** The shell may change directory: the first one is the project. */
+const CLAUDE: Conversation = { project: ({ cwd }) => cwd, counts: 'first' };
+
+/** Codex continues a conversation in the last recorded directory. */
+const CODEX: Conversation = {
+  project: ({ type, payload }) =>
+    type === 'session_meta' || type === 'turn_context' ? (payload as JsonObject)?.cwd : undefined,
+};
+
+/** `$set` replaces values of the first line. */
+const GEMINI: Conversation = {
+  project: ({ projectHash, $set }) => projectHash ?? ($set as JsonObject)?.projectHash,
+};
+/** The format of older releases. */
+const GEMINI_WHOLE: Conversation = {
+  project: ({ projectHash }) => projectHash,
+  messages: 'messages',
+};
+
+const QWEN: Conversation = { project: ({ cwd }) => cwd };
+
+/** The directory name of a project in Gemini CLI. */
+const geminiName = (project: string): string =>
+  basename(project)
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '') || 'project';
 
 const GOOGLE: LoginRule = {
   renewed: ['access_token', 'refresh_token', 'id_token', 'expiry_date', 'scope', 'token_type'],
@@ -20,9 +90,8 @@ const CLAUDE_ACCOUNT: LoginRule = {
 };
 
 /**
- * What of the agents' own places goes into a run's copy and comes back from it, by their names below the home directory.
- * Conversations of this project and refreshed logins come back; settings, hooks, plugins, extensions, commands, skills, memories and servers never do.
- * Facts of the agents' releases.
+ * Which files of the agents' state are copied for a run and returned, by path below the home directory. Conversations of this
+ * project and refreshed logins return; settings, hooks, plugins, extensions, commands, skills, memories and servers never do.
  */
 export const STATE_RULES: Readonly<Record<string, StateRules>> = {
   '.claude': {

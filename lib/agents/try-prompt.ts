@@ -12,8 +12,7 @@ import type { Provider, RunResult } from './provider.ts';
 import type { WithProviders } from './providers.ts';
 
 /**
- * Has a provider answer a prompt in an empty directory that is gone afterwards. In Plan mode: what has no plan and no
- * approval changes nothing.
+ * Has a provider answer a prompt in a temporary empty directory. In Plan mode, because nothing was approved.
  */
 export const tryPrompt = async (
   { store, providers }: WithProviders & WithStore,
@@ -24,8 +23,9 @@ export const tryPrompt = async (
   const provider = orNotFound(providers().get(id), 'provider', id);
   const { available, reason, kind } = await provider.probe();
   if (kind === 'manual')
-    throw invalidState('The operator is this provider; there is nobody to ask.');
-  if (!available) throw new ServiceError('unavailable', reason ?? `${id} cannot be used now.`);
+    throw invalidState('The provider manual cannot answer a prompt. Use another provider.');
+  if (!available)
+    throw new ServiceError('unavailable', reason ?? `The provider ${id} is not available.`);
   const since = performance.now();
   const network: Reached = [];
   const done = await answer(store, provider, { prompt, network });

@@ -1,6 +1,6 @@
 import type { RunEvent, Waiting } from './provider.ts';
 
-/** What an agent tells of a failure that it tries to get over. */
+/** A failure that the agent reports and retries. */
 export interface Trouble extends Partial<Pick<Waiting, 'http_status' | 'attempt' | 'attempts'>> {
   message: string;
   retry_at?: string;
@@ -9,17 +9,17 @@ export interface Trouble extends Partial<Pick<Waiting, 'http_status' | 'attempt'
 interface Watched {
   quiet_ms: number;
   tell: (event: RunEvent) => void;
-  /** The last words on its standard error. */
+  /** The end of its standard error. */
   stderr: () => string;
-  /** A tool call goes on, or the operator is asked: then it waits for those, and that is told already. */
+  /** Whether a tool call runs or the operator is asked, which explains the silence. */
   busy: () => boolean;
 }
 
 const LAST_WORDS = 1000;
-// How often it is looked in the time after which silence is told: it is told an eighth of that later at the most.
+// Checks per `quiet_ms`: silence is reported at most an eighth of it late.
 const LOOKS = 8;
 
-/** Says what a run waits for as soon as it is told, or when nothing was heard for long. */
+/** Reports what a run waits for: at once if the agent tells, else after `quiet_ms` of silence. */
 export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
   let since = new Date();
   let wants: Waiting['for'] = 'agent';
@@ -46,9 +46,9 @@ export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
     since = new Date();
   };
   return {
-    /** It goes on: words, a tool call. */
+    /** The agent continues: text, a tool call. */
     heard,
-    /** It was asked: what it waits for from now on is its model. */
+    /** The agent was prompted: from now on it waits for its model. */
     asked: (): void => {
       heard();
       wants = 'model';
@@ -57,13 +57,13 @@ export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
       trouble = news.message;
       say(news);
     },
-    /** What it told of last, if nothing else was heard since. */
+    /** The last reported failure, if the agent has not continued since. */
     troubled: (): string | undefined => trouble,
     end: (): void => clearInterval(timer),
   };
 };
 export type Watch = ReturnType<typeof watchQuiet>;
 
-const NOT_UP = 'The agent has been started, and has not answered yet.';
+const NOT_UP = 'The agent has started, but has not answered yet.';
 const NO_WORD =
-  'The agent has said nothing since. It may wait for its model: a server that is down or busy, or a limit.';
+  'The agent has sent nothing since. It may wait for its model: the server may be down or busy, or a limit may be reached.';

@@ -2,7 +2,7 @@ import { jsonText } from '../../store/base/visible.ts';
 import type { Checked } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
 import { positionText } from '../daemon/system/problem-log.ts';
-import { counted } from '../text/counted.ts';
+import { counted } from '../text/wording.ts';
 
 /** Something that was mended, and how. */
 export interface Mended {

@@ -1,5 +1,5 @@
 import { unheldOn } from '../daemon/system/unheld.ts';
-import { lookAtGround } from '../sandbox/ground.ts';
+import { lookAtGround } from '../sandbox/capabilities.ts';
 import { type DoctorFinding, missing, note, ok, type Patient } from './finding.ts';
 
 /** The programs of this machine. */

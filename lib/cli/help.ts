@@ -1,7 +1,7 @@
 import type { Guide } from '../../store/records/guide.ts';
 import { UsageError } from '../config.ts';
 import { guideFor, readGuides } from '../daemon/guides.ts';
-import { showByPager } from '../tools/process/pager.ts';
+import { showByPager } from '../tools/process/terminal.ts';
 import { type Call, type Command, GROUPS } from './args/command.ts';
 import { type OptionName, writtenAs } from './args/options.ts';
 

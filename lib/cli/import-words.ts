@@ -1,5 +1,5 @@
 import { STATES } from '../../store/records/case.ts';
-import { counted } from '../text/counted.ts';
+import { counted } from '../text/wording.ts';
 import type { BroughtIn, ImportOptions } from '../transfer/import/import-files.ts';
 import type { ImportConflict } from '../transfer/import/import-plan.ts';
 import type { TaskImport } from '../transfer/import/import-tasks.ts';

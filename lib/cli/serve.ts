@@ -14,7 +14,7 @@ import { unheldOn } from '../daemon/system/unheld.ts';
 import { versionInfo } from '../daemon/version.ts';
 import { createLog, type Log } from '../log.ts';
 import { keyCheck } from '../mcp/key-check.ts';
-import { lookAtGround } from '../sandbox/ground.ts';
+import { lookAtGround } from '../sandbox/capabilities.ts';
 import type { Call } from './args/command.ts';
 import { keepLogSmall } from './connection/daemon-log.ts';
 import { closeInherited } from './inherited.ts';

@@ -2,7 +2,7 @@ import { trustCommandFor } from '../../store/settings/trust/waiting.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { listWaiting, trust } from '../guard/trust/trust.ts';
 import type { Service } from '../service.ts';
-import { counted } from '../text/counted.ts';
+import { counted } from '../text/wording.ts';
 import { askYesNo, isTerminal, toStandardOutput as say } from './output/terminal.ts';
 
 /** Asks the operator, who started the daemon at a terminal, about what waits. The daemon serves meanwhile. */

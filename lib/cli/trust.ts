@@ -12,7 +12,7 @@ import type { Dossier } from '../client/client.ts';
 import { type Config, UsageError } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
 import { isForAll } from '../guard/trust/trust.ts';
-import { counted } from '../text/counted.ts';
+import { counted } from '../text/wording.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
 import { daemonOf } from './connection/daemon.ts';

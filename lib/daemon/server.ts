@@ -21,7 +21,7 @@ import type { Streams } from '../http/sse.ts';
 import { serveUpgrades } from '../http/websocket.ts';
 import { addWhenAsked } from '../http/when-asked.ts';
 import { whereToRead } from '../http/where-to-read.ts';
-import { DAEMON_HEADER } from '../sandbox/egress/daemon-probe.ts';
+import { DAEMON_HEADER } from '../sandbox/egress/network-environment.ts';
 import type { Service } from '../service.ts';
 
 export interface ServerOptions {

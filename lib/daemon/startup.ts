@@ -31,7 +31,7 @@ import type { Service } from '../service.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { createCallers } from '../tools/process/caller.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
-import { announceRuns } from '../tools/process/keepers.ts';
+import { announceRuns } from '../tools/process/peer-daemons.ts';
 import { RUN_VARIABLE } from '../tools/process/processes.ts';
 import { createRuns, type Runs } from '../tools/process/runs.ts';
 import { createExporter } from '../transfer/export/exporter.ts';

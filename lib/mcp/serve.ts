@@ -1,6 +1,6 @@
 import { Check } from 'typebox/value';
 import { sha256 } from '../../store/base/sha256.ts';
-import { isTokenOf } from '../agents/token.ts';
+import { isTokenOf } from '../agents/mcp-access.ts';
 import { ServiceError } from '../errors.ts';
 import { validKey } from '../guard/api-keys/keys.ts';
 import type { AnswerMcp } from '../sandbox/egress/mcp-door.ts';

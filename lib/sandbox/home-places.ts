@@ -1,6 +1,6 @@
 /**
- * What programs need of a home directory and holds no secret: tool chains, what they keep to build with, and the
- * settings of git. Below the home directory; facts of the tools, like the list that follows.
+ * Paths below the home directory that programs need and that contain no secrets: tool chains, build caches and git
+ * configuration. As the tools define them, like the list that follows.
  */
 export const SHOWN_AT_HOME: readonly string[] = [
   ...['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'],
@@ -28,8 +28,8 @@ export const SHOWN_AT_HOME: readonly string[] = [
 ];
 
 /**
- * Keys, passwords and histories, below the home directory: not seen though what they lie in is shown, unless they are
- * named themselves.
+ * Keys, passwords and histories below the home directory: hidden even inside a visible directory, unless the operator names
+ * them.
  */
 export const SECRET_AT_HOME: readonly string[] = [
   ...['.ssh', '.gnupg', '.netrc', '.git-credentials', '.config/git/credentials', '.config/gh'],

@@ -7,25 +7,25 @@ import { SECRET_AT_HOME, SHOWN_AT_HOME } from './home-places.ts';
 import { bind, empty, hide, isDirectory, isLink, linksTo, type Mount } from './mounts.ts';
 
 export interface HomeView {
-  /** The directories that are seen empty, but for what is shown: homes, and where programs listen. */
+  /** Directories that are empty except for `shown`: homes and /run. */
   hidden: readonly string[];
-  /** What of them is shown, links resolved, none within another. */
+  /** Visible paths in them, links resolved, none within another. */
   shown: readonly string[];
   mounts: readonly Mount[];
 }
 
 interface Needs {
-  /** Programs and files that are named: what lies with them is shown. */
+  /** Programs and files that are named; their packages are shown. */
   programs: readonly string[];
-  /** Of the machine's own network, names are looked up with what lies in /run. */
+  /** Whether the run has the host network, whose name resolution needs files in /run. */
   network: boolean;
-  /** Seen by another rule: what is secret is not hidden from whom it is given. */
+  /** Paths visible by another rule: secrets among them are not hidden. */
   given: readonly string[];
 }
 
 /**
- * What is seen of home directories and of /run: what PATH leads to, known tool chains, git's settings, and what the
- * operator names. Nothing else, whatever its name: a list of what to hide is never whole.
+ * The visible part of home directories and /run: programs on PATH, known tool chains, git configuration, and paths that the
+ * operator names. An allow-list, because a deny-list is never complete.
  */
 export const homeView = (env: Environment, readable: readonly string[], needs: Needs): HomeView => {
   const home = env.HOME ?? '/';
@@ -62,7 +62,7 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
   };
 };
 
-/** Paths in a text that are there, and that nobody sees who sees only `home` and what else is `seen`. */
+/** Existing paths in a text that the sandbox hides: neither in `home` nor in `seen`. */
 export const unseenIn = (text: string, { hidden, shown }: HomeView, seen: readonly string[]) => {
   const named = [...new Set(text.match(PATHS) ?? [])].slice(0, MOST_NAMED);
   const places = [...shown, ...seen.filter((path) => existsSync(path)).map(realPath)];
@@ -78,7 +78,7 @@ const MOST_NAMED = 100;
 
 const realPath = (path: string): string => realpathSync(path);
 
-// Sockets in a read-only directory can be talked to all the same, and what answers there runs outside.
+// /run is hidden because a program can connect to sockets in a read-only directory.
 const hiddenPlaces = (home: string): string[] => {
   const all = ['/home', '/root', '/run', '/var/run', ...(home === '/' ? [] : [home])];
   const found = all.filter(isDirectory).map(realPath);
@@ -97,7 +97,7 @@ const unique = (mounts: readonly Mount[]): Mount[] => [
   ...new Map(mounts.map((mount) => [mount.path, mount])).values(),
 ];
 
-/** What belongs to a directory of programs: what lies beside it, and what the links in it lead to. */
+/** The files of a PATH directory: its package and the targets of its links. */
 const placesOfPath =
   (home: string) =>
   (path: string): string[] => {
@@ -111,12 +111,12 @@ const placesOfPath =
   };
 
 const linkedFrom = (dir: string): string[] => {
-  // What is not for us to see is for no program of ours.
+  // A directory that the daemon cannot read is not readable for a run either.
   const paths = orElse(() => readdirSync(dir), []).map((name) => join(dir, name));
   return paths.filter((path) => isLink(path) && existsSync(path)).map(realPath);
 };
 
-// A package is shown whole, as far as it is one: never a directory of many things.
+// Shows a whole package, but never a shared directory such as ~/.config.
 const placesOfProgram = (path: string, home: string): string[] => {
   if (!isAbsolute(path) || !existsSync(path)) return [];
   const file = realPath(path);

@@ -1,10 +1,10 @@
-import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { orElse } from '../../store/base/attempt.ts';
 import { isAtOrBelow } from '../../store/base/paths.ts';
 
-/** One mount of bubblewrap's: where, and its arguments. */
+/** A mount of bubblewrap: its path and arguments. */
 export interface Mount {
   path: string;
   arguments: string[];
@@ -12,35 +12,35 @@ export interface Mount {
 
 type How = '--bind' | '--ro-bind';
 
-/** Seen where they are, links resolved: bubblewrap would mount over the link's target elsewhere. What is not there is left out. */
+/** Binds paths at their real location: bubblewrap would follow a link and mount over its target. Skips missing paths. */
 export const bind = (how: How, paths: readonly string[]): Mount[] =>
   real(paths).map((path) => ({ path, arguments: [how, path, path] }));
 
-/** Seen empty, or for a file not to be opened. */
+/** Hides a path: an empty directory, or a file that cannot be opened. */
 export const hide = (path: string): Mount =>
   isDirectory(path) ? empty(path) : { path, arguments: ['--ro-bind', devNull, path] };
 
 export const empty = (path: string): Mount => ({ path, arguments: ['--tmpfs', path] });
 
-/** The real paths of those that are there. */
+/** The real paths of those that exist. */
 export const real = (paths: readonly string[]): string[] =>
   paths.filter((path) => existsSync(path)).map((path) => realpathSync(path));
 
 export const isDirectory = (path: string): boolean =>
   existsSync(path) && statSync(path).isDirectory();
 
-/** False, too, where nobody may look. */
+/** Whether a path is a link. False without permission. */
 export const isLink = (path: string): boolean =>
   orElse(() => lstatSync(path).isSymbolicLink(), false);
 
-/** Whether a path that is there lies below another once links are resolved. */
+/** Whether an existing path is below another, links resolved. */
 export const isReallyBelow = (path: string, parent: string): boolean => {
   if (!existsSync(path) || !existsSync(parent)) return false;
-  const way = relative(realpathSync(parent), realpathSync(path));
-  return way !== '' && !way.startsWith('..') && !isAbsolute(way);
+  const below = relative(realpathSync(parent), realpathSync(path));
+  return below !== '' && !below.startsWith('..') && !isAbsolute(below);
 };
 
-/** The links on the way to a path, which an empty directory in its place would not have. */
+/** The links in a path below hidden directories, where they have to be created again. */
 export const linksTo = (path: string, below: readonly string[]): Mount[] => {
   const links: Mount[] = [];
   let left = resolve(path);
@@ -65,3 +65,18 @@ const firstLink = (path: string): string | undefined => {
   }
   return undefined;
 };
+
+/**
+ * The paths of the machine's Unix sockets that the daemon can reach: read access to the directory is enough to connect.
+ * Empty without /proc.
+ */
+export const socketPaths = (): string[] => {
+  const [, ...table] = orElse(() => readFileSync('/proc/net/unix', 'utf8'), '').split('\n');
+  const found = table.flatMap((line) => PATH.exec(line)?.[1] ?? []);
+  return [...new Set(found)].filter(isSocket);
+};
+
+const PATH = / (\/.*)$/;
+
+// A run cannot reach a socket that is gone or that the daemon cannot reach.
+const isSocket = (path: string): boolean => orElse(() => statSync(path).isSocket(), false);

@@ -6,25 +6,24 @@ import { isAtOrBelow } from '../../store/base/paths.ts';
 import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { findProgram } from '../tools/process/find-program.ts';
-import { settingsMounts } from './git-settings.ts';
+import { gitConfigMounts } from './git-config.ts';
 import { type HomeView, homeView, unseenIn } from './home.ts';
-import { bind, hide, isDirectory, isReallyBelow, type Mount, real } from './mounts.ts';
-import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './own-user.ts';
+import { bind, hide, isDirectory, isReallyBelow, type Mount, real, socketPaths } from './mounts.ts';
+import { nameFor, PASSWD_ARGUMENTS, rootOnlyMounts, USER_ARGUMENTS } from './root-user.ts';
 import { seatbeltArguments } from './seatbelt.ts';
-import { socketPaths } from './sockets.ts';
-import { filterArguments, withFilter } from './syscalls.ts';
+import { filterArguments, withFilter } from './seccomp.ts';
 
 export type SandboxSetting = 'auto' | 'off' | 'seatbelt';
 
-/** A network namespace of its own: nothing of the machine's is reached but by the relay. */
+/** A network namespace of its own, whose only connection to the machine is the relay. */
 export interface OwnNetwork {
-  /** A directory of this run alone with its sockets; inside it is `NET_DIR`, and cannot be written. */
+  /** The directory with the sockets of this run; inside it is `NET_DIR`, read-only. */
   dir: string;
-  /** Program and arguments before the program's own: absolute paths of what is there outside. */
+  /** The relay's command, which precedes the program's own: absolute paths outside. */
   relay: readonly string[];
 }
 
-/** Where the directory of an own network is seen inside. */
+/** Where `OwnNetwork.dir` is mounted inside. */
 export const NET_DIR = '/tmp/.dossier-net';
 
 export interface SandboxView {
@@ -33,19 +32,19 @@ export interface SandboxView {
   phase: 'plan' | 'work';
   /** Writable in Work mode, read-only in Plan mode: the repository's common git directory. */
   writable: readonly string[];
-  /** Seen empty (a single file: not to be opened), even inside a writable directory. The worktree may lie in one and is seen all the same. */
+  /** Empty directories, or files that cannot be opened, even inside a writable directory. A worktree inside one stays visible. */
   hidden: readonly string[];
-  /** Writable in both modes: where the agent keeps its own sessions and settings. A directory not there yet is made. */
+  /** Writable in both modes: the agent's sessions and settings. Missing directories are created. */
   state?: readonly string[];
-  /** Read-only even inside a writable directory (hooks, git's configuration), and seen though in /tmp. */
+  /** Read-only even inside a writable directory (hooks, git configuration), and visible in /tmp. */
   readable?: readonly string[];
-  /** The machine's own, loopback and all, or one with a way out by the relay alone. */
+  /** `host`: the machine's network with its loopback. Else a network namespace with the relay. */
   network: 'host' | OwnNetwork;
-  /** Lies over what is at another path, in both modes. */
+  /** Mounts over other paths, in both modes. */
   binds?: readonly Bind[];
 }
 
-/** A file or directory that is seen at another path: over what is there, of the same kind. */
+/** Mounts a file or directory over another path of the same kind. */
 export interface Bind {
   from: string;
   to: string;
@@ -54,27 +53,27 @@ export interface Bind {
 
 export interface Sandbox {
   readonly kind: 'bubblewrap' | 'none';
-  /** Why there is none, and what to do about it. */
+  /** Why there is no sandbox, and what to do. */
   readonly reason?: string;
-  /** Programs run under macOS' Seatbelt, which nobody has tried: nothing relies on it, and all that holds without a sandbox does. */
+  /** Programs run under macOS' Seatbelt, which is untested: all rules for runs without a sandbox apply. */
   readonly untried?: true;
-  /** The argument vector that runs `argv` inside; `argv` itself where there is no sandbox. */
+  /** The argument vector that runs `argv` inside; `argv` itself without a sandbox. */
   wrap(argv: readonly string[], view: SandboxView): string[];
-  /** Paths in what a program wrote that are there outside and are not shown to it. */
+  /** Existing paths in a program's output that the sandbox hides from it. */
   unseen(text: string, view: SandboxView): string[];
 }
 
-/** What is looked up once, and holds for every run. */
-interface Ground {
+/** Looked up once, and the same for every run. */
+interface Host {
   bwrap: string;
   env: Environment;
-  /** What the operator shows of the home directory besides, absolute or beginning with `~/`. */
+  /** Further visible paths from the settings, absolute or beginning with `~/`. */
   readable: readonly string[];
 }
 
 /**
- * Looks once whether bubblewrap works here, with all that a run is given; keep the answer. Every run sees the directories
- * `closed` empty, whatever else it sees. Never throws.
+ * Creates the sandbox after trying bubblewrap with all arguments of a run. The directories `closed` are empty for every run.
+ * Never throws.
  */
 export const createSandbox = (
   setting: SandboxSetting,
@@ -82,18 +81,18 @@ export const createSandbox = (
   readable: readonly string[] = [],
   closed: readonly string[] = [],
 ): Sandbox => {
-  if (setting === 'off') return none('The sandbox is switched off in the settings.');
+  if (setting === 'off') return none('The sandbox is turned off in the settings.');
   if (setting === 'seatbelt') return seatbelt(env, readable);
   const bwrap = findProgram('bwrap', env);
   if (bwrap === undefined)
-    return none('bubblewrap is not installed: install the package bubblewrap.');
-  const ground = { bwrap, env, readable };
-  const failure = tryOut(ground, TRIES);
+    return none('bubblewrap is not installed. Install the package bubblewrap.');
+  const host = { bwrap, env, readable };
+  const failure = tryOut(host, TRIES);
   if (failure !== undefined) return none(`bubblewrap does not work here: ${failure}.`);
   return {
     kind: 'bubblewrap',
-    wrap: (argv, view) => wrapIn(ground, argv, { ...view, hidden: [...view.hidden, ...closed] }),
-    unseen: (text, view) => unseenIn(text, homeFor(ground, [], view), seenIn(view)),
+    wrap: (argv, view) => wrapIn(host, argv, { ...view, hidden: [...view.hidden, ...closed] }),
+    unseen: (text, view) => unseenIn(text, homeFor(host, [], view), seenIn(view)),
   };
 };
 
@@ -104,7 +103,7 @@ const none = (reason: string): Sandbox => ({
   unseen: () => [],
 });
 
-/** `platform` is the system's; another for tests. */
+/** The macOS sandbox. `platform` is replaced in tests. */
 export const seatbelt = (
   env: Environment,
   readable: readonly string[],
@@ -112,39 +111,39 @@ export const seatbelt = (
 ): Sandbox =>
   platform === 'darwin'
     ? {
-        ...none('Seatbelt is untried: what holds without a sandbox is what is relied upon.'),
+        ...none('Seatbelt is untested, so the rules for runs without a sandbox apply.'),
         untried: true,
         wrap: (argv, view) => seatbeltArguments(argv, view, { env, readable }),
       }
     : {
         ...none(NOT_HERE),
-        // Who asked for a sandbox is not given none.
+        // Never fall back to no sandbox.
         wrap: () => {
           throw new ServiceError('provider_failed', NOT_HERE);
         },
       };
 
 const NOT_HERE =
-  'sandbox: seatbelt is for macOS alone, so nothing is started. Write sandbox: auto into workspace.md, and install bubblewrap.';
+  'sandbox: seatbelt needs macOS, so nothing is started. Set sandbox: auto in workspace.md and install bubblewrap.';
 
-// What worked here once works until the machine is another one: it is not tried out again at each change of the settings.
+// Successful trials, so that a change of the settings does not repeat them.
 const worked = new Set<string>();
 
-// A file that is to be hidden can be removed before bubblewrap hides it: the next trial lists the files again.
+// A file can be removed before bubblewrap covers it: the next trial lists the files again.
 const TRIES = 3;
 
-const tryOut = (ground: Ground, tries: number): string | undefined => {
+const tryOut = (host: Host, tries: number): string | undefined => {
   try {
-    const [file = '', ...args] = wrapIn(ground, ['true'], TRIAL);
-    const trial = JSON.stringify([file, args, ground.env]);
+    const [file = '', ...args] = wrapIn(host, ['true'], TRIAL);
+    const trial = JSON.stringify([file, args, host.env]);
     if (worked.has(trial)) return undefined;
     const limits = { timeout: 10_000, encoding: 'utf8' } as const;
-    const { status, stderr, error } = spawnSync(file, args, { env: ground.env, ...limits });
+    const { status, stderr, error } = spawnSync(file, args, { env: host.env, ...limits });
     if (status === 0) {
       worked.add(trial);
       return undefined;
     }
-    if (error === undefined && tries > 1) return tryOut(ground, tries - 1);
+    if (error === undefined && tries > 1) return tryOut(host, tries - 1);
     return stderr?.trim() || error?.message || 'no answer';
   } catch (error) {
     return messageOf(error);
@@ -156,13 +155,13 @@ const TRIAL: SandboxView = {
   network: { dir: '/usr', relay: [] },
 };
 
-const wrapIn = (ground: Ground, argv: readonly string[], view: SandboxView): string[] => [
-  ...nameFor(ground.env),
+const wrapIn = (host: Host, argv: readonly string[], view: SandboxView): string[] => [
+  ...nameFor(host.env),
   ...withFilter(),
   ...[
-    ground.bwrap,
+    host.bwrap,
     ...filterArguments(),
-    ...viewArguments(ground, argv, view),
+    ...viewArguments(host, argv, view),
     ...relayOf(view),
     ...argv,
   ],
@@ -176,38 +175,38 @@ const relayOf = ({ network }: SandboxView): readonly string[] =>
 const networkOf = ({ network }: SandboxView): string[] =>
   network === 'host' ? [] : ['--unshare-net'];
 
-// A fresh pid namespace dies as a whole with bwrap. Who is root outside keeps no capability, and is another user inside:
-// with capabilities alone taken away, the agents' own sandboxes would not start.
+// The pid namespace ends as a whole with bwrap. Root loses its capabilities and is mapped to another user: without the mapping,
+// the agents' own sandboxes would not start.
 const FLAGS = [
-  ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', ...OWN_USER],
+  ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', ...USER_ARGUMENTS],
   ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
 ];
 
-const viewArguments = (ground: Ground, argv: readonly string[], view: SandboxView): string[] => {
-  const home = homeFor(ground, argv, view);
-  const named = [...ground.readable, ...relayOf(view), ...argv];
+const viewArguments = (host: Host, argv: readonly string[], view: SandboxView): string[] => {
+  const home = homeFor(host, argv, view);
+  const named = [...host.readable, ...relayOf(view), ...argv];
   const all = inOrder([
     ...mounts(argv, view, home),
-    ...settingsMounts(shownIn(ground.env, view, home)),
+    ...gitConfigMounts(shownIn(host.env, view, home)),
   ]);
   return [
     ...[...FLAGS, ...networkOf(view)],
-    ...['--ro-bind', '/', '/', '--proc', '/proc', ...kernelFiles(ground.env, named)],
-    ...['--dev', '/dev', '--tmpfs', '/dev/shm', ...OWN_NAME],
+    ...['--ro-bind', '/', '/', '--proc', '/proc', ...rootOnlyMounts(host.env, named)],
+    ...['--dev', '/dev', '--tmpfs', '/dev/shm', ...PASSWD_ARGUMENTS],
     ...all.flatMap((mount) => mount.arguments),
     ...sealed(all, view, home).flatMap((path) => ['--remount-ro', path]),
     ...['--setenv', 'TMPDIR', TEMP, '--chdir', realpathSync(view.cwd), '--'],
   ];
 };
 
-const homeFor = ({ env, readable }: Ground, argv: readonly string[], view: SandboxView): HomeView =>
+const homeFor = ({ env, readable }: Host, argv: readonly string[], view: SandboxView): HomeView =>
   homeView(env, readable, {
     programs: [...relayOf(view), ...argv],
     network: view.network === 'host',
     given: view.state ?? [],
   });
 
-// What is seen besides the home directory's own.
+// Visible paths outside the home view.
 const seenIn = ({
   cwd,
   writable,
@@ -220,10 +219,9 @@ const seenIn = ({
 ];
 
 /**
- * Every mount covers what lies below it, so parents come before children: a hidden directory inside a writable one
- * stays hidden, and the worktree inside a hidden one is seen. On one and the same path the later in this list wins.
- * /tmp is private and empty; what the program needs of the real one (its own files named in argv, the worktree, the
- * repository) is bound back, all else there is out of sight.
+ * A mount covers everything below it, so parents come before children: a hidden directory inside a writable one stays hidden,
+ * and a worktree inside a hidden one is visible. On the same path the later mount in this list wins. /tmp is private and
+ * empty except for files that the program needs: those named in argv, the worktree and the repository.
  */
 const mounts = (argv: readonly string[], view: SandboxView, home: HomeView): Mount[] => {
   const { cwd, phase, writable, state = [], readable = [], hidden, binds = [] } = view;
@@ -269,11 +267,11 @@ const shownIn = (env: Environment, view: SandboxView, home: HomeView) => {
 };
 
 /**
- * Inside, the home directory is read-only, so an agent that was never run could not make these itself, and would keep
- * nothing of its session. A name with an extension is a file's: what belongs into that only the agent knows.
+ * Creates missing state directories: the home directory is read-only inside, so an agent could not, and would lose its
+ * session. A name with an extension is a file, which is not created, because only the agent knows its content.
  */
 const makeMissing = (state: readonly string[]): void => {
-  // The agent meets the same obstacle, and says so.
+  // On an error the agent fails too, and reports it.
   for (const path of state.filter((path) => extname(path) === '' && !existsSync(path)))
     orElse(() => mkdirSync(path, { recursive: true, mode: 0o700 }), undefined);
 };
@@ -295,21 +293,21 @@ const lay = ({ from, to, write }: Bind): Mount => {
   return { path, arguments: [write ? '--bind' : '--ro-bind', from, path] };
 };
 
-// A repository that is the home directory itself, or above it, does not open it.
+// A repository that is or contains the home directory does not make it visible.
 const holds = (path: string, hidden: readonly string[]): boolean =>
   real([path]).some((place) => hidden.some((one) => isAtOrBelow(one, place)));
 
-// Sockets that are seen otherwise; what lies in a hidden directory is out of sight already.
+// Visible sockets, which are hidden one by one; those in a hidden directory already are.
 const doors = ({ hidden, shown }: HomeView): string[] =>
   socketPaths().filter(
     (path) => !isCovered(path, { hidden }) || shown.some((place) => isAtOrBelow(path, place)),
   );
 
-// In an empty directory of the sandbox's own, where it can make what is missing.
+// In an empty directory of the sandbox, where bubblewrap can create mount points.
 const isCovered = (path: string, { hidden }: Pick<HomeView, 'hidden'>): boolean =>
   [TEMP, ...hidden].some((place) => isAtOrBelow(path, place));
 
-// A write into a hidden directory must fail, not vanish with the sandbox.
+// Remounted read-only: a write into a hidden directory must fail, not get lost with the sandbox.
 const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: HomeView): string[] => {
   const last = new Map(all.map((mount) => [mount.path, mount.arguments[0]]));
   return [...home.hidden, ...real(hidden)].filter((path) => last.get(path) === '--tmpfs');
@@ -318,7 +316,7 @@ const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: HomeView):
 const isInTemp = (argument: string): boolean =>
   isAbsolute(argument) && isReallyBelow(argument, TEMP);
 
-/** What programs are shut in with, as the settings want it now. */
+/** A service with the sandbox of the current settings. */
 export interface WithSandbox {
   readonly sandbox: () => Sandbox;
 }

@@ -4,28 +4,28 @@ import type { Environment } from '../tools/process/environment.ts';
 import { homeView } from './home.ts';
 import { real } from './mounts.ts';
 
-/** What a program may see and do, in absolute paths with links resolved. */
+/** The view of a program, in absolute paths with links resolved. */
 export interface SeatbeltView {
   phase: 'plan' | 'work';
   cwd: string;
-  /** Seen empty but for what is shown: homes. */
+  /** Homes: hidden except for `shown`. */
   closed: readonly string[];
   shown: readonly string[];
-  /** Not to be read, whatever lies above. */
+  /** Never readable, even inside a visible directory. */
   hidden: readonly string[];
-  /** Read, and never written. */
+  /** Read-only. */
   kept: readonly string[];
-  /** Written in Work mode, read in Plan mode. */
+  /** Writable in Work mode, read-only in Plan mode. */
   writable: readonly string[];
-  /** Written in both. */
+  /** Writable in both modes. */
   state: readonly string[];
-  /** The port on loopback by which it reaches the network; undefined: it has the machine's. */
+  /** The loopback port of the proxy; undefined: the host network. */
   port?: number;
 }
 
 /**
- * The profile for `sandbox-exec` of a view. What it does not allow is denied, and of two rules about one path the later
- * counts, so rules about what lies deeper come later. No path can say more than its own name.
+ * The `sandbox-exec` profile of a view. Denies by default. Of two rules for a path the later one counts, so rules for deeper
+ * paths come later. Paths are escaped, so they cannot add rules.
  */
 export const seatbeltProfile = (view: SeatbeltView): string =>
   [
@@ -38,7 +38,7 @@ export const seatbeltProfile = (view: SeatbeltView): string =>
     '',
   ].join('\n');
 
-// What Node and git need of the system, besides files.
+// What Node and git need of the system, apart from files.
 const ALWAYS = [
   '(allow process-fork)',
   '(allow process-exec*)',
@@ -69,7 +69,7 @@ interface Place {
   rule: string;
 }
 
-// On one and the same path the later in this list wins.
+// On the same path the later entry wins.
 const places = (view: SeatbeltView): Place[] => {
   const { phase, cwd, closed, shown, hidden, kept, writable, state } = view;
   const own = phase === 'work' ? written : read;
@@ -88,7 +88,7 @@ const places = (view: SeatbeltView): Place[] => {
 
 const at = (path: string): string => `(subpath ${profileString(path)})`;
 
-// Its name is seen, so that what lies below and is shown can be reached.
+// Metadata stays readable, so that visible paths below can be reached.
 const shut = (path: string): Place => ({
   path,
   rule: `(deny file-read-data ${at(path)}) (deny file-read-xattr ${at(path)}) (deny file-write* ${at(path)}) (deny network-outbound ${at(path)})`,
@@ -109,19 +109,19 @@ const network = (port: number | undefined): string[] =>
     ? ['(allow network*)', '(allow system-socket)']
     : [`(allow network-outbound (remote ip "localhost:${Math.trunc(port)}"))`];
 
-/** A string of the profile's language that says just this path. Throws where no path can be so. */
+/** A path as a string of the profile language. Throws for a path with NUL. */
 export const profileString = (path: string): string => {
-  if (path.includes('\0')) throw new Error('A path cannot hold a NUL.');
+  if (path.includes('\0')) throw new Error('A path cannot contain NUL.');
   return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 };
 
-/** What of the sandbox's own view counts here. */
+/** The part of a sandbox view that Seatbelt supports. */
 type Given = Pick<SeatbeltView, 'phase' | 'cwd' | 'hidden' | 'writable'> & {
   state?: readonly string[];
   readable?: readonly string[];
 };
 
-/** The arguments that run `argv` under Seatbelt, in a view of the sandbox's. Only macOS has it, and nobody has tried it there. */
+/** The arguments that run `argv` under Seatbelt. macOS only, and untested. */
 export const seatbeltArguments = (
   argv: readonly string[],
   view: Given,
@@ -138,5 +138,5 @@ export const seatbeltArguments = (
   return [SANDBOX_EXEC, '-p', profile, '--', ...argv];
 };
 
-/** The system's own: never one that PATH leads to. */
+/** The system's program, never one from PATH. */
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';

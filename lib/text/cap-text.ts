@@ -3,7 +3,7 @@ export interface Capped {
   truncated: boolean;
 }
 
-/** Keeps the head and the tail of a text when it is longer than `limit` characters, and says how much is left out. */
+/** Keeps the beginning and the end of a text that is longer than `limit` characters, and notes how much is left out. */
 export const capText = (text: string, limit: number): Capped => {
   if (text.length <= limit) return { output: text, truncated: false };
   const half = Math.floor(limit / 2);
@@ -11,7 +11,7 @@ export const capText = (text: string, limit: number): Capped => {
   return { output: join(text.slice(0, half), text.length - 2 * half, tail), truncated: true };
 };
 
-/** The same for output that arrives in pieces: never holds more than twice the limit. */
+/** The same for output that arrives in pieces; buffers at most twice the limit. */
 export const createCappedOutput = (limit: number) => {
   const half = Math.floor(limit / 2);
   let head = '';
@@ -34,7 +34,7 @@ export const createCappedOutput = (limit: number) => {
   };
 };
 
-/** Anything a program sent, small enough to be kept: beyond 16 KiB of JSON its text, head and tail. */
+/** A value from a program, or if its JSON exceeds 16 KiB, the beginning and the end of the JSON text. */
 export const capRaw = (raw: unknown): unknown => {
   const json = JSON.stringify(raw) ?? '';
   return json.length <= RAW_LIMIT ? raw : capText(json, RAW_LIMIT).output;

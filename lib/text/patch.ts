@@ -1,23 +1,23 @@
-/** What a patch does to one file. */
+/** The changes of a patch to one file. */
 export interface FilePatch {
   path: string;
-  /** Where it was before, if that was elsewhere. */
+  /** The former path of a renamed or copied file. */
   from: string | undefined;
   kind: 'changed' | 'new' | 'deleted' | 'renamed' | 'copied';
-  /** Old and new, where it changed. */
+  /** Old and new mode, if it changed. */
   modes: string | undefined;
   isBinary: boolean;
   added: number;
   removed: number;
-  /** Of the patch, as it is written: what marks are bound to. */
+  /** The text of this part of the patch, to which marks are bound. */
   text: string;
 }
 
 const START = 'diff --git ';
 
 /**
- * What a patch of git does, file by file. Only a line feed ends a line here: with any other sign that looks like an end, a
- * file's content could pass for the head of another file.
+ * Parses a git patch, file by file. Only a line feed ends a line: otherwise the content of a file could pass for the header
+ * of another one.
  */
 export const filesOf = (patch: string): FilePatch[] => {
   const files: FilePatch[] = [];
@@ -51,7 +51,7 @@ const fileOf = (text: string): FilePatch => {
     from: unquoted(said('rename from ') ?? said('copy from ')),
     modes: modes.length === 2 ? modes.join(' → ') : undefined,
     isBinary: said('Binary files ') !== undefined || said('GIT binary patch') !== undefined,
-    ...(body < 0 ? { added: 0, removed: 0 } : counted(text.slice(body))),
+    ...(body < 0 ? { added: 0, removed: 0 } : countLines(text.slice(body))),
   };
 };
 
@@ -67,7 +67,7 @@ const kindOf = (said: (word: string) => string | undefined): FilePatch['kind'] =
   return said('copy from ') === undefined ? 'changed' : 'copied';
 };
 
-const counted = (body: string) => {
+const countLines = (body: string) => {
   let [added, removed] = [0, 0];
   for (let at = 0; at >= 0; ) {
     if (body[at] === '+') added += 1;
@@ -78,7 +78,7 @@ const counted = (body: string) => {
   return { added, removed };
 };
 
-// A tab stands behind a name with blanks in it.
+// git appends a tab to a name with blanks.
 const nameIn = (said: string | undefined, prefix: string): string | undefined => {
   const name = unquoted(said?.replace(/\t$/, ''));
   return name === undefined || name === '/dev/null' ? undefined : without(name, prefix);
@@ -87,7 +87,7 @@ const nameIn = (said: string | undefined, prefix: string): string | undefined =>
 const without = (name: string, prefix: string): string =>
   name.startsWith(prefix) ? name.slice(prefix.length) : name;
 
-// Both names are one here, for there is neither content nor another name.
+// Without content or a new name, both names in the header are equal.
 const nameOfBoth = (said: string): string =>
   said.startsWith('"')
     ? without(unquoted(said.slice(0, (said.length - 1) / 2)) ?? '', 'a/')
@@ -98,7 +98,7 @@ const ESCAPED: Readonly<Record<string, number>> = {
   ...{ '"': 0x22, '\\': 0x5c },
 };
 
-/** A name as it is, of one that git put in quotes. */
+/** Decodes a quoted name. */
 const unquoted = (name: string | undefined): string | undefined => {
   if (name === undefined || !/^".*"$/s.test(name)) return name;
   const bytes: number[] = [];
@@ -108,7 +108,7 @@ const unquoted = (name: string | undefined): string | undefined => {
   return new TextDecoder().decode(new Uint8Array(bytes));
 };
 
-/** What a file holds after a patch of it; undefined where the patch is of another content, or of none that is text. */
+/** Applies a patch to a text; undefined if it does not apply or is binary. */
 export const patched = (before: string, { text, isBinary }: FilePatch): string | undefined => {
   if (isBinary) return undefined;
   const old = before.split('\n');
@@ -123,7 +123,7 @@ export const patched = (before: string, { text, isBinary }: FilePatch): string |
   return [...now, ...old.slice(at)].join('\n');
 };
 
-// The lines that it wants there, and those that it puts in their place: context is both.
+// The old and new lines of a hunk; context lines are in both.
 const hunkOf = (text: string): { from: number; removed: string[]; put: string[] } => {
   const [first = '', ...lines] = text.replace(/\n$/, '').split('\n');
   const [, start = '0', count = '1'] = /^@@ -(\d+)(?:,(\d+))? /.exec(first) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Reads what an agent or a server sent without trusting it: a value of another shape reads as absent, and nothing throws.
- * Protocols grow and peers deviate from them, so a strict schema would lose what it does not know.
+ * Readers for untrusted JSON: a value of another type reads as absent, and nothing throws. A strict schema would lose data,
+ * because protocols grow and peers deviate from them.
  */
 export type Wire = Record<string, unknown>;
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { STATE_RULES } from '../../lib/agents/state-rules.ts';
 import { openRunState } from '../../lib/sandbox/state/open.ts';
-import type { StatePlace } from '../../lib/sandbox/state/place.ts';
+import type { StatePlace } from '../../lib/sandbox/state/rules.ts';
 import { temporaryDirectory, writeFiles } from './repository.ts';
 
 /** The worktree of the runs that open it. */

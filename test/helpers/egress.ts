@@ -3,16 +3,18 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { localityOf } from '../../lib/sandbox/egress/address.ts';
-import { createDaemonProbe } from '../../lib/sandbox/egress/daemon-probe.ts';
-import { createDoorsHere } from '../../lib/sandbox/egress/doors-here.ts';
 import { NO_MCP } from '../../lib/sandbox/egress/mcp-door.ts';
+import {
+  createDaemonProbe,
+  type NetworkEnvironment,
+} from '../../lib/sandbox/egress/network-environment.ts';
 import type { NetworkNews } from '../../lib/sandbox/egress/proxy.ts';
+import { createDoorsHere } from '../../lib/sandbox/egress/run-doors.ts';
 import {
   type OpenNetwork,
   openRunNetwork,
   type RunNetworkOptions,
 } from '../../lib/sandbox/egress/run-network.ts';
-import type { World } from '../../lib/sandbox/egress/world.ts';
 import type { OwnNetwork } from '../../lib/sandbox/sandbox.ts';
 import { atEnd } from './at-end.ts';
 
@@ -32,7 +34,7 @@ export const OWN_PORT = 7;
 export const worldWith = (
   names: Record<string, string[]>,
   { here = () => false, own = [] }: { here?: (address: string) => boolean; own?: string[] } = {},
-): World & { asked: string[] } => {
+): NetworkEnvironment & { asked: string[] } => {
   const asked: string[] = [];
   return {
     asked,
@@ -53,7 +55,10 @@ export const worldWith = (
 /** The way out of a run, closed at the end of the test. */
 export const openEgress = (
   t: TestContext,
-  { world = worldWith({}), ...options }: Partial<RunNetworkOptions> & { world?: World } = {},
+  {
+    world = worldWith({}),
+    ...options
+  }: Partial<RunNetworkOptions> & { world?: NetworkEnvironment } = {},
 ): Egress => {
   const told: NetworkNews[] = [];
   const network = openRunNetwork({

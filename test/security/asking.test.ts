@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { askingEnv, askingOf } from '../../lib/agents/asking.ts';
+import { askEnvironment, askSwitchesFor } from '../../lib/agents/ask-switches.ts';
 import { allowedPrefix, isPlainCommand } from '../../lib/agents/permissions.ts';
 import { PRESETS } from '../../lib/agents/presets.ts';
 import { layoutOf } from '../../store/layout.ts';
@@ -237,27 +237,30 @@ describe('an agent that does not ask by itself', () => {
   it('is made to by its preset, for what the policy does not allow as a whole', () => {
     const { claude, opencode, codex, qwen } = PRESETS;
     assert.ok(claude && opencode && codex && qwen);
-    assert.match(JSON.stringify(askingOf(claude, ASK)), /"ask":\["Bash","WebFetch","WebSearch"\]/);
     assert.match(
-      JSON.stringify(askingOf(claude, { execute: ['npm test'], fetch: 'allow' })),
+      JSON.stringify(askSwitchesFor(claude, ASK)),
+      /"ask":\["Bash","WebFetch","WebSearch"\]/,
+    );
+    assert.match(
+      JSON.stringify(askSwitchesFor(claude, { execute: ['npm test'], fetch: 'allow' })),
       /"ask":\["Bash"\]/,
     );
-    assert.deepEqual(askingOf(claude, { execute: 'allow', fetch: 'allow' }), {});
-    assert.deepEqual(askingOf(qwen, ASK), {});
-    assert.deepEqual(askingOf(codex, { execute: 'allow', fetch: 'ask' }), {});
+    assert.deepEqual(askSwitchesFor(claude, { execute: 'allow', fetch: 'allow' }), {});
+    assert.deepEqual(askSwitchesFor(qwen, ASK), {});
+    assert.deepEqual(askSwitchesFor(codex, { execute: 'allow', fetch: 'ask' }), {});
   });
 
   it('keeps what the operator gave it, and asks for more, never for less', () => {
-    const asking = askingOf(PRESETS.opencode!, ASK);
+    const asking = askSwitchesFor(PRESETS.opencode!, ASK);
     const given = { bash: { 'rm *': 'deny', 'ls *': 'allow' }, webfetch: 'deny', edit: 'ask' };
-    const { OPENCODE_PERMISSION = '' } = askingEnv(asking, {
+    const { OPENCODE_PERMISSION = '' } = askEnvironment(asking, {
       OPENCODE_PERMISSION: JSON.stringify(given),
     });
     assert.deepEqual(JSON.parse(OPENCODE_PERMISSION), {
       bash: { '*': 'ask', 'rm *': 'deny' },
       ...{ webfetch: 'deny', websearch: 'ask', codesearch: 'ask', edit: 'ask' },
     });
-    const { OPENCODE_PERMISSION: alone = '' } = askingEnv(asking, {
+    const { OPENCODE_PERMISSION: alone = '' } = askEnvironment(asking, {
       OPENCODE_PERMISSION: 'no JSON',
     });
     assert.deepEqual(JSON.parse(alone).bash, { '*': 'ask' });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { inCgroup, lookAtCgroups, membersOf } from '../../lib/tools/process/cgroups.ts';
+import { detectCgroups, inCgroup, membersOf } from '../../lib/tools/process/cgroups.ts';
 import { killRun, processesOf } from '../../lib/tools/process/process-tree.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
 import { startProgram } from '../../lib/tools/process/spawn.ts';
 import { eventually } from '../helpers/eventually.ts';
 
-const skip = lookAtCgroups().cgroup ? false : 'no cgroup can be made here';
+const skip = detectCgroups().cgroup ? false : 'no cgroup can be made here';
 const env = { PATH: process.env.PATH ?? '' };
 const start = (marker: string, script: string) =>
   startProgram({

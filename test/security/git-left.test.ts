@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
-import { openUnreadable } from '../../lib/tools/git/read/unreadable.ts';
+import { openUnreadable } from '../../lib/tools/git/read/working-files.ts';
 import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
-import { createDaemonProbe } from '../../lib/sandbox/egress/daemon-probe.ts';
+import { createDaemonProbe } from '../../lib/sandbox/egress/network-environment.ts';
 import { startHere } from '../helpers/daemon-here.ts';
 import { CONNECT, echo, GET, listen, onPort, openEgress, worldWith } from '../helpers/egress.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';

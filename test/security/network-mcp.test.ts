@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { serveRun } from '../../lib/mcp/serve.ts';
 import type { AnswerMcp } from '../../lib/sandbox/egress/mcp-door.ts';
-import { openMcpPort } from '../../lib/sandbox/egress/mcp-port.ts';
+import { openMcpPort } from '../../lib/sandbox/egress/run-doors.ts';
 import { RELAY_PORT } from '../../lib/sandbox/egress/run-network.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { CONNECT, openEgress } from '../helpers/egress.ts';

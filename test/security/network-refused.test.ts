@@ -4,9 +4,9 @@ import { existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { onceEach } from '../../lib/sandbox/egress/once-each.ts';
+import { onceEach } from '../../lib/sandbox/egress/doors.ts';
+import { createNetworkEnvironment } from '../../lib/sandbox/egress/network-environment.ts';
 import { makeSocketDir } from '../../lib/sandbox/egress/socket-dir.ts';
-import { createWorld } from '../../lib/sandbox/egress/world.ts';
 import {
   CONNECT,
   echo,
@@ -106,7 +106,7 @@ describe('the way out of a run', () => {
   });
 
   it("leads to no address of this machine's own interfaces, nor to one that only routes here", async (t) => {
-    const world = createWorld(() => undefined);
+    const world = createNetworkEnvironment(() => undefined);
     const egress = openEgress(t, { world: { ...world, cameBack: () => true } });
     const { networkInterfaces } = await import('node:os');
     const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { rootOnly } from '../../lib/sandbox/root-only.ts';
+import { rootOnly } from '../../lib/sandbox/root-user.ts';
 import type { SandboxView } from '../../lib/sandbox/sandbox.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { cleanEnvironment } from '../../lib/tools/process/environment.ts';
-import { otherKeepers } from '../../lib/tools/process/keepers.ts';
+import { findPeerDaemons } from '../../lib/tools/process/peer-daemons.ts';
 import { createRuns, type LeftProcesses } from '../../lib/tools/process/runs.ts';
 import { startProgram } from '../../lib/tools/process/spawn.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -183,7 +183,7 @@ const countsAsKeeper = async (t: TestContext, uid: number): Promise<boolean> => 
   });
   killAtEnd(t, other);
   assert.equal(await lineOf(other.stdout), 'up');
-  return (await otherKeepers()).some(({ pid }) => pid === other.pid);
+  return (await findPeerDaemons()).some(({ pid }) => pid === other.pid);
 };
 
 describe('a run of another daemon', {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Ground, unheldOn } from '../../lib/daemon/system/unheld.ts';
-import { lookAtGround } from '../../lib/sandbox/ground.ts';
+import { lookAtGround } from '../../lib/sandbox/capabilities.ts';
 
 const WHOLE: Ground = {
   ...{ platform: 'linux', uid: 1000, proc: true, container: false, namespaces: true },

@@ -1,7 +1,7 @@
 /** Nothing in a text is hidden from whoever reads it: what is seen is what there is. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hiddenBlock } from '../../lib/agents/runbook/hidden-blocks.ts';
+import { hiddenBlock } from '../../lib/agents/runbook/shell-blocks.ts';
 import { logTo } from '../../lib/log.ts';
 import {
   jsonText,

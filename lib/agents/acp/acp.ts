@@ -1,26 +1,25 @@
 import { cleanEnvironment } from '../../tools/process/environment.ts';
 import { programStamp } from '../../tools/process/find-program.ts';
-import { boundaryOf, isolationOf } from '../launch.ts';
-import { whyNotThere } from '../not-there.ts';
-import { withOwnState } from '../own-state.ts';
+import { boundaryOf, isolationOf, whyUnavailable } from '../launch.ts';
 import { policyWithin } from '../permissions.ts';
 import type { AcpAgent } from '../presets.ts';
+import { withPrivateState } from '../private-state.ts';
 import type { Provider, ProviderInfo } from '../provider.ts';
 import { failedRun } from '../run-end.ts';
-import { createSeen } from './offers.ts';
+import { createOfferCache } from './offers.ts';
 import type { AcpDeps } from './run.ts';
 
 const UNAVAILABLE_MS = 30_000;
 
 /**
- * Any agent that speaks the Agent Client Protocol on standard input and output, one process for each turn. An agent
- * that answered once is taken to be there until its program is another file; that it is not is asked again after 30 s.
- * The protocol's code is loaded when the first agent is needed: most starts of the daemon do without.
+ * A provider for any agent that speaks the Agent Client Protocol on standard input and output, one process per turn. A
+ * successful probe is cached until the program file changes, a failed one for 30 s. The protocol's code is loaded with the
+ * first agent, because most starts of the daemon do not need it.
  */
 export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
   const stamp = (): string =>
     programStamp(agent.argv[0] ?? '', cleanEnvironment(deps.env, agent.env));
-  const seen = createSeen(stamp);
+  const seen = createOfferCache(stamp);
   const policy = policyWithin(deps.policy, isolationOf(deps));
   let known: { info: Promise<ProviderInfo>; until: number; program: string } | undefined;
   const look = (): Promise<ProviderInfo> => {
@@ -44,13 +43,13 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
     }),
     usual: agent.usual,
     offers: seen.read,
-    missing: () => whyNotThere(agent, deps),
+    missing: () => whyUnavailable(agent, deps),
     probe: async () => ({ ...(await look()), login: agent.loggedIn() }),
     start: (spec, tell) => {
-      const missing = whyNotThere(agent, deps);
+      const missing = whyUnavailable(agent, deps);
       if (missing !== undefined) return failedRun(missing);
       const loading = import('./run.ts');
-      return withOwnState({ state: agent.state, spec, tell, deps }, (own) =>
+      return withPrivateState({ state: agent.state, spec, tell, deps }, (own) =>
         loading.then(({ startAcpRun }) => startAcpRun(agent, own, tell, { ...deps, policy, seen })),
       );
     },
@@ -59,10 +58,10 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
 
 const probe = async (agent: AcpAgent, deps: AcpDeps): Promise<ProviderInfo> => {
   const base = { id: agent.id, kind: 'acp', isolation: isolationOf(deps) } as const;
-  const missing = whyNotThere(agent, deps);
+  const missing = whyUnavailable(agent, deps);
   if (missing !== undefined) return { ...base, available: false, reason: missing };
-  const { greet } = await import('./greet.ts');
-  const hello = await greet(agent, deps);
+  const { probeAgent } = await import('./probe.ts');
+  const hello = await probeAgent(agent, deps);
   if (typeof hello === 'string') return { ...base, available: false, reason: hello };
   return {
     ...base,

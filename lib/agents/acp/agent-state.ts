@@ -8,8 +8,8 @@ const MOST = 100;
 const LONGEST = 200;
 
 /**
- * What a session update tells of the agent itself: nothing (`{}`) where it says that nothing is to be seen, undefined where
- * it is none of these.
+ * Reads the agent's state from a session update: mode, context, commands, options or title. `{}` if there is nothing to
+ * show; undefined for another kind of update.
  */
 export const stateIn = (kind: string, update: Wire): AgentState | undefined =>
   READERS.get(kind)?.(update);
@@ -22,7 +22,7 @@ const READERS = new Map<string, (update: Wire) => AgentState | undefined>([
   ['session_info_update', titleOf],
 ]);
 
-// Cost is told as usage.
+// The cost is reported as usage.
 function contextOf({ used, size }: Wire): AgentState | undefined {
   const context = { used: number(used), size: number(size) };
   return context.used === undefined || context.size === undefined
@@ -50,7 +50,7 @@ function optionsOf({ configOptions }: Wire): AgentState {
   return { options: options.slice(0, MOST) };
 }
 
-// Codex says by it, too, whether it is at work, which everything else says.
+// Codex also sends its thread status this way, which needs no event.
 function titleOf({ title, _meta }: Wire): AgentState | undefined {
   if (title === null || text(title) !== undefined) return some('title', text(title) ?? '');
   return record(record(_meta).codex).threadStatus === undefined ? undefined : {};

@@ -11,11 +11,11 @@ import {
 } from '@agentclientprotocol/sdk';
 
 export interface AgentListener {
-  /** Every notification, in the order in which it was sent, before the answer to any later request. */
+  /** Called for every notification in order, before the response to any later request. */
   onNotification(method: string, params: unknown): void;
   onPermission(params: unknown, signal: AbortSignal): Promise<unknown>;
   onQuestion(params: unknown, signal: AbortSignal): Promise<unknown>;
-  /** A request that this client does not serve; the agent is told so. */
+  /** Called for a request that this client does not support; the agent gets an error. */
   onUnknownRequest(method: string, params: unknown): void;
 }
 
@@ -45,13 +45,13 @@ export const connectAgent = (
     })
     .connect(withNotifications(stream, listener.onNotification));
   return {
-    /** Rejects when the agent answers with an error, and when the connection closes. */
+    /** Rejects if the agent responds with an error or the connection closes. */
     request: (method: string, params: unknown): Promise<unknown> =>
       connection.agent.request(method, params),
-    // The agent may be gone already; that shows in the turn's own request.
+    // If the agent has exited, the request of the turn reports it.
     notify: (method: string, params: unknown): void =>
       void connection.agent.notify(method, params).catch(() => undefined),
-    /** Why the connection closed; undefined while it is open or when the agent just went away. */
+    /** The error if a message was too large; undefined while the connection is open or if the agent exited. */
     tooLarge: (): MessageTooLargeError | undefined => {
       const { reason } = connection.signal;
       return reason instanceof MessageTooLargeError ? reason : undefined;
@@ -63,8 +63,8 @@ export type AgentConnection = ReturnType<typeof connectAgent>;
 const asIs = (params: unknown): unknown => params;
 
 /**
- * Takes the notifications out of the stream before the SDK sees them. It would drop those whose kind its schema does
- * not know, and hand over the rest asynchronously, after the answer that ends the turn.
+ * Takes notifications out of the stream before the SDK, which drops unknown kinds and delivers the rest asynchronously, after
+ * the response that ends the turn.
  */
 const withNotifications = (stream: Stream, tell: AgentListener['onNotification']): Stream => ({
   writable: stream.writable,

@@ -1,51 +1,51 @@
 import { settlesWithin } from '../../../store/base/async.ts';
+import { pathToFileURL } from 'node:url';
 import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import type { Outage } from '../outage.ts';
-import { renderMessages } from '../prompt.ts';
-import type { RunSpec } from '../provider.ts';
+import { renderMessages, renderPrompt } from '../prompt.ts';
+import type { IssueImage, RunSpec } from '../provider.ts';
 import type { Watch } from '../waiting.ts';
 import type { AgentConnection } from './connection.ts';
-import type { PermissionDesk } from './permission-desk.ts';
-import { promptBlocks } from './prompt-blocks.ts';
-import type { QuestionDesk } from './question-desk.ts';
+import type { PermissionRequests } from './permission-requests.ts';
+import type { QuestionRequests } from './question-requests.ts';
 import type { AcpTranscript } from './transcript.ts';
 import type { UsageMeter } from './usage.ts';
 
-/** The prompts of a turn, and what is known of its agent meanwhile. */
+/** The prompts of a turn, and the state of its agent. */
 export interface Conversation {
   readonly spec: RunSpec;
   readonly program: Program;
   readonly agent: AgentConnection;
   readonly transcript: AcpTranscript;
   readonly meter: UsageMeter;
-  readonly desk: PermissionDesk;
-  readonly questions: QuestionDesk;
+  readonly permissions: PermissionRequests;
+  readonly questions: QuestionRequests;
   readonly watch: Watch;
   session_id?: string;
-  /** The agent takes images in a prompt. */
+  /** The agent accepts images in a prompt. */
   images: boolean;
-  /** The newest prompt's request, once it is on its way. */
+  /** The request of the latest prompt, once sent. */
   prompted?: Promise<unknown>;
-  /** Whether a tool call runs, or the operator is asked. */
+  /** Whether a tool call runs or the operator is asked. */
   readonly busy: () => boolean;
-  /** A message of the operator waits for the end of the tool call that runs. */
+  /** A message of the operator waits for the end of the current tool call. */
   message_waits?: boolean;
-  /** The prompt under way was ended so that a message is read. */
+  /** The current prompt was cancelled so that the agent reads a message. */
   interrupted?: boolean;
   captured?: string;
-  /** Why its model will never answer, in a sentence. */
+  /** Why the model cannot answer, as a sentence; retries do not help. */
   hopeless?: string;
-  /** What the turn has failed of, as its adapter says. */
+  /** Why the turn failed, as reported by the adapter. */
   failed?: string | undefined;
-  /** Why its model does not serve it, as it told. */
+  /** The outage of its model, as reported. */
   outage?: Outage | undefined;
   stopped: boolean;
 }
 
 /**
- * Sends the prompt, then each time that it was answered what the operator said meanwhile, as a further prompt: the protocol
- * takes one at a time. Answers the last answer; rejects when a prompt does. `hear` is told each answer.
+ * Sends the prompt, and after each response the operator's new messages as a further prompt: the protocol allows one at a
+ * time. Calls `hear` with each response and returns the last one. Rejects if a prompt does.
  */
 export const converse = async (
   turn: Conversation,
@@ -59,13 +59,13 @@ export const converse = async (
     const messages = canGoOn(turn, answer) ? (spec.takeMessages?.() ?? []) : [];
     if (messages.length === 0) return answer;
     transcript.beginNext();
-    turn.desk.open();
+    turn.permissions.open();
     turn.questions.open();
     answer = await prompt(turn, [{ type: 'text', text: renderMessages(spec.phase, messages) }]);
   }
 };
 
-// Of an agent whose model failed, or that ended its turn for a limit, another turn takes them.
+// After a failure of the model or a limit, the messages wait for another turn.
 const canGoOn = (turn: Conversation, answer: unknown): boolean => {
   const { stopped, interrupted, failed, captured, hopeless } = turn;
   if (stopped || captured !== undefined || hopeless !== undefined) return false;
@@ -92,15 +92,15 @@ const prompt = async (turn: Conversation, blocks: object[]): Promise<unknown> =>
   try {
     return await asked;
   } catch (error) {
-    // Some agents answer a cancelled prompt with an error.
+    // Some agents respond to a cancelled prompt with an error.
     if (turn.interrupted && !turn.stopped) return { stopReason: 'cancelled' };
     throw error;
   }
 };
 
-/** A message waits: the prompt under way ends once nothing of it runs and nobody is asked, or at once with `now`. */
+/** Cancels the current prompt for a message: when no tool call runs and no request is open, or at once with `now`. */
 export const interrupt = (turn: Conversation, now: boolean): boolean => {
-  // Before the first prompt, and after the last, the message is read without that.
+  // Before the first prompt and after the last one, the message is read anyway.
   if (turn.prompted === undefined || turn.interrupted) return true;
   turn.message_waits = true;
   if (now) cancelPrompt(turn);
@@ -108,26 +108,58 @@ export const interrupt = (turn: Conversation, now: boolean): boolean => {
   return true;
 };
 
-/** Something was heard of the agent: a message that waits for the end of a tool call may be next. */
+/** Called after each update: cancels the prompt if a message waits and the agent is no longer busy. */
 export const endForMessage = (turn: Conversation): void => {
   if (turn.message_waits === true && !turn.busy()) cancelPrompt(turn);
 };
 
 const cancelPrompt = (turn: Conversation): void => {
-  const { agent, desk, questions, prompted, session_id } = turn;
+  const { agent, permissions, questions, prompted, session_id } = turn;
   if (turn.stopped || prompted === undefined) return;
   turn.message_waits = false;
   turn.interrupted = true;
-  desk.close('policy');
+  permissions.close('policy');
   questions.close();
   agent.notify('session/cancel', { sessionId: session_id });
   void settlesWithin(prompted, CANCEL_MS).then((isAnswered) => {
     if (isAnswered || turn.stopped) return;
-    // The message is read by another run.
+    // Another run reads the message.
     turn.stopped = true;
     return turn.program.end();
   });
 };
 
-/** How long an agent may take to answer a prompt that was cancelled, in milliseconds. */
+/** Time limit for the response to a cancelled prompt, in milliseconds. */
 export const CANCEL_MS = 5000;
+
+// The limit for all images, so that a prompt stays below the message limits of agents.
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The content blocks of a prompt: the text and the images of the issue, or links to their files if the agent accepts no images
+ * or they are too large. A continued conversation already has the images.
+ */
+const promptBlocks = (
+  { phase, prompt }: Pick<RunSpec, 'phase' | 'prompt'>,
+  { images: takes, anew }: { images: boolean; anew: boolean },
+): object[] => {
+  const images = anew ? (prompt.images ?? []).filter((image) => image.missing === undefined) : [];
+  let left = takes ? MOST_BYTES : 0;
+  const block = (image: IssueImage): object => {
+    left -= image.bytes.length;
+    return left < 0 ? linkTo(image) : inside(image);
+  };
+  const { messages_before: _heard, ...rest } = prompt;
+  const text = renderPrompt(phase, anew ? prompt : rest);
+  return [{ type: 'text', text }, ...images.map(block)];
+};
+
+const inside = ({ bytes, type, path }: IssueImage): object => ({
+  ...{ type: 'image', data: bytes.toString('base64'), mimeType: type },
+  uri: pathToFileURL(path).href,
+});
+
+const linkTo = ({ name, path, type }: IssueImage): object => ({
+  ...{ type: 'resource_link', name, mimeType: type },
+  uri: pathToFileURL(path).href,
+});

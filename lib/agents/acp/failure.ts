@@ -3,15 +3,15 @@ import { settlesWithin } from '../../../store/base/async.ts';
 import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { describeExit } from '../run-end.ts';
-import { ChoiceError } from './choose.ts';
 import { type AgentConnection, MAX_MESSAGE_BYTES } from './connection.ts';
+import { ChoiceError } from './select-model.ts';
 import { AgentError } from './session.ts';
 
 const EXIT_MS = 2000;
 const DETAIL_CHARACTERS = 1000;
 const AUTH_REQUIRED = -32_000;
 
-/** Why a turn broke off, in a sentence for the operator. Waits for the end of an agent whose connection closed. */
+/** Why a turn broke off, as a sentence for the operator. Waits for the exit of an agent whose connection closed. */
 export const describeFailure = async (
   error: unknown,
   agent: AgentConnection,
@@ -19,24 +19,24 @@ export const describeFailure = async (
   login?: string,
 ): Promise<string> => {
   if (agent.tooLarge() !== undefined) {
-    return `The agent was ended at the output limit: one message of it was larger than ${MAX_MESSAGE_BYTES >> 20} MiB.`;
+    return `The agent was ended: one of its messages was larger than ${MAX_MESSAGE_BYTES >> 20} MiB.`;
   }
   if (error instanceof AgentError) return `The agent cannot be used. ${error.message}`;
   if (error instanceof ChoiceError) return error.message;
   if (error instanceof RequestError) return describeAnswer(error, login);
-  // Its output closes a moment before its exit code is known.
+  // The output closes just before the exit code is known.
   if (!(await settlesWithin(program.exited, EXIT_MS)))
-    return 'The agent closed its output but went on running.';
+    return 'The agent closed its output but did not exit.';
   const exit = await program.exited;
   const last = exit.ended_by === 'not_started' ? '' : exit.stderr_tail.trim();
-  return `The agent ${describeExit(exit)}.${last === '' ? '' : ` Its last words:\n${last}`}`;
+  return `The agent ${describeExit(exit)}.${last === '' ? '' : ` Its last output:\n${last}`}`;
 };
 
-/** What helps an agent whose model does not know it. */
+/** The advice for an agent without a valid login. */
 export const LOG_IN =
-  'Log in with the agent itself once, or put its key into the environment of the daemon.';
+  'Log in with the agent itself, or put its key into the environment of the daemon.';
 
-/** Whether its model does not know the agent. */
+/** Whether the agent requires a login. */
 export const isLoggedOut = (error: unknown): boolean =>
   error instanceof RequestError && error.code === AUTH_REQUIRED;
 

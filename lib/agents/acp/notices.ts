@@ -3,18 +3,18 @@ import { momentOf, type Outage } from '../outage.ts';
 import type { Trouble } from '../waiting.ts';
 import { LOG_IN } from './failure.ts';
 
-/** What agents tell of their model besides the protocol. */
+/** A notice about the agent's model, from an extension of the protocol. */
 export interface Notice {
   trouble?: Trouble;
-  /** Why no waiting helps, in a sentence. */
+  /** Why waiting does not help, as a sentence. */
   hopeless?: string;
-  /** The turn has failed, in the adapter's own words. */
+  /** The error of a failed turn, as reported by the adapter. */
   failed?: string;
-  /** Where the turn fails, it fails for want of its model. */
+  /** The outage to report if the turn fails. */
   outage?: Outage;
 }
 
-/** Reads a notification for it; undefined where it tells of nothing the like. */
+/** Reads a notice from a notification; undefined if there is none. */
 export const noticeIn = (method: string, params: unknown, now: Date): Notice | undefined => {
   const { update, message } = record(params);
   if (method === '_claude/sdkMessage') return ofClaude(record(message), now);
@@ -31,7 +31,7 @@ const ofClaude = (message: Wire, now: Date): Notice | undefined => {
   const http_status = number(message.error_status);
   const kind = text(message.error) ?? 'unknown';
   const delay = number(message.retry_delay_ms);
-  return withHope(`Its model answers with an error (${kind}).`, http_status, {
+  return withHope(`The agent's model answers with an error (${kind}).`, http_status, {
     ...count('attempt', message.attempt),
     ...count('attempts', message.max_retries),
     ...(delay !== undefined && { retry_at: new Date(now.getTime() + delay).toISOString() }),
@@ -61,14 +61,14 @@ const ofCodex = (error: Wire): Notice | undefined => {
 };
 
 /**
- * What Codex' adapter tells of a turn that fails, in updates and in its answer, to who says in `initialize` that it reads
- * it; to others it gives the error out as words of the agent.
+ * Reads the failure of a turn from the Codex adapter, which sends it in updates and responses to clients that announce
+ * support in `initialize`; to others it sends the error as a message of the agent.
  */
 export const failureIn = (meta: unknown): Notice | undefined => {
   const { sessionFailure } = record(record(record(meta).jetbrains).air);
   const { severity, title, category, actions } = record(sessionFailure);
   const message = text(title);
-  // A notice of its settings, say.
+  // For example a notice about its settings.
   if (message === undefined || (severity === 'warning' && category === 'unknown')) return undefined;
   if (severity === 'warning') return { trouble: { message, ...attemptsIn(message) } };
   const isOver = list(actions).includes('new_session');
@@ -94,11 +94,11 @@ const statusIn = (info: unknown): number | undefined =>
 const count = (name: 'attempt' | 'attempts', value: unknown): Partial<Trouble> =>
   number(value) === undefined ? {} : { [name]: number(value) };
 
-// A credential does not become good by asking again, nor does a model appear.
+// Errors that a retry does not fix.
 const HOPELESS = new Map([
-  [401, `Its model does not take the credential (401). ${LOG_IN}`],
-  [403, 'Its model refuses access (403).'],
-  [404, 'Its model is not there (404): the name of the model, or the address, is wrong.'],
+  [401, `The agent's model rejected the credential (401). ${LOG_IN}`],
+  [403, "The agent's model denied access (403)."],
+  [404, "The agent's model was not found (404): check its name and address."],
 ]);
 
 const withHope = (message: string, status: number | undefined, more: Partial<Trouble>): Notice => {

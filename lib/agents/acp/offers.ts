@@ -1,10 +1,10 @@
 import type { Offers, Option } from '../../../store/records/provider.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
-import { CHOICES, type ModelChoice } from '../choice.ts';
+import { CHOICES, type ModelChoice } from '../model-choice.ts';
 
-/** The option of an agent's session by which something is chosen. Never the mode, whatever it is called. */
+/** The option of an agent's session for the model or effort. Never the mode. */
 export interface Select {
-  /** How it is set: its own request of former releases of the protocol, or the option's. */
+  /** The request that sets it; `session/set_model` in former versions of the protocol. */
   method: 'session/set_config_option' | 'session/set_model';
   id: string;
   current: string | undefined;
@@ -13,7 +13,7 @@ export interface Select {
 
 const CATEGORIES = { model: 'model', effort: 'thought_level' } as const;
 
-/** What an agent's session, as it was told last, lets be chosen of one kind. */
+/** The option for model or effort in a session response. */
 export const selectIn = (opened: unknown, what: keyof ModelChoice): Select | undefined => {
   const { configOptions, models } = record(opened);
   const option = list(configOptions).map(record).find(isOf(CATEGORIES[what]));
@@ -37,7 +37,7 @@ const isOf =
   (option: Wire): boolean =>
     option.category === category && text(option.id) !== undefined;
 
-/** The values of a select, which are listed flat or in groups. */
+/** The values of a select option, listed flat or in groups. */
 export const optionsOf = ({ options }: Wire): Option[] =>
   list(options)
     .map(record)
@@ -52,7 +52,7 @@ const optionOf = (value: unknown, name: unknown): Option[] => {
   return id === undefined ? [] : [{ value: id, name: text(name) ?? id }];
 };
 
-/** What of it a session goes by now, in the protocol's form. */
+/** The current model and effort of a session, as protocol options. */
 export const chosenIn = (opened: unknown): Wire[] =>
   CHOICES.flatMap((what) => {
     const { id, current } = selectIn(opened, what) ?? {};
@@ -61,12 +61,12 @@ export const chosenIn = (opened: unknown): Wire[] =>
       : [{ id, name: what, category: CATEGORIES[what], currentValue: current }];
   });
 
-/** Remembers what an agent's sessions offered, as far as they were looked at, until the agent's program is another, or for an hour: a login brings other models. */
-export const createSeen = (program: () => string) => {
+/** Caches the models and efforts of an agent's sessions until its program changes, at most an hour: a login changes the models. */
+export const createOfferCache = (program: () => string) => {
   let seen = NOTHING_SEEN;
   const holds = (): boolean => performance.now() < seen.until && seen.program === program();
   return {
-    /** `own` while nothing is chosen in that session. */
+    /** Caches a session response. `own`: nothing was chosen in the session. */
     hear: (opened: unknown, own: boolean): void => {
       const model = selectIn(opened, 'model');
       const efforts = new Map(holds() ? seen.efforts : []);
@@ -75,7 +75,7 @@ export const createSeen = (program: () => string) => {
       const until = performance.now() + SEEN_MS;
       seen = { models: model?.options ?? [], efforts, program: program(), until };
     },
-    /** Efforts are a model's own: those of another are unknown. Without a model, those of the agent's own choice. */
+    /** Efforts are cached per model; without a model, those of the agent's default. */
     read: (model?: string): Offers => {
       if (!holds()) return {};
       const efforts = seen.efforts.get(model);
@@ -83,7 +83,7 @@ export const createSeen = (program: () => string) => {
     },
   };
 };
-export type SeenOffers = ReturnType<typeof createSeen>;
+export type SeenOffers = ReturnType<typeof createOfferCache>;
 
 const SEEN_MS = 60 * 60_000;
 

@@ -7,42 +7,42 @@ import {
   type QuestionOption,
 } from '../../../store/records/question.ts';
 import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
-import { misfitsOf } from '../question-answer.ts';
+import { validateAnswer } from '../question-answer.ts';
 
 export type Question = Omit<
   Extract<QuestionEvent, { type: 'question_request' }>['data'],
   'question_id'
 >;
 
-/** In characters of JSON; nobody reads more before answering. */
+/** The longest question, in characters of JSON. */
 const LARGEST = 65_536;
 const MOST_FIELDS = 50;
 const MOST_OPTIONS = 200;
 const LONGEST_NAME = 200;
 
-/** What an agent asks, in a form that can be shown and filled in; or why it cannot be, in a sentence. */
+/** Converts an agent's question into a form, or returns why it cannot be shown, as a sentence. */
 export const questionOf = (params: unknown): Question | string => {
   const { mode = 'form', sessionId, message, requestedSchema, toolCallId } = record(params);
-  if (mode === 'url') return 'It wants an address opened, which is not offered.';
-  if (mode !== 'form') return 'It asks in a way that is not known here.';
-  // Outside of its session an agent asks for what it logs in with.
-  if (text(sessionId) === undefined) return 'It asks outside of its session.';
+  if (mode === 'url') return 'The question asks to open an address, which is not supported.';
+  if (mode !== 'form') return 'The question has an unknown mode.';
+  // Questions outside a session ask for credentials.
+  if (text(sessionId) === undefined) return 'The question belongs to no session.';
   const words = text(message)?.trim() ?? '';
-  if (words === '') return 'It says nothing of what it asks.';
+  if (words === '') return 'The question has no message.';
   const fields = fieldsOf(record(requestedSchema));
   if (typeof fields === 'string') return fields;
   const tool_call_id = text(toolCallId);
   const question = { message: words, fields, ...(tool_call_id !== undefined && { tool_call_id }) };
-  if (JSON.stringify(question).length > LARGEST) return 'It is longer than a question may be.';
+  if (JSON.stringify(question).length > LARGEST) return 'The question is too long.';
   return visibleWithin(question);
 };
 
 const fieldsOf = ({ properties, required }: Wire): QuestionField[] | string => {
   const asked = Object.entries(record(properties));
-  if (asked.length > MOST_FIELDS) return `It has more than ${MOST_FIELDS} fields.`;
+  if (asked.length > MOST_FIELDS) return `The question has more than ${MOST_FIELDS} fields.`;
   const needed = new Set(list(required));
   const unknown = [...needed].find((name) => !asked.some(([known]) => known === name));
-  if (unknown !== undefined) return 'It requires a field that it does not describe.';
+  if (unknown !== undefined) return 'The question requires a field that it does not describe.';
   const fields = asked.map(([name, schema]) => fieldOf(name, record(schema), needed.has(name)));
   return (
     fields.find((field) => typeof field === 'string') ??
@@ -51,12 +51,12 @@ const fieldsOf = ({ properties, required }: Wire): QuestionField[] | string => {
 };
 
 const fieldOf = (name: string, schema: Wire, required: boolean): QuestionField | string => {
-  if (!isName(name)) return `The name of a field is not one: ${visible(name.slice(0, 50))}`;
+  if (!isName(name)) return `The name of a field is invalid: ${visible(name.slice(0, 50))}`;
   const type = FIELD_TYPES.find((known) => known === schema.type);
-  if (type === undefined) return `Nobody can fill in the field ${name}: its type is not known.`;
+  if (type === undefined) return `The field ${name} has an unknown type.`;
   const options = optionsOf(type, schema);
   const isFilledIn = options === undefined && type !== 'array';
-  if (!isFilledIn && !isChoice(options)) return `What can be chosen for ${name} cannot be shown.`;
+  if (!isFilledIn && !isChoice(options)) return `The options of the field ${name} cannot be shown.`;
   const format = FIELD_FORMATS.find((known) => known === schema.format);
   const field: QuestionField = {
     ...{ name, type, required },
@@ -66,11 +66,11 @@ const fieldOf = (name: string, schema: Wire, required: boolean): QuestionField |
     ...BOUNDS[type](schema),
   };
   const given = { [name]: schema.default } as Record<string, string>;
-  const isFitting = schema.default !== undefined && misfitsOf([field], given).length === 0;
+  const isFitting = schema.default !== undefined && validateAnswer([field], given).length === 0;
   return isFitting ? { ...field, default: schema.default as string } : field;
 };
 
-// What is sent back has to be what was seen. No body may hold the last one.
+// The operator must see the name as it is sent. No request body may contain `__proto__`.
 const isName = (name: string): boolean =>
   name.trim() !== '' &&
   name.length <= LONGEST_NAME &&
@@ -84,7 +84,7 @@ const isChoice = (options: QuestionOption[] | undefined): boolean =>
   options.length <= MOST_OPTIONS &&
   options.every(({ value }) => visible(value) === value);
 
-// Undefined where it is free; of one that cannot be read none is left.
+// Undefined for a free text; empty if the options cannot be read.
 const optionsOf = (type: QuestionField['type'], schema: Wire): QuestionOption[] | undefined => {
   const source = type === 'array' ? record(schema.items) : schema;
   if (type !== 'array' && type !== 'string') return undefined;

@@ -1,9 +1,9 @@
 import { messageOf } from '../../../store/base/attempt.ts';
-import { onceEach } from '../../sandbox/egress/once-each.ts';
+import { onceEach } from '../../sandbox/egress/doors.ts';
 import { capRaw, capText } from '../../text/cap-text.ts';
 import { record } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
-import { askingEnv } from '../asking.ts';
+import { askEnvironment } from '../ask-switches.ts';
 import { coalesce } from '../coalesce.ts';
 import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
 import type { PermissionPolicy } from '../permissions.ts';
@@ -13,29 +13,29 @@ import { atLeast } from '../usage.ts';
 import { watchQuiet } from '../waiting.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
 import { endForMessage, interrupt } from './conversation.ts';
-import type { TurnVerdict } from './judge.ts';
-import { createPermissionDesk } from './permission-desk.ts';
-import { createQuestionDesk } from './question-desk.ts';
+import { createPermissionRequests } from './permission-requests.ts';
+import { createQuestionRequests } from './question-requests.ts';
 import { createTranscript } from './transcript.ts';
 import {
   type AcpTurn,
+  cancelRequests,
   capturePlan,
-  closeDesks,
   endAcpTurn,
-  hearNotice,
+  handleNotice,
   runAcpTurn,
   TOKEN_VARIABLE,
 } from './turn.ts';
+import type { TurnVerdict } from './turn-verdict.ts';
 import { createUsageMeter } from './usage.ts';
 
 export interface AcpDeps extends ProviderDeps {
   policy: PermissionPolicy;
 }
 
-/** Besides, where what the agent offers is remembered. */
+/** With the cache of the agent's offers. */
 export type RunDeps = AcpDeps & Pick<AcpTurn, 'seen'>;
 
-/** Starts the agent for one turn. Throws when its program cannot even be wrapped for the sandbox. */
+/** Starts the agent for one turn. Throws if the sandbox or the network cannot be set up. */
 export const startAcpRun = (
   preset: AcpAgent,
   spec: RunSpec,
@@ -46,7 +46,7 @@ export const startAcpRun = (
   const turn = startTurn(preset, spec, told.tell, deps);
   const done = runAcpTurn(turn)
     .then(async (verdict): Promise<RunResult> => {
-      closeDesks(turn);
+      cancelRequests(turn);
       await turn.program.end();
       return resultOf(turn, verdict);
     })
@@ -57,7 +57,7 @@ export const startAcpRun = (
     });
   const stop = async (end: () => Promise<unknown>): Promise<void> => {
     turn.stopped = true;
-    closeDesks(turn);
+    cancelRequests(turn);
     await end();
     await done;
   };
@@ -65,7 +65,7 @@ export const startAcpRun = (
     done,
     cancel: () => stop(() => endAcpTurn(turn)),
     kill: () => stop(() => turn.program.end()),
-    answer: turn.desk.answer,
+    answer: turn.permissions.answer,
     reply: turn.questions.reply,
     interrupt: (now) => interrupt(turn, now),
     finish: () => false,
@@ -82,7 +82,7 @@ const startTurn = (
   const token = token_by_env ? spec.mcp?.token : undefined;
   const env = {
     ...preset.env,
-    ...(spec.phase === 'work' && askingEnv(preset.asking, preset.env)),
+    ...(spec.phase === 'work' && askEnvironment(preset.asking, preset.env)),
     ...(token !== undefined && { [TOKEN_VARIABLE]: token }),
   };
   const onNetwork = onceEach((data) => tell({ type: 'network', data }));
@@ -92,7 +92,7 @@ const startTurn = (
   const inside = (path: string): boolean => deps.isInside(spec.cwd, path);
   const clock = idleClock(program, spec.limits.idle_ms, transcript.calling);
   const { onWaiting } = clock;
-  const desk = createPermissionDesk({
+  const permissions = createPermissionRequests({
     scope: {
       ...{ phase: spec.phase, policy: deps.policy, inside, cwd: spec.cwd },
       ...{ prefixes: spec.prefixes ?? [], unasked: spec.unasked ?? [] },
@@ -101,10 +101,10 @@ const startTurn = (
     ...(spec.project !== undefined && { project: spec.project }),
   });
   const { attended = false } = spec;
-  const questions = createQuestionDesk({ attended, tell, onWaiting });
+  const questions = createQuestionRequests({ attended, tell, onWaiting });
   const busy = (): boolean => clock.isAsking() || transcript.calling();
   const turn: AcpTurn = {
-    ...{ preset, spec, program, transcript, meter, desk, questions, tell, seen: deps.seen },
+    ...{ preset, spec, program, transcript, meter, permissions, questions, tell, seen: deps.seen },
     busy,
     wind: clock.wind,
     watch: watchQuiet({
@@ -123,7 +123,7 @@ const startTurn = (
   return turn;
 };
 
-// The operator may think as long as it takes, and a tool call may be silent; only the time of the former is not counted.
+// No idle limit while the operator is asked or a tool call runs; only the operator's time does not count for the time limit.
 const idleClock = (program: Program, idle_ms: number, calling: () => boolean) => {
   let waiting = 0;
   let now = 'idle';
@@ -147,7 +147,7 @@ const idleClock = (program: Program, idle_ms: number, calling: () => boolean) =>
 const listener = (turn: () => AcpTurn): AgentListener => ({
   onNotification: (method, params) => {
     const { transcript, meter, tell, watch } = turn();
-    if (hearNotice(turn(), method, params)) return;
+    if (handleNotice(turn(), method, params)) return;
     if (method !== 'session/update') return tell(unserved(method, params));
     const { update } = record(params);
     if (transcript.hear(update)) watch.heard();
@@ -156,11 +156,11 @@ const listener = (turn: () => AcpTurn): AgentListener => ({
     if (meter.hear(update)) tell({ type: 'usage', data: meter.read() });
   },
   onPermission: (params, signal) => {
-    const { transcript, desk } = turn();
+    const { transcript, permissions } = turn();
     const { toolCall, options } = record(params);
     const call = transcript.toolCall(record(toolCall));
     capturePlan(turn(), call.kind, call.raw_input);
-    return desk.ask(call, options, signal);
+    return permissions.ask(call, options, signal);
   },
   onQuestion: (params, signal) => {
     const { transcript, questions } = turn();
@@ -179,7 +179,7 @@ const LAST_WORDS = 1000;
 
 const resultOf = (turn: AcpTurn, verdict: TurnVerdict): RunResult => {
   turn.transcript.close(turn.stopped);
-  // Who is ended, or goes by itself, before it has answered has not told all.
+  // Without a final response the reported usage is incomplete.
   const told = turn.meter.read();
   const usage = turn.answered && !turn.stopped ? told : atLeast(told);
   const used = Object.values(told).some((figure) => figure !== null);

@@ -1,19 +1,19 @@
 import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { messageOf } from '../../../store/base/attempt.ts';
 import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
-import type { ModelChoice } from '../choice.ts';
+import type { ModelChoice } from '../model-choice.ts';
 import type { RunSpec } from '../provider.ts';
 import type { AgentConnection } from './connection.ts';
 import { chosenIn, optionsOf } from './offers.ts';
 
-/** An agent that cannot be used as it is, in a sentence for the operator. */
+/** The agent cannot be used; the message is a sentence for the operator. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
 }
 
 /**
- * Shakes hands. File and terminal access are not offered, so that the agent's own tools and the sandbox are the only way;
- * nor is the opening of addresses. Questions are where somebody answers.
+ * Sends `initialize`. Offers no file or terminal access, so that the agent uses its own tools inside the sandbox, and no
+ * opening of addresses. Offers questions if the operator can answer.
  */
 export const initialize = async (
   agent: AgentConnection,
@@ -33,7 +33,7 @@ export const initialize = async (
   );
   const spoken = number(answer.protocolVersion);
   if (spoken !== PROTOCOL_VERSION) {
-    throw new AgentError(`It speaks version ${spoken} of the protocol, not ${PROTOCOL_VERSION}.`);
+    throw new AgentError(`It uses version ${spoken} of the protocol, not ${PROTOCOL_VERSION}.`);
   }
   const { loadSession, sessionCapabilities, ...capabilities } = record(answer.agentCapabilities);
   const { resume } = record(sessionCapabilities);
@@ -41,21 +41,21 @@ export const initialize = async (
     version: text(record(answer.agentInfo).version),
     resumes: resume !== undefined && resume !== null,
     loads: loadSession === true,
-    /** It speaks to MCP servers over HTTP. */
+    /** It supports MCP servers over HTTP. */
     mcp_http: record(capabilities.mcpCapabilities).http === true,
-    /** It takes images in a prompt. */
+    /** It accepts images in a prompt. */
     images: record(capabilities.promptCapabilities).image === true,
     auth_methods: list(answer.authMethods).flatMap((method) => text(record(method).id) ?? []),
   };
 };
-// Codex' adapter then tells a turn that failed as such: see `failureIn`.
+// Makes the Codex adapter report failed turns: see `failureIn`.
 const READS_FAILURES = { jetbrains: { air: { version: 1, capabilities: ['sessionFailure'] } } };
 
 export type AgentHello = Awaited<ReturnType<typeof initialize>>;
 
 export interface OpenSession {
   session_id: string;
-  /** What the agent answered: modes and options. */
+  /** The agent's response, with modes and options. */
   opened: unknown;
 }
 
@@ -63,16 +63,16 @@ interface SessionWish {
   cwd: string;
   native_session_id: string | undefined;
   mcp: RunSpec['mcp'];
-  /** What only this agent knows the meaning of. */
+  /** Extension data for this agent. */
   meta?: Record<string, unknown> | undefined;
-  /** What is going to be chosen in it. */
+  /** The model and effort to set. */
   choice: ModelChoice;
   note: (kind: string, raw: unknown) => void;
 }
 
 /**
- * Goes on with the agent's own session where that works, else begins a new one. Agents offer `resume` without having
- * it (Qwen) and fail to load what they just saved (Gemini), so each way is tried, and each failure is noted.
+ * Resumes the agent's session if possible, else creates a new one. Some agents announce `resume` without support (Qwen) or
+ * cannot load their own sessions (Gemini), so tries each request and notes each failure.
  */
 export const openSession = async (
   agent: AgentConnection,
@@ -87,11 +87,11 @@ export const openSession = async (
     ...metaOf(wish),
   });
   const session_id = text(record(opened).sessionId);
-  if (session_id === undefined) throw new AgentError('It gave its session no id.');
+  if (session_id === undefined) throw new AgentError('It returned no session id.');
   return { session_id, opened };
 };
 
-// An agent that cannot speak HTTP to it does without: all it needs is in its prompt.
+// Without HTTP support an agent works without MCP: the prompt has everything it needs.
 const serversFor = ({ mcp_http }: AgentHello, { mcp }: SessionWish): unknown[] => {
   if (!mcp_http || mcp === undefined) return [];
   const headers = [{ name: 'Authorization', value: `Bearer ${mcp.token}` }];
@@ -125,13 +125,13 @@ const resumeSession = async (
 
 class TellsNothing extends Error {}
 
-// Nobody knows what a conversation goes on with that does not tell it: one that begins anew does.
+// A resumed session must report its model; otherwise a new session is created.
 const enough = (opened: unknown, { choice }: SessionWish): unknown => {
   if (Object.keys(choice).length === 0 || chosenIn(opened).length > 0) return opened;
-  throw new TellsNothing('It does not tell there which model it goes on with.');
+  throw new TellsNothing('The resumed session does not report its model.');
 };
 
-/** Sets the first of the wanted modes that the agent offers. None of them is no error: the sandbox holds in any mode. */
+/** Sets the first of the wanted modes that the agent offers. False without one: the sandbox applies in any mode. */
 export const setMode = async (
   agent: AgentConnection,
   { session_id, opened }: OpenSession,
@@ -143,14 +143,14 @@ export const setMode = async (
   return true;
 };
 
-// How the mode of an agent's session is set: agents know one of two ways, and some both.
+// Agents support one of these requests, or both.
 type ModeChange =
   | { method: 'session/set_config_option'; params: { configId: string; value: string } }
   | { method: 'session/set_mode'; params: { modeId: string } };
 
 /**
- * The request that sets one of the wanted modes (the first that the agent offers), from what it answered to
- * session/new, load or resume. Undefined when it offers none of them: an id it did not list is never sent.
+ * The request that sets the first offered of the wanted modes, from the response to session/new, load or resume. Undefined
+ * without one: an id that the agent did not list is never sent.
  */
 export const modeChange = (opened: unknown, wanted: readonly string[]): ModeChange | undefined => {
   const { configOptions, modes } = record(opened);

@@ -8,25 +8,25 @@ type ToolCallData = Extract<RunEvent, { type: 'tool_call' }>['data'];
 type ToolCallStatus = ToolCallData['status'];
 type Diff = NonNullable<ToolCallData['diffs']>[number];
 
-/** What is known of a tool call; an agent tells it in pieces, each overriding the one before. */
+/** The state of a tool call, merged from the agent's updates. */
 export interface ToolCall {
   id: string;
   title: string;
   kind: string;
   status: ToolCallStatus;
   output: string;
-  /** Its output comes in pieces besides the protocol's, so what the agent says at its end of it is not all. */
+  /** Its output arrives as deltas in an extension, so the final update does not have all of it. */
   streamed: boolean;
   diffs: Diff[];
   paths: string[];
   raw_input: Wire;
-  /** As data beside its output. */
+  /** Reported as data, apart from the output. */
   exit_code: number | undefined;
 }
 
 const STATUSES: readonly string[] = ['pending', 'in_progress', 'completed', 'failed'];
 
-/** Merges one piece (a tool_call, a tool_call_update, or the tool call of a permission request) into what is known. */
+/** Merges an update (tool_call, tool_call_update, or the tool call of a permission request) into the known state. */
 export const mergeToolCall = (known: ToolCall | undefined, piece: Wire): ToolCall => {
   const base = known ?? newToolCall(text(piece.toolCallId) ?? '');
   const paths = pathsOf(piece);
@@ -47,7 +47,7 @@ export const mergeToolCall = (known: ToolCall | undefined, piece: Wire): ToolCal
 export const isOver = ({ status }: ToolCall): boolean =>
   status !== 'pending' && status !== 'in_progress';
 
-/** The event of a tool call; its output only once it is over, since agents repeat a growing output with each update. */
+/** The event of a tool call. It has the output only after the end, because agents repeat growing output with each update. */
 export const toolCallEvent = (
   call: ToolCall,
   outputLimit: number,
@@ -71,14 +71,14 @@ export const toolCallEvent = (
   };
 };
 
-// Of a command alone: another tool's output can say the same words.
+// Only for commands: the output of another tool may contain the same text.
 const exitOf = ({ kind, status, output, exit_code }: ToolCall): { exit_code?: number } => {
   if (kind !== 'execute') return {};
   if (exit_code !== undefined) return { exit_code };
   return status === 'failed' ? exitCodeSaid(output) : {};
 };
 
-/** The shell command of an execute call where it is told as data: a string, or argv, unwrapped from `sh -c`. */
+/** The shell command of an execute call, if it is sent as data: a string, or argv unwrapped from `sh -c`. */
 export const commandOf = ({ raw_input }: ToolCall): string | undefined => {
   const command = raw_input.command ?? raw_input.cmd;
   const args = wordsOf(raw_input.args ?? []);
@@ -88,8 +88,8 @@ export const commandOf = ({ raw_input }: ToolCall): string | undefined => {
 };
 
 /**
- * The line that a shell reads for an execute call, in `cwd`. Undefined where the call names another directory, variables,
- * standard input or two commands, or where words are put together.
+ * The exact line that a shell reads for an execute call in `cwd`. Undefined if the call has another directory, variables,
+ * standard input, two commands, or words that would have to be joined.
  */
 export const lineOf = ({ raw_input }: ToolCall, cwd: string): string | undefined => {
   const { command, cmd, args } = raw_input;
@@ -114,9 +114,9 @@ const isNothing = (value: unknown): boolean =>
     ? Object.keys(value).length === 0
     : value === undefined || value === null || value === '' || value === false;
 
-// As agents call them: `cwd`, `workdir`, `working_directory`, `dir_path`.
+// Names that agents use: `cwd`, `workdir`, `working_directory`, `dir_path`.
 const PLACE = /cwd|dir|path|folder|root/i;
-// What says nothing of how the command runs. Any other field may: an environment, a user, a request to leave a sandbox.
+// Fields that do not change how the command runs. Any other field may: environment, user, a request to leave the sandbox.
 const HARMLESS =
   /^(?:command|cmd|args|parsed_cmd|description|reason|justification|explanation|title|timeout(?:_?ms)?|(?:is_|run_in_)?background|(?:\w+_)?id)$/i;
 
@@ -126,7 +126,7 @@ const scriptOf = (words: readonly string[]): string | undefined => {
   return isWrapped ? script : undefined;
 };
 
-// A program of the same name from elsewhere is no shell.
+// A program of the same name in another directory may not be a shell.
 const SHELL = /^((\/usr)?\/bin\/)?(sh|bash|dash|zsh)$/;
 
 const wordsOf = (value: unknown): string[] | undefined =>
@@ -145,7 +145,7 @@ const newToolCall = (id: string): ToolCall => ({
   exit_code: undefined,
 });
 
-// A command can be the title: who is asked about it sees its head and tail, and how much is between.
+// The title may be a long command: keep its beginning and end.
 const titleOf = (piece: Wire): string | undefined => {
   const title = text(piece.title);
   return title === undefined ? undefined : capText(title, LONGEST_TITLE).output;
@@ -172,7 +172,7 @@ const outputOf = (known: ToolCall, piece: Wire): Pick<ToolCall, 'output' | 'stre
   return { output: streamed ? output : (rawOutput(piece.rawOutput) ?? output), streamed };
 };
 
-// A convention of editors that Codex and Claude Code keep to.
+// An editor convention that Codex and Claude Code follow.
 const streamedIn = ({ terminal_output, terminal_output_delta }: Wire): string | undefined =>
   text(record(terminal_output_delta).data) ?? text(record(terminal_output).data);
 

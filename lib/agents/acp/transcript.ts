@@ -1,7 +1,7 @@
 import { capRaw } from '../../text/cap-text.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
+import { outputGap } from '../coalesce.ts';
 import { createLastMessage, type LastMessage } from '../last-message.ts';
-import { outputGap } from '../live-output.ts';
 import type { RunEvent } from '../provider.ts';
 import { stateIn } from './agent-state.ts';
 import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';
@@ -11,18 +11,18 @@ interface State {
   outputLimit: number;
   live: boolean;
   acted: boolean;
-  /** Since its newest tool call. */
+  /** The agent sent something after its latest tool call. */
   answered: boolean;
   message: LastMessage;
   asked: boolean;
   planned: boolean;
   calls: Map<string, ToolCall>;
   told: Map<string, string>;
-  /** What was told of the agent's state, by its key. */
+  /** The last emitted state of the agent, by key. */
   said: Record<string, string>;
 }
 
-/** Locks what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */
+/** Converts an agent's updates into run events, and collects the facts for the verdict on the turn. */
 export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: number) => {
   const state: State = {
     tell,
@@ -39,43 +39,43 @@ export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: n
   };
   return {
     /**
-     * One session update. Synchronous, so that updates keep their order and none is pending when the turn ends. True where
-     * it was part of the turn: words, a thought, a call, a plan.
+     * Handles a session update. Synchronous, so that updates keep their order and none is pending when the turn ends. True if
+     * it belongs to the turn: text, a thought, a tool call or a plan.
      */
     hear: (update: unknown): boolean => hear(state, record(update)),
-    /** What is known of a tool call, with a further piece (of a permission request) merged in. */
+    /** The state of a tool call, merged with the one of a permission request. */
     toolCall: (piece: Wire): ToolCall => {
       state.asked = true;
       return mergeToolCall(state.calls.get(text(piece.toolCallId) ?? ''), piece);
     },
-    /** The turn begins: what was heard before was a replay of earlier turns. */
+    /** The turn begins: earlier updates replayed former turns. */
     begin: (): void => {
       state.live = true;
     },
-    /** Another prompt of the turn begins. Calls that the one before left open are over. */
+    /** Another prompt of the turn begins. Ends open calls of the previous one. */
     beginNext: (): void => {
       closeCalls(state, true);
       state.message.clear();
       state.acted = false;
       state.answered = true;
     },
-    /** The operator is asked: what is said next stands by itself, and what was said before is kept. */
+    /** Separates text before and after a question to the operator. */
     breakOff: (): void => state.message.add('\n\n'),
-    /** The turn is over: tells what was held back, and that calls were killed with it. */
+    /** The turn has ended: emits open calls, as killed if they were. */
     close: (killed: boolean): void => closeCalls(state, killed),
-    /** Whether the agent said or did anything in this turn. */
+    /** Whether the agent sent text or called a tool in this turn. */
     acted: (): boolean => state.acted,
-    /** Whether it said, thought or planned anything after its newest tool call. */
+    /** Whether it sent text, a thought or a plan after its latest tool call. */
     answered: (): boolean => state.answered,
     /** The message text after the last tool call: in Plan mode, the plan. */
     lastMessage: state.message.read,
-    /** It is longer than a plan may be. */
+    /** Whether the message is longer than a plan may be. */
     planTooLong: state.message.tooLong,
-    /** Whether it called a tool in this turn, or asked leave to. */
+    /** Whether it called a tool in this turn, or asked to. */
     called: (): boolean => state.asked || state.calls.size > 0,
-    /** Whether a tool call goes on. */
+    /** Whether a tool call runs. */
     calling: (): boolean => [...state.calls.values()].some((call) => !isOver(call)),
-    /** Whether it told what it is going to do, as a list. */
+    /** Whether it sent a plan as a list. */
     planned: (): boolean => state.planned,
   };
 };
@@ -87,7 +87,7 @@ const hear = (state: State, update: Wire): boolean => {
   const kind = text(update.sessionUpdate) ?? 'unknown';
   const heard = TURN_UPDATES.get(kind);
   if (heard === undefined) hearState(state, kind, update);
-  // A loaded session first replays its history, which was told when it happened.
+  // A loaded session first replays its history, whose events exist already.
   if (state.live) heard?.(state, update);
   return state.live && heard !== undefined;
 };
@@ -113,7 +113,7 @@ const hearMessage: Hear = (state, update) => {
   state.tell({ type: 'message', data: { text: said } });
 };
 
-// Gemini CLI writes its mode changes into the message stream.
+// Gemini CLI reports mode changes as message text.
 const isModeNote = (said: string): boolean => /^\s*\[MODE_UPDATE\] \S+\s*$/.test(said);
 
 const hearThought: Hear = (state, update) => {
@@ -127,7 +127,7 @@ const hearThought: Hear = (state, update) => {
 const hearToolCall: Hear = (state, update) => {
   const known = state.calls.get(text(update.toolCallId) ?? '');
   const call = mergeToolCall(known, update);
-  // Only a new call ends the message before it: a late update of an old one must not cut a plan in two.
+  // Only a new call ends the message: a late update of an old call must not split a plan.
   if (!state.calls.has(call.id)) {
     state.message.clear();
     state.answered = false;
@@ -138,7 +138,7 @@ const hearToolCall: Hear = (state, update) => {
   tellOutput(state, call, known?.output ?? '');
 };
 
-// As it grows, up to as much as is told of it at its end; agents repeat all of it, or send what is new.
+// Emits new output up to the limit; agents repeat the whole output or send deltas.
 const tellOutput = (state: State, call: ToolCall, before: string): void => {
   if (isOver(call) || before.length > state.outputLimit) return;
   if (!call.output.startsWith(before)) return;

@@ -3,27 +3,27 @@ import { settlesWithin } from '../../../store/base/async.ts';
 import { messageOf } from '../../../store/base/attempt.ts';
 import { capRaw } from '../../text/cap-text.ts';
 import { record, text } from '../../text/unknown-json.ts';
-import { joinedMeta } from '../asking.ts';
-import type { ModelChoice } from '../choice.ts';
+import { mergeMeta } from '../ask-switches.ts';
+import type { ModelChoice } from '../model-choice.ts';
 import { outageIn } from '../outage.ts';
 import type { AcpAgent, AskSwitches } from '../presets.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
-import { chooseModel } from './choose.ts';
 import { CANCEL_MS, type Conversation, converse } from './conversation.ts';
 import { describeFailure, isLoggedOut } from './failure.ts';
-import { judgeTurn, type TurnVerdict } from './judge.ts';
 import { failureIn, type Notice, noticeIn } from './notices.ts';
 import { chosenIn, type SeenOffers } from './offers.ts';
+import { chooseModel } from './select-model.ts';
 import { initialize, type OpenSession, openSession, setMode } from './session.ts';
+import { judgeTurn, type TurnVerdict } from './turn-verdict.ts';
 
-/** One turn of an agent: its process, what is known of it, and how it is being ended. */
+/** One turn of an agent: its process and state. */
 export interface AcpTurn extends Conversation {
   readonly preset: AcpAgent;
   readonly tell: (event: RunEvent) => void;
   readonly seen: SeenOffers;
-  /** The idle limit counts only while no tool call is under way and nobody is asked. */
+  /** Updates the idle limit, which applies only while no tool call runs and no request is open. */
   readonly wind: () => void;
-  /** The answer to the last prompt came. */
+  /** The response to the last prompt has arrived. */
   answered?: boolean;
 }
 
@@ -46,7 +46,7 @@ export const runAcpTurn = async (turn: AcpTurn): Promise<TurnVerdict> => {
   }
 };
 
-// One that the agent got over is none.
+// Adds the outage to a failed turn. An outage from which the agent recovered does not count.
 const withOutage = ({ outage: told }: AcpTurn, verdict: TurnVerdict, detail = ''): TurnVerdict => {
   const { outcome, error = '', outage: judged } = verdict;
   if (outcome !== 'failed') return verdict;
@@ -59,12 +59,12 @@ const detailOf = (error: unknown): string =>
   error instanceof RequestError ? (JSON.stringify(error.data) ?? '') : '';
 
 /**
- * What the agent tells of its model: what it waits for; a limit; and what no waiting mends, which ends the turn at once.
- * False for what tells of nothing the like.
+ * Handles notices about the agent's model: retries, limits, and errors that waiting does not fix, which end the turn at once.
+ * False for other notifications.
  */
-export const hearNotice = (turn: AcpTurn, method: string, params: unknown): boolean => {
+export const handleNotice = (turn: AcpTurn, method: string, params: unknown): boolean => {
   const notice = noticeIn(method, params, new Date());
-  // What is told before the prompt is of an earlier turn.
+  // Notices before the prompt belong to an earlier turn.
   if (notice === undefined || turn.prompted === undefined) return notice !== undefined;
   note(turn, notice);
   if (notice.trouble !== undefined) turn.watch.trouble(notice.trouble);
@@ -79,13 +79,13 @@ const note = (turn: AcpTurn, { failed, outage }: Pick<Notice, 'failed' | 'outage
   turn.outage = outage ?? turn.outage;
 };
 
-// A conversation that goes on goes on counting, in most agents.
+// Most agents continue counting the cost of a resumed conversation.
 const costBefore = ({ preset, spec, session_id }: AcpTurn): number =>
   preset.cost_restarts || session_id !== spec.native_session_id ? 0 : (spec.native_cost_usd ?? 0);
 
-/** Ends the turn, so that the agent can put its session in order, and then its processes. */
+/** Cancels the turn, so that the agent can save its session, then ends its processes. */
 export const endAcpTurn = async (turn: AcpTurn): Promise<void> => {
-  closeDesks(turn);
+  cancelRequests(turn);
   if (turn.session_id !== undefined && turn.prompted !== undefined) {
     turn.agent.notify('session/cancel', { sessionId: turn.session_id });
     await settlesWithin(turn.prompted, CANCEL_MS);
@@ -93,18 +93,21 @@ export const endAcpTurn = async (turn: AcpTurn): Promise<void> => {
   await turn.program.end();
 };
 
-/** Nobody is asked any more: all that is open is answered "cancelled". */
-export const closeDesks = ({ desk, questions }: Pick<AcpTurn, 'desk' | 'questions'>): void => {
-  desk.close();
+/** Cancels open and later requests to the operator. */
+export const cancelRequests = ({
+  permissions,
+  questions,
+}: Pick<AcpTurn, 'permissions' | 'questions'>): void => {
+  permissions.close();
   questions.close();
 };
 
-/** Claude and Qwen offer their plan by asking leave to carry it out: that question is the plan, and ends the turn. */
+/** Claude and Qwen send their plan as a request to leave Plan mode: takes it as the plan and ends the turn. */
 export const capturePlan = (turn: AcpTurn, kind: string, input: unknown): void => {
   const plan = text(record(input).plan)?.trim() ?? '';
   if (turn.spec.phase !== 'plan' || kind !== 'switch_mode' || plan === '') return;
   turn.captured = plan;
-  // After the refusal has been sent.
+  // After the refusal was sent.
   setImmediate(() => void endAcpTurn(turn));
 };
 
@@ -121,18 +124,18 @@ const open = async (turn: AcpTurn): Promise<void> => {
   const mcp = preset.token_by_env ? byEnv(spec.mcp) : spec.mcp;
   const { meta: asked, modes = preset.modes.work }: AskSwitches =
     spec.phase === 'work' ? preset.asking : {};
-  const meta = joinedMeta(preset.meta, asked);
+  const meta = mergeMeta(preset.meta, asked);
   const wish = { cwd, native_session_id, mcp, meta, choice, note };
   const opened = await openSession(agent, hello, wish);
   turn.session_id = opened.session_id;
   const session = await setChoice(turn, opened, choice);
-  // Last: nothing that is chosen changes the mode after this.
+  // Set last, because other options may change the mode.
   const wanted = spec.phase === 'work' ? modes : preset.modes.plan;
   const set = await setMode(agent, session, wanted).catch((error: unknown) => messageOf(error));
   if (set !== true) note('mode_not_set', { wanted, ...(set !== false && { reason: set }) });
 };
 
-// What it offers is remembered as it was before the choice, too: the agent's own model has efforts of its own.
+// Also caches the offers before the choice, because efforts depend on the model.
 const setChoice = async (
   turn: AcpTurn,
   opened: OpenSession,
@@ -148,13 +151,13 @@ const setChoice = async (
   return session;
 };
 
-/** Where an agent that takes its MCP token from its environment finds it. */
+/** The variable with the MCP token, for agents that expand variables. */
 export const TOKEN_VARIABLE = 'DOSSIER_MCP_TOKEN';
 
 const byEnv = (mcp: RunSpec['mcp']): RunSpec['mcp'] =>
   mcp && { ...mcp, token: `$\{${TOKEN_VARIABLE}}` };
 
-// Who asks for a word and no plan takes what is said.
+// A bare prompt accepts any answer.
 const hasWorked = ({ spec, transcript, meter, questions }: AcpTurn): boolean =>
   spec.prompt.bare === true ||
   transcript.planned() ||
@@ -174,6 +177,6 @@ const judge = (turn: AcpTurn, stop_reason: string | undefined): TurnVerdict =>
     message: turn.transcript.lastMessage(),
     too_long: turn.transcript.planTooLong(),
     captured: turn.captured,
-    refused: turn.desk.refused(),
+    refused: turn.permissions.refused(),
     stopped: turn.stopped,
   });

@@ -8,8 +8,8 @@ interface Tokens {
 }
 
 /**
- * What a turn used, put together from wherever its agent tells it. What no agent tells stays null. `sums_turn` false: the
- * agent's answer covers the last model call only (OpenCode), so it says nothing of the turn.
+ * Collects the usage of a turn from the agent's updates and responses. Unreported figures stay null. `sums_turn` false: the
+ * agent's response covers only the last model call (OpenCode), so it is ignored.
  */
 export const createUsageMeter = (sums_turn = true) => {
   let calls: Tokens | undefined;
@@ -23,13 +23,13 @@ export const createUsageMeter = (sums_turn = true) => {
   };
   const hearCost = (amount: number | undefined): boolean => {
     if (amount === undefined || amount <= (cost ?? -1)) return false;
-    // Cumulative over the agent's session; the first of a turn that is lower than before began to count again.
+    // The cost is cumulative; if the first figure of a turn is lower than before, the counter was reset.
     if (cost === undefined && amount < costBefore) costBefore = 0;
     cost = amount;
     return true;
   };
   return {
-    /** Reads one session update; true when it changed what is known. */
+    /** Reads a session update; true if the usage changed. */
     hear: (update: unknown): boolean => {
       const { sessionUpdate, _meta } = record(update);
       if (sessionUpdate === 'usage_update') {
@@ -40,8 +40,7 @@ export const createUsageMeter = (sums_turn = true) => {
       return sessionUpdate === 'agent_message_chunk' && hearCall(tokensOf(record(_meta).usage));
     },
     /**
-     * The turn begins: what was heard before belongs to earlier ones. `cost_before`: what the agent's session had cost
-     * when it was last heard of.
+     * The turn begins: earlier updates belong to former turns. `cost_before`: the last known cost of the agent's session.
      */
     begin: (cost_before: number): void => {
       calls = undefined;
@@ -50,7 +49,7 @@ export const createUsageMeter = (sums_turn = true) => {
       cost = undefined;
       used = false;
     },
-    /** Reads the answer to a prompt, of which a turn may have several. */
+    /** Reads the response to a prompt; a turn may have several. */
     hearAnswer: (response: unknown): void => {
       const { usage, _meta } = record(response);
       const quota = record(record(record(_meta).quota).token_count);
@@ -62,9 +61,9 @@ export const createUsageMeter = (sums_turn = true) => {
       output_tokens: (calls ?? answer)?.output ?? null,
       cost_usd: cost === undefined ? null : dollars(cost - costBefore),
     }),
-    /** Whether it told in this turn that its model was used, in whatever figures. */
+    /** Whether the agent reported any use of its model in this turn. */
     used: (): boolean => used,
-    /** What the agent's session has cost in all of its turns, for the next `begin`. */
+    /** The cost of the agent's session, all turns together, for the next `begin`. */
     costSoFar: (): number => cost ?? costBefore,
   };
 };

@@ -1,6 +1,6 @@
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { exitCodeSaid } from '../exit-code.ts';
-import { begunCall, type Lines, type OutputReading } from './output-reading.ts';
+import { begunCall, type Lines, type OutputReader } from './output-reading.ts';
 
 /** `claude -p --output-format stream-json --verbose`, and Qwen Code's output of the same name. */
 export const claudeLines: Lines = {
@@ -19,19 +19,19 @@ export const claudeLines: Lines = {
   },
 };
 
-const hearPart = (told: OutputReading, part: Wire): void => {
+const hearPart = (told: OutputReader, part: Wire): void => {
   if (part.type === 'text') told.message(text(part.text) ?? '');
   else if (part.type === 'thinking') told.thought(text(part.thinking) ?? '');
   else if (part.type === 'tool_use') hearCall(told, part);
   else told.other(text(part.type) ?? 'part', part);
 };
 
-const hearCall = (told: OutputReading, part: Wire): void => {
+const hearCall = (told: OutputReader, part: Wire): void => {
   const name = text(part.name) ?? '';
   told.call(text(part.id) ?? name, begunCall(name, record(part.input)));
 };
 
-const hearResult = (told: OutputReading, part: Wire): void => {
+const hearResult = (told: OutputReader, part: Wire): void => {
   if (part.type !== 'tool_result') return;
   const output = textOf(part.content);
   const isFailed = part.is_error === true;

@@ -1,19 +1,19 @@
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { exitCodeIn } from '../exit-code.ts';
-import type { Lines, OutputReading } from './output-reading.ts';
+import type { Lines, OutputReader } from './output-reading.ts';
 
-type HearItem = (told: OutputReading, item: Wire, done: boolean) => void;
+type HearItem = (told: OutputReader, item: Wire, done: boolean) => void;
 
 const hearItem =
   (done: boolean) =>
-  (told: OutputReading, { item }: Wire): void => {
+  (told: OutputReader, { item }: Wire): void => {
     const type = text(record(item).type) ?? 'item';
     const hear = ITEMS[type];
     if (hear === undefined) told.other(type, item);
     else hear(told, record(item), done);
   };
 
-const fail = (told: OutputReading, line: Wire): void =>
+const fail = (told: OutputReader, line: Wire): void =>
   told.fail(text(record(line.error).message) ?? text(line.message) ?? 'the turn failed');
 
 /** `codex exec --json`. */

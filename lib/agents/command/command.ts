@@ -1,30 +1,54 @@
+import { messageOf } from '../../../store/base/attempt.ts';
 import type { Offers } from '../../../store/records/provider.ts';
-import { type ModelChoice, NO_OFFERS, notOffered } from '../choice.ts';
-import { boundaryOf, isolationOf, type ProviderDeps } from '../launch.ts';
+import { onceEach } from '../../sandbox/egress/doors.ts';
+import type { Environment } from '../../tools/process/environment.ts';
+import type { Exit, Program } from '../../tools/process/spawn.ts';
+import { coalesce } from '../coalesce.ts';
+import { PLAN_TOO_LONG } from '../last-message.ts';
+import {
+  boundaryOf,
+  isolationOf,
+  LIMITS,
+  launch,
+  type ProviderDeps,
+  whyUnavailable,
+} from '../launch.ts';
 import { createManualProvider } from '../manual.ts';
-import { whyNotThere } from '../not-there.ts';
-import { withOwnState } from '../own-state.ts';
+import { type ModelChoice, NO_OFFERS, notOffered } from '../model-choice.ts';
+import { outageIn } from '../outage.ts';
 import type { OwnPlaces } from '../presets.ts';
-import type { Phase, Provider, ProviderInfo } from '../provider.ts';
-import { failedRun } from '../run-end.ts';
-import type { Format } from './formats.ts';
+import { withPrivateState } from '../private-state.ts';
+import { renderPrompt } from '../prompt.ts';
+import type {
+  Phase,
+  Provider,
+  ProviderInfo,
+  Run,
+  RunEvent,
+  RunResult,
+  RunSpec,
+} from '../provider.ts';
+import { describeExit, failedRun, plainRun } from '../run-end.ts';
+import { atLeast } from '../usage.ts';
+import { type Watch, watchQuiet } from '../waiting.ts';
+import { type Format, hearLine } from './formats.ts';
+import { createOutputReader, type OutputReader } from './output-reading.ts';
 import type { Flags } from './presets.ts';
-import { startCommandRun } from './run.ts';
 
-/** Any program that takes a prompt, does one turn, and ends. */
+/** A program that takes a prompt, performs one turn, and exits. */
 interface CommandProgram extends OwnPlaces {
   id: string;
-  /** Without one for Plan mode, the operator writes the plan. */
+  /** Argument vectors by phase. Without one for Plan mode, the operator writes the plan. */
   argv: Readonly<Partial<Record<Phase, readonly string[]>>>;
   output: Format;
-  /** Without them, no model and no effort can be chosen. */
+  /** Absent: model and effort cannot be chosen. */
   flags?: Flags;
   hint: string;
 }
 
 /**
- * A program as a provider: one process for each turn, its prompt on standard input, its exit code the verdict. It can
- * ask nobody for leave, so what it may do in Work mode is what the sandbox and its own settings let it.
+ * A provider that runs a program once per turn, with the prompt on standard input and the exit code as the verdict. It cannot
+ * ask for permission: in Work mode it may do what the sandbox and its own settings allow.
  */
 export const createCommandProvider = (program: CommandProgram, deps: ProviderDeps): Provider => ({
   isolation: program.argv.plan === undefined ? 'operator' : isolationOf(deps),
@@ -47,27 +71,27 @@ export const createCommandProvider = (program: CommandProgram, deps: ProviderDep
       return createManualProvider().start(spec, tell);
     if (argv === undefined)
       return failedRun(
-        `${program.id} has no argument vector for Work mode. Set providers.${program.id}.work.`,
+        `The provider ${program.id} has no program for Work mode. Set providers.${program.id}.work.`,
       );
-    const reason = whyNotThere({ ...program, argv }, deps);
+    const reason = whyUnavailable({ ...program, argv }, deps);
     if (reason !== undefined) return failedRun(reason);
     const { choice = program.usual } = spec;
     const refused = notOffered(program.id, offersOf(program), choice);
     if (refused !== undefined) return failedRun(refused.why);
     const chosen = withFlags(argv, program.flags, choice);
-    return withOwnState({ state: program.state, spec, tell, deps }, (own) =>
+    return withPrivateState({ state: program.state, spec, tell, deps }, (own) =>
       startCommandRun({ ...program, argv: chosen }, own, { tell, deps }),
     );
   },
 });
 
-// Which models there are, the program says when it runs.
+// The models are unknown: the program rejects a wrong one when it runs.
 const offersOf = ({ flags }: CommandProgram): Offers => {
   if (flags === undefined) return NO_OFFERS;
   return flags.effort === undefined ? { efforts: [] } : {};
 };
 
-// Before what stands for the prompt, which ends the flags.
+// Inserted before the placeholder of the prompt, which ends the flags.
 const withFlags = (
   argv: readonly string[],
   flags: Flags | undefined,
@@ -84,4 +108,122 @@ const withFlags = (
 const ENDS = new Set(['-', '{prompt}']);
 
 const missing = (program: CommandProgram, deps: ProviderDeps): string | undefined =>
-  Object.values(program.argv).flatMap((argv) => whyNotThere({ ...program, argv }, deps) ?? [])[0];
+  Object.values(program.argv).flatMap(
+    (argv) => whyUnavailable({ ...program, argv }, deps) ?? [],
+  )[0];
+
+interface Started {
+  argv: readonly string[];
+  output: Format;
+  env: Environment;
+}
+
+interface RunContext {
+  tell: (event: RunEvent) => void;
+  deps: ProviderDeps;
+}
+
+/** Runs a program for one turn. The prompt is written to standard input, or replaces `{prompt}` in the arguments. */
+const startCommandRun = (
+  { argv, output, env }: Started,
+  spec: RunSpec,
+  { tell, deps }: RunContext,
+): Run => {
+  const messages = spec.takeMessages?.() ?? [];
+  const prompt = renderPrompt(spec.phase, { ...spec.prompt, messages });
+  const given = argv.map((word) => (word === PLACE ? prompt : word));
+  if (given.some((word) => Buffer.byteLength(word) > LONGEST_ARGUMENT)) return failedRun(TOO_LONG);
+  const joined = coalesce(tell);
+  const told = createOutputReader(joined.tell);
+  const hear = hearLine(output);
+  const onNetwork = onceEach((data) => joined.tell({ type: 'network', data }));
+  let stopped = false;
+  let watch: Watch | undefined;
+  const onLine = (line: string): void => {
+    watch?.heard();
+    hear(told, line);
+    wind();
+  };
+  let isCalling = false;
+  // No idle limit during a tool call.
+  const wind = (): void => {
+    if (started instanceof Error || told.calling() === isCalling) return;
+    isCalling = told.calling();
+    started.idle(isCalling ? undefined : spec.limits.idle_ms, true);
+  };
+  const started = attempt(() => launch(spec, { argv: given, env, onNetwork, onLine }, deps));
+  if (started instanceof Error) return failedRun(messageOf(started));
+  started.stdin.end(argv.includes(PLACE) ? '' : prompt);
+  watch = quietly(spec, started, { tell: joined.tell, busy: told.calling });
+  const done = started.exited
+    .then((exit): RunResult => (stopped ? cancelled(told) : resultOf(spec.phase, exit, told)))
+    .finally(() => {
+      watch?.end();
+      joined.flush();
+    });
+  const stop = async (): Promise<void> => {
+    stopped = true;
+    await started.end();
+    await done;
+  };
+  return plainRun(done, stop);
+};
+
+const quietly = (
+  spec: RunSpec,
+  program: Program,
+  { tell, busy }: { tell: RunContext['tell']; busy: () => boolean },
+): Watch => {
+  const quiet_ms = spec.limits.quiet_ms ?? LIMITS.quiet_ms;
+  const watch = watchQuiet({ quiet_ms, tell, stderr: program.stderr, busy });
+  watch.asked();
+  return watch;
+};
+
+const PLACE = '{prompt}';
+// The longest argument in Linux (MAX_ARG_STRLEN, 32 pages).
+const LONGEST_ARGUMENT = 131_071;
+const TOO_LONG =
+  'The prompt is longer than 128 KiB, the limit of an argument. Use a program that reads it from standard input, or shorten the memory files.';
+
+const attempt = (start: () => Program): Program | Error => {
+  try {
+    return start();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+};
+
+const cancelled = (told: OutputReader): RunResult => {
+  told.killed();
+  return { ...cutOff(told), outcome: 'cancelled' };
+};
+
+const cutOff = (told: OutputReader): Pick<RunResult, 'usage'> => {
+  const { usage } = told.result();
+  return usage === undefined ? {} : { usage: atLeast(usage) };
+};
+
+const resultOf = (phase: Phase, exit: Exit, told: OutputReader): RunResult => {
+  const { usage, error } = told.result();
+  const used = usage === undefined ? {} : { usage };
+  const failed = (why: string): RunResult => {
+    const outage = outageIn(why, new Date());
+    return { ...used, outcome: 'failed', error: why, ...(outage && { outage }) };
+  };
+  if (exit.code !== 0 || exit.ended_by !== 'itself') {
+    const why = `The program ${describeExit(exit)}.${lastWords(exit, error)}`;
+    return { ...failed(why), ...cutOff(told) };
+  }
+  if (error !== undefined) return failed(`The program reports a failure: ${error}`);
+  if (phase === 'work') return { ...used, outcome: 'completed' };
+  if (told.planTooLong()) return failed(PLAN_TOO_LONG);
+  const plan = told.lastMessage();
+  if (plan === '') return failed('The program ended without writing a plan.');
+  return { ...used, outcome: 'completed', plan };
+};
+
+const lastWords = ({ stderr_tail, ended_by }: Exit, error = ''): string => {
+  const words = [error, ended_by === 'not_started' ? '' : stderr_tail.trim()].filter(Boolean);
+  return words.length === 0 ? '' : ` Its last output:\n${words.join('\n')}`;
+};

@@ -3,13 +3,13 @@ import type { FORMATS } from '../../../store/records/settings.ts';
 import { record, text, type Wire } from '../../text/unknown-json.ts';
 import { claudeLines } from './claude.ts';
 import { codexLines } from './codex.ts';
-import { begunCall, type Lines, type OutputReading, toolKind } from './output-reading.ts';
+import { begunCall, type Lines, type OutputReader, toolKind } from './output-reading.ts';
 
 export type Format = (typeof FORMATS)[number];
 
-type Hear = (told: OutputReading, line: string) => void;
+type Hear = (told: OutputReader, line: string) => void;
 
-/** Reads one line of a program's output. What is no JSON where JSON is due is a warning of the program's: told as it is. */
+/** Reads a line of a program's output. A line that is not JSON in a JSON format is emitted as it is. */
 export const hearLine = (format: Format): Hear => {
   const lines = LINES[format];
   if (lines === undefined) return (told, line) => told.message(`${line}\n`);
@@ -26,7 +26,7 @@ export const hearLine = (format: Format): Hear => {
 /** `gemini --output-format stream-json`. */
 const geminiLines: Lines = {
   message: (told, line) => {
-    // What the user said is the prompt.
+    // Lines of the user repeat the prompt.
     if (line.role === 'assistant') told.message(text(line.content) ?? '');
   },
   tool_use: (told, line) => {
@@ -64,7 +64,7 @@ const opencodeLines: Lines = {
       ...(path !== undefined && { locations: [path] }),
     });
   },
-  // One for each call of the model, each with its own figures.
+  // One line per model call, each with its own figures.
   step_finish: (told, line) => {
     const { tokens, cost } = record(line.part);
     const { input, output } = record(tokens);

@@ -7,11 +7,11 @@ import { addUsage } from '../usage.ts';
 
 type Call = Extract<RunEvent, { type: 'tool_call' }>['data'];
 
-/** What the lines of one program's output mean, by their `type`. */
-export type Lines = Readonly<Record<string, (told: OutputReading, line: Wire) => void>>;
+/** Readers for the lines of a format, by their `type`. */
+export type Lines = Readonly<Record<string, (told: OutputReader, line: Wire) => void>>;
 
-/** What a program's output comes to, put together line by line: told as it comes, and the result when it has ended. */
-export const createTold = (tell: (event: RunEvent) => void) => {
+/** Emits events for a program's output line by line, and collects the result. */
+export const createOutputReader = (tell: (event: RunEvent) => void) => {
   const calls = new Map<string, Call>();
   const last = createLastMessage();
   let usage: Usage | null = null;
@@ -22,7 +22,7 @@ export const createTold = (tell: (event: RunEvent) => void) => {
       tell({ type: 'message', data: { text } });
     },
     thought: (text: string): void => tell({ type: 'thought', data: { text } }),
-    /** A tool call, new or further on; what is not given again stays as it was. */
+    /** A new or updated tool call; absent fields keep their values. */
     call: (id: string, { output, ...call }: Partial<Omit<Call, 'tool_call_id'>>): void => {
       last.clear();
       const known = calls.get(id) ?? { ...UNTOLD, tool_call_id: id };
@@ -32,10 +32,10 @@ export const createTold = (tell: (event: RunEvent) => void) => {
     },
     plan: (entries: { content: string; status: string }[]): void =>
       tell({ type: 'plan', data: { entries } }),
-    /** A line whose meaning is not known: never dropped. */
+    /** A line of unknown meaning, which is kept as an event. */
     other: (kind: string, raw: unknown): void =>
       tell({ type: 'agent_event', data: { kind, raw: capRaw(raw) } }),
-    /** Adds up; what is no number the program does not tell. */
+    /** Adds usage; a value that is not a number counts as unreported. */
     use: (input_tokens: unknown, output_tokens: unknown, cost_usd?: unknown): void => {
       usage = addUsage(usage, {
         input_tokens: number(input_tokens) ?? null,
@@ -44,17 +44,17 @@ export const createTold = (tell: (event: RunEvent) => void) => {
       });
       tell({ type: 'usage', data: usage });
     },
-    /** The program says itself that it failed. */
+    /** The program reports a failure. */
     fail: (text: string): void => {
       error ??= text;
     },
     /** The text after the last tool call: in Plan mode, the plan. */
     lastMessage: last.read,
-    /** It is longer than a plan may be. */
+    /** Whether the message is longer than a plan may be. */
     planTooLong: last.tooLong,
-    /** Whether a call goes on. */
+    /** Whether a tool call runs. */
     calling: (): boolean => [...calls.values()].some(isOpen),
-    /** The program was ended: tells that its calls were, that went on. */
+    /** The program was ended: emits open calls as killed. */
     killed: (): void => {
       for (const call of calls.values())
         if (isOpen(call)) tell({ type: 'tool_call', data: { ...call, status: 'killed' } });
@@ -65,13 +65,13 @@ export const createTold = (tell: (event: RunEvent) => void) => {
     }),
   };
 };
-export type OutputReading = ReturnType<typeof createTold>;
+export type OutputReader = ReturnType<typeof createOutputReader>;
 
 const isOpen = ({ status }: Call): boolean => status === 'pending' || status === 'in_progress';
 
 const UNTOLD = { title: '', kind: 'other', status: 'pending' } as const;
 
-/** A tool call that begins, told by the tool's name and its input. */
+/** A starting tool call, from the tool's name and input. */
 export const begunCall = (name: string, { command, file_path }: Wire): Partial<Call> => {
   const path = text(file_path);
   return {
@@ -82,7 +82,7 @@ export const begunCall = (name: string, { command, file_path }: Wire): Partial<C
   };
 };
 
-/** What kind of tool a name stands for, as far as names tell. */
+/** Guesses the kind of a tool from its name. */
 export const toolKind = (name: string): string =>
   KINDS.find(([, pattern]) => pattern.test(name))?.[0] ?? 'other';
 

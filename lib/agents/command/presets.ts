@@ -1,18 +1,18 @@
 import type { Phase } from '../provider.ts';
 import type { Format } from './formats.ts';
 
-/** The arguments by which a program takes its model and its effort, where it takes one. */
+/** The arguments for model and effort. */
 export interface Flags {
   model: (name: string) => readonly string[];
   effort?: (level: string) => readonly string[];
 }
 
-/** A program that is known by name: how it plans and how it works, without anybody at a terminal. */
+/** A known program: its unattended command for Plan and Work mode. */
 export interface CommandPreset {
   argv: Readonly<Record<Phase, readonly string[]>>;
   output: Format;
   flags: Flags;
-  /** What to do when it is not there. */
+  /** What to do if it is not installed. */
   hint: string;
 }
 
@@ -24,8 +24,8 @@ const GEMINI = ['gemini', '--output-format', 'stream-json', '--approval-mode'];
 const OPENCODE = ['opencode', 'run', '--format', 'json', '--agent'];
 const QWEN = ['qwen', '--output-format', 'stream-json', '--approval-mode'];
 
-// Facts of the programs' releases; the settings override each. Nobody can be asked here: what a program would ask for,
-// it does or leaves as its own mode says, within what the sandbox allows.
+// As in released programs; the settings override each. Without a terminal, a program decides by its own mode what it would
+// ask for, within the sandbox.
 export const COMMAND_PRESETS: Readonly<Record<string, CommandPreset>> = {
   claude: {
     argv: { plan: [...CLAUDE, 'plan'], work: [...CLAUDE, 'acceptEdits'] },
@@ -46,7 +46,7 @@ export const COMMAND_PRESETS: Readonly<Record<string, CommandPreset>> = {
     hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
   },
   opencode: {
-    // It takes its prompt as an argument only.
+    // It takes the prompt only as an argument.
     argv: { plan: [...OPENCODE, 'plan', '{prompt}'], work: [...OPENCODE, 'build', '{prompt}'] },
     output: 'opencode-json',
     flags: { model, effort: (level) => ['--variant', level] },

@@ -1,22 +1,21 @@
 import { messageOf } from '../../../store/base/attempt.ts';
-import { onceEach } from '../../sandbox/egress/once-each.ts';
+import { onceEach } from '../../sandbox/egress/doors.ts';
+import { fenceOff } from '../../../store/base/text.ts';
 import type { Program } from '../../tools/process/spawn.ts';
+import { liveOutput } from '../coalesce.ts';
 import { boundaryOf, type Launch, type ProviderDeps } from '../launch.ts';
-import { liveOutput } from '../live-output.ts';
-import type { Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
+import type { PromptParts, Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { endedRun, plainRun } from '../run-end.ts';
 import { lastWords, runScript } from '../script.ts';
-import { hiddenBlock } from './hidden-blocks.ts';
-import { proposePlan } from './plan.ts';
-import { firstLine, type ShellBlock, shellBlocks } from './shell-blocks.ts';
+import { firstLine, hiddenBlock, type ShellBlock, shellBlocks } from './shell-blocks.ts';
 
 type Tell = (event: RunEvent) => void;
 
 /**
- * The embedded provider. It proposes the Work item's own shell blocks as the plan, running nothing, and in Work mode
- * runs the blocks that stand in the approved plan, one by one, until one fails. Each is run by `sh -eu -c` (a `bash`
- * block by `bash --norc -eu -c`): `-e` ends it at the first command that fails, `-u` at the first unset variable. What a
- * block leaves running in the background ends with it.
+ * The embedded provider. In Plan mode it runs nothing and proposes the Work item's shell blocks as the plan. In Work mode it
+ * runs the blocks of the approved plan one by one until one fails, each with `sh -eu -c` (a `bash` block with
+ * `bash --norc -eu -c`): `-e` ends it at the first failing command, `-u` at the first unset variable. Background processes of a
+ * block end with it.
  */
 export const createRunbookProvider = (deps: ProviderDeps): Provider => ({
   isolation: 'enforced',
@@ -35,7 +34,7 @@ const propose = (spec: RunSpec): RunResult => {
 
 const refused = (hidden: string): RunResult => ({
   outcome: 'failed',
-  error: `${hidden} What is seen has to be what runs: take it out of where it came from (tasks.md, the description), then begin another session. Nothing was run.`,
+  error: `${hidden} Nothing was run, because the plan must show exactly what runs. Remove it from its source (tasks.md or the description), then start another session.`,
 });
 
 interface Work {
@@ -50,7 +49,7 @@ interface Work {
 const work = (spec: RunSpec, tell: Tell, deps: ProviderDeps): Run => {
   const onNetwork = onceEach((data) => tell({ type: 'network', data }));
   const state: Work = { spec, tell, deps, onNetwork, stopped: false, program: undefined };
-  // What is thrown here is a bug of ours, and must still end the run.
+  // An exception here is a bug, and must still end the run.
   const done = runBlocks(state).catch(
     (error: unknown): RunResult => ({ outcome: 'failed', error: messageOf(error) }),
   );
@@ -62,14 +61,14 @@ const work = (spec: RunSpec, tell: Tell, deps: ProviderDeps): Run => {
   return plainRun(done, stop);
 };
 
-// Only the approved text counts: neither tasks.md nor the description is looked at again.
+// Runs only the approved text; tasks.md and the description are not read again.
 const runBlocks = async (state: Work): Promise<RunResult> => {
   const { plan = '' } = state.spec.prompt;
   const hidden = hiddenBlock(plan);
   if (hidden !== undefined) return refused(hidden);
   const blocks = shellBlocks(plan);
   if (blocks.length === 0) {
-    const text = 'The approved plan holds no shell block, so nothing was run.';
+    const text = 'The approved plan contains no shell block, so nothing was run.';
     state.tell({ type: 'message', data: { text } });
   }
   const done = new Set(state.spec.prompt.partial?.done);
@@ -84,10 +83,10 @@ const runBlocks = async (state: Work): Promise<RunResult> => {
   return { outcome: 'completed' };
 };
 
-// What a run that was stopped has finished is not run again.
+// The ids of finished blocks, which a resumed run skips.
 const idOf = (number: number): string => `block-${number}`;
 
-// Resolves with what went wrong, if anything did.
+// Resolves with the error, if any.
 const runBlock = async (
   state: Work,
   { shell, script }: ShellBlock,
@@ -112,5 +111,67 @@ const runBlock = async (
 
 const howItEnded = ({ stopped }: Work) => (stopped ? 'killed' : 'failed');
 
-// bash takes our pipe for a remote login and would read its start-up files.
+// --norc, because bash takes a pipe on stdin for a remote login and would read its start-up files.
 const SHELLS = { sh: ['sh', '-eu', '-c'], bash: ['bash', '--norc', '-eu', '-c'] } as const;
+
+/** The plan that the runbook proposes: the shell blocks of tasks.md, else of the description, as numbered steps. */
+export const proposePlan = (parts: PromptParts): string =>
+  parts.reviews === undefined ? ofTasks(parts) : ofReviews(parts, parts.reviews);
+
+const ofTasks = (parts: PromptParts): string => {
+  const tasks = parts.memory.find(({ filename }) => filename === 'tasks.md');
+  const [source, text] = tasks
+    ? ['tasks.md', tasks.content]
+    : ['the description', parts.description];
+  const blocks = shellBlocks(text);
+  const warning = tasks === undefined && blocks.length > 0 ? strangers(parts.issue) : [];
+  const body = blocks.length === 0 ? nothingToRun(source) : [...warning, ...steps(source, blocks)];
+  return `${[`# Plan: ${parts.title}`, ...asked(parts.feedback), ...body].join('\n\n')}\n`;
+};
+
+const strangers = (issue: string | undefined): string[] =>
+  issue === undefined
+    ? []
+    : [
+        `**Others wrote these commands:** the description came with the issue ${issue}. Read each before you approve.`,
+      ];
+
+// Text of reviewers is shown, but never becomes a step.
+const ofReviews = ({ title, feedback }: PromptParts, reviews: string): string =>
+  `${[`# Plan: ${title}`, ...asked(feedback), ...REVIEWED, reviews].join('\n\n')}\n`;
+
+const REVIEWED = [
+  'Nothing would be run: the runbook cannot act on reviews. They are quoted below for you.',
+  'Write what is to be run for them as fenced `sh` blocks into this plan before you approve it. They are run one by ' +
+    'one, in the order in which they stand, in the worktree of this Work item. Approved as it is, this plan does nothing.',
+];
+
+const nothingToRun = (source: string): string[] => [
+  `Nothing would be run: there is no fenced \`sh\` block in ${source}.`,
+  'To have something run, add fenced `sh` blocks to this plan before you approve it. They are run one by one, in the ' +
+    'order in which they stand, in the worktree of this Work item. Approved as it is, this plan does nothing.',
+];
+
+const steps = (source: string, blocks: ShellBlock[]): string[] => [
+  `${count(blocks.length)} from ${source}.`,
+  ...blocks.flatMap((block, at) => [heading(block, at + 1), fenceOff(block.script, block.shell)]),
+  `Approving this plan runs the shell blocks that stand in it then, ${count(blocks.length)} as proposed here, one by ` +
+    'one in the worktree of this Work item, each with `sh -eu` (blocks marked `bash` with `bash -eu`). The first that ' +
+    'fails ends the session. Nothing else is run. A step that a kill cuts off is run again, or left, as you say when you resume; one that your pause cuts off is run again from its start, unless you say that it is left.',
+];
+
+const heading = ({ lead }: ShellBlock, number: number): string => {
+  const text = lead.replace(/:$/, '');
+  return text === '' ? `## Step ${number}` : `## Step ${number}: ${text}`;
+};
+
+const count = (blocks: number): string => (blocks === 1 ? '1 step' : `${blocks} steps`);
+
+// The runbook cannot act on feedback: it shows it to the operator, who edits the plan.
+const asked = (feedback: string | undefined): string[] =>
+  feedback === undefined || feedback.trim() === ''
+    ? []
+    : [
+        'This plan was sent back with the following comment. The runbook cannot act on it: edit the plan, or its source.',
+        fenceOff(feedback, 'text'),
+      ];

@@ -1,10 +1,12 @@
+import { visible, warningsIn } from '../../../store/base/visible.ts';
 import { readFences } from '../../text/markdown/fences.ts';
+import { DEEPEST, readLeaves } from '../../text/markdown/leaves.ts';
 
 export interface ShellBlock {
-  /** What reads it: a block marked `bash` needs bash, one marked `sh` or `shell` must not depend on it. */
+  /** The shell that runs it: `bash` for blocks marked so, else `sh`. */
   shell: 'sh' | 'bash';
   script: string;
-  /** The heading or the line of text just before the block. */
+  /** The heading or text line just before the block. */
   lead: string;
 }
 
@@ -14,14 +16,14 @@ const SHELLS = new Map<string, ShellBlock['shell']>([
   ['bash', 'bash'],
 ]);
 
-/** The shell blocks that a Markdown reader shows in the text, in order; blocks with no command in them are left out. */
+/** The shell blocks of a Markdown text, in order, without empty ones. */
 export const shellBlocks = (markdown: string): ShellBlock[] =>
   readFences(markdown).flatMap(({ info, content, lead }) => {
     const shell = SHELLS.get(languageOf(info));
     return shell === undefined || content.trim() === '' ? [] : [{ shell, script: content, lead }];
   });
 
-/** The first line of a script that says something: what an operator knows it by. */
+/** The first line of a script that is not empty, used as its name. */
 export const firstLine = (script: string): string =>
   script
     .split('\n')
@@ -29,3 +31,68 @@ export const firstLine = (script: string): string =>
     .find((line) => line !== '') ?? '';
 
 const languageOf = (info: string): string => info.split(/[ \t]/, 1)[0]?.toLowerCase() ?? '';
+
+/**
+ * Checks that the shell blocks of a plan are what a reader sees. Returns a sentence that names the first block with hidden
+ * text; undefined without one.
+ */
+export const hiddenBlock = (plan: string): string | undefined => {
+  const { too_deep } = readLeaves(plan);
+  if (too_deep !== undefined)
+    return `Line ${too_deep} of the plan is nested in more than ${DEEPEST} quotes and lists, so nothing from there on would be run.`;
+  const blocks = shellBlocks(plan);
+  if (blocks.length === 0) return undefined;
+  for (const [at, { script }] of blocks.entries()) {
+    const [found] = [...warningsIn(script), ...falseBlanks(script)];
+    if (found === undefined) continue;
+    const { kind, text, line, column } = found;
+    const blanks = PUSHING[kind];
+    const what = blanks === undefined ? text : `${blanks} that push “${text}” out of sight`;
+    const name = `Block ${at + 1} of ${blocks.length} (${nameOf(script)})`;
+    return `${name} has ${what} in its line ${line}, column ${column}.`;
+  }
+  return returns(plan) ?? otherBlocks(plan, blocks);
+};
+
+interface Found {
+  kind: string;
+  text: string;
+  line: number;
+  column: number;
+}
+
+// Unicode spaces look like blanks, but do not separate words in a shell.
+const falseBlanks = (script: string): Found[] =>
+  script.split('\n').flatMap((text, at) => {
+    const found = /(?![ \t])\p{Zs}/u.exec(text);
+    if (found === null) return [];
+    const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    const column = [...text.slice(0, found.index)].length + 1;
+    return [{ kind: 'blank', text: `⟦U+${code}⟧`, line: at + 1, column }];
+  });
+
+const PUSHING: Partial<Record<string, string>> = {
+  long_blank: 'blanks',
+  blank_lines: 'empty lines',
+};
+
+const nameOf = (script: string): string => [...visible(firstLine(script))].slice(0, 60).join('');
+
+// A terminal returns to the start of the line there; Markdown starts a new line.
+const returns = (plan: string): string | undefined => {
+  const at = plan.search(/\r(?!\n)/);
+  if (at < 0) return undefined;
+  const line = plan.slice(0, at).split('\n').length;
+  return `Line ${line} of the plan contains a carriage return (␍) without a line feed.`;
+};
+
+// Compares with the text in which invisible characters are made visible: one next to a fence can change the blocks.
+const otherBlocks = (plan: string, blocks: readonly ShellBlock[]): string | undefined => {
+  const read = shellBlocks(visible(plan));
+  const other = blocks.findIndex(
+    ({ shell, script }, at) => read[at]?.shell !== shell || read[at].script !== script,
+  );
+  if (other < 0 && read.length === blocks.length) return undefined;
+  const name = nameOf(blocks[Math.max(other, 0)]?.script ?? '');
+  return `Invisible characters change which shell blocks the plan has, at or before the block that begins with “${name}”.`;
+};

@@ -1,14 +1,13 @@
-import { hiddenBlock } from './hidden-blocks.ts';
-import { shellBlocks } from './shell-blocks.ts';
+import { hiddenBlock, shellBlocks } from './shell-blocks.ts';
 
-/** In lines, and in characters of one line: more is asked for. */
+/** Limits in lines and in characters per line. Commands beyond them need a permission. */
 const MOST = 100;
 const LONGEST = 1000;
 
 /**
- * The commands of a plan that can run without asking: each is a whole line of a fenced shell block, without indentation and
- * comment. The list of a block ends before the first line that is no whole command, and after one that changes the shell for
- * the lines after it. A plan that hides text has none.
+ * The commands of a plan that can be approved to run without asking: whole lines of its shell blocks, without indentation and
+ * comments. Stops in a block before the first line that is not a complete command, and after one that changes the shell for
+ * later lines. Empty for a plan with hidden text.
  */
 export const commandLines = (plan: string): string[] => {
   if (hiddenBlock(plan) !== undefined) return [];
@@ -28,7 +27,7 @@ const linesOf = (script: string): string[] => {
   return lines;
 };
 
-/** The command of a line without its comment; undefined where it continues on the lines after it. */
+/** The command of a line without its comment; undefined if it continues on later lines. */
 const wholeCommand = (text: string): string | undefined => {
   const line = text.length > LONGEST ? undefined : uncommented(text);
   if (line === undefined || OPENS.test(line)) return undefined;
@@ -37,7 +36,7 @@ const wholeCommand = (text: string): string | undefined => {
   return isClosed ? line : undefined;
 };
 
-// Of quoted text all is one piece; an open quote, or a backslash at the end, continues on the next line.
+// Quoted text is one piece. An open quote, or a final backslash, continues on the next line.
 const PIECE = /\\.|'[^']*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|[^\\'"`#\s]+|#|\s+/y;
 
 const uncommented = (text: string): string | undefined => {
@@ -53,12 +52,12 @@ const uncommented = (text: string): string | undefined => {
   return text;
 };
 
-// Where a command begins, also behind `!`, variables of its own and the builtins that run another.
+// The start of a command, also after `!`, variable assignments, and builtins that run a command.
 const NAME = '[A-Za-z_]\\w*(?:\\[[^\\]]*\\])?\\+?=';
 const VALUE = '(?:[^\\s"\';&|]|"[^"]*"|\'[^\']*\')*';
 const BEGINS = `(?:^|[;&|]\\s*)(?:(?:!|time|command|builtin|${NAME}${VALUE})\\s+)*`;
 
-// Compound commands, here-documents, and what ends with an operator.
+// Compound commands, here-documents, and lines that end with an operator.
 const OPENS = new RegExp(
   [
     `${BEGINS}(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|coproc)(?![\\w./-])`,
@@ -69,7 +68,7 @@ const OPENS = new RegExp(
   ].join('|'),
 );
 
-// What runs in the same shell after it runs elsewhere, or means something else.
+// Commands that change the directory, variables or meaning of later commands in the same shell.
 const CHANGES_SHELL = new RegExp(
   [
     `${BEGINS}(?:`,
@@ -77,11 +76,11 @@ const CHANGES_SHELL = new RegExp(
     '|trap|umask|shopt|enable|hash|set|shift|read)(?![\\w./=-])',
     '|\\.(?=\\s)',
     `|${NAME}${VALUE}\\s*(?=$|[;&|])`,
-    // Whether a command follows such a value is not told here.
+    // It is unclear whether a command follows such a value.
     `|${NAME}(?=.*[\`(\\\\])`,
     ')',
   ].join(''),
 );
 
-// Such as `set -eu`, which one command alone does not need.
+// Such as `set -eu`, which has no effect on a single command.
 const SETS_FLAGS = /^set -[a-z]+(?: pipefail)?$/;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf, orElse } from '../../../store/base/attempt.ts';
-import { editFile } from '../../tools/process/editor.ts';
+import { editFile } from '../../tools/process/terminal.ts';
 import { Refusal } from '../args/refusal.ts';
 
 interface Text {

@@ -1,5 +1,5 @@
 import { shellQuoted } from '../../../store/base/text.ts';
-import { outputOf, runAtTerminal } from '../../tools/process/at-terminal.ts';
+import { outputOf, runAtTerminal } from '../../tools/process/terminal.ts';
 
 /** The operator's own git in a checkout, as they would type it: their settings, hooks and signing hold. */
 export interface OwnGit {

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { jsonText, visible } from '../../../store/base/visible.ts';
-import { showByPager } from '../../tools/process/pager.ts';
+import { showByPager } from '../../tools/process/terminal.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 

@@ -1,5 +1,5 @@
 import { type Dossier, Problem } from '../../client/client.ts';
-import { basedOn } from '../../text/based-on.ts';
+import { basedOn } from '../../text/wording.ts';
 
 /** What a Work item's worktree began from, or is about to; undefined where that cannot be told: the call that needs it says why. */
 export const baseLine = async (

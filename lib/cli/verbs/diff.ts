@@ -1,6 +1,6 @@
 import { visible } from '../../../store/base/visible.ts';
 import type { Session, SessionDiffFile } from '../../client/client.ts';
-import { oneLine } from '../../text/one-line.ts';
+import { oneLine } from '../../text/wording.ts';
 import { itemOf } from '../connection/item.ts';
 import { sessionOf } from '../connection/session.ts';
 import type { Style } from '../output/out.ts';

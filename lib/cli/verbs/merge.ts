@@ -1,5 +1,5 @@
 import type { Worktree } from '../../client/client.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/wording.ts';
 import { Refusal } from '../args/refusal.ts';
 import { itemOf } from '../connection/item.ts';
 import { type OwnGit, ownGit } from '../output/git.ts';

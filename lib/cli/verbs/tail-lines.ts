@@ -1,5 +1,5 @@
 import type { SessionEvent } from '../../client/client.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/wording.ts';
 import type { Out, Words } from '../output/out.ts';
 import { failuresIn } from './failures.ts';
 

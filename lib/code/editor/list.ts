@@ -3,7 +3,7 @@ import type { EditorEntry } from '../../../store/records/editor.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
-import { ignoredPaths } from '../../tools/git/read/ignored.ts';
+import { ignoredPaths } from '../../tools/git/read/ignore-rules.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { openWorktree, treeOf } from './place.ts';
 

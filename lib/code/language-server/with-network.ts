@@ -1,6 +1,6 @@
 import type { WithLog } from '../../log.ts';
+import { onceEach } from '../../sandbox/egress/doors.ts';
 import type { WithNetwork } from '../../sandbox/egress/networks.ts';
-import { onceEach } from '../../sandbox/egress/once-each.ts';
 import type { OpenNetwork } from '../../sandbox/egress/run-network.ts';
 import type { LanguageServer } from './server.ts';
 

@@ -13,7 +13,7 @@ import { redacted } from '../../tools/git/run/error.ts';
 import type { GitPlace, GitSource } from '../../tools/git/run/git.ts';
 import { cleanEnvironment, loginEnvironment } from '../../tools/process/environment.ts';
 import { createGh } from '../../tools/process/gh.ts';
-import { sshHost } from '../../tools/process/ssh.ts';
+import { sshHost } from '../../tools/process/system-programs.ts';
 import { chooseRemotes, type KnownRemote } from './choose.ts';
 import type { ProjectNeeds } from './needs.ts';
 import { findProjectRepository, repositoryFor } from './repository.ts';

@@ -2,7 +2,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { CodeHost, WithCodeHost } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { addressOf, type RemoteAddress } from '../../tools/git/remote/remote-address.ts';
-import type { Remote } from '../../tools/git/remote/talk.ts';
+import type { Remote } from '../../tools/git/remote/remote-command.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
 import type { HostedNeeds } from './hosted.ts';

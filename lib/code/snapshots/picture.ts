@@ -11,11 +11,10 @@ import {
 } from '../../tools/git/read/index-stages.ts';
 import { symbolicRef } from '../../tools/git/read/repository.ts';
 import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
-import { entriesOfFile } from '../../tools/git/run/config-file.ts';
-import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
-import { nulls, onIndexCopy } from '../../tools/git/run/index-file.ts';
-import { localSettings, type Setting } from '../../tools/git/run/settings.ts';
-import { settingsText } from '../../tools/git/run/settings-files.ts';
+import { entriesOfFile, settingsText } from '../../tools/git/run/config.ts';
+import type { GitAt, GitWorktree, Setting } from '../../tools/git/run/git.ts';
+import { localSettings } from '../../tools/git/run/hardening.ts';
+import { nulls, onIndexCopy } from '../../tools/git/run/index-copy.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 
 /** A worktree at one moment: equal pictures mean that nothing changed. Ignored files and file times are not in it. */

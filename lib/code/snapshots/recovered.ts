@@ -1,8 +1,8 @@
 import { orElse } from '../../../store/base/attempt.ts';
 import { ServiceError } from '../../errors.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
-import { DAEMON } from '../../tools/git/run/author.ts';
 import { type Checkout, type Git, type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
+import { DAEMON } from '../../tools/git/write/commit.ts';
 import type { WorktreeSnapshot } from './snapshot.ts';
 
 export const RECOVERED = 'refs/dossier/recovered/';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/config-text.ts';
+import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/config.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 

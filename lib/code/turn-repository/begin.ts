@@ -8,11 +8,15 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
-import { entriesOfFile } from '../../tools/git/run/config-file.ts';
-import { type ConfigEntry, configText, ownEntries } from '../../tools/git/run/config-text.ts';
+import {
+  type ConfigEntry,
+  configText,
+  entriesOfFile,
+  ownEntries,
+  settingsText,
+} from '../../tools/git/run/config.ts';
 import type { Checkout, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
-import { settingsText } from '../../tools/git/run/settings-files.ts';
 import { ownIndex } from './index-back.ts';
 import { indexHashOf } from './index-in.ts';
 import { operationOf } from './operation.ts';

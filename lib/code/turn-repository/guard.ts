@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
 import { type IgnoreRules, noteIgnoreRules } from '../../tools/git/read/ignore-rules.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
-import { onDisk } from '../../tools/git/run/index-file.ts';
+import { onDisk } from '../../tools/git/run/index-copy.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 import { type Arms, armsOf, mend } from './armed.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { stagedIndex } from '../../tools/git/read/index-stages.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
-import { nulls } from '../../tools/git/run/index-file.ts';
+import { nulls } from '../../tools/git/run/index-copy.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
 /** The entries of an index, a line each as `ls-files --stage` has it; names read as latin1. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { DAEMON } from '../../tools/git/run/author.ts';
 import { type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
+import { DAEMON } from '../../tools/git/write/commit.ts';
 import type { RefList } from './ref-list.ts';
 
 const ROOM = 'refs/dossier/pins/';

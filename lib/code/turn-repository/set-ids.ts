@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { onDisk } from '../../tools/git/run/index-file.ts';
+import { onDisk } from '../../tools/git/run/index-copy.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { openUp } from './inner.ts';
 import { type WalkedDirectory, walk } from './walk.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
 import { sha256 } from '../../../store/base/sha256.ts';
 import type { GitWorktree } from '../../tools/git/run/git.ts';
-import { onDisk } from '../../tools/git/run/index-file.ts';
+import { onDisk } from '../../tools/git/run/index-copy.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { freeName } from './armed.ts';
 import { openUp } from './inner.ts';

@@ -12,7 +12,7 @@ import {
   realpathSync,
 } from 'node:fs';
 import { orElse } from '../../../store/base/attempt.ts';
-import { onDisk } from '../../tools/git/run/index-file.ts';
+import { onDisk } from '../../tools/git/run/index-copy.ts';
 
 /** A directory below the top, by its path from there. Names are read as latin1, byte for byte. */
 export interface WalkedDirectory {

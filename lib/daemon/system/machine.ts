@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Machine } from '../../../store/records/machine.ts';
-import { lookAtGround } from '../../sandbox/ground.ts';
+import { lookAtGround } from '../../sandbox/capabilities.ts';
 import type { Service } from '../../service.ts';
 import { unheldOn } from './unheld.ts';
 

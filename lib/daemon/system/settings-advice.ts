@@ -17,7 +17,7 @@ import { unknownKeys } from '../../../store/settings/settings-keys.ts';
 import { PRESETS } from '../../agents/presets.ts';
 import type { Config } from '../../config.ts';
 import type { Service } from '../../service.ts';
-import { ignoredPaths } from '../../tools/git/read/ignored.ts';
+import { ignoredPaths } from '../../tools/git/read/ignore-rules.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 
 interface Advised {

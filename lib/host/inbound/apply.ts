@@ -6,7 +6,7 @@ import { appendTimeline, type NewTransition } from '../../../store/codehost/time
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PullMatter, PullTransition } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/wording.ts';
 import { unknown } from '../pull-requests/timeline.ts';
 import type { Change } from './change.ts';
 import { type Heard, type HostNews, isIn, isOlder, meant, newest } from './host-news.ts';

@@ -3,7 +3,7 @@ import type { IssueCopy } from '../../../store/codehost/issue-copy.ts';
 import { storable } from '../../../store/front-matter/text.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import { shorten } from '../../text/shorten.ts';
+import { shorten } from '../../text/wording.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 
 const MAX_TITLE = 200;

@@ -4,7 +4,7 @@ import { type StoredSession, sessionsOf, whereIs } from '../../../store/sessions
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
-import { type CommittedAll, commitAll, isCommittable } from '../../tools/git/write/commit-all.ts';
+import { type CommittedAll, commitAll, isCommittable } from '../../tools/git/write/commit-files.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 import { diffOf } from '../../work/sessions/turns/wrap-up.ts';
 

@@ -1,7 +1,6 @@
 import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
-import { oneLine } from '../../text/one-line.ts';
-import { shorten } from '../../text/shorten.ts';
+import { oneLine, shorten } from '../../text/wording.ts';
 import { asQuotation, harmless } from './harmless.ts';
 
 /** What the body of a pull request tells: what was asked, what was done, how it was proved. */

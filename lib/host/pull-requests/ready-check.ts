@@ -7,7 +7,7 @@ import { checkState } from '../../code/worktrees/inspect/state.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import type { HostReview, Pull, ReviewThread } from '../../codehost/code-host.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/wording.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import { getGate } from '../../work/proof/checklist.ts';

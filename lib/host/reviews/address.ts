@@ -5,7 +5,7 @@ import type { Review } from '../../../store/records/review.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import type { ModelChoice } from '../../agents/choice.ts';
+import type { ModelChoice } from '../../agents/model-choice.ts';
 import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { createSession } from '../../work/sessions/lifecycle/create.ts';

@@ -5,7 +5,7 @@ import type { Review } from '../../../store/records/review.ts';
 import type { StoredSession } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { capText } from '../../text/cap-text.ts';
-import { oneLine } from '../../text/one-line.ts';
+import { oneLine } from '../../text/wording.ts';
 import { servedReviews } from './served.ts';
 
 /** The type of a session that addresses reviews. */

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** What is wrong with an address as the goal of a run, by its kind. */
+/** Kinds of addresses that runs may not reach. */
 export type Locality =
   | 'this machine'
   | 'link-local'
@@ -8,7 +8,7 @@ export type Locality =
   | 'multicast'
   | 'no address of a host';
 
-/** Why a run may not reach an IP address; undefined where it may: private ranges too. `own` are this machine's. */
+/** Why a run may not reach an IP address; undefined if it may, as in private ranges. `own`: the addresses of this machine. */
 export const localityOf = (address: string, own: readonly string[]): Locality | undefined => {
   const bytes = addressBytes(address);
   if (bytes === undefined) return 'no address of a host';
@@ -22,7 +22,7 @@ export const localityOf = (address: string, own: readonly string[]): Locality | 
   return undefined;
 };
 
-/** The 4 or 16 bytes of an IP address, without brackets; undefined for what is none. A zone is left out. */
+/** The 4 or 16 bytes of an IP address without brackets, ignoring a zone; undefined if it is none. */
 export const addressBytes = (address: string): number[] | undefined => {
   if (isIPv4(address)) return address.split('.').map(Number);
   const [plain = ''] = address.split('%');
@@ -46,7 +46,7 @@ const wordsOf = (text: string): number[] =>
       return [value >> 8, value & 0xff];
     });
 
-// IPv6 has several ways to say an IPv4 address: mapped, compatible, NAT64, 6to4.
+// IPv6 can embed an IPv4 address: mapped, compatible, NAT64, 6to4.
 const formsOf = (bytes: readonly number[]): (readonly number[])[] => {
   if (bytes.length !== 16) return [bytes];
   const embedded = EMBEDDINGS.filter(({ prefix }) => begins(bytes, prefix));
@@ -71,7 +71,7 @@ const kindOf4 = (bytes: readonly number[]): Locality | undefined => {
   return a < 240 ? 'multicast' : 'no address of a host';
 };
 
-// Every cloud's but Alibaba's, Azure's own agent's, Oracle's of old.
+// Most clouds, Alibaba, Azure's agent, the former one of Oracle.
 const METADATA = [
   [169, 254, 169, 254],
   [100, 100, 100, 200],
@@ -87,7 +87,7 @@ const kindOf6 = (bytes: readonly number[]): Locality | undefined => {
   return a === 0xfe && b >= 0x80 ? 'link-local' : undefined;
 };
 
-// Amazon's, also for pods, Google's, Scaleway's.
+// Amazon, Amazon for pods, Google, Scaleway.
 const METADATA_6 = ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42'].map(bytesOf6);
 
 const begins = (bytes: readonly number[], prefix: readonly number[]): boolean =>

@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import { orElse } from '../../../store/base/attempt.ts';
 
 export interface Authority {
-  /** In lower case, without brackets and a last dot; an IP address in its usual form, however it was written. */
+  /** Lower case, without brackets and trailing dot; an IP address in canonical form. */
   host: string;
   port: number;
 }
 
-/** Reads `host:port`, `[::1]:443`, `0x7f.1:80`; undefined for what is no such thing. */
+/** Parses `host:port`, `[::1]:443` or `0x7f.1:80`; else undefined. `usual` is the default port. */
 export const readAuthority = (text: string, usual?: number): Authority | undefined => {
   const [, name = '', digits] =
     /^([^:@/?#\\\s]+|\[[^\]@/?#\\\s]+\])(?::(\d{1,5}))?$/.exec(text) ?? [];
@@ -26,11 +26,11 @@ export const readAuthority = (text: string, usual?: number): Authority | undefin
 
 const LONGEST_NAME = 253;
 
-/** As `readAuthority` would read it. */
+/** Formats an authority for `readAuthority`. */
 export const authorityText = ({ host, port }: Authority): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Names that mean this machine, whatever they resolve to. */
+/** Whether a name means this machine, independent of its addresses. */
 export const isLocalName = (host: string): boolean =>
   LOCAL_NAMES.has(host) || host.endsWith('.localhost') || host.endsWith('.localdomain');
 
@@ -38,7 +38,7 @@ const LOCAL_NAMES = new Set([
   ...['localhost', 'ip6-localhost', 'ip6-loopback', 'localhost4', 'localhost6'],
 ]);
 
-/** Names that mean a cloud's metadata, whatever they resolve to. */
+/** Whether a name means a cloud's metadata service, independent of its addresses. */
 export const isMetadataName = (host: string): boolean =>
   host === 'metadata.google.internal' || host === 'metadata';
 
@@ -50,7 +50,7 @@ export const isListed = ({ host, port }: Authority, list: readonly string[]): bo
     return name.startsWith('*.') ? host.endsWith(name.slice(1)) : host === name;
   });
 
-// The parser of URLs knows every way to write an IPv4 address: decimal, hexadecimal, octal, shortened.
+// The URL parser normalizes every notation of an IPv4 address: decimal, hexadecimal, octal, shortened.
 const hostOf = (name: string): string | undefined => {
   if (name.startsWith('[') && isIP(name.slice(1, -1).split('%')[0] ?? '') !== 6) return undefined;
   const address = `http://${name.startsWith('[') ? name.replace(/%.*\]$/, ']') : name}/`;

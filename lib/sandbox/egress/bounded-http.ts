@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { RunLimits } from './limits.ts';
 
-/** A connection with no traffic for so long is closed. A model that thinks sends nothing for minutes. */
+/** Idle limit of a connection. A thinking model sends nothing for minutes. */
 export const IDLE_MS = 30 * 60_000;
 const FIRST_REQUEST_MS = 30_000;
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** HTTP within the limits of one run. It does not listen: `serveHttp` gives it connections that were admitted. */
+/** An HTTP server within the limits of one run. It does not listen: `serveHttp` passes admitted connections to it. */
 export const createHttp = (limits: RunLimits, answer: Answer): Server => {
   const server = createServer({ maxHeaderSize: 32_768 }, async (request, response) => {
     request.socket.setTimeout(IDLE_MS);
@@ -18,7 +18,7 @@ export const createHttp = (limits: RunLimits, answer: Answer): Server => {
     await limits.request();
     if (!response.destroyed) await answer(request, response);
   });
-  // A client that has ended its side is answered all the same.
+  // Answer a client that has closed its sending side.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n');
@@ -27,7 +27,7 @@ export const createHttp = (limits: RunLimits, answer: Answer): Server => {
   return server;
 };
 
-/** Serves a paused connection. */
+/** Passes a paused connection to the server. */
 export const serveHttp = (server: Server, socket: Socket): void => {
   socket.on('timeout', () => socket.destroy());
   server.emit('connection', socket);

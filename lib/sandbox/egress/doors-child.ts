@@ -1,25 +1,25 @@
-/** The process that serves the doors of runs: see doors-process.ts. */
+/** The process that accepts the connections of runs: see doors-process.ts. */
 import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { orElse } from '../../../store/base/attempt.ts';
-import { createDoorsHere } from './doors-here.ts';
+import { createDoorsHere } from './run-doors.ts';
 import type { DoorsOrder, DoorsReport } from './doors-process.ts';
 import type { AnswerMcp } from './mcp-door.ts';
-import { createWorld } from './world.ts';
+import { createNetworkEnvironment } from './network-environment.ts';
 
 const NICE = 10;
-// On Linux a priority is that of one thread; those that are started later inherit it.
+// On Linux a priority applies to one thread; threads that start later inherit it.
 const threads = orElse(() => readdirSync('/proc/self/task').map(Number), [0]);
 for (const thread of threads) orElse(() => setPriority(thread, NICE), undefined);
 
-// It ends with the daemon, which may be stopped by a signal to the whole group.
+// Ends when the daemon disconnects, not by a signal to the whole process group.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit());
-// Killed while this was loaded.
+// The daemon has ended while this process loaded.
 if (!process.connected) process.exit();
 
 let ownPort: number | undefined;
-const doors = createDoorsHere(createWorld(() => ownPort));
+const doors = createDoorsHere(createNetworkEnvironment(() => ownPort));
 const closers = new Map<number, () => void>();
 const calls = new Map<
   number,
@@ -61,7 +61,7 @@ const open = ({ run, task, ...more }: Extract<DoorsOrder, { kind: 'open' }>): vo
 const close = (run: number): void => {
   closers.get(run)?.();
   closers.delete(run);
-  // After all that was told of it: one channel keeps the order.
+  // Sent after all reports of the run: the channel keeps the order.
   send({ kind: 'closed', run });
 };
 

@@ -8,7 +8,7 @@ import type { Source } from './upstream.ts';
 
 type McpAnswer = Awaited<ReturnType<AnswerMcp>>;
 
-/** What the daemon sends to the process, and what the process reports. A run is a number of the daemon's. */
+/** Messages of the daemon to the process, and its reports. Runs have numbers. */
 export type DoorsOrder =
   | { kind: 'open'; run: number; task: RunTask; ownPort: number | undefined }
   | { kind: 'port'; run: number; token: string }
@@ -31,40 +31,39 @@ interface McpCall extends Record<'run' | 'call', number> {
 interface OpenRun extends Omit<RunEvents, 'tell'> {
   tell?: RunEvents['tell'];
   opened?: (port: number) => void;
-  /** Set while the doors of the run close: reports are still taken, MCP messages are refused. */
+  /** Set while the run closes: reports are still accepted, MCP messages are refused. */
   left?: () => void;
 }
 
-// Beside this file when compiled, and beside the chunk that this file is in when bundled.
+// Next to this file when compiled, and next to its chunk when bundled.
 const CHILD = fileURLToPath(new URL('./doors-child.js', import.meta.url));
-// Connections of many runs at once take less; a process that is out of memory ends alone.
+// Enough for many runs at once. Running out of memory ends only this process.
 const MOST_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=1'];
-/** What TLS to the operator's own proxy depends on, names, and the start of Node itself. */
+/** Variables for TLS to the operator's proxy, name resolution, and the start of Node. */
 const FILES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'];
 const OTHERS = [
   ...['SSL_CERT_DIR', 'NODE_USE_SYSTEM_CA', 'RES_OPTIONS', 'LOCALDOMAIN', 'HOSTALIASES'],
   ...['LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'],
 ];
 const STORE_OPTION = /^--use-(?:openssl|system|bundled)-ca$/;
-// The programs of a run come one after the other.
+// Kept for the next program of a run.
 const LINGER_MS = 10_000;
 
 interface DoorsProcessOptions {
   /** The daemon's own environment. */
   env: Source;
-  /** The port of the daemon's own API, once there is one. */
+  /** The port of the daemon's API, once it listens. */
   ownPort: () => number | undefined;
-  /** Called when the process ended by itself. */
+  /** Called if the process ends unexpectedly. */
   ended: (cause: Error) => void;
-  /** Another way to start it, for tests. */
+  /** Replaces `fork` in tests. */
   start?: (file: string, options: ForkOptions) => ChildProcess;
 }
 
 /**
- * Doors that a process of their own serves, so that nothing that a run sends delays the daemon: a thread shares locks of
- * Node with the main thread, which waits where the other one holds them and gets no CPU. The process exists while a run has
- * doors, and for 10 s after. If it ends by itself, the runs of that moment have lost their network; the next run starts
- * another one.
+ * Accepts the connections of runs in a process of its own, so that their traffic does not delay the daemon. A thread would
+ * not do: it shares locks of Node with the main thread, which waits if the holder gets no CPU. The process exists while a run
+ * uses it, and 10 s longer. If it ends unexpectedly, current runs lose their network; the next run starts another process.
  */
 export const createDoorsProcess = ({
   env,
@@ -81,7 +80,7 @@ export const createDoorsProcess = ({
       runs.clear();
       ended(cause);
       for (const run of lost)
-        if (run.left === undefined) run.lost('the process of the proxy ended');
+        if (run.left === undefined) run.lost('the proxy process ended');
         else run.left();
     },
   });
@@ -121,7 +120,7 @@ export const createDoorsProcess = ({
   };
 };
 
-// In the session of the daemon: Linux compares priorities only within one. In no directory that could be of a run.
+// In the daemon's session, because Linux compares priorities only within one, and in no directory of a run.
 const optionsFor = (env: Source): ForkOptions => ({
   cwd: '/',
   env: Object.fromEntries([
@@ -143,7 +142,7 @@ interface ChildOptions {
   ended: (cause: Error) => void;
 }
 
-/** The process, which is started by its first order. */
+/** The child process, started by the first order. */
 const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: ChildOptions) => {
   let child: ChildProcess | undefined;
   let linger: NodeJS.Timeout | undefined;
@@ -158,7 +157,7 @@ const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: Child
     started.on('error', end);
     started.once('exit', (code, signal) => {
       const cause = new Error(`It ended with ${signal ?? code}`);
-      // What it reported last may come after its exit.
+      // Its last reports may arrive after the exit event.
       if (started.connected) started.once('disconnect', () => end(cause));
       else end(cause);
     });
@@ -173,7 +172,7 @@ const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: Child
       child ??= begin();
       send(child, order);
     },
-    /** Until the returned function is called, the daemon waits for the process before it ends. */
+    /** Keeps the daemon alive for the process until the returned function is called. */
     hold: (): (() => void) => {
       holders += 1;
       child?.channel?.ref();
@@ -182,7 +181,7 @@ const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: Child
         if (holders === 0) child?.channel?.unref();
       };
     },
-    /** Ends it, unless an order comes first. */
+    /** Ends the process after 10 s without an order. */
     rest: (): void => {
       clearTimeout(linger);
       linger = setTimeout(() => {
@@ -194,7 +193,7 @@ const createChild = (runs: ReadonlyMap<number, OpenRun>, { start, ended }: Child
   };
 };
 
-// One that is about to end is heard of by its end.
+// The exit of the process is handled elsewhere.
 const send = (child: ChildProcess, order: DoorsOrder): void => {
   if (child.connected) child.send(order, () => undefined);
 };

@@ -1,37 +1,37 @@
 import type { Authority } from './authority.ts';
+import type { EgressRules } from './egress-policy.ts';
 import type { AnswerMcp } from './mcp-door.ts';
 import type { NetworkNews } from './proxy.ts';
-import type { WayRules } from './way.ts';
 
-/** What the doors of one run are opened with. */
+/** The connection settings of one run. */
 export interface RunTask {
-  /** Where its sockets are. */
+  /** The directory of its sockets. */
   dir: string;
   /** The port inside that leads to the proxy. */
   port: number;
-  rules: WayRules;
-  /** The services of this machine that have a socket of their own. */
+  rules: EgressRules;
+  /** Services of this machine with a socket of their own. */
   inside: readonly Authority[];
-  /** By which it is served MCP; undefined: it is not. */
+  /** The token for MCP; undefined: no MCP. */
   token: string | undefined;
 }
 
 export interface RunEvents {
   tell: (told: NetworkNews) => void;
-  /** Answers a message that is in bounds, with the token of the run. */
+  /** Answers an MCP message that is within the limits and has the token of the run. */
   mcp: AnswerMcp;
-  /** Called once if the doors cannot be opened, or have closed by themselves: the run reaches nothing any more. */
+  /** Called once if the sockets cannot be opened or closed unexpectedly: the run has no network any more. */
   lost: (reason: string) => void;
 }
 
-/** Where connections of runs are accepted and read: nothing that they send is read anywhere else. */
+/** Accepts the connections of runs. Data of runs is read nowhere else. */
 export interface Doors {
   /**
-   * Returns what closes them, which resolves once all is told. The sockets are listened on some time later; the relay waits
-   * for that.
+   * Opens the sockets of a run, asynchronously: the relay waits for them. Returns the function that closes them, which resolves
+   * after the last report.
    */
   open(task: RunTask, events: RunEvents): () => Promise<void>;
-  /** A port of loopback that serves MCP to who has this token, and nothing else. */
+  /** Opens a loopback port that serves only MCP, to the holder of this token. */
   openPort(token: string, mcp: AnswerMcp): Promise<McpPort>;
 }
 
@@ -40,8 +40,21 @@ export interface McpPort {
   close(): void;
 }
 
-/** How MCP messages of one run are answered, by the token that the run was given, and where they come in. */
+/** A service that answers MCP messages of runs by their token, and accepts their connections. */
 export interface WithDoors {
   readonly mcp: (token: string | undefined) => AnswerMcp;
   readonly doors: Doors;
 }
+
+const MOST_TOLD = 200;
+
+/** Reports each destination once per outcome, up to 200. */
+export const onceEach = (tell: (told: NetworkNews) => void): ((told: NetworkNews) => void) => {
+  const known = new Set<string>();
+  return (told) => {
+    const key = `${told.host} ${told.port} ${told.allowed}`;
+    if (known.has(key) || known.size >= MOST_TOLD) return;
+    known.add(key);
+    tell(told);
+  };
+};

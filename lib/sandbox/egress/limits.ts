@@ -1,20 +1,19 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createPace, createSlots, type Slots } from './pace.ts';
 
-/** Open connections of a run, to all its sockets together. A browser has 256 to one proxy. */
+/** Open connections of a run, all sockets together. A browser opens up to 256 to one proxy. */
 const MOST_OPEN = 256;
-/** Requests on one connection that have no response yet: more than one is pipelining, which no client of a proxy does. */
+/** Unanswered requests on one connection. More than one is pipelining, which proxy clients do not use. */
 const MOST_PIPELINED = 16;
 
-/** How much of the proxy one run may use. Whatever exceeds a rate waits; whatever exceeds a number is closed. */
+/** The limits of one run in the proxy. Connections beyond a rate wait; those beyond a number are closed. */
 export const createRunLimits = () => {
   const open = new Set<Socket>();
   const connections = createPace(200, 500);
   const requests = createPace(300, 600);
   const inFlight = new WeakMap<object, number>();
   return {
-    /** Passes a connection on, now or when the rate allows it; closes it where there are too many. */
+    /** Serves a connection when the rate allows it; closes it if there are too many. */
     admit: (socket: Socket, serve: () => void): void => {
       socket.on('error', () => socket.destroy());
       if (open.size >= MOST_OPEN) return void socket.destroy();
@@ -24,19 +23,19 @@ export const createRunLimits = () => {
       if (wait === 0) serve();
       else setTimeout(() => socket.destroyed || serve(), wait);
     },
-    /** Counts a request on its connection until the returned function is called; undefined: the connection has too many. */
+    /** Counts a request until the returned function is called; undefined if its connection has too many. */
     enter: (connection: object): (() => void) | undefined => {
       const count = (inFlight.get(connection) ?? 0) + 1;
       if (count > MOST_PIPELINED) return undefined;
       inFlight.set(connection, count);
       return () => inFlight.set(connection, (inFlight.get(connection) ?? 1) - 1);
     },
-    /** Resolves when the rate of requests allows the next one. */
+    /** Resolves when the rate allows another request. */
     request: async (): Promise<void> => {
       const wait = requests();
       if (wait > 0) await delay(wait);
     },
-    /** The system looks few names up at once, for all programs of the daemon: a run has one of its own. */
+    /** Two lookups at a time: the resolver threads are few and shared by all runs. */
     lookups: createSlots(2),
     mcp: createMcpLimits(),
     close: (): void => {
@@ -50,11 +49,11 @@ export type RunLimits = ReturnType<typeof createRunLimits>;
 export const MOST_MESSAGE_BYTES = 1024 * 1024;
 const MOST_HELD_BYTES = 4 * MOST_MESSAGE_BYTES;
 
-/** How many MCP messages of one run reach the daemon, and how large they are together. */
+/** Limits for the number and total size of MCP messages of one run. */
 export interface McpLimits {
-  /** At most one message at a time is with the daemon, at the rate of its run. */
+  /** Passes one message at a time to the daemon, at the rate of the run. */
   pass: <T>(bytes: number, work: () => Promise<T>) => Promise<T>;
-  /** Holds room for a body while it is read and answered; false: the run holds too much already. */
+  /** Reserves memory for a body while it is read and answered; false if the run has too much. */
   hold: (bytes: number) => boolean;
   release: (bytes: number) => void;
 }
@@ -80,3 +79,37 @@ export const createMcpLimits = (): McpLimits => {
     },
   };
 };
+
+/**
+ * A rate limit of `perSecond` on average and `burst` at once. The returned function tells how many milliseconds to wait;
+ * `cost` is the number of units.
+ */
+const createPace = (perSecond: number, burst: number): ((cost?: number) => number) => {
+  const [each, ahead] = [1000 / perSecond, (burst * 1000) / perSecond];
+  let due = 0;
+  return (cost = 1) => {
+    const now = performance.now();
+    const wait = Math.max(0, due - now - ahead);
+    due = Math.max(due, now) + cost * each;
+    return wait;
+  };
+};
+export type Pace = ReturnType<typeof createPace>;
+
+/** Runs at most `most` pieces of work at once. The others wait in order. */
+const createSlots = (most: number) => {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+};
+type Slots = ReturnType<typeof createSlots>;

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sha256 } from '../../../store/base/sha256.ts';
 import { type McpLimits, MOST_MESSAGE_BYTES } from './limits.ts';
-import { readMessage } from './message.ts';
 
-/** Answers one message of the Model Context Protocol for who has this token. */
+/** Answers one message of the Model Context Protocol for the holder of a token. */
 export type AnswerMcp = (
   token: string | undefined,
   body: unknown,
@@ -11,20 +10,19 @@ export type AnswerMcp = (
   version: string | undefined,
 ) => Promise<{ status: number; body: Uint8Array | undefined }>;
 
-/** Of what has no session: nobody is served. */
+/** For runs without a session: refuses every message. */
 export const NO_MCP: AnswerMcp = async () => ({ status: 401, body: undefined });
 
-/** Who is served at the door of one run, how much, and by what. */
+/** The MCP access of one run. */
 export interface McpDoor {
-  /** The run's token; undefined: it has none, and is not served. */
+  /** The run's token; undefined: every message is refused. */
   token: string | undefined;
   limits: McpLimits;
   answer: AnswerMcp;
 }
 
 /**
- * Serves `POST /mcp`, and nothing else. Only a message that is whole, in bounds, due and sent with the run's token is passed
- * on. Never rejects.
+ * Serves only `POST /mcp`. Passes on complete messages within the limits that have the run's token. Never rejects.
  */
 export const answerMcp = async (
   request: IncomingMessage,
@@ -32,13 +30,19 @@ export const answerMcp = async (
   door: McpDoor,
 ): Promise<void> => {
   const [path] = (request.url ?? '').split('?');
-  if (path !== '/mcp') return problem(response, 404, 'There is only POST /mcp here');
-  if (request.method !== 'POST') return problem(response, 405, 'A message is sent by POST');
+  if (path !== '/mcp') return problem(response, 404, 'Not found: only POST /mcp is served here');
+  if (request.method !== 'POST')
+    return problem(response, 405, 'Method not allowed: send the message by POST');
   if (!isSameToken(door.token, tokenOf(request))) return problem(response, 401, UNAUTHORIZED);
   const { limits } = door;
   const room = roomFor(request);
   if (room > MOST_MESSAGE_BYTES) return problem(response, 413, TOO_LARGE);
-  if (!limits.hold(room)) return problem(response, 429, 'This run has too many messages open');
+  if (!limits.hold(room))
+    return problem(
+      response,
+      429,
+      'This run has too many unanswered messages. Wait for the answers',
+    );
   try {
     await answerBody(request, response, door);
   } finally {
@@ -48,7 +52,7 @@ export const answerMcp = async (
 
 const TOO_LARGE = `A message has at most ${MOST_MESSAGE_BYTES} bytes`;
 
-// A body of unknown length may become as long as any.
+// Without a length, reserve for the longest body.
 const roomFor = ({ headers }: IncomingMessage): number =>
   Number(headers['content-length'] ?? MOST_MESSAGE_BYTES);
 
@@ -65,7 +69,7 @@ const answerBody = async (
       return problem(
         response,
         400,
-        'The body is no object, is nested too deep or has too many values',
+        'The body is not a JSON object, is nested too deeply, or has too many values',
       );
     const given = tokenOf(request);
     const { status, body: answered } = await limits.pass(body.length, () =>
@@ -80,19 +84,19 @@ const answerBody = async (
       response,
       400,
       error instanceof SyntaxError
-        ? 'The body is no JSON'
-        : 'No message came, or of no known version',
+        ? 'The body is not JSON'
+        : 'The message is missing, or has an unknown protocol version',
     );
   }
 };
 
-// By their hashes: how long that takes says nothing of the token.
+// Compares hashes, so that the time tells nothing about the token.
 const isSameToken = (own: string | undefined, given: string | undefined): boolean =>
   own !== undefined && given !== undefined && sha256(own) === sha256(given);
 
-const UNAUTHORIZED = '401: the token is not that of the run that this door belongs to';
+const UNAUTHORIZED = '401: the token does not belong to this run';
 
-/** Ends a request with a sentence. */
+/** Answers a request with an error sentence. */
 export const problem = (response: ServerResponse, status: number, why: string): void => {
   if (response.headersSent || response.destroyed) return void response.destroy();
   const more = status === 405 ? { allow: 'POST' } : {};
@@ -124,4 +128,28 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => 
   } finally {
     clearTimeout(late);
   }
+};
+
+/** Limits of a JSON message, which the daemon traverses several times. */
+const DEEPEST = 32;
+const MOST_VALUES = 20_000;
+
+/** Parses a body; undefined if it is not an object, nested too deeply, or has too many values. Throws SyntaxError. */
+const readMessage = (body: Buffer): object | undefined => {
+  const message: unknown = JSON.parse(body.toString('utf8'));
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) return undefined;
+  return isBounded(message) ? message : undefined;
+};
+
+// Level by level, because recursion could exceed the stack.
+const isBounded = (message: object): boolean => {
+  let level: object[] = [message];
+  let values = 0;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const below = level.flatMap((one) => Object.values(one) as unknown[]);
+    values += below.length;
+    if (depth >= DEEPEST || values > MOST_VALUES) return false;
+    level = below.filter((one): one is object => typeof one === 'object' && one !== null);
+  }
+  return true;
 };

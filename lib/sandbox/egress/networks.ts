@@ -6,35 +6,35 @@ import { localTargets } from './rules.ts';
 import { type OpenNetwork, openRunNetwork, type RunNetworkOptions } from './run-network.ts';
 
 interface NetworkRun extends Pick<RunNetworkOptions, 'given' | 'tell'> {
-  /** The token by which it reaches the daemon's MCP server; undefined: it does not. */
+  /** The token for the daemon's MCP server; undefined: no access. */
   token: string | undefined;
 }
 
-/** How the programs of one provider reach the network. */
+/** The network access of one provider's programs. */
 export interface NetworkDoor {
-  /** `host`: they have the machine's own, loopback and all. */
+  /** `host`: the machine's network with its loopback. */
   readonly kind: 'own' | 'host';
-  /** What programs reach that are given these variables, and which services of this machine. */
+  /** What programs with these variables can reach, and which services of this machine. */
   reaches(given: NetworkRun['given']): {
     network: NonNullable<NetworkRules['network']>;
     local: string[];
   };
-  /** Throws where there can be no socket. */
+  /** Opens the network of a run. Throws if its sockets cannot be created. */
   open(run: NetworkRun): OpenNetwork;
-  /** The door of a provider whose own settings win over those of all. */
+  /** The access of a provider with settings that override the general ones. */
   for(own: NetworkRules): NetworkDoor;
 }
 
 export interface NetworkDeps extends Pick<RunNetworkOptions, 'rules' | 'env'> {
-  /** Where what the runs send is read. */
+  /** Accepts the connections of runs. */
   doors: Doors;
-  /** Without a sandbox nothing has a network of its own. */
+  /** Without a sandbox, programs have the host network. */
   sandboxed: boolean;
-  /** Answers for the run with this token, what is presented by `presented`. */
+  /** Answers MCP messages of the run with this token. */
   mcp: (token: string | undefined) => AnswerMcp;
 }
 
-/** Doors to the network for all that is started in the sandbox. */
+/** Creates the network access for programs in the sandbox. */
 export const createNetworkDoor = (deps: NetworkDeps): NetworkDoor => {
   const { sandboxed, rules, env, doors, mcp } = deps;
   const kind = sandboxed && rules.network !== 'host' ? 'own' : 'host';
@@ -57,7 +57,7 @@ export const createNetworkDoor = (deps: NetworkDeps): NetworkDoor => {
 
 const HOST: OpenNetwork = { view: 'host', env: {}, close: async () => undefined };
 
-/** The machine's own network: of what runs without a sandbox. */
+/** The host network, for programs without a sandbox. */
 export const HOST_NETWORK: NetworkDoor = {
   kind: 'host',
   reaches: () => ({ network: 'host', local: [] }),
@@ -65,7 +65,7 @@ export const HOST_NETWORK: NetworkDoor = {
   for: () => HOST_NETWORK,
 };
 
-/** How programs in the sandbox reach the network, as the settings of all want it now. */
+/** A service with the network access of the current settings. */
 export interface WithNetwork {
   readonly network: () => NetworkDoor;
 }

@@ -1,19 +1,23 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { orElse } from '../../../store/base/attempt.ts';
 import { type Authority, authorityText, readAuthority } from './authority.ts';
 import { createHttp, IDLE_MS, serveHttp } from './bounded-http.ts';
-import { forward } from './forward.ts';
-import { join } from './join.ts';
+import { decideRoute, type EgressRules, type Route } from './egress-policy.ts';
 import type { RunLimits } from './limits.ts';
 import { answerMcp, type McpDoor, problem } from './mcp-door.ts';
-import { reach, Unreached } from './reach.ts';
+import type { NetworkEnvironment } from './network-environment.ts';
+import { join, reach, reachUpstream, Unreached } from './reach.ts';
 import { isLoopback } from './rules.ts';
-import { type WayRules, wayTo } from './way.ts';
-import type { World } from './world.ts';
 
-/** A goal that a run reached, or was refused. */
+/** A destination that a run reached or was refused. */
 export interface NetworkNews {
   host: string;
   port: number;
@@ -22,21 +26,23 @@ export interface NetworkNews {
 }
 
 interface ProxyOptions {
-  rules: WayRules;
-  world: World;
-  /** The port inside that leads here: a request for it by name is for the daemon's MCP server. */
+  rules: EgressRules;
+  network: NetworkEnvironment;
+  /** The port inside that leads here: a request to it is for the daemon's MCP server. */
   port: number;
   mcp: McpDoor;
   limits: RunLimits;
   tell: (told: NetworkNews) => void;
 }
 
-/** The way out of one run: CONNECT, requests in absolute form, and MCP. Takes one connection. Survives whatever it is sent. */
+/** The proxy of one run: CONNECT, requests in absolute form, and MCP. The returned function serves one connection. */
 export const createProxy = (options: ProxyOptions): ((socket: Socket) => void) => {
   const { limits, mcp } = options;
   const inner = createHttp(limits, (request, response) => answerMcp(request, response, mcp));
-  // One CONNECT for a connection: each level within another would add to what is kept of the connection.
-  inner.on('connect', (_request, socket: Duplex) => end(socket, 400, 'This is a tunnel already'));
+  // One CONNECT per connection: nested tunnels would add state without limit.
+  inner.on('connect', (_request, socket: Duplex) =>
+    end(socket, 400, 'CONNECT inside a tunnel is not supported'),
+  );
   const outer = createHttp(limits, (request, response) => serve(request, response, options));
   outer.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.setTimeout(IDLE_MS);
@@ -54,17 +60,21 @@ const serve = async (
   if (url.startsWith('/')) return answerMcp(request, response, options.mcp);
   const asked = absolute(url);
   if (asked === undefined)
-    return problem(response, 400, 'This is a proxy: for https use CONNECT, for http the whole URL');
+    return problem(
+      response,
+      400,
+      'This is a proxy: use CONNECT for https, and the whole URL for http',
+    );
   if (isOwn(asked.goal, options)) {
     request.url = `${asked.url.pathname}${asked.url.search}`;
     return answerMcp(request, response, options.mcp);
   }
   const { goal } = asked;
-  const { rules, world, tell } = options;
+  const { rules, network, tell } = options;
   try {
-    const way = await wayTo(goal, 'http', rules, world);
+    const route = await decideRoute(goal, 'http', rules, network);
     const reached = (): void => tell({ ...goal, allowed: true });
-    await forward(request, response, { ...asked, way, reached }, world);
+    await forward(request, response, { ...asked, route, reached }, network);
   } catch (error) {
     const { status, reason } = refusal(goal, error, tell);
     problem(response, status, reason);
@@ -83,16 +93,16 @@ const connect = async (
   options: ProxyOptions,
 ): Promise<void> => {
   const goal = readAuthority(request.url ?? '');
-  if (goal === undefined) return end(socket, 400, 'CONNECT wants HOST:PORT');
+  if (goal === undefined) return end(socket, 400, 'CONNECT needs HOST:PORT');
   if (isOwn(goal, options)) {
     socket.write(ESTABLISHED);
     if (head.length > 0) socket.unshift(head);
     inner.emit('connection', socket);
     return;
   }
-  const { rules, world, tell } = options;
+  const { rules, network, tell } = options;
   try {
-    const far = await reach(goal, await wayTo(goal, 'https', rules, world), world);
+    const far = await reach(goal, await decideRoute(goal, 'https', rules, network), network);
     tell({ ...goal, allowed: true });
     if (socket.destroyed) return void far.destroy();
     socket.write(ESTABLISHED);
@@ -121,7 +131,7 @@ const end = (socket: Duplex, status: number, why: string): void => {
     'connection: close',
   ];
   socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);
-  // The other side has its answer: whatever it sends now, and its silence, ends the connection.
+  // After the answer, close on further data or after 5 s.
   socket.once('data', () => socket.destroy());
   const late = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(late));
@@ -149,3 +159,61 @@ const absolute = (text: string): { url: URL; goal: Authority } | undefined => {
 
 const isOwn = ({ host, port }: Authority, options: ProxyOptions): boolean =>
   port === options.port && isLoopback(host);
+
+interface Asked {
+  url: URL;
+  goal: Authority;
+  route: Route;
+  /** Called once there is a connection. */
+  reached: () => void;
+}
+
+/** Forwards a request in absolute form and its response. Rejects with Unreached. */
+const forward = async (
+  from: IncomingMessage,
+  to: ServerResponse,
+  { url, goal, route, reached }: Asked,
+  network: NetworkEnvironment,
+): Promise<void> => {
+  const behind = route.kind === 'upstream' ? route.upstream : undefined;
+  const socket = behind ? await reachUpstream(behind) : await reach(goal, route, network);
+  reached();
+  const own = behind?.authorization && { 'proxy-authorization': behind.authorization };
+  const onward = request({
+    method: from.method,
+    path: behind ? url.href : `${url.pathname}${url.search}`,
+    headers: { ...endToEnd(from.headers), host: hostOf(goal), ...own, connection: 'close' },
+    createConnection: () => socket,
+    setHost: false,
+  });
+  const failed = (error: Error): void => {
+    onward.destroy();
+    problem(to, 502, `${authorityText(goal)} did not answer: ${error.message}`);
+  };
+  onward.once('error', failed);
+  onward.once('response', (answer) => {
+    to.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
+    answer.pipe(to);
+    answer.once('error', () => to.destroy());
+  });
+  to.once('close', () => onward.destroy());
+  from.once('error', () => onward.destroy());
+  from.pipe(onward);
+};
+
+const hostOf = (goal: Authority): string =>
+  goal.port === 80 ? authorityText(goal).replace(/:80$/, '') : authorityText(goal);
+
+// Hop-by-hop headers, and a program's credential for a proxy.
+const HOP = new Set([
+  ...['connection', 'proxy-connection', 'proxy-authorization', 'proxy-authenticate', 'keep-alive'],
+  ...['te', 'trailer', 'upgrade', 'host'],
+]);
+
+const endToEnd = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const kept = Object.entries(headers).filter(
+    ([name]) => !HOP.has(name) && (!named.includes(name) || name === 'transfer-encoding'),
+  );
+  return Object.fromEntries(kept);
+};

@@ -1,14 +1,15 @@
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { type Authority, authorityText } from './authority.ts';
+import type { Route } from './egress-policy.ts';
+import type { NetworkEnvironment } from './network-environment.ts';
 import type { Upstream } from './upstream.ts';
-import type { Way } from './way.ts';
-import type { World } from './world.ts';
 
 const CONNECT_MS = 20_000;
 
-/** Why there is no connection, for the program that asked for it. */
+/** Why there is no connection, as told to the program. */
 export class Unreached extends Error {
   override readonly name = 'Unreached';
   readonly status: 403 | 502;
@@ -18,49 +19,53 @@ export class Unreached extends Error {
   }
 }
 
-/** A connection along a way, which bytes can be sent by. Rejects with Unreached. */
-export const reach = async (goal: Authority, way: Way, world: World): Promise<Socket> => {
-  if (way.kind === 'refused') throw new Unreached(403, way.reason);
-  if (way.kind === 'lost') throw new Unreached(502, way.reason);
-  if (way.kind === 'local') return reachLocal(way.target, world);
-  if (way.kind === 'upstream') return tunnel(goal, way.upstream);
-  return firstOf(goal, way.addresses, world);
+/** Opens a connection along a route. Rejects with Unreached. */
+export const reach = async (
+  goal: Authority,
+  route: Route,
+  network: NetworkEnvironment,
+): Promise<Socket> => {
+  if (route.kind === 'refused') throw new Unreached(403, route.reason);
+  if (route.kind === 'lost') throw new Unreached(502, route.reason);
+  if (route.kind === 'local') return reachLocal(route.target, network);
+  if (route.kind === 'upstream') return tunnel(goal, route.upstream);
+  return firstOf(goal, route.addresses, network);
 };
 
-/** A connection to the operator's own proxy. */
+/** Opens a connection to the operator's proxy. */
 export const reachUpstream = async ({ host, port, secure }: Upstream): Promise<Socket> => {
   const socket = await open(host, port);
   return secure ? connectTls({ socket, servername: host, ALPNProtocols: ['http/1.1'] }) : socket;
 };
 
-/** A connection to a service of this machine; to a daemon of Dossier's never. */
-const reachLocal = async ({ host, port }: Authority, world: World): Promise<Socket> => {
-  const { probe } = world;
+/** Opens a connection to a service of this machine, but never to a Dossier daemon. */
+const reachLocal = async (
+  { host, port }: Authority,
+  network: NetworkEnvironment,
+): Promise<Socket> => {
+  const { probe } = network;
   const addresses = host === 'localhost' ? ['127.0.0.1', '::1'] : [host];
   const before = await probe.listeners(port);
   const told = await Promise.all(addresses.map((address) => probe.ask(address, port)));
   if (told.includes('daemon'))
-    throw new Unreached(403, `${host}:${port} is a Dossier daemon, which no run reaches`);
+    throw new Unreached(403, `${host}:${port} is a Dossier daemon, which runs may not reach`);
   if (told.includes('silent'))
-    throw new Unreached(
-      502,
-      `${host}:${port} does not say what it is, and may be a Dossier daemon`,
-    );
+    throw new Unreached(502, `${host}:${port} does not answer and may be a Dossier daemon`);
   const socket = await inTurn(addresses, port);
   if ((await probe.listeners(port)) === before) return socket;
   socket.destroy();
-  throw new Unreached(502, `${host}:${port} was started anew just now: try again`);
+  throw new Unreached(502, `${host}:${port} has just been restarted: try again`);
 };
 
 const firstOf = async (
   { host, port }: Authority,
   addresses: readonly string[],
-  world: World,
+  network: NetworkEnvironment,
 ): Promise<Socket> => {
   const socket = await inTurn(addresses, port);
-  if (!world.cameBack(socket.localAddress, socket.remoteAddress)) return socket;
+  if (!network.cameBack(socket.localAddress, socket.remoteAddress)) return socket;
   socket.destroy();
-  throw new Unreached(403, `${host} is this machine, which runs do not reach`);
+  throw new Unreached(403, `${host} is this machine, which runs may not reach`);
 };
 
 const inTurn = async (
@@ -88,7 +93,7 @@ const open = (host: string, port: number): Promise<Socket> =>
       socket.setTimeout(0);
       socket.removeAllListeners('timeout');
       socket.removeAllListeners('error');
-      // Until somebody else listens.
+      // Until the caller adds its own listener.
       socket.on('error', () => socket.destroy());
       resolve(socket);
     });
@@ -101,7 +106,7 @@ const tunnel = async (goal: Authority, upstream: Upstream): Promise<Socket> => {
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => {
       socket.destroy();
-      reject(new Unreached(502, `the proxy that the daemon was started with: ${why}`));
+      reject(new Unreached(502, `the proxy of the daemon's environment failed: ${why}`));
     };
     const asked = request({
       method: 'CONNECT',
@@ -122,4 +127,19 @@ const tunnel = async (goal: Authority, upstream: Upstream): Promise<Socket> => {
     });
     asked.end();
   });
+};
+
+/** Pipes two connections into each other until both have ended or one has failed. */
+export const join = (near: Duplex, far: Duplex): void => {
+  for (const [one, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    one.pipe(other);
+    one.on('error', () => other.destroy());
+    one.on('close', () => {
+      if (one.readableEnded) other.end();
+      else other.destroy();
+    });
+  }
 };

@@ -1,7 +1,6 @@
 /**
- * Runs inside of a run's network namespace, by itself: `relay.mjs DIRECTORY PORT=SOCKET… -- PROGRAM ARGUMENTS…`. Each port
- * is listened on at loopback, and leads to that Unix socket; what goes through is for the daemon to decide. The program
- * is started once they are listened on, and this process ends as it does.
+ * Runs inside a run's network namespace: `relay.mjs DIRECTORY PORT=SOCKET… -- PROGRAM ARGUMENTS…`. Listens on each port of
+ * loopback and forwards to that Unix socket, where the daemon decides. Then starts the program, and exits as it does.
  */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -10,9 +9,9 @@ import { constants, setPriority } from 'node:os';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
-// Whatever a run computes, and this process for it, comes after what the operator does: the program inherits it.
+// Runs have a lower priority than the operator's programs; the program inherits it.
 const NICE = 10;
-// Linux weighs sessions of processes against each other, and `nice` counts within one alone.
+// With autogroups, Linux schedules sessions against each other, and `nice` counts only within one.
 const AUTOGROUP = '/proc/self/autogroup';
 const TRIES = 50;
 const BETWEEN_MS = 100;
@@ -21,7 +20,7 @@ const main = (): void => {
   try {
     setPriority(NICE);
   } catch {
-    // It is lower already.
+    // The priority is already lower.
   }
   lowerSession();
   const [dir = '', ...rest] = process.argv.slice(2);
@@ -34,7 +33,7 @@ const main = (): void => {
   void Promise.all([...servers, opened]).then(() => run(rest.slice(at + 1)));
 };
 
-// The kernel takes ten of these a second, of all programs (EAGAIN). Where there are no such groups, there is no file.
+// The kernel accepts ten of these writes per second, of all programs (EAGAIN). Without autogroups the file is missing.
 const lowerSession = (tries = TRIES): void => {
   try {
     writeFileSync(AUTOGROUP, `${NICE}`, { flag: 'r+' });
@@ -47,7 +46,7 @@ const lowerSession = (tries = TRIES): void => {
 const WAIT_MS = 30_000;
 const AGAIN_MS = 10;
 
-// The daemon listens on `out` last, some time after it started this.
+// The daemon listens on `out` last, after it has started this process.
 const reachable = async (path: string): Promise<void> => {
   const late = Date.now() + WAIT_MS;
   while (!(await answers(path))) {
@@ -68,7 +67,7 @@ const answers = (path: string): Promise<boolean> =>
     socket.once('error', () => resolve(false));
   });
 
-// A machine without IPv6 has no ::1, and a program that wants a port for itself is not held up by that.
+// Errors are ignored: there may be no IPv6.
 const listen = (host: string, port: number, path: string): Promise<void> =>
   new Promise((resolve) => {
     const server: Server = createServer({ allowHalfOpen: true }, (socket) => join(socket, path));
@@ -100,7 +99,7 @@ const run = ([program = '', ...args]: string[]): void => {
     if (signal === null) process.exit(code ?? 1);
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
-    // Node ignores some, and sees others only in its next turn.
+    // Node ignores some signals and handles others on the next tick.
     setTimeout(() => process.exit(128 + constants.signals[signal]), 100);
   });
 };

@@ -2,7 +2,7 @@ import { orElse } from '../../../store/base/attempt.ts';
 import { type Authority, readAuthority } from './authority.ts';
 import type { Source } from './upstream.ts';
 
-/** The services of this machine that a run reaches: those of the settings, and those that its variables lead to. */
+/** The services of this machine that a run may reach: those of the settings, and those named in its variables. */
 export const localTargets = (listed: readonly string[], given: Source): Authority[] => {
   const found = [...listed, ...Object.entries(given).flatMap(namedIn)]
     .map((text) => readAuthority(text))
@@ -13,7 +13,7 @@ export const localTargets = (listed: readonly string[], given: Source): Authorit
 
 const MOST_TARGETS = 64;
 
-/** Whether two ways to write loopback, or any two addresses, lead to the same service of this machine. */
+/** Whether two authorities are the same service. All loopback addresses are equal. */
 export const isSameTarget = (one: Authority, other: Authority): boolean =>
   one.port === other.port &&
   (one.host === other.host || (isLoopback(one.host) && isLoopback(other.host)));
@@ -21,7 +21,7 @@ export const isSameTarget = (one: Authority, other: Authority): boolean =>
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127\.|^0\.0\.0\.0$/.test(host);
 
-// A proxy is the operator's own and stands behind ours; it is not for the run to talk to.
+// Skips proxy variables: the daemon's proxy uses the operator's, not the run.
 const namedIn = ([name, value = '']: [string, string | undefined]): string[] =>
   /proxy$/i.test(name) ? [] : [...value.matchAll(URLS)].flatMap(([url]) => loopbackIn(url));
 

@@ -13,46 +13,46 @@ import { localTargets } from './rules.ts';
 import { makeSocketDir } from './socket-dir.ts';
 import { proxiesOf, proxyEnvironment, type Source } from './upstream.ts';
 
-/** Inside, the way out and MCP are at this port of loopback. */
+/** The loopback port of the proxy and MCP inside the sandbox. */
 export const RELAY_PORT = 14_870;
 
 export interface RunNetworkOptions {
   rules: NetworkRules;
   /** The daemon's own environment. */
   env: Source;
-  /** What its programs are given by name: what of it leads to loopback is let through. */
+  /** The variables of its programs: loopback services in them are allowed. */
   given: Source;
-  /** Where what it sends is read. */
+  /** Accepts its connections. */
   doors: Doors;
-  /** By which it is served MCP. */
+  /** The token for MCP. */
   token: string | undefined;
   mcp: AnswerMcp;
   tell: (told: NetworkNews) => void;
 }
 
-/** What a run is given of the network, for as long as it is open. */
+/** The open network of a run. */
 export interface OpenNetwork<V = 'host' | OwnNetwork> {
   /** For the sandbox's view. */
   view: V;
-  /** Comes last in the environment of its programs. */
+  /** Variables for its programs, which override all others. */
   env: Environment;
-  /** Ends all connections of the run, and removes its sockets. Resolves once all that it asked for is told. */
+  /** Closes all connections of the run and removes its sockets. Resolves after the last report. */
   close(): Promise<void>;
 }
 
-/** Opens the way out of one run. Its relay waits until the sockets are listened on. Throws where there is no place for them. */
+/** Opens the network of one run. Its relay waits for the sockets. Throws if they cannot be created. */
 export const openRunNetwork = (options: RunNetworkOptions): OpenNetwork<OwnNetwork> => {
   const { rules, env, given, doors, token, mcp, tell } = options;
   const local = localTargets(rules.allow_local ?? [], given);
   const allow = typeof rules.network === 'object' ? rules.network.allow : undefined;
-  const way = { allow, local, env: proxiesOf({ ...env, ...given }) };
+  const egress = { allow, local, env: proxiesOf({ ...env, ...given }) };
   const dir = makeSocketDir();
   const inside = onePerPort(local);
-  const task = { dir, port: RELAY_PORT, rules: way, inside, token };
+  const task = { dir, port: RELAY_PORT, rules: egress, inside, token };
   const leave = doors.open(task, { mcp, tell, lost: (reason) => tell(lostNews(reason)) });
   const close = async (): Promise<void> => {
     await leave();
-    // What stays is swept at the next start.
+    // The next start removes what is left.
     orElse(() => rmSync(dir, { recursive: true, force: true }), undefined);
   };
   const ports = [`${RELAY_PORT}=out`, ...inside.map(({ port }, at) => `${port}=${at + 1}`)];
@@ -60,15 +60,15 @@ export const openRunNetwork = (options: RunNetworkOptions): OpenNetwork<OwnNetwo
   return { view: { dir, relay }, env: proxyEnvironment(RELAY_PORT), close };
 };
 
-// All that it had is gone: there is no single goal to name.
+// The run lost its whole network, so there is no single destination.
 const lostNews = (reason: string): NetworkNews => ({
   ...{ host: '*', port: 0, allowed: false },
-  reason: `${reason}: this run has no network any more`,
+  reason: `${reason}; this run has lost its network`,
 });
 
 const RELAY = fileURLToPath(new URL('./relay.mjs', import.meta.url));
 
-// Two addresses with one port are one port inside; the proxy tells them apart.
+// Two addresses with the same port share one port inside; the proxy distinguishes them.
 const onePerPort = (targets: readonly Authority[]): Authority[] => [
   ...new Map(
     targets.filter(({ port }) => port !== RELAY_PORT).map((target) => [target.port, target]),

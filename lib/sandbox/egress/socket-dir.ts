@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { orElse } from '../../../store/base/attempt.ts';
 
-/** Node cuts a longer path of a socket without a word. */
+/** Node silently truncates a longer socket path. */
 const LONGEST_PATH = 107;
 const PREFIX = 'dossier-net-';
 const LONGEST_NAME = '/out'.length;
 
 /**
- * A new directory that no other user can enter, for the sockets of one run: below /tmp, of which a sandbox has one of its
- * own. Throws where no path would be short enough.
+ * Creates a private directory for the sockets of one run, below /tmp, which is hidden in a sandbox. Throws if no path is
+ * short enough.
  */
 export const makeSocketDir = (parents: readonly string[] = parentsHere()): string => {
   const short = parents.filter(
@@ -21,7 +21,7 @@ export const makeSocketDir = (parents: readonly string[] = parentsHere()): strin
   if (dir !== undefined) return dir;
   if (refused !== undefined) throw refused;
   throw new Error(
-    `The directory for temporary files, ${parents.join(', ')}, has too long a path for a socket: set TMPDIR to a shorter one.`,
+    `The path of the temporary directory, ${parents.join(', ')}, is too long for a socket. Set TMPDIR to a shorter path.`,
   );
 };
 
@@ -37,11 +37,11 @@ const firstOf = (parents: readonly string[]): [made: string | undefined, why?: u
   return [undefined, why];
 };
 
-// The daemon's own directory, where /tmp is full.
+// The daemon's TMPDIR, in case /tmp is full.
 const parentsHere = (): string[] =>
   process.platform === 'win32' ? [tmpdir()] : ['/tmp', tmpdir()];
 
-/** Removes the directories that daemons which were killed left behind: those of ours whose socket nobody listens on. */
+/** Removes directories of this user that killed daemons left: those without a listening socket. */
 export const sweepSocketDirs = async (parent = '/tmp'): Promise<void> => {
   const names = orElse(() => readdirSync(parent), []).filter((name) => name.startsWith(PREFIX));
   await Promise.all(names.map((name) => sweepOne(join(parent, name)).catch(() => undefined)));

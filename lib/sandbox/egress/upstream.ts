@@ -2,20 +2,20 @@ import { orElse } from '../../../store/base/attempt.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Authority } from './authority.ts';
 
-/** A proxy of the operator's, behind ours. */
+/** The operator's proxy, which the daemon's proxy uses. */
 export interface Upstream {
   host: string;
   port: number;
   secure: boolean;
-  /** The value of Proxy-Authorization, where the address has a user. */
+  /** The value of Proxy-Authorization, if the address has a user. */
   authorization?: string;
 }
 
 export type Source = Readonly<Record<string, string | undefined>>;
 
 /**
- * The operator's own proxy for a goal, by the usual variables, the lower-case ones first; undefined where it is reached
- * directly. A sentence where the proxy is one that cannot be used: it is never passed by.
+ * The operator's proxy for a destination, from the usual variables, lower case first; undefined for a direct connection. An
+ * error sentence if the proxy cannot be used: it is never bypassed.
  */
 export const upstreamFor = (
   env: Source,
@@ -27,7 +27,7 @@ export const upstreamFor = (
   return readUpstream(value);
 };
 
-/** Of an environment, the variables that `upstreamFor` reads. */
+/** The variables that `upstreamFor` reads. */
 export const proxiesOf = (env: Source): Source =>
   Object.fromEntries(
     Object.entries(env).filter(([name]) => /^(?:https?|all|no)_proxy$/i.test(name)),
@@ -42,10 +42,10 @@ const readUpstream = (value: string): Upstream | string => {
   const words =
     url && orElse(() => [url.username, url.password].map(decodeURIComponent).join(':'), undefined);
   if (url === undefined || words === undefined)
-    return 'The proxy that the daemon was started with is no address.';
+    return 'The proxy in the environment of the daemon is not a valid address. Correct HTTPS_PROXY.';
   const { protocol, hostname, port, username } = url;
   if (protocol !== 'http:' && protocol !== 'https:')
-    return `The daemon was started with a proxy by ${protocol.slice(0, -1)}: set HTTPS_PROXY to one by http or https.`;
+    return `The proxy in the environment of the daemon uses ${protocol.slice(0, -1)}. Set HTTPS_PROXY to an http or https proxy.`;
   const secure = protocol === 'https:';
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
@@ -67,7 +67,7 @@ const isExempt = (list: string, { host, port }: Authority): boolean =>
       return host === bare || host.endsWith(`.${bare}`);
     });
 
-/** The variables by which a program inside finds its way out. The operator's own proxy is not among them. */
+/** The proxy variables of programs inside, which do not contain the operator's proxy. */
 export const proxyEnvironment = (port: number): Environment => {
   const proxy = `http://127.0.0.1:${port}`;
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
@@ -78,7 +78,7 @@ export const proxyEnvironment = (port: number): Environment => {
   return Object.fromEntries([
     ...names.flatMap((name) => both(name, proxy)),
     ...both('NO_PROXY', 'localhost,127.0.0.1,::1'),
-    // Node 24's fetch reads the variables where this is set.
+    // Node 24's fetch reads the variables only if this is set.
     ['NODE_USE_ENV_PROXY', '1'],
   ]);
 };

@@ -1,43 +1,43 @@
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readlink, rm, rmdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { whyOtherProject } from './conversation-owner.ts';
 import { bytesOf, type Entry, entriesOf, LARGEST_BYTES } from './files.ts';
 import {
-  isMine,
-  isOfWorktree,
-  type Mine,
+  isOwnConversation,
+  isProjectPattern,
   matchesPattern,
   mayHold,
+  type RunScope,
   type StateRules,
   sessionPattern,
-} from './place.ts';
-import { notOfProject } from './whose.ts';
+} from './rules.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
 const MOST_FILES = 20_000;
 
-/** What of a tree was not copied, though the rules would have it: too large, too much, or of a name that is no text. */
+/** Paths that the rules allow but that were not copied: too large, too many, or with a name that is not UTF-8. */
 export type RefusedFiles = string[];
 
 interface Copying {
   rules: StateRules;
-  mine: Mine;
+  scope: RunScope;
   bytes: number;
   files: number;
   refused: RefusedFiles;
 }
 
 /**
- * Copies what the rules let of `from` into `to`: files and links, none followed. What the rules keep there stays, all
- * else that is there is removed first, so that no setting which an agent made for itself lasts longer than its turn.
+ * Copies the files and links of `from` that the rules allow into `to`. Follows no links. First removes everything from `to`
+ * that the rules do not keep, so that an agent's changes of its own settings do not outlast the turn.
  */
 export const copyIn = async (
   from: string,
   to: string,
-  { rules, mine }: Pick<Copying, 'rules' | 'mine'>,
+  { rules, scope }: Pick<Copying, 'rules' | 'scope'>,
 ): Promise<RefusedFiles> => {
-  await clear(to, '', { rules, mine });
-  const copying: Copying = { rules, mine, bytes: 0, files: 0, refused: [] };
+  await clear(to, '', { rules, scope });
+  const copying: Copying = { rules, scope, bytes: 0, files: 0, refused: [] };
   await copyDirectory(from, to, '', copying);
   return copying.refused;
 };
@@ -45,17 +45,17 @@ export const copyIn = async (
 const clear = async (
   root: string,
   under: string,
-  known: Pick<Copying, 'rules' | 'mine'>,
+  known: Pick<Copying, 'rules' | 'scope'>,
 ): Promise<void> => {
   for (const entry of await entriesOf(join(root, under))) {
     const path = join(under, entry.name);
     const stays =
-      sessionPattern(path, known.rules, known.mine) !== undefined ||
-      matchesPattern(path, known.rules.kept, known.mine);
+      sessionPattern(path, known.rules, known.scope) !== undefined ||
+      matchesPattern(path, known.rules.kept, known.scope);
     if (!entry.isText) await rm(entry.raw, { recursive: true, force: true });
     else if (entry.isDirectory) {
       await clear(root, path, known);
-      // An empty one may stand where a file of the operator's belongs.
+      // An empty directory may block a file of the operator.
       await rmdir(join(root, path)).catch(() => undefined);
     } else if (!stays || !entry.isFile) await rm(join(root, path), { force: true });
   }
@@ -76,16 +76,16 @@ const copyDirectory = async (
   }
 };
 
-const isTaken = (path: string, entry: Entry, { rules, mine }: Copying): boolean => {
-  // The daemon's own, the copy itself among it.
+const isTaken = (path: string, entry: Entry, { rules, scope }: Copying): boolean => {
+  // The daemon's own directory, which contains the copy.
   if (entry.name === '.dossier') return false;
-  if (!matchesPattern(path, [...(rules.left ?? []), ...(rules.shared ?? [])], mine)) return true;
-  if (isMine(path, rules, mine)) return true;
-  // Below it there may be what is this run's own.
+  if (!matchesPattern(path, [...(rules.left ?? []), ...(rules.shared ?? [])], scope)) return true;
+  if (isOwnConversation(path, rules, scope)) return true;
+  // The directory may contain this run's conversations.
   const wanted = Object.keys(rules.sessions ?? {}).filter(
-    (pattern) => mine.native_session_id !== undefined || isOfWorktree(pattern),
+    (pattern) => scope.native_session_id !== undefined || isProjectPattern(pattern),
   );
-  return entry.isDirectory && mayHold(path, wanted, mine);
+  return entry.isDirectory && mayHold(path, wanted, scope);
 };
 
 interface One {
@@ -95,7 +95,7 @@ interface One {
 }
 
 const copyOne = async (from: string, to: string, { path, entry, copying }: One): Promise<void> => {
-  // What the copy keeps is newer there.
+  // A kept file is newer in the copy.
   if ((await lstat(to).catch(() => undefined)) !== undefined) return;
   if (!(await isShown(from, path, copying))) return;
   if (entry.isLink) {
@@ -114,14 +114,14 @@ const copyOne = async (from: string, to: string, { path, entry, copying }: One):
   await copyFile(from, to, constants.COPYFILE_FICLONE);
 };
 
-// The id that a conversation is found by is the agent's word: what is in it says whether it is of this project.
-const isShown = async (from: string, path: string, { rules, mine }: Copying): Promise<boolean> => {
-  const pattern = sessionPattern(path, rules, mine);
+// The session id comes from the agent, so the content must show that the conversation belongs to this project.
+const isShown = async (from: string, path: string, { rules, scope }: Copying): Promise<boolean> => {
+  const pattern = sessionPattern(path, rules, scope);
   const rule = pattern === undefined ? undefined : rules.sessions?.[pattern];
   if (pattern === undefined || rule === undefined) return true;
-  if (!isMine(path, rules, mine)) return false;
-  if (isOfWorktree(pattern)) return true;
+  if (!isOwnConversation(path, rules, scope)) return false;
+  if (isProjectPattern(pattern)) return true;
   const bytes = await bytesOf(from, LARGEST_BYTES).catch(() => undefined);
-  const looked = { rule, cwd: mine.cwd, placed: false };
-  return bytes !== undefined && (await notOfProject(bytes, looked)) === undefined;
+  const looked = { rule, cwd: scope.cwd, placed: false };
+  return bytes !== undefined && (await whyOtherProject(bytes, looked)) === undefined;
 };

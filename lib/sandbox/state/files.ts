@@ -6,21 +6,21 @@ import { keepOwner, putNew } from '../../../store/fs/place.ts';
 import { statsAt } from '../../../store/fs/plain-path.ts';
 import { syncDirectory, withHandle, writeSynced } from '../../../store/fs/synced.ts';
 
-/** Of one file, copied or returned. */
+/** The size limit of one file, copied or returned. */
 export const LARGEST_BYTES = 64 * 1024 * 1024;
 
 export interface Entry {
   name: string;
-  /** False where its name is bytes that are no UTF-8: as a text it names something else. */
+  /** False if its name is not UTF-8: `name` then names another file. */
   isText: boolean;
-  /** The whole path. */
+  /** The whole path as bytes. */
   raw: Buffer;
   isFile: boolean;
   isDirectory: boolean;
   isLink: boolean;
 }
 
-/** What is in a directory. What is not there is empty; what cannot be read, nobody of ours could have read either. */
+/** The entries of a directory; empty if it is missing or cannot be read. */
 export const entriesOf = async (path: string): Promise<Entry[]> => {
   const how = { withFileTypes: true, encoding: 'buffer' } as const;
   const found = await readdir(path, how).catch(() => []);
@@ -37,34 +37,34 @@ export const entriesOf = async (path: string): Promise<Entry[]> => {
   });
 };
 
-/** The bytes of a regular file, not by way of a link; rejects for all else, and for more than `most`. */
+/** Reads a regular file without following a link. Rejects for anything else, and beyond `most` bytes. */
 export const bytesOf = async (path: string, most: number): Promise<Buffer> => {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   return withHandle(await open(path, flags), async (handle) => {
     const found = await handle.stat();
-    if (!found.isFile()) throw new NotReturned('it is no regular file');
+    if (!found.isFile()) throw new NotReturned('it is not a regular file');
     if (found.size > most) throw new NotReturned('it is too large');
     return handle.readFile();
   });
 };
 
-/** Why something does not come back. */
+/** Why a file is not returned. */
 export class NotReturned extends Error {}
 
-/** Another stamp, another content, as far as the file system tells. */
+/** A stamp that changes when the file is replaced or modified. */
 export const stampOf = ({ ino, size, mtimeMs }: Stats): string => [ino, size, mtimeMs].join(' ');
 
-/** The stamp of a regular file; undefined for all else. */
+/** The stamp of a regular file, else undefined. */
 export const stampAt = async (path: string): Promise<string | undefined> => {
   const found = await lstat(path).catch(() => undefined);
   return found?.isFile() ? stampOf(found) : undefined;
 };
 
-/** Whether anything has this name, a link that leads nowhere too. */
+/** Whether a path exists; true for a dangling link. */
 export const isThere = async (path: string): Promise<boolean> =>
   (await lstat(path).catch(() => undefined)) !== undefined;
 
-/** Makes a file, for its owner alone, that is not there yet; rejects where something is. Each directory on the way from `root` is one. */
+/** Creates a file with mode 0600. Rejects if the path exists, or if a directory between `root` and it is a link. */
 export const createAt = async (root: string, path: string, bytes: Buffer): Promise<void> => {
   const target = join(root, path);
   await ownDirectories(root, dirname(path));
@@ -73,7 +73,7 @@ export const createAt = async (root: string, path: string, bytes: Buffer): Promi
   });
 };
 
-/** Replaces a file that has this stamp still; mode and owner stay. */
+/** Replaces a file if its stamp is unchanged. Keeps mode and owner. */
 export const replaceAt = (target: string, stamp: string, bytes: Buffer): Promise<void> =>
   viaTemporary(target, bytes, (ready) => {
     const stats = statsAt(target);
@@ -82,8 +82,8 @@ export const replaceAt = (target: string, stamp: string, bytes: Buffer): Promise
     renameSync(ready, target);
   });
 
-/** Somebody else was at it since the run began. */
-export const CHANGED = 'it was changed meanwhile';
+/** The reason for a file that changed during the run. */
+export const CHANGED = 'it was changed during the run';
 
 const viaTemporary = async (
   target: string,
@@ -100,13 +100,13 @@ const viaTemporary = async (
   await syncDirectory(dirname(target));
 };
 
-// No link on the way: an earlier run may have left one, to lead us elsewhere.
+// Refuses links: an earlier run may have left one that leads elsewhere.
 const ownDirectories = async (root: string, under: string): Promise<void> => {
   await mkdir(root, { recursive: true, mode: 0o700 });
   let at = root;
   for (const name of under.split('/').filter((part) => part !== '.')) {
     at = join(at, name);
     await mkdir(at, { mode: 0o700 }).catch(() => undefined);
-    if (!lstatSync(at).isDirectory()) throw new NotReturned('a link is on the way');
+    if (!lstatSync(at).isDirectory()) throw new NotReturned('its path contains a link');
   }
 };

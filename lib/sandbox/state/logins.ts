@@ -1,7 +1,7 @@
-import type { JsonObject, LoginRule } from './place.ts';
-import { isObject, isSame, objectIn } from './whose.ts';
+import { isObject, isSame, objectIn } from './conversation-owner.ts';
+import type { JsonObject, LoginRule } from './rules.ts';
 
-/** A file with a login: as the run began with it, as it is outside now, and as the run left it. */
+/** A file with a login: at the start of the run, outside now, and as the run left it. */
 export interface LoginFile {
   rule: LoginRule;
   before?: string | undefined;
@@ -10,15 +10,15 @@ export interface LoginFile {
 }
 
 export interface Judged {
-  /** What the file is to hold: the login, refreshed. Absent where nothing is to change. */
+  /** The new text of the file, with the refreshed login. Absent if the file does not change. */
   text?: string;
-  /** What is not taken, as JSON, and why. */
+  /** The rejected login as JSON, and why. */
   aside?: { text: string; why: string };
 }
 
 /**
- * Of each file of an agent's what returns of its login: values of a refresh of the same account, where they were there, and
- * are still what the run began with. Files tell of each other's account; no signature is verified.
+ * Decides for each file of an agent which values of its login return: those of a refresh of the same account that existed at
+ * the start and have not changed outside. One file can state the account of another; signatures are not verified.
  */
 export const judgeLogins = (files: readonly LoginFile[]): Judged[] => {
   const around = {
@@ -33,7 +33,7 @@ interface Around {
   after: JsonObject;
 }
 
-// Where each key has a login of its own, none says anything of the others.
+// With a login under each key, none states the account of another.
 const accountIn = (
   files: readonly LoginFile[],
   textOf: (file: LoginFile) => string | undefined,
@@ -95,18 +95,18 @@ interface Change {
   login: JsonObject;
 }
 
-/** `renewed`, or why it is not taken; undefined where there is nothing to take. */
+/** `renewed`, or why the login is rejected; undefined if there is nothing to return. */
 const judge = (rule: LoginRule, { old, login }: Change, around: Around): string | undefined => {
   if (old === undefined) return rule.tells ? undefined : 'there was no login before';
   const own = { before: rule.account(old), after: rule.account(login) };
   const whose = compare(rule.at === '*' ? own : around);
   const isFixed = (rule.fixed ?? []).every((path) => isSame(read(old, path), read(login, path)));
-  if (whose === 'another' || !isFixed) return 'it is of another account';
+  if (whose === 'another' || !isFixed) return 'it belongs to another account';
   if (rule.tells || keepsRefresh(rule, old, login)) return undefined;
-  return whose === 'same' ? 'renewed' : 'it does not say of which account it is';
+  return whose === 'same' ? 'renewed' : 'it does not state its account';
 };
 
-// What was said before has to be said still: what a run leaves out, it may have taken from anybody.
+// An account that was stated before must still be stated: without it, the login may be of another account.
 const compare = ({ before, after }: Around): 'same' | 'another' | 'unknown' => {
   const said = (account: JsonObject) =>
     Object.keys(account).filter((name) => isStated(account[name]));
@@ -122,7 +122,7 @@ const keepsRefresh = ({ refresh = '' }: LoginRule, old: JsonObject, login: JsonO
 
 const isStated = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
-/** Puts the new values where the old ones still are; false where there was nothing to put. */
+/** Replaces values that are unchanged outside; false if there was nothing to replace. */
 const renew = (
   { renewed }: LoginRule,
   target: JsonObject | undefined,

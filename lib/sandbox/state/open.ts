@@ -1,34 +1,34 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Mine, StatePlace } from './place.ts';
+import type { RunScope, StatePlace } from './rules.ts';
 import { type KeepAside, type OpenState, openState } from './state.ts';
 
 interface Place {
   /** The directory of all copies. */
   within: string;
-  /** Of the session, whose turns share one. */
+  /** The name of the copy: one per session, shared by its turns. */
   name: string;
-  /** Takes a login that does not come back. */
+  /** Stores a login that is not returned. */
   keepAside: KeepAside;
 }
 
-/** Opens the copy of a session. Rejects when it cannot be made: an agent never gets the real one in its place. */
+/** Opens the copy of a session. Rejects if it cannot be created: an agent never gets the real state instead. */
 export const openRunState = async (
   places: readonly StatePlace[],
   { within, name, keepAside }: Place,
-  mine: Mine,
+  scope: RunScope,
 ): Promise<OpenState> => {
   const into = join(within, name);
   await mkdir(into, { recursive: true, mode: 0o700 });
-  return openState(places, into, mine, keepAside);
+  return openState(places, into, scope, keepAside);
 };
 
-/** Takes the copy of a session away that goes on no more. Never rejects. */
+/** Removes the copy of a session that has ended. Never rejects. */
 export const forgetState = (within: string, name: string): Promise<void> =>
   rm(join(within, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
 
-/** Takes away what a former life of the daemon left, but for the sessions that may go on. */
+/** Removes the copies that a previous daemon left, except those of sessions that may continue. */
 export const sweepStates = async (within: string, keep: ReadonlySet<string>): Promise<void> => {
   const names = await readdir(within).catch(() => []);
   await Promise.all(
@@ -36,7 +36,7 @@ export const sweepStates = async (within: string, keep: ReadonlySet<string>): Pr
   );
 };
 
-/** Runs `work` in an empty directory below `within`, and the copies under its name; all is gone afterwards. */
+/** Runs `work` with an empty directory below `within`. Removes the directory and the copies of its name afterwards. */
 export const inStateScratch = async <T>(
   within: string,
   work: (dir: string, name: string) => Promise<T>,

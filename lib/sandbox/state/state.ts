@@ -8,16 +8,16 @@ import type { Bind } from '../sandbox.ts';
 import { copyIn, type RefusedFiles } from './copy.ts';
 import { bytesOf, replaceAt, stampAt } from './files.ts';
 import { judgeLogins, type LoginFile } from './logins.ts';
-import type { Mine, StatePlace, StateRules } from './place.ts';
-import { giveBack, type Left, shownIn } from './return.ts';
+import type { RunScope, StatePlace, StateRules } from './rules.ts';
+import { type Left, shownIn, syncBack } from './sync-back.ts';
 
 /** The private copy of an agent's state for one run. */
 export interface OpenState {
-  /** What lies over the real places inside the sandbox. */
+  /** Mounts of the copies over the real paths inside the sandbox. */
   binds: Bind[];
-  /** What was not copied: too large, too much, or of a name that is no UTF-8. */
+  /** Paths that were not copied: too large, too many, or with a name that is not UTF-8. */
   refused: RefusedFiles;
-  /** Once no process of the run is alive: lets return what may, and answers what of it did not. Never rejects. */
+  /** Copies back what may return. Call it after the last process of the run has ended. Never rejects. */
   close(): Promise<Returned>;
 }
 
@@ -28,38 +28,38 @@ export interface Returned {
   logins: KeptLogin[];
 }
 
-/** A login that does not come back. */
+/** A login that was not returned. */
 export interface KeptLogin {
   path: string;
   why: string;
-  /** Where it is now; undefined where it could not be kept. */
+  /** The path where it was stored; undefined if that failed. */
   kept: string | undefined;
 }
 
-/** Keeps a text of this name for its owner alone, outside of the agent's home, and answers where. */
+/** Stores a text outside the agent's home with mode 0600, and returns its path. */
 export type KeepAside = (name: string, text: string) => Promise<string>;
 
 const LARGEST_JSON = 8 * 1024 * 1024;
 
-/** Copies the places of an agent into `into`, which a session keeps from turn to turn. */
+/** Copies the state of an agent into `into`, which the turns of a session share. */
 export const openState = async (
   places: readonly StatePlace[],
   into: string,
-  mine: Mine,
+  scope: RunScope,
   keepAside: KeepAside,
 ): Promise<OpenState> => {
   const opened: OpenPlace[] = [];
   for (const [at, place] of places.entries()) {
-    // What lies in the worktree is the worktree's.
-    if (isAtOrBelow(place.path, mine.cwd)) continue;
-    opened.push(await openPlace(place, join(into, `${at}`), mine));
+    // A path in the worktree needs no copy.
+    if (isAtOrBelow(place.path, scope.cwd)) continue;
+    opened.push(await openPlace(place, join(into, `${at}`), scope));
   }
   return {
     binds: opened.flatMap(({ binds }) => binds),
     refused: opened.flatMap(({ refused }) => refused),
     close: async () => {
       const left: Left[] = [];
-      for (const place of opened) left.push(...(await place.giveBack()));
+      for (const place of opened) left.push(...(await place.syncBack()));
       const logins = opened.flatMap((place) => place.logins);
       const returned = await returnLogins(logins, keepAside);
       return { ...returned, left: [...left, ...returned.left] };
@@ -71,17 +71,17 @@ interface OpenPlace {
   binds: Bind[];
   refused: RefusedFiles;
   logins: HeldLogin[];
-  giveBack(): Promise<Left[]>;
+  syncBack(): Promise<Left[]>;
 }
 
-const openPlace = async (place: StatePlace, copy: string, mine: Mine): Promise<OpenPlace> => {
+const openPlace = async (place: StatePlace, copy: string, scope: RunScope): Promise<OpenPlace> => {
   const { path, rules = {} } = place;
   const found = await lstat(path).catch(() => undefined);
-  // What belongs into a file that is not there only the agent knows; in its place it makes none.
+  // A missing file is not created: only the agent knows its content.
   if (found === undefined && isForFile(place)) return NOTHING;
   const isFile = found !== undefined && (await isFileAt(path));
-  const refused = isFile ? await copyFileIn(path, copy) : await fill(place, copy, mine);
-  const one = { root: path, copy, rules, mine };
+  const refused = isFile ? await copyFileIn(path, copy) : await fill(place, copy, scope);
+  const one = { root: path, copy, rules, scope };
   const shown = await shownIn(one);
   const shared = isFile ? [] : await sharedIn(path, rules);
   return {
@@ -91,13 +91,13 @@ const openPlace = async (place: StatePlace, copy: string, mine: Mine): Promise<O
     ],
     refused: refused.map((name) => join(path, name)),
     logins: await loginsAt(path, copy, rules),
-    giveBack: () => giveBack({ ...one, shown }),
+    syncBack: () => syncBack({ ...one, shown }),
   };
 };
 
-const NOTHING: OpenPlace = { binds: [], refused: [], logins: [], giveBack: async () => [] };
+const NOTHING: OpenPlace = { binds: [], refused: [], logins: [], syncBack: async () => [] };
 
-// The name of a directory may begin with a dot, and a known agent's may be moved to any name.
+// Without rules, an extension means a file. With rules, the name says nothing: the operator may move the path.
 const isForFile = ({ path, rules }: StatePlace): boolean =>
   rules?.logins === undefined ? extname(path) !== '' : Object.hasOwn(rules.logins, '');
 
@@ -116,14 +116,14 @@ const copyFileIn = async (path: string, copy: string): Promise<RefusedFiles> => 
   return [];
 };
 
-// A place that nobody knows is copied once: what in it is a conversation, which has to go on, cannot be told.
-const fill = async (place: StatePlace, copy: string, mine: Mine): Promise<RefusedFiles> => {
+// A path without rules is copied once per session, because its conversations are unknown and must survive the turns.
+const fill = async (place: StatePlace, copy: string, scope: RunScope): Promise<RefusedFiles> => {
   const there = (await lstat(copy).catch(() => undefined))?.isDirectory() === true;
   if (!there) await rm(copy, { force: true });
   await mkdir(copy, { recursive: true, mode: 0o700 });
   if (there && place.rules === undefined) return [];
   if (there && place.rules?.returns !== undefined) return [];
-  return copyIn(place.path, copy, { rules: place.rules ?? {}, mine });
+  return copyIn(place.path, copy, { rules: place.rules ?? {}, scope });
 };
 
 const sharedIn = async (path: string, { shared = [] }: StateRules): Promise<string[]> => {
@@ -157,7 +157,7 @@ const returnLogins = async (
   const now = await Promise.all(
     held.map(async (login) => ({ ...login, ...(await readNow(login)) })),
   );
-  // What is nested deeper than the stack is no login.
+  // A value nested too deep for the stack is no login.
   for (const [at, { text, aside }] of orElse(() => judgeLogins(now), []).entries()) {
     const { target: path = '', stamp } = now[at] ?? {};
     if (text !== undefined && stamp !== undefined) {
@@ -175,7 +175,7 @@ const returnLogins = async (
 };
 
 const readNow = async ({ target, copy }: HeldLogin) => ({
-  // Before the text: a change after it is seen.
+  // Read before the text, so that a later change is noticed.
   stamp: await stampAt(target),
   now: await textAt(target),
   after: await textAt(copy),

@@ -1,8 +1,8 @@
 type Span = [start: number, end: number];
 
 /**
- * Where code stands within the text of a paragraph, in order. Only what every reader of Markdown takes for code is told:
- * from where a tag, a link or a table might have taken a backtick to itself, nothing more is.
+ * The code spans in the text of a paragraph, in order. Only spans that every Markdown parser recognizes: stops where a tag,
+ * link or table might contain a backtick.
  */
 export const codeSpans = (text: string): Span[] => {
   if (!text.includes('`') || TABLE.test(text) || DEFINITION.test(text)) return [];
@@ -19,12 +19,12 @@ export const codeSpans = (text: string): Span[] => {
 interface Reading {
   text: string;
   runs: Map<number, Runs>;
-  /** Where the word ends that was looked at last. */
+  /** The end of the last word that was read. */
   word: number;
   spans: Span[];
 }
 
-// Where to read on; undefined where nothing is sure from there on.
+// Where to continue; undefined if the rest is ambiguous.
 const take = (reading: Reading, token: string, at: number): number | undefined => {
   const { text, runs, spans } = reading;
   const after = at + token.length;
@@ -39,14 +39,14 @@ const take = (reading: Reading, token: string, at: number): number | undefined =
   return text[reading.word] === '`' ? undefined : after;
 };
 
-// The cells of a table are read each by itself.
+// Each table cell is parsed by itself.
 const TABLE = /^[ \t]*[|:-][-:| \t]*$/m;
 const DEFINITION = /^\[[\s\S]*\]:/;
 
 const TOKEN = /\\[!-/:-@[-`{-~]|`+|<(?=[a-z/!?])|\]\(|:\/\/|www\./gi;
 const ADDRESS = /^(?::|w)/i;
 
-// Tags, addresses and links of which it is plain that they end before the next backtick.
+// Tags, addresses and links that clearly end before the next backtick.
 const PLAIN =
   /<[a-z/][^\s<>`"'=]*>|<[a-z]+:[^\s<>`]*>|\]\([^\s()<>"'`\\]*(?:[ \t]"[^"()<>`\\\n]*")?\)/iy;
 
@@ -66,7 +66,7 @@ interface Runs {
   next: number;
 }
 
-// Where runs of backticks stand, by their length.
+// The positions of backtick runs, by length.
 const runsByLength = (text: string): Map<number, Runs> => {
   const runs = new Map<number, Runs>();
   for (const { index, 0: run } of text.matchAll(/`+/g)) {
@@ -77,7 +77,7 @@ const runsByLength = (text: string): Map<number, Runs> => {
   return runs;
 };
 
-// A span ends with the next run that is as long as the one that began it.
+// A span ends at the next run of the same length.
 const endOfSpan = (runs: Map<number, Runs>, begin: number, length: number): number | undefined => {
   const same = runs.get(length);
   if (same === undefined) return undefined;

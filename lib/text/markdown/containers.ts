@@ -1,10 +1,9 @@
 import { advance, type LineCursor, lookAhead, skipOneSpace } from './line.ts';
-import { isRuler, isUnderline } from './line-blocks.ts';
 
-/** What holds other blocks: a quote, or an item of a list with the columns that its text is indented by. */
+/** A container block: a quote, or a list item with the indentation of its text. */
 export type Container = { kind: 'quote' } | { kind: 'item'; width: number; empty: boolean };
 
-/** How many of the open quotes and list items go on in this line; the cursor stands behind their marks then. */
+/** The number of open containers that continue in this line; moves the cursor behind their marks. */
 export const matchContainers = (containers: Container[], cursor: LineCursor): number => {
   const stop = containers.findIndex((container) => !matches(container, cursor));
   return stop === -1 ? containers.length : stop;
@@ -25,7 +24,7 @@ const enterQuote = (cursor: LineCursor): true => {
   return true;
 };
 
-/** The quote or item that begins at the cursor, which moves behind its mark; in a paragraph an item needs more for that. */
+/** The container that begins at the cursor, which moves behind its mark. Inside a paragraph, a list item needs more. */
 export const openContainer = (cursor: LineCursor, paragraph: boolean): Container | undefined => {
   const { indent, rest } = lookAhead(cursor);
   if (indent >= 4) return undefined;
@@ -57,4 +56,19 @@ const openItem = (
   if (bare || gap > 4) skipOneSpace(cursor);
   else advance(cursor, gap);
   return { kind: 'item', width: indent + mark.length + padding, empty: true };
+};
+
+// In these functions `text` is a line without the marks of its containers.
+export const isHeading = (text: string): boolean => /^#{1,6}(?:[ \t]|$)/.test(text);
+
+/** The underline that makes the paragraph above it a heading. */
+export const isUnderline = (text: string): boolean => /^(?:=+|-+)[ \t]*$/.test(text);
+
+export const isRuler = (text: string): boolean =>
+  /^(?:(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|(?:-[ \t]*){3,})$/.test(text);
+
+/** The fence that opens a code block, or undefined. */
+export const fenceMark = (text: string): string | undefined => {
+  const mark = /^(?:`{3,}|~{3,})/.exec(text)?.[0];
+  return mark?.startsWith('`') && text.includes('`', mark.length) ? undefined : mark;
 };

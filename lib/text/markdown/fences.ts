@@ -1,6 +1,6 @@
 import { type Leaf, readLeaves } from './leaves.ts';
 
-/** A fenced code block as a Markdown reader shows it. */
+/** A fenced code block. */
 interface Fence {
   /** The info string after the opening fence, trimmed. */
   info: string;

@@ -1,7 +1,7 @@
-/** What ends an HTML block: a blank line, or a line in which this is found. */
+/** The end condition of an HTML block: a blank line, or a line that matches. */
 export type HtmlEnd = 'blank' | RegExp;
 
-// CommonMark's block elements: a tag of one of these begins HTML wherever a line begins with it.
+// CommonMark's block elements: a line that begins with one of these tags starts an HTML block.
 const BLOCK_TAGS =
   'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|' +
   'fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|' +
@@ -24,8 +24,8 @@ const KINDS: [start: RegExp, end: HtmlEnd][] = [
 ];
 
 /**
- * What ends the HTML block that `rest` begins; undefined when it begins none. A lone tag does not interrupt
- * text, but where text goes on without the marks of its quote or list.
+ * The end condition of the HTML block that `rest` begins, or undefined. A line with only a tag does not interrupt a
+ * paragraph, except in a lazy continuation.
  */
 export const htmlBlockEnd = (rest: string, inText: boolean): HtmlEnd | undefined => {
   if (!rest.startsWith('<')) return undefined;

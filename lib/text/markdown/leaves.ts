@@ -1,19 +1,26 @@
-import { type Container, matchContainers, openContainer } from './containers.ts';
+import {
+  type Container,
+  fenceMark,
+  isHeading,
+  isRuler,
+  isUnderline,
+  matchContainers,
+  openContainer,
+} from './containers.ts';
 import { type HtmlEnd, htmlBlockEnd } from './html.ts';
 import { advance, cursorAt, type LineCursor, lookAhead, remainder } from './line.ts';
-import { fenceMark, isHeading, isRuler, isUnderline } from './line-blocks.ts';
 
-/** A block of a Markdown text that holds no other blocks. */
+/** A leaf block of a Markdown text. */
 export interface Leaf {
   kind: 'paragraph' | 'heading' | 'fence' | 'indented' | 'html' | 'rule';
-  /** The quotes and list items that it stands in, the outermost first; the same object for the same one. */
+  /** Its containers, the outermost first; the same object for the same container. */
   within: readonly Container[];
-  /** Its whole lines in the text, without the last line's end. */
+  /** Its whole lines in the text, without the final newline. */
   start: number;
   end: number;
-  /** What it says, without the marks and the indentation of what it stands in, and where that begins in the text. */
+  /** Its content without marks and indentation of its containers, and the offset where it begins. */
   lines: { text: string; at: number }[];
-  /** Of a heading, 1 to 6; else 0. */
+  /** The level of a heading, 1 to 6; else 0. */
   level: number;
   /** The info string of a fence, trimmed. */
   info: string;
@@ -21,18 +28,17 @@ export interface Leaf {
 
 interface Leaves {
   leaves: Leaf[];
-  /** The number of the line that is nested deeper than `DEEPEST`: all from there on is one paragraph. */
+  /** The number of the first line nested deeper than `DEEPEST`: the rest of the text is one paragraph. */
   too_deep: number | undefined;
 }
 
-/** Quotes in quotes and lists in lists: nobody means more, and a reader's time grows with each. */
+/** The deepest nesting of containers. Real texts have less, and the parsing time grows with it. */
 export const DEEPEST = 32;
 
 /**
- * The blocks of a Markdown text that hold no others, in order, in a time in proportion to its length. It walks the block
- * structure as CommonMark defines it (quotes, lists, indented code, HTML, paragraphs), because only that tells a code
- * block from text that looks like one: a fence in a comment, in a longer fence or in indented code is no block, one in
- * a list item is.
+ * The leaf blocks of a Markdown text, in order, in linear time. Follows CommonMark's block structure (quotes, lists, indented
+ * code, HTML, paragraphs) to distinguish code blocks from text that looks like one: a fence in a comment, in a longer fence or
+ * in indented code is no block, one in a list item is.
  */
 export const readLeaves = (markdown: string): Leaves => {
   const document: Document = {
@@ -55,7 +61,7 @@ interface Document {
   containers: Container[];
   leaf: Open | undefined;
   leaves: Leaf[];
-  /** The line that is read. */
+  /** The current line. */
   line: Leaf['lines'][number];
   deep: boolean;
 }
@@ -88,7 +94,7 @@ const readLine = (document: Document, cursor: LineCursor): void => {
   readText(document, cursor, opened);
 };
 
-// Code and HTML take the line as it is; everything else may be interrupted by a new block.
+// Code and HTML take the line unchanged; a new block may interrupt everything else.
 const continueLeaf = (document: Document, cursor: LineCursor): boolean => {
   const { leaf } = document;
   const { rest: text, blank } = lookAhead(cursor);
@@ -124,7 +130,7 @@ const continueIndented = (document: Document, leaf: Open, cursor: LineCursor): b
 };
 
 interface Opened {
-  /** Quotes and list items that are open where the cursor stands. */
+  /** The open containers at the cursor. */
   depth: number;
   fresh: boolean;
 }
@@ -144,7 +150,7 @@ const openContainers = (document: Document, cursor: LineCursor, matched: number)
   }
 };
 
-// Text goes on in a paragraph whose quotes and items all go on too: there a list needs more to begin.
+// The line continues a paragraph whose containers all continue: a list needs more to interrupt it.
 const isInParagraph = (document: Document, matched: number): boolean =>
   document.leaf?.kind === 'paragraph' && matched === document.containers.length;
 
@@ -181,7 +187,7 @@ const openHtml = (document: Document, depth: number, until: HtmlEnd, text: strin
   return true;
 };
 
-// The line under a paragraph that makes it a heading.
+// The underline of a heading.
 const underline = (document: Document, text: string): boolean => {
   const { leaf } = document;
   if (leaf === undefined || !isUnderline(text)) return false;
@@ -191,7 +197,7 @@ const underline = (document: Document, text: string): boolean => {
   return true;
 };
 
-// Blocks of a single line: headings and rulers.
+// Single-line blocks: headings and thematic breaks.
 const openLine = (document: Document, { depth }: Opened, text: string): boolean => {
   if (!isHeading(text)) return isRuler(text) && begin(document, depth, { kind: 'rule' });
   const level = text.search(/[^#]|$/);
@@ -205,7 +211,7 @@ const openLine = (document: Document, { depth }: Opened, text: string): boolean 
 
 const readText = (document: Document, cursor: LineCursor, opened: Opened): void => {
   const { rest: text, blank } = lookAhead(cursor);
-  // A line of text goes on a paragraph even without the marks of its quote or list (a "lazy" continuation).
+  // A line continues a paragraph even without the marks of its containers (a lazy continuation).
   const goesOn = !opened.fresh && !blank && document.leaf?.kind === 'paragraph';
   if (!goesOn) closeBelow(document, opened.depth);
   if (blank) return;
@@ -215,7 +221,7 @@ const readText = (document: Document, cursor: LineCursor, opened: Opened): void 
 
 const endOf = ({ line }: Document): number => line.at + line.text.length;
 
-// What is taken ends where the line does, or `from` characters before that begins.
+// Appends a line to a leaf; `from` is the length of its text.
 const take = (document: Document, leaf: Open, text: string, from = text.length): void => {
   leaf.end = endOf(document);
   leaf.lines.push({ text, at: leaf.end - from });

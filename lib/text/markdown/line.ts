@@ -1,16 +1,16 @@
-/** A place in one line of Markdown. Columns count a tab as up to its stop at every fourth, as CommonMark does. */
+/** A position in a line of Markdown. Tabs advance to the next multiple of four columns, as in CommonMark. */
 export interface LineCursor {
   readonly text: string;
   offset: number;
   column: number;
-  /** The cursor stands inside a tab, whose remaining columns read as spaces. */
+  /** The cursor is inside a tab, whose remaining columns count as spaces. */
   in_tab: boolean;
 }
 
 interface Ahead {
-  /** Columns of white space between the cursor and what follows. */
+  /** Columns of whitespace between the cursor and the next character. */
   indent: number;
-  /** What follows it; empty on a blank line. */
+  /** The text after the whitespace; empty on a blank line. */
   rest: string;
   blank: boolean;
 }
@@ -24,7 +24,7 @@ export const cursorAt = (text: string): LineCursor => ({
   in_tab: false,
 });
 
-/** Looks past the white space without moving. */
+/** Reads past whitespace without moving. */
 export const lookAhead = (cursor: LineCursor): Ahead => {
   let { offset, column } = cursor;
   while (isSpace(cursor.text[offset])) {
@@ -35,7 +35,7 @@ export const lookAhead = (cursor: LineCursor): Ahead => {
   return { indent: column - cursor.column, rest, blank: rest === '' };
 };
 
-/** Moves by columns, which may end inside a tab; never past the white space unless `columns` says so. */
+/** Moves by columns, possibly into a tab. */
 export const advance = (cursor: LineCursor, columns: number): void => {
   let left = columns;
   while (left > 0 && cursor.offset < cursor.text.length) {
@@ -48,12 +48,12 @@ export const advance = (cursor: LineCursor, columns: number): void => {
   }
 };
 
-/** Takes the one optional space after `>` or a list marker, or what a tab holds of it. */
+/** Skips the optional space after `>` or a list marker, also as part of a tab. */
 export const skipOneSpace = (cursor: LineCursor): void => {
   if (isSpace(cursor.text[cursor.offset])) advance(cursor, 1);
 };
 
-/** The line from here on, a half-used tab written out as spaces. */
+/** The rest of the line, with a partly used tab as spaces. */
 export const remainder = (cursor: LineCursor): string => {
   if (!cursor.in_tab) return cursor.text.slice(cursor.offset);
   const spaces = ' '.repeat(TAB_STOP - (cursor.column % TAB_STOP));

@@ -1,5 +1,5 @@
 import { type Connection, peerOf, type SocketPeer } from './client-socket.ts';
-import { type Keeper, keeperOf, otherKeepers } from './keepers.ts';
+import { findPeerDaemons, ownAnnouncement, type PeerDaemon } from './peer-daemons.ts';
 import {
   descendants,
   holdsFile,
@@ -11,27 +11,27 @@ import { OWN_LIMIT } from './run-limit.ts';
 import type { Runs } from './runs.ts';
 
 /**
- * Who makes a call. `operator`: nothing speaks against it. `other_user`: somebody else's socket. `run`: a process of a
- * run has it. `untold`: while a run has the machine's loopback, nobody was found who has it, or only who may be of a run.
- * `gone`: nobody has it any more. `unseen`: as `untold`, where there is no /proc to ask. `elsewhereMessage`: as `untold`, and no
- * run is this daemon's; another one of this user has it.
+ * Which process makes a call. `operator`: no evidence against it. `other_user`: the socket belongs to another user. `run`: a
+ * process of a run holds the socket. `untold`: a run has host loopback, and no holder was found or it may belong to a run.
+ * `gone`: the socket was closed. `unseen`: like `untold`, without /proc. `elsewhere`: like `untold`, and only another daemon
+ * of this user has such runs.
  */
 export type Caller = 'operator' | 'other_user' | 'run' | 'untold' | 'elsewhere' | 'gone' | 'unseen';
 
 export interface Callers {
-  /** Looks once at each connection, and again at one that was refused. */
+  /** Attributes a connection once; one that was refused is checked again. */
   callerOf(connection: Connection): Promise<Caller>;
 }
 
-/** By what runs are known. */
-export interface Suspicion {
-  /** The daemons whose runs have the machine's loopback, this one too: what descends from them is of a run. */
-  keepers: readonly Keeper[];
-  /** Directories that are a run's alone. */
+/** How processes of runs are recognized. */
+export interface RunTraits {
+  /** Daemons whose runs have host loopback, this one included. Their descendants belong to runs. */
+  daemons: readonly PeerDaemon[];
+  /** Directories used by one run only. */
   dirs: readonly string[];
-  /** This daemon. What it descends from is no run of others to it, though another daemon started it. */
+  /** The pid of this daemon. Its ancestors do not count as runs, even if another daemon started them. */
   self: number;
-  /** The mark and the limit that it was started with: who has them is as much the operator as the daemon is. */
+  /** The mark and lock limit of this daemon: processes with the same values count as the operator. */
   own_mark?: string | undefined;
   own_limit: number;
 }
@@ -39,12 +39,12 @@ export interface Suspicion {
 const byPath = new WeakSet<Connection>();
 
 /**
- * Of a connection by a socket with a path that this user and root alone can open, and no sandbox shows. Nobody can tell
- * which process has its other end.
+ * Marks a connection to the Unix socket, which only this user and root can open and which no sandbox shows. The kernel does
+ * not tell which process holds its other end.
  */
 export const cameByPath = (connection: Connection): void => void byPath.add(connection);
 
-/** Tells who calls. The user is looked up once for each connection, and /proc is read only while there is need. */
+/** Attributes callers. The user is looked up once per connection; /proc is read only while a run has host loopback. */
 export const createCallers = (runs: Runs, own_mark?: string): Callers => {
   const clients = new WeakMap<Connection, Promise<SocketPeer>>();
   const cleared = new WeakSet<Connection>();
@@ -59,73 +59,73 @@ export const createCallers = (runs: Runs, own_mark?: string): Callers => {
       const caller = byPath.has(connection)
         ? await attributeByPath(runs, own_mark)
         : await attributeByTable(connection);
-      // No run that starts later has made this connection.
+      // A run that starts later cannot hold this connection.
       if (caller === 'operator') cleared.add(connection);
-      return caller === 'untold' && keeperOf(runs) === undefined ? 'elsewhere' : caller;
+      return caller === 'untold' && ownAnnouncement(runs) === undefined ? 'elsewhere' : caller;
     },
   };
 };
 
 const attribute = async (client: SocketPeer, runs: Runs, own_mark?: string): Promise<Caller> => {
   if (client === 'gone') return 'gone';
-  if (client === 'unknown') return keeperOf(runs) === undefined ? 'operator' : 'unseen';
+  if (client === 'unknown') return ownAnnouncement(runs) === undefined ? 'operator' : 'unseen';
   if (client.uid !== OWN_UID) return client.uid === ROOT ? 'operator' : 'other_user';
   return judge(client.inode, await suspicionOf(runs, own_mark));
 };
 
-// Without a sandbox an agent can open it, too.
+// An agent without a sandbox can open the socket, too.
 const attributeByPath = async (runs: Runs, own_mark?: string): Promise<Caller> => {
   const suspicion = await suspicionOf(runs, own_mark);
-  if (suspicion.keepers.length === 0) return 'operator';
-  const suspected = withoutForebears(await readProcesses(), suspicion);
-  return suspected.keepers.length === 0 ? 'operator' : 'untold';
+  if (suspicion.daemons.length === 0) return 'operator';
+  const suspected = excludeAncestors(await readProcesses(), suspicion);
+  return suspected.daemons.length === 0 ? 'operator' : 'untold';
 };
 
-// Root can do all that the daemon can.
+// Root can do everything the daemon can.
 const ROOT = 0;
 const OWN_UID = process.getuid?.();
 
-const suspicionOf = async (runs: Runs, own_mark?: string): Promise<Suspicion> => {
-  const others = await otherKeepers();
-  const own = keeperOf(runs) && keeperOf(runs, await runs.reaper());
+const suspicionOf = async (runs: Runs, own_mark?: string): Promise<RunTraits> => {
+  const others = await findPeerDaemons();
+  const own = ownAnnouncement(runs) && ownAnnouncement(runs, await runs.reaper());
   const dirs = [...runs.live].flatMap(({ loopback, dir }) => (loopback && dir ? dir : []));
-  const keepers = own === undefined ? others : [own, ...others];
-  return { keepers, dirs, self: process.pid, own_mark, own_limit: OWN_LIMIT };
+  const daemons = own === undefined ? others : [own, ...others];
+  return { daemons, dirs, self: process.pid, own_mark, own_limit: OWN_LIMIT };
 };
 
-const judge = async (inode: string, suspicion: Suspicion): Promise<Caller> => {
-  if (suspicion.keepers.length === 0) return 'operator';
+const judge = async (inode: string, suspicion: RunTraits): Promise<Caller> => {
+  if (suspicion.daemons.length === 0) return 'operator';
   const target = `socket:[${inode}]`;
   const rows = await readProcesses();
-  const suspected = withoutForebears(rows, suspicion);
-  if (suspected.keepers.length === 0) return 'operator';
-  const inside = insiders(rows, suspected);
+  const suspected = excludeAncestors(rows, suspicion);
+  if (suspected.daemons.length === 0) return 'operator';
+  const inside = findRunProcesses(rows, suspected);
   for (const pid of inside) if (holdsFile(pid, target, true)) return 'run';
   const others = rows.filter(({ pid }) => !inside.has(pid)).toReversed();
   const holder = others.find((row) => holdsFile(row.pid, target, row.zombie));
   if (holder === undefined || isUnknownOrigin(holder, rows, suspected)) return 'untold';
-  // The number may be another process's by now.
+  // The pid may have been reused.
   const stays = readProcess(holder.pid)?.started === holder.started;
   return stays && holdsFile(holder.pid, target, holder.zombie) ? 'operator' : 'untold';
 };
 
-/** Without the daemons that this one was started by a run of: to it, such a run is the operator. */
-export const withoutForebears = (rows: readonly ProcessRow[], suspicion: Suspicion): Suspicion => {
-  const keepers = suspicion.keepers.filter(
+/** Removes the daemons among the ancestors of this one: a run that started this daemon is its operator. */
+export const excludeAncestors = (rows: readonly ProcessRow[], suspicion: RunTraits): RunTraits => {
+  const daemons = suspicion.daemons.filter(
     ({ pid }) => pid === suspicion.self || !descendants(rows, [pid]).has(suspicion.self),
   );
-  return { ...suspicion, keepers };
+  return { ...suspicion, daemons };
 };
 
-/** The processes that are known to be of a run: by its limit or mark, by descent, by where they stand. */
-export const insiders = (
+/** The processes of runs, recognized by lock limit, mark, ancestry or working directory. */
+export const findRunProcesses = (
   rows: readonly ProcessRow[],
-  { keepers, dirs, self, own_mark, own_limit }: Suspicion,
+  { daemons, dirs, self, own_mark, own_limit }: RunTraits,
 ): Set<number> => {
-  const daemons = new Set(keepers.map(({ pid }) => pid));
+  const daemonPids = new Set(daemons.map(({ pid }) => pid));
   const roots = rows.filter(
     ({ ppid, mark, limit, homeless_in }) =>
-      daemons.has(ppid) ||
+      daemonPids.has(ppid) ||
       limit < own_limit ||
       (mark !== undefined && mark !== own_mark) ||
       standsIn(homeless_in, dirs),
@@ -143,25 +143,25 @@ const standsIn = (place: string | undefined, dirs: readonly string[]): boolean =
   dirs.some((dir) => `${place}/`.startsWith(`${dir}/`) || place === `${dir} (deleted)`);
 
 /**
- * Whether nobody can say where a process comes from: it, or one that it descends from, is a child of who gets the orphans of
- * runs, and was started after the first of them. So is one whose forebears are not all to be seen.
+ * Whether a process may be an orphan of a run: it or one of its ancestors is a child of the reaper of orphans and started
+ * after the first run, or its ancestors cannot all be read.
  */
 export const isUnknownOrigin = (
   row: ProcessRow,
   rows: readonly ProcessRow[],
-  { keepers }: Pick<Suspicion, 'keepers'>,
+  { daemons }: Pick<RunTraits, 'daemons'>,
 ): boolean => {
   const byPid = new Map(rows.map((one) => [one.pid, one]));
   let at = row;
   while (at.ppid !== 0) {
-    if (isLost(at, keepers)) return true;
+    if (isOrphan(at, daemons)) return true;
     const parent = byPid.get(at.ppid);
-    // A parent is older; what is not has only got the number of one that is gone.
+    // A parent that is younger than its child has a reused pid.
     if (parent === undefined || parent.started > at.started) return true;
     at = parent;
   }
   return false;
 };
 
-const isLost = ({ ppid, started }: ProcessRow, keepers: readonly Keeper[]): boolean =>
-  keepers.some(({ reaper, since }) => ppid === reaper && started >= since);
+const isOrphan = ({ ppid, started }: ProcessRow, daemons: readonly PeerDaemon[]): boolean =>
+  daemons.some(({ reaper, since }) => ppid === reaper && started >= since);

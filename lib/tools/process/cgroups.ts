@@ -17,15 +17,15 @@ const MOST_OF_MEMORY = 0.9;
 const EMPTY_MS = 2000;
 const ROUND_MS = 20;
 
-/** What a run can be given here: a cgroup to be ended by, and limits where the system hands on their controllers. */
-interface CgroupGround {
+/** Whether this machine gives a run a cgroup of its own, and whether limits apply to it. */
+interface CgroupSupport {
   cgroup: boolean;
   limits: boolean;
 }
 
 /**
- * The argument vector that starts `argv` in a cgroup of its run's own; `argv` itself where none can be had. What a program
- * does to its parents and its environment changes nothing of it; only root, or who has the daemon's user, outside of the sandbox, can leave it.
+ * The argument vector that starts `argv` in a cgroup of its run; `argv` itself where there are no cgroups. Only root, or a
+ * process of the daemon's user outside a sandbox, can leave the cgroup.
  */
 export const inCgroup = (marker: string, argv: readonly string[]): readonly string[] => {
   const path = made(marker);
@@ -33,38 +33,38 @@ export const inCgroup = (marker: string, argv: readonly string[]): readonly stri
   return ['/bin/sh', '-c', ENTER, 'sh', join(path, 'cgroup.procs'), ...argv];
 };
 
-// One that cannot be entered is no reason not to start: the sweep looks for the rest, too.
+// The program starts even if it cannot enter the cgroup: the sweep finds its processes by other traces.
 const ENTER = '{ echo $$ > "$1"; } 2> /dev/null; shift; exec "$@"';
 
-/** The processes in a run's cgroup. None where it has none. */
+/** The pids in a run's cgroup; empty if the run has none. */
 export const membersOf = (marker: string): number[] => {
   const base = baseOf();
   const procs = base === undefined ? '' : text(join(base, PREFIX + marker, 'cgroup.procs'));
   return procs.split('\n').filter(Boolean).map(Number);
 };
 
-/** Kills what is in a run's cgroup, all at once, where there is one that can. */
+/** Kills all processes of a run's cgroup at once, where the kernel supports `cgroup.kill`. */
 export const killCgroup = (marker: string): void => {
   const base = baseOf();
   if (base !== undefined && membersOf(marker).length > 0)
     attempt(() => writeFileSync(join(base, PREFIX + marker, 'cgroup.kill'), '1'));
 };
 
-/** Takes a run's cgroup away, once nothing is in it. Never rejects. */
+/** Removes a run's cgroup once it is empty. Gives up after 2 s; never rejects. */
 export const removeCgroup = async (marker: string): Promise<void> => {
   const base = baseOf();
   if (base === undefined) return;
   const path = join(base, PREFIX + marker);
   const started = performance.now();
-  // Who has just ended may keep it for a moment, though nobody is listed any more.
+  // The cgroup stays busy for a moment after its last process has ended.
   while (existsSync(path) && !attempt(() => rmdirSync(path))) {
     if (performance.now() - started > EMPTY_MS) return;
     await delay(ROUND_MS);
   }
 };
 
-/** What of cgroups can be had here, tried out. */
-export const lookAtCgroups = (): CgroupGround => {
+/** Creates a trial cgroup to see what this machine supports. */
+export const detectCgroups = (): CgroupSupport => {
   const marker = `trial-${process.pid}`;
   const path = made(marker);
   if (path === undefined) return { cgroup: false, limits: false };
@@ -91,7 +91,7 @@ const baseOf = (): string | undefined => {
   return known.base;
 };
 
-// The daemon's own cgroup, where the second version of them is mounted; what a former life left empty goes.
+// The daemon's own cgroup (version 2). Removes empty cgroups that a previous daemon left.
 const found = (): string | undefined => {
   const mount = /^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 /m.exec(text('/proc/self/mountinfo'))?.[1];
   const own = /^0::(.*)$/m.exec(text('/proc/self/cgroup'))?.[1];

@@ -10,14 +10,14 @@ export type Connection = Pick<
   'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'
 >;
 
-/** The other end: whose it is and which socket. `gone`: nobody has it any more. `unknown`: no table tells. */
+/** The client's socket: its user and inode. `gone`: it was closed. `unknown`: there is no table to read. */
 export type SocketPeer = { uid: number; inode: string } | 'gone' | 'unknown';
 
-/** Looks the client's socket up in the tables of the kernel, where it is a row of its own. */
+/** Looks up the client's socket in /proc/net/tcp and tcp6. */
 export const peerOf = async (connection: Connection): Promise<SocketPeer> => {
   const wanted = rowsOf(connection);
   let found = await lookUp(wanted);
-  // The tables are read in pieces while they change: a row may be missed once.
+  // The kernel returns the table in pieces while it changes, so a row may be missing once.
   for (let left = ATTEMPTS; left > 0 && found === undefined; left -= 1) {
     await delay(AGAIN_MS);
     found = await lookUp(wanted);
@@ -39,7 +39,7 @@ const lookUp = async (wanted: readonly Row[]): Promise<SocketPeer | undefined> =
   return tables === 0 && wanted.length > 0 ? 'unknown' : undefined;
 };
 
-// The kernel goes through all its buckets for one reading, a millisecond or two: many who connect at once share it.
+// One read takes 1 to 2 ms, so connections that arrive together share it.
 const tableOf = (name: string) =>
   sharedRead(() => readFile(`/proc/net/${name}`, 'latin1').catch(() => ''));
 
@@ -49,14 +49,14 @@ const findIn = (table: string, addresses: string): SocketPeer | undefined => {
   const at = table.indexOf(addresses);
   if (at < 0) return undefined;
   const line = table.slice(at + addresses.length, table.indexOf('\n', at)).trim();
-  const [state = '', , , , uid, , inode = NOBODY] = line.split(/\s+/);
-  // A socket that was let go of is shown as root's.
-  if (!OPEN.has(state) || inode === NOBODY) return 'gone';
+  const [state = '', , , , uid, , inode = NO_INODE] = line.split(/\s+/);
+  // The kernel shows a released socket as root's.
+  if (!OPEN.has(state) || inode === NO_INODE) return 'gone';
   return { uid: Number(uid), inode };
 };
 
-const NOBODY = '0';
-// Established, and both stages of having sent all there is to send.
+const NO_INODE = '0';
+// ESTABLISHED, FIN_WAIT1 and FIN_WAIT2.
 const OPEN = new Set(['01', '04', '05']);
 
 interface Row {
@@ -64,7 +64,7 @@ interface Row {
   addresses: string;
 }
 
-// None of a connection that is closed already.
+// Empty for a closed connection.
 const rowsOf = ({ localAddress, localPort, remoteAddress, remotePort }: Connection): Row[] => {
   if (!localAddress || !remoteAddress || !localPort || !remotePort) return [];
   const row = (kind: (address: string) => string): string =>
@@ -93,7 +93,7 @@ const v6 = (address: string): string => {
   return words(pairs);
 };
 
-// As the machine keeps a word of the network's order.
+// The kernel prints each 32-bit word in the byte order of the machine.
 const words = (values: number[]): string =>
   values
     .map((value) => {

@@ -27,14 +27,14 @@ export const cleanEnvironment = (
   return env;
 };
 
-// By these, ssh, credential helpers and the code host's own tool find what the operator logged in with.
+// The variables by which ssh, credential helpers and gh find the operator's logins.
 const LOGIN = [
   ...['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR', 'XDG_CACHE_HOME'],
   ...['XDG_DATA_HOME', 'GNUPGHOME', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GH_CONFIG_DIR', 'GH_HOST'],
   ...['GH_TOKEN', 'GITHUB_TOKEN', 'GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN'],
 ];
 
-/** What the operator's own credential programs need besides: only for commands that talk to a remote. */
+/** Variables that the operator's credential programs need. Only for commands that talk to a remote. */
 export const loginEnvironment = (
   source: Readonly<Record<string, string | undefined>>,
 ): Environment =>

@@ -15,7 +15,7 @@ interface ExecuteOptions {
   input?: ProcessInput;
   timeout_ms: number;
   max_bytes: number;
-  /** An open file that standard output goes into, whatever its length, instead of being collected. */
+  /** An open file descriptor that receives standard output of any length instead of `stdout`. */
   into?: number;
 }
 
@@ -24,13 +24,13 @@ export interface Execution {
   signal: NodeJS.Signals | null;
   stdout: Buffer;
   stderr: string;
-  /** Why it was ended before its time. */
+  /** The limit that ended the program. */
   stopped?: 'timeout' | 'output';
 }
 
 /**
- * Runs a program to its end and collects what it writes. Rejects only when it cannot be started. Past a limit its
- * group gets SIGTERM first, so that git can take its lock files away, and SIGKILL 2 s later.
+ * Runs a program to its end and collects its output. Rejects only if it cannot be started. Past a limit its process group
+ * gets SIGTERM, so that git can remove its lock files, and SIGKILL 2 s later.
  */
 export const execute = async (
   argv: readonly string[],
@@ -63,7 +63,7 @@ export const execute = async (
   try {
     const { code, signal } = await gone;
     await settlesWithin(closed, DRAIN_MS);
-    // Not for ever: an input that never ends is not ended by its reader's end either (Node 24).
+    // With a deadline: on Node 24 an input that never ends does not end when its reader does.
     await settlesWithin(fed, DRAIN_MS);
     if (failure !== undefined) throw failure;
     const result = { code, signal, stdout: stdout(), stderr: stderr().toString('utf8') };
@@ -85,7 +85,7 @@ const signal = (pid: number | undefined, name: NodeJS.Signals): void => {
   try {
     process.kill(-pid, name);
   } catch {
-    // Gone in this very moment.
+    // The process has just ended.
   }
 };
 
@@ -100,7 +100,7 @@ const collect = (stream: Readable | null, max_bytes: number, full: () => void): 
   return () => Buffer.concat(chunks);
 };
 
-// EPIPE means that the program did not want all of its input; any other error is the input's own.
+// EPIPE means that the program did not read all of its input; any other error comes from the input.
 const feed = async (
   stdin: NodeJS.WritableStream | null,
   input: ProcessInput | undefined,

@@ -6,15 +6,15 @@ import { cleanEnvironment, type Environment, loginEnvironment } from './environm
 import { type Execution, execute } from './execute.ts';
 import { findProgram } from './find-program.ts';
 
-/** GitHub's own program. It is asked for its version and for the token that it keeps, and for nothing else. */
+/** The GitHub CLI. Used only to read its version and its stored token. */
 export interface Gh {
-  /** Absolute; undefined when it is not installed. Once found it is not looked for again. */
+  /** Its absolute path; undefined if it is not installed. Looked up until it is found. */
   program(): string | undefined;
-  /** Undefined when it is not installed, or says none. */
+  /** Undefined if gh is not installed or prints no version. */
   version(): Promise<string | undefined>;
-  /** The token of its own login, never one of the environment. Throws `tool_timeout`. */
+  /** The stored token, never one from the environment. Throws `tool_timeout`. */
   token(host: string): Promise<string | undefined>;
-  /** The hosts that it was logged in to. */
+  /** The hosts with a login. */
   hosts(): string[];
 }
 
@@ -30,7 +30,7 @@ export const createGh = (source: Readonly<Record<string, string | undefined>>): 
   };
   const ask = async (args: readonly string[]): Promise<string | undefined> => {
     const path = program();
-    return path === undefined ? undefined : said(await run(path, args, env));
+    return path === undefined ? undefined : outputOf(await run(path, args, env));
   };
   return {
     program,
@@ -40,7 +40,7 @@ export const createGh = (source: Readonly<Record<string, string | undefined>>): 
   };
 };
 
-// Its tokens come from its own store alone: those of the environment are looked at before, and for their own hosts.
+// Without token variables, so that gh answers from its own store only; tokens from the environment are read elsewhere.
 const environment = (source: Readonly<Record<string, string | undefined>>): Environment => {
   const login = Object.entries(loginEnvironment(source)).filter(
     ([name]) => !/_TOKEN$|^GH_HOST$/.test(name),
@@ -63,11 +63,11 @@ const run = (path: string, args: readonly string[], env: Environment): Promise<E
     },
   );
 
-const said = ({ code, stdout, stopped }: Execution): string | undefined => {
+const outputOf = ({ code, stdout, stopped }: Execution): string | undefined => {
   if (stopped === 'timeout') {
     throw new ServiceError(
       'tool_timeout',
-      `gh did not answer within ${ANSWER_MS / 1000} s. See what it waits for (gh auth status), or start the daemon with GH_TOKEN.`,
+      `gh did not answer within ${ANSWER_MS / 1000} s. Check it with \`gh auth status\`, or start the daemon with GH_TOKEN.`,
     );
   }
   return code === 0 ? stdout.toString('utf8').trim() : undefined;
@@ -75,7 +75,7 @@ const said = ({ code, stdout, stopped }: Execution): string | undefined => {
 
 const hostsIn = ({ GH_CONFIG_DIR, XDG_CONFIG_HOME, HOME = '/' }: Environment): string[] => {
   const dir = GH_CONFIG_DIR ?? join(XDG_CONFIG_HOME ?? join(HOME, '.config'), 'gh');
-  // None where nobody logged in with it.
+  // The file is missing if gh has no login.
   const text = orElse(() => readFileSync(join(dir, 'hosts.yml'), 'utf8'), '');
   return [...text.matchAll(/^"?([\w.-]+(?::\d+)?)"?:\s*$/gm)].map(([, host = '']) =>
     host.toLowerCase(),

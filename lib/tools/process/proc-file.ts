@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 let buffer = Buffer.allocUnsafeSlow(16_384);
 
-/** A file of /proc, whose size nobody knows before: read into one buffer, because hundreds are read at a time. */
+/** Reads a file of /proc, whose size is unknown. Reuses one buffer, because hundreds are read in a row. */
 export const readProcFile = (path: string): string => {
   const file = openSync(path, 'r');
   try {

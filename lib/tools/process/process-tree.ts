@@ -19,11 +19,11 @@ const QUIET_MS = 200;
 const ROUND_MS = 20;
 const GIVE_UP_MS = 10_000;
 
-/** By what a run's processes are known, besides the marker in their environment. */
+/** Traces by which a run's processes are recognized, besides the marker in their environment. */
 export interface Traces {
-  /** The run's own worktree: what stands in it with an environment that was cleared is of the run. */
+  /** The run's worktree: a process in it without HOME belongs to the run. */
   dir?: string;
-  /** Who belonged to the run before anything was ended, from `familyOf`: parents are forgotten when they die. */
+  /** The processes before the first kill, from `familyOf`: an orphan's parent is unknown. */
   family?: Family;
 }
 
@@ -33,16 +33,16 @@ export interface Family {
   groups: number[];
 }
 
-/** A process for as long as it lives: its number alone may be somebody else's later. */
+/** A process, with its start time: pids are reused. */
 interface Member {
   pid: number;
   started: number;
 }
 
 /**
- * Kills every process that carries the marker in its environment, what else its traces show, and their descendants,
- * until none is seen for 200 ms. Resolves with how many were killed. A pid alone never decides: it is looked at again
- * before each kill. Where there is no /proc, the groups of the family are killed instead.
+ * Kills every process with the marker in its environment or another trace of the run, and their descendants, until none is
+ * found for 200 ms. Returns how many were killed. Each pid is checked again before it is killed. Without /proc, kills the
+ * process groups of the family instead.
  */
 export const killRun = async (marker: string, traces: Traces = {}): Promise<number> => {
   if (!hasProc()) return killGroups(traces.family);
@@ -63,7 +63,7 @@ export const killRun = async (marker: string, traces: Traces = {}): Promise<numb
 const killGroups = ({ groups }: Family = { members: [], groups: [] }): number =>
   groups.filter((group) => kill(-group)).length;
 
-/** The processes of a run, by what they carry or whose children they are. None where there is no /proc to ask. */
+/** The pids of a run, by its traces and by ancestry. Empty without /proc. */
 export const processesOf = async (marker: string, traces: Traces = {}): Promise<number[]> =>
   ofRun(await readProcesses(), marker, traces);
 
@@ -85,22 +85,22 @@ const ofRun = (rows: readonly ProcessRow[], marker: string, traces: Traces): num
   return rows.filter(({ pid }) => found.has(pid)).flatMap((row) => (hasExited(row) ? [] : row.pid));
 };
 
-// A program may clear its environment and leave its parent (`env -i setsid`, forked twice). No shell of an operator's
-// and no editor lives without HOME, so in a worktree nobody is mistaken for it.
+// A program may clear its environment and leave its parent (`env -i setsid`, forked twice). The operator's shells and
+// editors always have HOME, so they are not mistaken for it.
 const standsIn = (place: string | undefined, at: string | undefined): boolean => {
   if (place === undefined || at === undefined) return false;
   const dir = orElse(() => realpathSync(place), place);
   return `${at}/`.startsWith(`${dir}/`) || at === `${dir} (deleted)`;
 };
 
-/** Who belongs to a run now, its first process given. Ask before the first kill: an orphan's parent is forgotten. */
+/** The processes of a run, given its first one. Call it before the first kill: an orphan's parent is unknown. */
 export const familyOf = async (marker: string, root: number): Promise<Family> => {
   const groups = await groupsBelow(root);
   const rows = (await processesOf(marker)).map(readProcess);
   return { groups, members: rows.filter((row) => row !== undefined) };
 };
 
-/** The process groups of `root` and its descendants, for hosts without /proc; empty where /proc makes it needless. */
+/** The process groups of `root` and its descendants; empty where there is /proc. */
 export const groupsBelow = async (root: number): Promise<number[]> =>
   hasProc() ? [] : descendantGroups(await processTable(), root);
 
@@ -126,7 +126,7 @@ const kill = (pid: number): boolean => {
     process.kill(pid, 'SIGKILL');
     return true;
   } catch {
-    // Gone already, or not ours.
+    // The process has ended or belongs to another user.
     return false;
   }
 };

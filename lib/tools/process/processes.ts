@@ -1,33 +1,35 @@
 import { readdirSync, readlinkSync } from 'node:fs';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { sharedRead } from '../../../store/base/async.ts';
 import { orElse } from '../../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../../store/base/paths.ts';
 import { readProcFile } from './proc-file.ts';
 import { lockLimitOf } from './run-limit.ts';
 
-/** The variable that every process of a run inherits, whatever group or session it moves to. */
+/** The variable that every process of a run inherits, even in another process group or session. */
 export const RUN_VARIABLE = 'DOSSIER_RUN';
 
-/** What /proc says of a process. */
+/** A process as /proc reports it. */
 export interface ProcessRow {
   pid: number;
   ppid: number;
   pgid: number;
-  /** The process that began its session; it may be gone. */
+  /** The leader of its session, which may have ended. */
   sid: number;
-  /** Clock ticks since the machine started: with its number, the process for as long as it lives. */
+  /** Start time in clock ticks since boot; pid and start time identify a process. */
   started: number;
-  /** Its first thread has ended; others may live. */
+  /** Its main thread has ended; other threads may run. */
   zombie: boolean;
-  /** Its limit on file locks, by which runs are known; see `runLimit`. */
+  /** Its limit on file locks, by which runs are recognized; see `runLimit`. */
   limit: number;
-  /** The mark of a run in its environment; undefined where it has none, or may not be read. */
+  /** The run mark in its environment; undefined without one or without permission to read it. */
   mark?: string;
-  /** Where it stands, of one that was left no HOME. */
+  /** The working directory of a process without HOME. */
   homeless_in?: string;
 }
 
-/** Every process of this machine, read one after the other; empty where there is no /proc. Who asks at once shares them. */
+/** Every process of this machine; empty without /proc. Concurrent calls share one read. */
 export const readProcesses = sharedRead(async (): Promise<readonly ProcessRow[]> => {
   const rows: ProcessRow[] = [];
   let since = performance.now();
@@ -45,10 +47,10 @@ export const readProcesses = sharedRead(async (): Promise<readonly ProcessRow[]>
 
 const LONGEST_STEP_MS = 5;
 
-/** One process; undefined when it is gone. */
+/** One process; undefined if it has ended. */
 export const readProcess = (pid: number): ProcessRow | undefined => {
   const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
-  // The name in brackets may itself hold brackets and spaces.
+  // The name in parentheses may itself contain parentheses and spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, ...numbers] = fields;
   const [ppid, pgid, sid] = numbers.map(Number);
@@ -63,16 +65,16 @@ export const readProcess = (pid: number): ProcessRow | undefined => {
 };
 
 const STARTED = 19;
-/** Where its program, its arguments and its environment lie: other places as soon as it runs another program. */
+/** Addresses of its code, arguments and environment, which change when it executes another program. */
 const [CODE, ARGUMENTS, ENVIRONMENT, ENVIRONMENT_END] = [23, 45, 47, 48] as const;
 
 interface Traits extends Pick<ProcessRow, 'limit' | 'mark'> {
-  /** Where it is read where it stands, of one that was left no HOME. */
+  /** The /proc directory of a process without HOME. */
   homeless?: string;
 }
 
-// What a process is known by is read once for each program that it runs: its environment is the one that was begun with, and
-// a limit is lowered before the program is that it is for. Where it stands may change.
+// Traits are read once for each program that a process executes: /proc shows the initial environment, and the limit is set
+// before the program starts. Only the working directory changes.
 const images = new Map<number, { image: string; traits: Traits }>();
 
 const traitsOf = (pid: number, fields: readonly string[], zombie: boolean): Traits => {
@@ -82,17 +84,17 @@ const traitsOf = (pid: number, fields: readonly string[], zombie: boolean): Trai
   if (known?.image === image) return known.traits;
   const limit = lockLimitOf(pid) ?? Number.POSITIVE_INFINITY;
   const traits = { limit, ...environmentOf(pid, zombie) };
-  // 0 and 1 are what is told of a program that is not ours to see; a thread of the kernel has none.
+  // The kernel reports 0 or 1 for programs that this user may not inspect, and 0 for kernel threads.
   const isSeen = places.every((place) => Number(place) > 1) || places[0] === '0';
   if (isSeen && !zombie) images.set(pid, { image, traits });
   return traits;
 };
 
-// The environment of a process whose first thread has ended is read by another of its threads.
+// If the main thread has ended, the environment is read from another thread.
 const environmentOf = (pid: number, zombie: boolean): Pick<Traits, 'mark' | 'homeless'> => {
   const place = zombie ? `/proc/${pid}/task/${threadsOf(pid).at(-1) ?? pid}` : `/proc/${pid}`;
   const environ = orElse(() => readProcFile(`${place}/environ`), undefined);
-  // Not ours to read, or a thread of the kernel, which stands nowhere.
+  // Without permission, or a kernel thread.
   if (environ === undefined) return {};
   const entries = environ.split('\0');
   const mark = entries.find((entry) => entry.startsWith(MARK))?.slice(MARK.length);
@@ -105,7 +107,7 @@ const environmentOf = (pid: number, zombie: boolean): Pick<Traits, 'mark' | 'hom
 
 const MARK = `${RUN_VARIABLE}=`;
 
-/** Whether the process has a descriptor that leads there. Threads may have tables of their own: `every` looks at all. */
+/** Whether a process holds a descriptor of `target`. With `every`, checks the table of each thread. */
 export const holdsFile = (pid: number, target: string, every: boolean): boolean => {
   const places = every
     ? threadsOf(pid).map((tid) => `/proc/${pid}/task/${tid}/fd`)
@@ -122,12 +124,12 @@ const numbersIn = (place: string): number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-// What cannot be read is gone, or not ours to read.
+// Empty for a process that has ended or may not be read.
 const namesIn = (place: string): string[] => orElse(() => readdirSync(place), []);
 
 const attempt = (read: () => string): string => orElse(read, '');
 
-/** Whether all of its threads have ended, and only its parent has not heard of it. */
+/** Whether all threads of a process have ended and it waits to be reaped. */
 export const hasExited = ({ pid, zombie }: Pick<ProcessRow, 'pid' | 'zombie'>): boolean =>
   zombie && threadsOf(pid).every((tid) => tid === pid || threadHasEnded(pid, tid));
 
@@ -137,8 +139,8 @@ const threadHasEnded = (pid: number, tid: number): boolean => {
 };
 
 /**
- * Whether a process may write and call as the daemon's user, or as root: one of its users is that, or it has a capability.
- * True where nobody can say.
+ * Whether a process can act as the daemon's user or as root: one of its user ids matches, or it has a capability. True if
+ * its status cannot be read.
  */
 export const mayActAsUs = (pid: number): boolean => {
   const status = attempt(() => readProcFile(`/proc/${pid}/status`));
@@ -147,7 +149,7 @@ export const mayActAsUs = (pid: number): boolean => {
   return users.some((uid) => uid === 0 || uid === process.getuid?.());
 };
 
-/** These processes and all that descend from them. */
+/** These pids and all their descendants. */
 export const descendants = (
   rows: readonly Pick<ProcessRow, 'pid' | 'ppid'>[],
   roots: readonly number[],
@@ -159,8 +161,34 @@ export const descendants = (
   return found;
 };
 
-/** This moment in clock ticks since the machine started, as processes are stamped; undefined where there is no /proc. */
+/** The current time in clock ticks since boot; undefined without /proc. */
 export const ticksNow = (): number | undefined => {
   const [uptime] = attempt(() => readProcFile('/proc/uptime')).split(' ');
   return uptime === undefined || uptime === '' ? undefined : Math.floor(Number(uptime) * 100);
+};
+
+interface ProcessIn {
+  pid: number;
+  /** The name of its program. */
+  name: string;
+}
+
+/**
+ * The processes of any run, also of a previous daemon, whose working directory is `directory` or below it. Empty without
+ * /proc.
+ */
+export const processesIn = async (directory: string): Promise<ProcessIn[]> => {
+  const names = await readdir('/proc').catch(() => []);
+  const pids = names.filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(pids.map((pid) => processIn(pid, directory)));
+  return found.filter((one) => one !== undefined);
+};
+
+const processIn = async (pid: string, directory: string): Promise<ProcessIn | undefined> => {
+  const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+  if (!isAtOrBelow(cwd, directory)) return undefined;
+  const environ = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+  if (!environ.split('\0').some((each) => each.startsWith(`${RUN_VARIABLE}=`))) return undefined;
+  const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '');
+  return { pid: Number(pid), name: name.trimEnd() };
 };

@@ -1,55 +1,57 @@
-import { ticksNow } from './processes.ts';
-import { createReaper, type Reaper } from './reaper.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readProcess, ticksNow } from './processes.ts';
 
-/** A program of the daemon's, by what its processes are known. */
+/** A program that the daemon starts, and the traces of its processes. */
 interface NewRun {
-  /** In the environment of each of its processes. */
+  /** Set in the environment of each of its processes. */
   marker: string;
-  /** A directory that is this run's alone. */
+  /** A directory used by this run only. */
   dir?: string;
-  /** Whether it has the machine's loopback, and with it the way to the API. */
+  /** Whether it has host loopback, and so can reach the API. */
   loopback: boolean;
-  /** Whether a sandbox keeps it from the workspace's files; nothing outlives it unseen then. */
+  /** Whether a sandbox keeps it from the workspace's files; then no process outlives it unseen. */
   sandboxed: boolean;
 }
 
 export interface ProcessRun extends NewRun {
   /** Milliseconds since the epoch. */
   readonly started_at: number;
-  /** The same in clock ticks since the machine started, as processes are stamped; 0 where there is no /proc. */
+  /** The same in clock ticks since boot; 0 without /proc. */
   readonly ticks: number;
 }
 
-/** What is left of a run whose program has ended: known to be of it, or perhaps. */
+/** Processes that outlive the program of their run. */
 export interface LeftProcesses {
   run: ProcessRun;
+  /** False if they may belong to another process of the operator. */
   sure: boolean;
-  /** Number and name of each process. */
+  /** Pid and name of each process. */
   processes: string[];
 }
 
-/** Every program that the daemon started for a provider, a set-up, a language server, a probe or a try-out. */
+/** The programs that the daemon started: providers, setup steps, language servers, probes. */
 export interface Runs {
-  /** One entry a program, so one marker may be there twice. It stays while something that may be of it is alive. */
+  /** One entry per program, so a marker may occur twice. An entry stays while a process that may belong to it runs. */
   readonly live: ReadonlySet<ProcessRun>;
-  /** Who gets the orphans of what is started. */
+  /** The process that adopts orphans. */
   readonly reaper: Reaper;
-  /** Puts a program in, before it is started. */
+  /** Adds a program before it is started. */
   enter(run: NewRun): ProcessRun;
-  /** Takes it out, once nothing of it is alive. */
+  /** Removes a program once none of its processes runs. */
   leave(run: ProcessRun): void;
   /**
-   * Calls `heard` whenever one was put in, before it is started, and whenever one was taken out. Where it throws of one
-   * that was put in, that one does not start.
+   * Calls `heard` when a program is added, before it starts, and when one is removed. If `heard` throws for a program that
+   * is added, that program does not start.
    */
   follow(heard: () => void): void;
-  /** Says that something outlived its program, to whoever asked with `onLeft`. */
+  /** Reports processes that outlived their program to the listeners of `onLeft`. */
   tellLeft(left: LeftProcesses): void;
-  /** Answers how to hear no more. */
+  /** Returns a function that removes the listener. */
   onLeft(heard: (left: LeftProcesses) => void): () => void;
 }
 
-/** The table of what runs. In memory: a restarted daemon begins with an empty one. */
+/** Creates the table of running programs. It is in memory: a restarted daemon begins with an empty one. */
 export const createRuns = (): Runs => {
   const live = new Set<ProcessRun>();
   const followers: (() => void)[] = [];
@@ -88,7 +90,39 @@ export const createRuns = (): Runs => {
   };
 };
 
-/** Every program of a run that is alive, whatever it was started for. */
+/** A service with the table of running programs. */
 export interface WithRuns {
   readonly runs: Runs;
 }
+
+/** The pid of the process that adopts orphans of this one: init, or the nearest subreaper. */
+type Reaper = () => Promise<number | undefined>;
+
+/** Finds the reaper on the first call by leaving an orphan, and again once that reaper has ended. Undefined without /proc. */
+const createReaper = (): Reaper => {
+  let known: Promise<{ pid: number; started: number } | undefined> | undefined;
+  return async () => {
+    const before = await known;
+    if (before === undefined || readProcess(before.pid)?.started !== before.started)
+      known = findReaper();
+    return (await known)?.pid;
+  };
+};
+
+const findReaper = async (): Promise<{ pid: number; started: number } | undefined> => {
+  const child = spawn('/bin/sh', ['-c', ORPHAN], { stdio: ['pipe', 'pipe', 'ignore'] });
+  child.stdin.on('error', () => undefined);
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    said += chunk.toString('latin1');
+  });
+  const closed = once(child, 'close').catch(() => undefined);
+  // The shell has ended, so the orphan now reports its new parent.
+  child.once('exit', () => child.stdin.end('go\n'));
+  await closed;
+  const pid = Number(said.slice(said.lastIndexOf(')') + 2).split(' ')[1]);
+  const row = pid > 0 ? readProcess(pid) : undefined;
+  return row && { pid, started: row.started };
+};
+
+const ORPHAN = 'exec 3<&0; (read -r go <&3; read -r stat </proc/self/stat; echo "$stat") &';

@@ -6,7 +6,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { settlesWithin } from '../../../store/base/async.ts';
 import { inCgroup, removeCgroup } from './cgroups.ts';
 import type { Environment } from './environment.ts';
-import { leaveOnceGone } from './outlive.ts';
+import { removeOnceExited } from './orphans.ts';
 import { type Family, familyOf, killRun, type Traces } from './process-tree.ts';
 import { RUN_VARIABLE } from './processes.ts';
 import { underLimit } from './run-limit.ts';
@@ -18,42 +18,42 @@ const TAIL_BYTES = 4096;
 const LINE_CHARS = 1 << 20;
 
 export interface ProgramSpec {
-  /** The program and its arguments; no shell ever sees them. */
+  /** The program and its arguments, started without a shell. */
   argv: readonly string[];
   cwd: string;
   env: Environment;
-  /** Unique to the run; write it down before starting, so that a restarted daemon can sweep by it. */
+  /** Unique to the run. Record it before starting, so that a restarted daemon can find the processes by it. */
   marker: string;
-  /** A directory that is this run's alone: what stays in it when the program has gone is ended, too. */
+  /** A directory used by this run only: processes that stay in it after the program has ended are killed. */
   own_dir?: string;
-  /** Where it is entered from before its start until nothing of it is alive. */
+  /** The table that lists it from before its start until its last process has ended. */
   runs: Runs;
-  /** Whether it has the machine's loopback: only a sandbox with a network of its own takes that away. */
+  /** Whether it has host loopback; false only in a sandbox with a network namespace of its own. */
   loopback: boolean;
-  /** Whether a sandbox keeps it from the workspace's files; false where nobody says so. */
+  /** Whether a sandbox keeps it from the workspace's files; default false. */
   sandboxed?: boolean;
-  /** The program is ended when it writes nothing for so long. */
+  /** Idle limit: the program is ended after so long without output. */
   idle_ms?: number;
-  /** The program is ended when it goes on for so long, the time not counted in which it may be silent for ever. */
+  /** Time limit of the whole program; time without an idle limit does not count. */
   wall_ms?: number;
-  /** The program is ended when it has written more, both streams together. */
+  /** Output limit, both streams together. */
   output_bytes?: number;
-  /** Whole lines of standard output, without their end; a line beyond 1 MiB arrives in pieces. */
+  /** Called with whole lines of standard output, without their newline; a line beyond 1 MiB arrives in pieces. */
   onLine?: (line: string) => void;
   onBytes?: (chunk: Buffer) => void;
   onErrorBytes?: (chunk: Buffer) => void;
-  /** Asked for what was out of sight, with the last words of a program that failed by itself. */
+  /** Given the end of stderr of a failed program, returns paths in it that the sandbox hides. */
   unseen?: (tail: string) => readonly string[];
-  /** What ends with it: `exited` waits for that. */
+  /** Closes what belongs to the program, for example its network; `exited` waits for it. */
   close?: () => Promise<void>;
 }
 
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** The last 4 kB of standard error, or why the program could not be started. */
+  /** The last 4 kB of standard error, or the error of a program that could not be started. */
   stderr_tail: string;
-  /** Paths in its last words that are there, and that the sandbox does not show. */
+  /** Existing paths in the end of stderr that the sandbox hides. */
   unseen?: readonly string[];
   ended_by: 'itself' | 'caller' | 'idle_limit' | 'wall_limit' | 'output_limit' | 'not_started';
 }
@@ -61,18 +61,18 @@ export interface Exit {
 export interface Program {
   readonly pid: number | undefined;
   readonly stdin: Writable;
-  /** For the caller to read when there is neither `onLine` nor `onBytes`. */
+  /** Read by the caller if there is neither `onLine` nor `onBytes`. */
   readonly stdout: Readable;
-  /** Never rejects. When it has settled, no process of the run is alive that can be found and ended. */
+  /** Never rejects. Settles after every process of the run that can be found has ended. */
   readonly exited: Promise<Exit>;
   /** The last 4 kB of standard error so far. */
   stderr(): string;
   /**
-   * Starts the idle limit anew with another length; without one the program may be silent for ever, and its whole time
-   * is not counted unless `counts` says so.
+   * Restarts the idle limit with another length. Without one there is no idle limit, and the time does not count towards
+   * the time limit unless `counts` is true.
    */
   idle(ms?: number, counts?: boolean): void;
-  /** Ends the whole process tree: SIGTERM, after 2 s SIGKILL, then whatever still carries the marker. */
+  /** Ends the process tree: SIGTERM, after 2 s SIGKILL, then SIGKILL for every other process of the run. */
   end(): Promise<Exit>;
 }
 
@@ -89,7 +89,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // A program that closes its input early says so by its exit, not by EPIPE.
+  // Ignore EPIPE: the exit of the program tells why it closed its input.
   child.stdin.on('error', () => undefined);
 
   const gone = departure(child);
@@ -100,7 +100,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
   const tail = keepTail(stderr, spec.onErrorBytes);
   listen(stdout, spec);
 
-  // Unread output of a raw pipe stays for its reader, and holds nothing up.
+  // Without a listener, unread output stays in the pipe for its reader; do not wait for it.
   const heard = spec.onLine ?? spec.onBytes;
   const drained = Promise.all([finished(stderr), heard ? finished(stdout) : once(child, 'close')]);
   drained.catch(() => undefined);
@@ -109,7 +109,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
     await settlesWithin(drained, DRAIN_MS);
     const traces = tracesOf(spec, child, stop.family);
     await killRun(spec.marker, traces);
-    await leaveOnceGone(spec.runs, run, traces);
+    await removeOnceExited(spec.runs, run, traces);
     await removeCgroup(spec.marker);
     await spec.close?.();
     const { code, signal, error } = exit;
@@ -126,7 +126,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
   return { ...streams, exited, idle: limits.idle, end };
 };
 
-// Not for a program that is not there: whoever starts it says so.
+// A missing program is not wrapped, so that spawn reports it.
 const ofRun = ({ argv, marker }: ProgramSpec, env: Environment): readonly string[] => {
   const limited = underLimit(argv, marker, env);
   return limited === argv ? argv : inCgroup(marker, limited);
@@ -141,7 +141,7 @@ interface Departure {
   error?: Error;
 }
 
-// 'exit', not 'close': a grandchild that keeps the pipe open would hold 'close' back for ever.
+// 'exit', not 'close': a grandchild that keeps the pipe open would delay 'close' for ever.
 const departure = (child: Child): Promise<Departure> =>
   new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
@@ -188,13 +188,13 @@ const stopper = (child: Child, gone: Promise<Departure>, marker: string): Stoppe
 const hasLeft = (child: Child): boolean =>
   child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
 
-// Only while the leader is there is its number surely that of our group.
+// The pid of the leader is surely that of the group only while the leader lives.
 const signalGroup = (child: Child, signal: NodeJS.Signals): void => {
   if (child.pid === undefined || hasLeft(child)) return;
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // Gone in this very moment.
+    // The process has just ended.
   }
 };
 
@@ -258,7 +258,7 @@ const metered = (source: Readable, count: (chunk: Buffer) => boolean): Readable 
       done(null, count(chunk) ? chunk : undefined);
     },
   });
-  // A broken pipe is the end of the output; the exit code tells the rest.
+  // A broken pipe ends the output; the exit code tells why.
   pipeline(source, meter).catch(() => meter.end());
   return meter;
 };

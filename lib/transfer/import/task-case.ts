@@ -2,7 +2,7 @@ import { idOfText } from '../../../store/base/names.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/front-matter/problem.ts';
 import type { CaseMatter } from '../../../store/records/case.ts';
-import { shorten } from '../../text/shorten.ts';
+import { shorten } from '../../text/wording.ts';
 import { type SourceTask, type TaskSource, type TaskState, wellFormed } from './task-source.ts';
 
 /** The Work item of a task. */

@@ -10,7 +10,7 @@ import { type Restored, restore } from '../../code/snapshots/restore.ts';
 import { dropSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import type { WithLog } from '../../log.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/wording.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { putGitFiles } from '../../tools/git/write/git-files.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';

@@ -23,8 +23,7 @@ import {
 import { conflictDiff, unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import { isAncestor } from '../../tools/git/read/ancestry.ts';
-import { currentBranch, headCommit } from '../../tools/git/read/repository.ts';
+import { currentBranch, headCommit, isAncestor } from '../../tools/git/read/repository.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { awaitRebase, type RebaseState, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { TurnNeeds } from '../sessions/live/needs.ts';

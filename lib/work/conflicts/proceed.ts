@@ -15,7 +15,7 @@ import { toFile } from '../../code/worktrees/rebase/conflict-words.ts';
 import { CONFLICT } from '../../code/worktrees/rebase/under-way.ts';
 import { type Unmerged, unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/wording.ts';
 import { commitOf, headCommit } from '../../tools/git/read/repository.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { putMessage } from '../../tools/git/write/git-files.ts';

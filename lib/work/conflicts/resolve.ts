@@ -3,7 +3,7 @@ import type { Session } from '../../../store/records/session.ts';
 import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
-import type { ModelChoice } from '../../agents/choice.ts';
+import type { ModelChoice } from '../../agents/model-choice.ts';
 import { checkState } from '../../code/worktrees/inspect/state.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
 import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/worktrees/rebase/under-way.ts';

@@ -14,7 +14,7 @@ import {
   readSnapshot,
   type TaggedSnapshot,
 } from '../../../store/worktrees/snapshots.ts';
-import { isTokenOf } from '../../agents/token.ts';
+import { isTokenOf } from '../../agents/mcp-access.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import { badField, orNotFound, ServiceError } from '../../errors.ts';
 import { checkMemoryName, type MemoryFile } from './case-memory.ts';

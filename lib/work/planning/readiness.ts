@@ -12,7 +12,7 @@ import { adviceFor, stateOf } from '../../code/worktrees/inspect/state.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import { rebaseUnderWay } from '../../code/worktrees/rebase/under-way.ts';
 import type { WithConfig } from '../../config.ts';
-import { counted } from '../../text/counted.ts';
+import { counted } from '../../text/wording.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { isClosed } from '../cases/moves.ts';
 import { listChecklist } from '../proof/checklist.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { misfitsOf } from '../../../lib/agents/question-answer.ts';
+import { validateAnswer } from '../../../lib/agents/question-answer.ts';
 import type { AnswerContent, QuestionField } from '../../../store/records/question.ts';
 
 type Value = AnswerContent[string];
@@ -11,7 +11,7 @@ const field = (rest: Partial<QuestionField>): QuestionField => ({
 });
 
 const of = (rest: Partial<QuestionField>, a: Value): string | undefined =>
-  misfitsOf([field(rest)], { a })[0]?.message;
+  validateAnswer([field(rest)], { a })[0]?.message;
 
 const AB = { options: [{ value: 'x' }, { value: 'y' }] };
 
@@ -58,15 +58,15 @@ describe('the answer to a question', () => {
 
   it('has what is required, and nothing else', () => {
     const fields = [field({ name: 'a/b', required: true }), field({ name: 'c~' })];
-    assert.deepEqual(misfitsOf(fields, { constructor: 'x' }), [
+    assert.deepEqual(validateAnswer(fields, { constructor: 'x' }), [
       { path: '/content/a~1b', message: 'is required' },
       { path: '/content/constructor', message: 'is unknown: one of a/b, c~ is expected' },
     ]);
-    assert.deepEqual(misfitsOf(fields, { 'a/b': '' }), []);
-    assert.deepEqual(misfitsOf([field({ name: 'toString', required: true })], {}), [
+    assert.deepEqual(validateAnswer(fields, { 'a/b': '' }), []);
+    assert.deepEqual(validateAnswer([field({ name: 'toString', required: true })], {}), [
       { path: '/content/toString', message: 'is required' },
     ]);
-    assert.deepEqual(misfitsOf([], {}), []);
-    assert.match(misfitsOf([], { a: 1 })[0]?.message ?? '', /nothing is expected/);
+    assert.deepEqual(validateAnswer([], {}), []);
+    assert.match(validateAnswer([], { a: 1 })[0]?.message ?? '', /nothing is expected/);
   });
 });

@@ -1,7 +1,7 @@
 import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import type { WorktreeBase } from '../../../../store/records/worktree.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { counted } from '../../../text/counted.ts';
+import { counted } from '../../../text/wording.ts';
 import { chooseBase, describeCommit } from '../../../tools/git/read/base.ts';
 import type { Repository } from '../../../tools/git/read/repository.ts';
 import { status } from '../../../tools/git/read/status.ts';

@@ -5,9 +5,8 @@ import type { Store } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import { inWorktreeTurn, whatIsAt, worktreesHome } from '../../../../store/worktrees/worktrees.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
-import { mergeBase } from '../../../tools/git/read/ancestry.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
-import { headCommit } from '../../../tools/git/read/repository.ts';
+import { headCommit, mergeBase } from '../../../tools/git/read/repository.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 import {
   type AddedWorktree,

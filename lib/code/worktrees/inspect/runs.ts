@@ -1,8 +1,5 @@
 import { type FilePatch, filesOf, patched } from '../../../text/patch.ts';
-import {
-  type NamedInSettings,
-  namedInSettings,
-} from '../../../tools/git/read/named-in-settings.ts';
+import { type NamedInSettings, namedInSettings } from '../../../tools/git/read/config-programs.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 import { type Contents, runsWhen } from '../../snapshots/runs-when.ts';
 

@@ -1,7 +1,7 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { blobOf } from '../../../tools/git/read/working-files.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
-import { nulls, onDisk } from '../../../tools/git/run/index-file.ts';
+import { nulls, onDisk } from '../../../tools/git/run/index-copy.ts';
 import type { Unmerged } from './unmerged.ts';
 
 /** Lines of a file that still begin a conflict, end one, or divide it. */

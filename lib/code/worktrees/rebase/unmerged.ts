@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { blobOf } from '../../../tools/git/read/working-files.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
-import { nulls, onDisk, onIndexFile } from '../../../tools/git/run/index-file.ts';
+import { nulls, onDisk, onIndexFile } from '../../../tools/git/run/index-copy.ts';
 import type { WorktreeSnapshot } from '../../snapshots/snapshot.ts';
 
 /** One version of a file in conflict. */

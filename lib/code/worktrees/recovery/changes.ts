@@ -13,9 +13,8 @@ import {
 } from '../../../../store/worktrees/worktree-changes.ts';
 import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
-import { untilNoGit } from '../../../tools/git/run/at-work.ts';
-import { removeIfDead } from '../../../tools/git/run/dead-lock.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
+import { removeIfDead, untilNoGit } from '../../../tools/git/run/stale-lock.ts';
 import { removeEntries } from '../../../tools/git/write/worktree-entry.ts';
 import { stateOf } from '../inspect/state.ts';
 import { findWorktree } from '../read.ts';

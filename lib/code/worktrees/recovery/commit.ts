@@ -2,12 +2,11 @@ import { messageOf } from '../../../../store/base/attempt.ts';
 import { shellQuoted } from '../../../../store/base/text.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { whyLeftOut } from '../../../tools/git/read/left-out.ts';
 import { parseStatus, STATUS } from '../../../tools/git/read/status.ts';
 import type { Git, GitAt } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import { inTheMiddle } from '../../../tools/git/write/commit.ts';
-import { commitFiles } from '../../../tools/git/write/commit-files.ts';
+import { commitFiles, whyLeftOut } from '../../../tools/git/write/commit-files.ts';
 import { changedSinceStart } from '../../snapshots/work-start.ts';
 
 interface Wanted {

@@ -1,6 +1,6 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { ServiceError } from '../../../errors.ts';
-import { counted } from '../../../text/counted.ts';
+import { counted } from '../../../text/wording.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import { type SubmoduleWork, submoduleWork } from '../../../tools/git/read/submodules.ts';

@@ -10,7 +10,7 @@ import {
   listWorktrees,
   removeLinkedWorktree as removeFromGit,
 } from '../../../tools/git/write/worktree.ts';
-import { processesIn } from '../../../tools/process/processes-in.ts';
+import { processesIn } from '../../../tools/process/processes.ts';
 import { reasonFor } from '../create/name.ts';
 import { adviceFor, stateOf } from '../inspect/state.ts';
 import type { WithLeaving } from '../leaving.ts';

@@ -9,7 +9,7 @@ import { filesOf } from '../../../text/patch.ts';
 import type { GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import { cleanEnvironment } from '../../../tools/process/environment.ts';
-import { syncDisk } from '../../../tools/process/sync-disk.ts';
+import { syncDisk } from '../../../tools/process/system-programs.ts';
 import type { WorktreeDiff } from '../inspect/diff.ts';
 
 /** Of more files, the whole file system is synced at once: that takes less time than one by one. */

@@ -19,7 +19,7 @@ import {
   whatIsAt,
 } from '../../../../store/worktrees/worktrees.ts';
 import type { WithLog } from '../../../log.ts';
-import { someOf } from '../../../text/some-of.ts';
+import { someOf } from '../../../text/wording.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import { unpin } from '../../turn-repository/pins.ts';

@@ -1,25 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { invalidState } from '../../../errors.ts';
-import { counted } from '../../../text/counted.ts';
+import { counted } from '../../../text/wording.ts';
+import { settingsText } from '../run/config.ts';
 import type { GitAt, GitPlace } from '../run/git.ts';
-import { settingsText } from '../run/settings-files.ts';
 import { commitOf, currentBranch, type Repository, shortName, symbolicRef } from './repository.ts';
 
-/** What new work starts from. */
+/** The commit that new work starts from. */
 export interface Base {
-  /** A branch, where there is one. */
+  /** A branch name if there is one, else what was asked for. */
   name: string;
   commit: string;
-  /** What the operator should know of the choice, each a sentence. */
+  /** Remarks on the choice for the operator, each a sentence. */
   notes: string[];
 }
 
-/** The name that stands for what is checked out now, also where a branch is called so. */
+/** The reserved name for the current checkout, even if a branch has this name. */
 export const CURRENT = 'current';
 
 /**
- * What new work starts from: the base that is named, else the default branch, local unless its upstream is ahead of it. Nothing is
- * fetched. Throws 422 where there is no such branch or commit.
+ * Chooses the named base, else the default branch: the local one unless its upstream is ahead. Fetches nothing. Throws 422 if
+ * there is no such branch or commit.
  */
 export const chooseBase = async (git: GitAt<Repository>, named?: string): Promise<Base> => {
   for (let left = LOOKS; left > 0; left -= 1) {
@@ -29,12 +29,12 @@ export const chooseBase = async (git: GitAt<Repository>, named?: string): Promis
   }
   throw invalidState(
     named === undefined || named === CURRENT
-      ? 'The repository has no commit yet. Make one (git commit --allow-empty -m start will do), then try again.'
-      : `The repository has no branch or commit ${named} to start from.`,
+      ? 'The repository has no commit yet. Create one (for example git commit --allow-empty -m start), then try again.'
+      : `The repository has no branch or commit ${named}. Name another base.`,
   );
 };
 
-// While a gc puts commits and branches elsewhere, another git may find them at neither place for a moment.
+// While a gc packs objects and refs, another git may miss them for a moment.
 const LOOKS = 3;
 const LOOK_AGAIN_MS = 100;
 
@@ -69,7 +69,7 @@ const defaultBase = async (git: GitAt<Repository>): Promise<Base | undefined> =>
   return { ...base, notes: [`For ${here}: \`--base ${CURRENT}\`.`, ...base.notes] };
 };
 
-// As the remote has it; else as git would call it in a new repository, where there is such a branch.
+// The remote's default branch; else the default name of new repositories, if there is such a branch.
 const defaultBranch = async (
   git: GitAt<Repository>,
   current: string | undefined,
@@ -87,8 +87,8 @@ const defaultBranch = async (
 const USUAL = ['main', 'master'];
 
 /**
- * A local branch, or its upstream where the branch is behind it or is not there. Of two that have diverged the local one,
- * with a warning. Undefined where there is neither.
+ * A local branch, or its upstream if the branch is behind it or missing. If they have diverged, the local one with a note.
+ * Undefined without either.
  */
 export const localOrUpstream = async (git: GitAt, branch: string): Promise<Base | undefined> => {
   const [local, upstream] = await Promise.all([
@@ -108,7 +108,7 @@ export const localOrUpstream = async (git: GitAt, branch: string): Promise<Base 
   return { ...here, notes: [note] };
 };
 
-/** The full name of the remote branch that a local one follows, or of that name on origin; undefined where there is none. */
+/** The full name of a branch's upstream, else of the branch of that name on origin; undefined without either. */
 export const upstreamOf = async (git: GitAt, branch: string): Promise<string | undefined> => {
   const ref = `refs/heads/${branch}`;
   const same = `refs/remotes/origin/${branch}`;
@@ -120,12 +120,12 @@ export const upstreamOf = async (git: GitAt, branch: string): Promise<string | u
   return upstream?.startsWith('refs/remotes/') === true ? upstream : onOrigin();
 };
 
-// What a branch follows stands in the repository's own settings: where these name no branch, git need not be asked.
+// Upstreams are in the repository's configuration: if it has no branch section, git need not run.
 const followsNone = (place: GitPlace): boolean =>
   typeof place !== 'string' &&
   /\[\s*(?:branch|include)/i.test(settingsText(place) ?? '[branch') === false;
 
-// Where history was cut off, nothing tells how far they are apart.
+// In a shallow clone the distance may be unknown.
 const distance = async (
   git: GitAt,
   local: string,
@@ -137,7 +137,7 @@ const distance = async (
   return { ahead, behind };
 };
 
-/** The first line of a commit's message, and when it was committed; undefined where the commit is not there. */
+/** The subject and commit date of a commit; undefined if it does not exist. */
 export const describeCommit = async (
   git: GitAt,
   commit: string,

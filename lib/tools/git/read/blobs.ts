@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import { lstat, readFile, readlink } from 'node:fs/promises';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { onDisk } from '../run/index-file.ts';
+import { onDisk } from '../run/index-copy.ts';
 
 export interface StoredFile {
-  /** Read as latin1, byte for byte. */
+  /** Read as latin1. */
   path: string;
   mode: '100644' | '100755' | '120000';
   oid: string;
-  /** All nine bits, of which git itself keeps one. */
+  /** All nine permission bits; git keeps one of them. */
   permissions: number;
 }
 
 /**
- * Stores files in the repository exactly as they are on disk, past every filter and line-ending rule, links as
- * links. What is no file any more (deleted, or a directory now) is left out. Nothing refers to the objects yet.
+ * Stores files as objects exactly as they are on disk, without filters or line-ending conversion; links as links. Skips paths
+ * that are no file any more. No ref points to the objects yet.
  */
 export const storeFiles = async (
   git: GitAt<GitWorktree>,
@@ -23,7 +23,7 @@ export const storeFiles = async (
   if (paths.length === 0) return [];
   const found: FileIn[] = [];
   const input = blobsOf(withFiles(git.place, paths, found));
-  // fast-import takes any number of contents in one process, and is told no names: those need not be text.
+  // fast-import takes any number of blobs in one process and needs no names, which may not be text.
   const lines = (await git.lines(['fast-import', '--quiet'], { input })).values();
   return found.map((file) => ({ ...file, oid: lines.next().value ?? '' }));
 };
@@ -53,7 +53,7 @@ async function* blobsOf(contents: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   }
 }
 
-/** The id that git gives to a content; `width`: how long ids of the repository are. */
+/** The object id of a content; `width` is the length of ids in the repository. */
 export const blobId = (content: Buffer, width: number): string =>
   createHash(width === 40 ? 'sha1' : 'sha256')
     .update(`blob ${content.length}\0`)

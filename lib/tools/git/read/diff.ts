@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { lstat } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { ServiceError } from '../../../errors.ts';
-import type { GitAt, GitWorktree } from '../run/git.ts';
+import type { GitAt, GitWorktree, Setting } from '../run/git.ts';
+
 import {
   FROM_INPUT,
   type IndexListing,
@@ -10,10 +11,9 @@ import {
   onDisk,
   onIndexCopy,
   onListedCopy,
-} from '../run/index-file.ts';
+} from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
-import type { Setting } from '../run/settings.ts';
-import { textAsText } from '../run/text-as-text.ts';
+import { textAsText } from '../run/text-attributes.ts';
 import { knownStages } from './index-stages.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
@@ -31,11 +31,11 @@ export interface DiffSummary {
   deletions: number;
 }
 
-/** One changed file, its name as git writes it for people: quoted where no line can hold it, `{old => new}` when renamed. */
+/** One changed file. Its path is as git prints it: quoted if necessary, `{old => new}` for a rename. */
 export interface ChangedFile {
   path: string;
   what: 'added' | 'deleted' | 'renamed' | 'copied' | 'mode' | 'type' | 'changed';
-  /** Of what is no file any more: the patch has it as deleted. */
+  /** The kind of special file that replaced it; the patch shows it as deleted. */
   now?: SpecialKind;
   /** Lines; null for a binary file. */
   additions: number | null;
@@ -43,17 +43,17 @@ export interface ChangedFile {
 }
 
 interface Diff {
-  /** A patch that `git apply` takes. Bytes: the files decide what encoding its lines have. */
+  /** A patch for `git apply`, as bytes: its lines have the encodings of the files. */
   patch: Buffer;
   summary: DiffSummary;
   changed: ChangedFile[];
-  /** Untracked repositories inside the worktree, into which git does not look, and files that are too large to be read. */
+  /** Untracked nested repositories, and files that are too large to be read. */
   left_out: string[];
 }
 
 /**
- * What the worktree holds now against the commit `base`: committed, staged, unstaged and untracked alike, but not
- * ignored files. Changes nothing, not even the index.
+ * The differences between the worktree and the commit `base`: committed, staged, unstaged and untracked, but not ignored
+ * files. Changes nothing, not even the index.
  */
 export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<Diff> =>
   against(git, base, (commit) =>
@@ -73,7 +73,7 @@ const typed = (file: ChangedFile, special: SpecialFiles): ChangedFile => {
   return now === undefined || file.what !== 'deleted' ? file : { ...file, what: 'type', now };
 };
 
-// Where nobody has to ask what the index says, what is new comes with whether there is anything at all.
+// With cached index stages, one `git status` lists untracked files and tells whether there is any change.
 const onLookedCopy = async <T>(
   git: GitAt<GitWorktree>,
   work: (copy: GitAt<GitWorktree>, listed: Listing) => Promise<T>,
@@ -84,9 +84,9 @@ const onLookedCopy = async <T>(
 };
 
 interface Listing extends IndexListing {
-  /** The commit as which all is: files, index and HEAD. */
+  /** HEAD, if index and files equal it. */
   clean_at?: string | undefined;
-  /** Every tracked file is as the index has it. */
+  /** Every tracked file equals the index. */
   is_added_to_alone?: boolean;
 }
 
@@ -103,10 +103,10 @@ const lookedAt = async (copy: GitAt<GitWorktree>): Promise<Listing> => {
 };
 
 const LOOK = [...STATUS, '--no-ahead-behind', '--no-renames'];
-// What directories held is looked up, and not believed.
+// Read the directories instead of trusting git's cache.
 const NO_CACHE: readonly Setting[] = [['core.untrackedCache', 'false']];
 
-/** git's answer with names as they are, and with those quoted that are not ASCII: the same one where all can be read. */
+/** git's output with raw names, and with non-ASCII names quoted; the same buffer if all names are UTF-8. */
 interface Shown {
   plain: Buffer;
   quoted: Buffer;
@@ -123,11 +123,11 @@ const NOTHING: Shown = { plain: Buffer.alloc(0), quoted: Buffer.alloc(0) };
 
 const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
 
-/** The same patch, of any length, written into an open file. */
+/** Writes the same patch, of any length, into an open file descriptor. */
 export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): Promise<void> =>
   against(git, base, (commit) =>
     onLookedCopy(git, async (copy, listed) => {
-      // Before it writes anything.
+      // Before git writes output, which cannot be taken back.
       const special =
         listed.is_added_to_alone === true ? NO_FILES : await takeOutSpecialFiles(copy);
       await takeIn(copy, listed, special);
@@ -139,7 +139,7 @@ export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): P
 const NO_FILES: SpecialFiles = new Map();
 const LONG_MS = 600_000;
 
-// An id is looked up by the diff itself: only if that fails git is asked whether the commit is why.
+// The diff itself resolves an object id; only if it fails, check whether the commit is missing.
 const against = async <T>(
   git: GitAt<GitWorktree>,
   base: string,
@@ -159,11 +159,11 @@ const baseCommit = async (git: GitAt<GitWorktree>, base: string): Promise<string
   if (commit !== undefined) return commit;
   throw new ServiceError(
     'git_failed',
-    `The repository no longer has the commit ${base} to compare with.`,
+    `The repository no longer has the commit ${base}, so there is no diff.`,
   );
 };
 
-/** How every patch is written, whatever the user's settings for reading diffs are; no driver is run. */
+/** Options of every patch: independent of the user's diff configuration, and without drivers. */
 export const PATCH = [
   '--patch',
   '--binary',
@@ -181,7 +181,7 @@ export const PATCH = [
 
 const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 
-// Untracked files are made known without their content; unmerged ones count as what they hold now. Answers what cannot be.
+// Adds untracked files as intent-to-add and unmerged ones with their current content. Returns the paths that are left out.
 const takeIn = async (
   git: GitAt<GitWorktree>,
   { untracked, unmerged }: IndexListing,
@@ -201,7 +201,7 @@ const takeIn = async (
   return [...left].map(pathText);
 };
 
-// To read one would hold everything up, and nobody reads its patch: a file with a hole costs an agent nothing.
+// A larger file would block the daemon; a sparse file of this size costs an agent nothing.
 const MOST_BYTES = 1024 ** 3;
 
 const isLeft = async (worktree: GitWorktree, path: string): Promise<boolean> => {
@@ -210,7 +210,7 @@ const isLeft = async (worktree: GitWorktree, path: string): Promise<boolean> => 
   return found !== undefined && found.size > MOST_BYTES;
 };
 
-// Somebody may delete a file since it was listed, which git refuses then: the others are taken in.
+// git fails if a listed file was deleted meanwhile: retry with those that exist.
 const addNew = async (git: GitAt<GitWorktree>, paths: readonly string[]): Promise<void> => {
   try {
     await add(git, ['--intent-to-add'], paths);
@@ -231,8 +231,7 @@ const add = async (git: GitAt, how: string[], paths: readonly string[]): Promise
   });
 };
 
-// The numbers come first, a line a file; then, each with a space before it, what is new, gone or renamed; then an empty
-// line and the patch.
+// The output has one numstat line per file, then summary lines that begin with a space, then an empty line and the patch.
 const parseDiff = ({ plain, quoted }: Shown): Omit<Diff, 'left_out'> => {
   const end = quoted.indexOf('\n\n');
   const lines = linesOf({ plain, quoted });
@@ -249,7 +248,7 @@ const parseDiff = ({ plain, quoted }: Shown): Omit<Diff, 'left_out'> => {
   };
 };
 
-// Only a name that is not UTF-8 is quoted here: as it is it would be shown as another one's.
+// Takes the quoted form only of names that are not UTF-8.
 const linesOf = ({ plain, quoted }: Shown): string[] => {
   const instead = headOf(quoted).toString('latin1').split('\n');
   const lines = headOf(plain).toString('latin1').split('\n');
@@ -284,7 +283,7 @@ const KINDS: Record<string, ChangedFile['what']> = {
   copy: 'copied',
 };
 
-// A binary file has dashes for numbers.
+// numstat prints dashes for a binary file.
 const countsIn = (line: string, kinds: ReadonlyMap<string, ChangedFile['what']>): ChangedFile => {
   const [additions = '', deletions = '', ...rest] = line.split('\t');
   const path = rest.join('\t');

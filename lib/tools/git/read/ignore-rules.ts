@@ -5,17 +5,17 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-file.ts';
+import { nulls, onDisk } from '../run/index-copy.ts';
 
-/** The ignore rules of a commit and of the operator, as they were when they were noted. Plain data. */
+/** A snapshot of the ignore rules of a commit and of the operator, as plain data. */
 export interface IgnoreRules {
-  /** Its `.gitignore` files count, and no other ones. */
+  /** The commit whose `.gitignore` files apply. */
   commit: string;
   /** `core.excludesFile` and then `info/exclude`, read as latin1. */
   own: string;
 }
 
-/** Notes the operator's rules, which apply in addition to those of the commit. A file of the worktree is not among them. */
+/** Reads the operator's rules, which apply in addition to those of the commit. Skips files inside the worktree. */
 export const noteIgnoreRules = async (
   git: GitAt<GitWorktree>,
   commit: string,
@@ -28,7 +28,7 @@ export const noteIgnoreRules = async (
 
 const MOST_BYTES = 1_048_576;
 
-// Dotfiles are often links; one into the worktree is written by whoever works there.
+// Dotfiles are often links; a link into the worktree leads to a file that an agent can write.
 const textOf = ({ path: root }: GitWorktree, path: string): string =>
   orElse(() => {
     const real = realpathSync(path);
@@ -37,12 +37,12 @@ const textOf = ({ path: root }: GitWorktree, path: string): string =>
     return counts ? readFileSync(real, 'latin1') : '';
   }, '');
 
-/** Answers which of these directories the rules ignore, where the commit has nothing in them. Names are read as latin1. */
+/** Returns which of these directories are ignored and have no file in the commit. Names are latin1. */
 export type IgnoredDirectories = (paths: readonly string[]) => Promise<ReadonlySet<string>>;
 
 /**
- * Lends `work` the rules. They are read from a copy beside the worktree, whose own `.gitignore` files have no say, so a
- * rule written since ignores nothing.
+ * Runs `work` with the snapshot of the rules, applied in a temporary repository: `.gitignore` files that were changed since
+ * then have no effect.
  */
 export const withIgnoreRules = async <T>(
   git: GitAt<GitWorktree>,
@@ -54,7 +54,7 @@ export const withIgnoreRules = async <T>(
     const { directories, files } = await rulesAt(git, rules.commit);
     const copy = git.at(emptyRepository(dir));
     const probe = `.${randomUUID()}`;
-    // What is in an ignored directory cannot be included again: a name that always is tells of the directory alone.
+    // Files in an ignored directory cannot be re-included, so a re-included probe name is ignored only if its directory is.
     const write = (path: Buffer, text: string): void =>
       writeFileSync(path, `${text}\n!${probe}\n`, 'latin1');
     write(Buffer.from(join(dir, 'git', 'info', 'exclude')), rules.own);
@@ -110,7 +110,7 @@ interface RulesAt {
   files: { path: string; text: string }[];
 }
 
-// A commit that cannot be read any more ignores nothing.
+// A commit that can no longer be read has no rules.
 const rulesAt = async (git: GitAt, commit: string): Promise<RulesAt> => {
   const args = ['ls-tree', '-r', '-t', '-z', '--full-tree', commit];
   const listed = await git.names(args, { max_bytes: MOST_LISTED }).catch(() => []);
@@ -119,7 +119,7 @@ const rulesAt = async (git: GitAt, commit: string): Promise<RulesAt> => {
   for (const line of listed) {
     const [, mode = '', type = '', oid = '', path = ''] = LISTED.exec(line) ?? [];
     if (type === 'tree') directories.add(path);
-    // A link is none to git, either.
+    // git does not follow a linked `.gitignore` either.
     if (mode.startsWith('100') && /^(?:.*\/)?\.gitignore$/s.test(path)) found.push({ path, oid });
   }
   const texts = await blobsOf(git, [...new Set(found.map(({ oid }) => oid))]);
@@ -142,10 +142,30 @@ const blobsOf = async (git: GitAt, oids: readonly string[]): Promise<Map<string,
     const end = stdout.indexOf('\n', at);
     const [oid = '', size = ''] = stdout.toString('latin1', at, end).split(' ');
     at = end + 1;
-    // One that is missing has a word for its size, and nothing after it.
+    // A missing object has the word `missing` instead of a size, and no content.
     if (!/^\d+$/.test(size)) continue;
     found.set(oid, stdout.toString('latin1', at, at + Number(size)));
     at += Number(size) + 1;
   }
   return found;
+};
+
+/** The paths that git ignores; undefined if git refuses to tell, for example for a path in a submodule. */
+export const ignoredPaths = async (
+  git: GitAt<GitWorktree>,
+  paths: readonly string[],
+): Promise<ReadonlySet<string> | undefined> => {
+  if (paths.length === 0) return new Set();
+  // With ./, no path is taken for pathspec magic.
+  const input = paths.map((path) => `./${path}\0`).join('');
+  const { code, stdout } = await git.run(['check-ignore', '-z', '--stdin'], {
+    read: true,
+    input,
+    // The command takes paths, not patterns, and knows no such switch.
+    env: { GIT_LITERAL_PATHSPECS: '0' },
+    ok: [0, 1, 128],
+  });
+  if (code === 128) return undefined;
+  const found = stdout.toString('utf8').split('\0').slice(0, -1);
+  return new Set(found.map((path) => path.replace(/^\.\//, '')));
 };

@@ -5,23 +5,23 @@ import { sha256 } from '../../../../store/base/sha256.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 
-/** An index as it was read. */
+/** The content of an index. */
 export interface StagedIndex {
-  /** Null where there is no file. */
+  /** The file; null if it is missing. */
   bytes: Buffer | null;
   said: Said;
 }
 
 interface Said {
-  /** As `ls-files --stage -v -z` has it. */
+  /** The output of `ls-files --stage -v -z`. */
   stages: Buffer;
-  /** The tree of its files, where that was asked for. It may be gone by now, where no commit has it. */
+  /** The tree of its files, if it was written. An unreferenced tree may have been removed by gc. */
   tree?: string;
 }
 
 /**
- * What an index says, the worktree's own or one in a file: git is asked once for the same bytes. Only of the oldest kind
- * of index, which git still writes: its flags, unlike those of later ones, depend on nothing but these bytes.
+ * Reads the stages of an index, the worktree's own or one in a file. Results are cached by the bytes of the index, only for
+ * index version 2, whose flags depend on nothing else.
  */
 export const stagedIndex = async (
   git: GitAt<GitWorktree>,
@@ -37,11 +37,11 @@ export const stagedIndex = async (
   return { bytes, said };
 };
 
-// git may have read another one, that came after these bytes.
+// git may have read a newer index than these bytes.
 const isStill = async (path: string, bytes: Buffer | null): Promise<boolean> =>
   bytes !== null && (await bytesOf(path))?.equals(bytes) === true;
 
-/** Notes the tree that was written of a copy of the worktree's own index, if that is still what it was before. */
+/** Caches the tree that was written from a copy of the worktree's index, if the index has not changed. */
 export const noteTree = async (
   { place }: GitAt<GitWorktree>,
   { bytes, said }: StagedIndex,
@@ -54,11 +54,11 @@ const MOST_BYTES = 1024 * 1024 * 1024;
 
 const ownPath = ({ git_dir }: GitWorktree): string => join(git_dir, 'index');
 
-/** The same of the worktree's own index where nobody has to ask. */
+/** The stages of the worktree's index if they are cached. */
 export const knownStages = async (git: GitAt<GitWorktree>): Promise<Buffer | undefined> =>
   saidOf(git.place, await bytesOf(ownPath(git.place)))?.stages;
 
-// Of what an agent may have put there instead, a pipe say, nobody waits for the other end.
+// An agent may have replaced the index, for example with a pipe: open it without blocking.
 const bytesOf = async (path: string): Promise<Buffer | null> => {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(unlessAbsent);
   if (file === null) return null;
@@ -67,17 +67,17 @@ const bytesOf = async (path: string): Promise<Buffer | null> => {
   } finally {
     await file.close();
   }
-  throw new ServiceError('git_failed', `${path} is no file. Look at it by hand.`);
+  throw new ServiceError('git_failed', `${path} is not a regular file. Check it by hand.`);
 };
 
-/** What a file says that is not there; any other that cannot be read is told. */
+/** Returns null for a missing file; throws `git_failed` for any other error. */
 export const unlessAbsent = (error: NodeJS.ErrnoException): null => {
   if (error.code === 'ENOENT') return null;
-  const message = `A file of the repository cannot be read: ${error.message}`;
+  const message = `A file of the repository cannot be read: ${error.message}.`;
   throw new ServiceError('git_failed', message, { cause: error });
 };
 
-// The newest last. Those of large repositories are not held: there a run of git is a small part of what is waited for.
+// A cache with the newest entry last. Large indexes are not cached: there, git is a small part of the total time.
 const remembered = new Map<string, Said>();
 const MOST_REMEMBERED = 8;
 const MOST_HELD_BYTES = 1024 * 1024;
@@ -97,7 +97,7 @@ const remember = (key: string, said: Said): void => {
   if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
 };
 
-// The second version. Of a split index the larger part is in a file beside it.
+// Index version 2, and not a split index, whose larger part is in another file.
 const isLasting = ({ git_dir }: GitWorktree, bytes: Buffer): boolean =>
   bytes.length <= MOST_HELD_BYTES &&
   bytes.subarray(0, HEADER.length).equals(HEADER) &&

@@ -1,13 +1,13 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { settingsText } from '../run/config.ts';
 import type { Checkout } from '../run/git.ts';
 import { plainText } from '../run/plain-file.ts';
-import { settingsText } from '../run/settings-files.ts';
 
 /**
- * What git's own files say of a ref, without a run of git: an object, or `ref: <another>`; null: there is no such ref.
- * Undefined is no answer: git is to be asked. First the loose file, then `packed-refs`, as git looks: a gc that moves the
- * ref in between hides it from neither. Whether the object is there, nobody has looked.
+ * Reads a ref from git's files, without running git: an object id, or `ref: <another>`; null if there is no such ref.
+ * Undefined means: ask git. Reads the loose file before `packed-refs`, as git does, so that a gc that packs the ref meanwhile
+ * does not hide it. Does not check that the object exists.
  */
 export const plainRef = (place: Checkout, ref: string): string | null | undefined => {
   const { common_dir } = place;
@@ -15,7 +15,7 @@ export const plainRef = (place: Checkout, ref: string): string | null | undefine
   const path = join(common_dir, ref);
   const loose = plainText(path, REF_BYTES);
   if (loose !== undefined) return LOOSE.exec(loose)?.[1];
-  // A directory, a link, or a file that is there by now.
+  // A directory, a link, or a file created meanwhile.
   return isThere(path) ? undefined : packedRef(common_dir, ref);
 };
 
@@ -34,7 +34,7 @@ const packedRef = (common_dir: string, ref: string): string | null | undefined =
 const PACKED_BYTES = 4 * 1024 * 1024;
 const OBJECT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** The ref that HEAD or another symbolic ref names; null: it names none. Undefined is no answer. */
+/** The ref that HEAD or another symbolic ref points to; null if it points to none. Undefined means: ask git. */
 export const plainTarget = (place: Checkout, name: string): string | null | undefined => {
   if (name !== 'HEAD') {
     const value = plainRef(place, name);
@@ -47,14 +47,14 @@ export const plainTarget = (place: Checkout, name: string): string | null | unde
 const targetIn = (value: string | undefined): string | undefined =>
   value?.startsWith('ref: ') === true ? value.slice('ref: '.length) : undefined;
 
-// As git itself writes it. Anything else git is asked about: where refs are kept otherwise, it names a branch that cannot be.
+// As git writes it. With another ref storage HEAD names an invalid branch, which does not match.
 const PLAIN_HEAD = /^ref: (refs\/heads\/\w[\w/-]*)\n$/;
 const DETACHED = /^(?:[0-9a-f]{40}|[0-9a-f]{64})\n$/;
 
 const headText = ({ git_dir }: Checkout): string =>
   plainText(join(git_dir, 'HEAD'), REF_BYTES) ?? '';
 
-/** Whether HEAD is as git itself writes it. */
+/** Whether HEAD has the form that git writes. */
 export const isPlainHead = (place: Checkout): boolean => plainTarget(place, 'HEAD') !== undefined;
 
 const plainHead = (place: Checkout): string | undefined => {
@@ -68,8 +68,8 @@ const objectAt = (place: Checkout, ref: string | undefined): string | undefined 
 };
 
 /**
- * The commit of HEAD, or of a branch by its name, short or long, in git's own order: where something of that name comes
- * before branches, a tag say, git is asked. Null: there is no such branch; undefined is no answer.
+ * The commit of HEAD or of a branch, by short or full name. Null if there is no such branch. Undefined means: ask git, also
+ * if the name has another meaning that takes precedence, such as a tag.
  */
 export const plainCommit = (place: Checkout, name: string): string | null | undefined => {
   if (name === 'HEAD') return plainHead(place);
@@ -84,11 +84,11 @@ export const plainCommit = (place: Checkout, name: string): string | null | unde
   return objectAt(place, plainRef(place, branch) === null ? `refs/remotes/${name}` : branch);
 };
 
-// Words of ASCII between single slashes: on disk the file has that very name.
+// ASCII words between single slashes: the file on disk has exactly this name.
 const isPlainName = (name: string): boolean =>
   /^\w[\w.-]*(?:\/\w[\w.-]*)*$/.test(name) && !/\.\.|\.lock(?:\/|$)|\.(?:\/|$)/.test(name);
 
-// A repository that keeps its refs otherwise says so in its own settings.
+// A repository with another ref storage declares it in its configuration.
 const keepsFiles = (place: Checkout): boolean =>
   /refstorage/i.test(settingsText(place) ?? 'refstorage') === false;
 

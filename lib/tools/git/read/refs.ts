@@ -1,10 +1,10 @@
 import { type GitAt, repositoryOf } from '../run/git.ts';
 import { readRefLog } from '../write/ref-log.ts';
 
-/** A ref that is not what it was. Its name is read as latin1, byte for byte; a stash is named `refs/stash@{<object>}`. */
+/** A changed ref. Its name is latin1; a stash is named `refs/stash@{<object>}`. */
 export interface RefChange {
   ref: string;
-  /** The object it pointed to; of a symbolic ref the name of another; null: it was not there. */
+  /** The object it pointed to, or the target of a symbolic ref; null if it did not exist. */
   before: string | null;
   after: string | null;
 }
@@ -12,8 +12,8 @@ export interface RefChange {
 const KINDS = ['refs/heads', 'refs/tags', 'refs/notes', 'refs/replace'];
 
 /**
- * The branches, tags, notes, replacements and stashes of a repository, one a line: what fetching changes (`refs/remotes`)
- * and what Dossier keeps (`refs/dossier`) is not among them. One git process, however many there are.
+ * Lists branches, tags, notes, replacements and stashes of a repository, one per line, with one git process. Leaves out
+ * `refs/remotes`, which fetches change, and `refs/dossier`.
  */
 export const listRefs = async (git: GitAt): Promise<Buffer> => {
   const place = repositoryOf(git.place);
@@ -27,7 +27,7 @@ export const STASH = 'refs/stash';
 
 export const stashOf = (oid: string | null): string => `${STASH}@{${oid}}`;
 
-/** What differs between two lists of one repository. */
+/** The differences between two lists of one repository. */
 export const changedRefs = (before: Buffer, after: Buffer): RefChange[] => {
   if (before.equals(after)) return [];
   const [had, has] = [valuesIn(before), valuesIn(after)];
@@ -49,6 +49,6 @@ const valuesIn = (list: Buffer): Map<string, string> => {
   );
 };
 
-/** Whether it is an object: another ref is a symbolic one's value. */
+/** Whether a ref's value is an object id, not the target of a symbolic ref. */
 export const isObject = (value: string | null): value is string =>
   value !== null && /^[0-9a-f]{40,64}$/.test(value);

@@ -1,28 +1,28 @@
-import { entriesIn } from '../run/config-text.ts';
+import { entriesIn } from '../run/config.ts';
 import type { GitAt, GitPlace } from '../run/git.ts';
 
-/** What git's configuration says of remotes. */
+/** The remotes in git's configuration. */
 export interface RemoteSettings {
   /** In the order of the configuration. */
   remotes: ConfiguredRemote[];
   push_default: string | undefined;
-  /** By branch: the remote that it is pushed to. */
+  /** `branch.<name>.pushRemote`, by branch. */
   push_remotes: ReadonlyMap<string, string>;
 }
 
 export interface ConfiguredRemote {
   name: string;
-  /** As it is written; empty where there is none. */
+  /** As configured; empty if missing. */
   url: string;
-  /** As git rewrites it (`insteadOf`). */
+  /** The URL after `insteadOf`. */
   rewritten: string;
-  /** Where it pushes, as it is written; the same as `url` unless it says another. */
+  /** The push URL as configured, else `url`. */
   push_url: string;
-  /** What GitHub's program noted: `base`, or a repository. */
+  /** The value of `gh-resolved`, set by gh: `base`, or a repository. */
   resolved: string | undefined;
 }
 
-/** Reads the remotes of a repository, and asks nobody. */
+/** Reads the configured remotes of a repository, without network access. */
 export const remoteSettings = async (git: GitAt<GitPlace>): Promise<RemoteSettings> => {
   const listing = await git.text(['config', '--list', '-z']);
   const entries = entriesIn(listing).map(({ key, value = '' }) => ({ key, value }));
@@ -34,7 +34,7 @@ export const remoteSettings = async (git: GitAt<GitPlace>): Promise<RemoteSettin
     entries.findLast((entry) => entry.key === key)?.value;
   return {
     remotes: names.map((name) => {
-      // git fetches from the first of several.
+      // git fetches from the first URL.
       const url = entries.find(({ key }) => key === `remote.${name}.url`)?.value ?? '';
       const push_url = entries.find(({ key }) => key === `remote.${name}.pushurl`)?.value ?? url;
       const resolved = last(`remote.${name}.gh-resolved`);
@@ -60,7 +60,7 @@ const rewriteOf = ({ key, value }: Entry): Rewrite[] => {
   return to === undefined || value === '' ? [] : [{ from: value, to }];
 };
 
-// The longest that fits, as git does.
+// The longest match wins, as in git.
 const rewritten = (url: string, rewrites: readonly Rewrite[]): string => {
   const rewrite = rewrites.find(({ from }) => url.startsWith(from));
   return rewrite === undefined ? url : `${rewrite.to}${url.slice(rewrite.from.length)}`;

@@ -1,20 +1,22 @@
+import { lstatSync, realpathSync, type Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { orElse } from '../../../../store/base/attempt.ts';
 import { ServiceError } from '../../../errors.ts';
+import { type ConfigEntry, entriesOfFile, settingsText } from '../run/config.ts';
 import { GitError } from '../run/error.ts';
 import type { Checkout, GitAt, GitPlace, GitSource } from '../run/git.ts';
-import { plainCommit, plainTarget } from './plain-refs.ts';
-import { plainRepository } from './plain-repository.ts';
+import { isPlainHead, plainCommit, plainTarget } from './plain-refs.ts';
 
 export interface Repository extends Checkout {
-  /** The main or linked working directory; the git directory itself where it is bare. */
+  /** The main or linked working tree; the git directory of a bare repository. */
   root: string;
   bare: boolean;
 }
 
 /**
- * The repository that `path` lies in, or undefined. Reads the directory's own `.git`: only for a path that the
- * operator named, never for a worktree that an agent has been in.
+ * The repository that contains `path`, or undefined. Trusts the directory's `.git`: use it only for a path that the operator
+ * named, never for a worktree of an agent.
  */
 export const findRepository = async (
   git: GitSource,
@@ -36,11 +38,11 @@ export const findRepository = async (
   return bare === 'true' ? { root: git_dir, bare: true, git_dir, common_dir } : undefined;
 };
 
-/** The commit that HEAD names, or undefined where nothing was committed yet. */
+/** The commit of HEAD, or undefined if there is none yet. */
 export const headCommit = (git: GitAt<GitPlace>): Promise<string | undefined> =>
   commitOf(git, 'HEAD');
 
-/** The commit that a branch, tag or id names, or undefined. A branch is read where git has written it. */
+/** The commit of a branch, tag or id, or undefined. Reads a branch from git's files where possible. */
 export const commitOf = async (git: GitAt<GitPlace>, name: string): Promise<string | undefined> => {
   if (name === '' || name.includes('\0')) return undefined;
   const { place } = git;
@@ -50,7 +52,7 @@ export const commitOf = async (git: GitAt<GitPlace>, name: string): Promise<stri
   return git.find(args);
 };
 
-/** The same for several names, in their order, with one look. A name that no line can hold names nothing. */
+/** The same for several names, in their order, with one git process. Undefined for a name with a newline. */
 export const commitsOf = async (
   git: GitAt<GitPlace>,
   names: readonly string[],
@@ -61,11 +63,11 @@ export const commitsOf = async (
   return asked.map((_, at) => /^([0-9a-f]{40,64}) commit \d+$/.exec(answers[at] ?? '')?.[1]);
 };
 
-/** The branch that is checked out, without `refs/heads/`; undefined when HEAD is detached. */
+/** The current branch, without `refs/heads/`; undefined if HEAD is detached. */
 export const currentBranch = async (git: GitAt<GitPlace>): Promise<string | undefined> =>
   shortName(await symbolicRef(git, 'HEAD'), 'refs/heads/');
 
-/** The full ref that a symbolic ref names, or undefined. */
+/** The full ref that a symbolic ref points to, or undefined. */
 export const symbolicRef = async (
   git: GitAt<GitPlace>,
   name: string,
@@ -80,7 +82,7 @@ export const branchExists = async (git: GitAt<GitPlace>, branch: string): Promis
   (await checkBranchName(git, branch)) &&
   (await commitOf(git, `refs/heads/${branch}`)) !== undefined;
 
-/** Whether git takes this as the name of a branch. `@{-1}` and the like stand for another name: refused. */
+/** Whether git accepts this as a branch name. False for names that git expands, such as `@{-1}`. */
 export const checkBranchName = async (git: GitSource, branch: string): Promise<boolean> => {
   if (PLAIN.test(branch)) return branch !== 'HEAD';
   if (branch === '' || branch.startsWith('-') || branch.includes('\0')) return false;
@@ -88,10 +90,10 @@ export const checkBranchName = async (git: GitSource, branch: string): Promise<b
   return (await git.at('/').find(args)) === branch;
 };
 
-// Words between single slashes: every git takes them, so it need not be asked.
+// Words between single slashes: every git version accepts them.
 const PLAIN = /^\w[\w-]*(?:\/\w[\w-]*)*$/;
 
-/** A ref without the beginning of its name; undefined where it begins otherwise. */
+/** A ref name without `prefix`; undefined if it has another prefix. */
 export const shortName = (ref: string | undefined, prefix: string): string | undefined =>
   ref?.startsWith(prefix) ? ref.slice(prefix.length) : undefined;
 
@@ -119,6 +121,56 @@ const notARepository = (error: unknown, path: string): undefined => {
 const foreignOwner = (path: string, cause: GitError): ServiceError =>
   new ServiceError(
     'no_repository',
-    `${path} belongs to another user, so git does not open it. If you trust it, run: git config --global --add safe.directory ${path}`,
+    `git refuses to open ${path}: it belongs to another user. If you trust it, run: git config --global --add safe.directory ${path}`,
     { cause },
   );
+
+/**
+ * The repository whose working tree is exactly this directory, without running git. Only for the layout that `git init` and
+ * `git clone` create, owned by this user; undefined means: ask git.
+ */
+export const plainRepository = (directory: string): (Checkout & { root: string }) | undefined =>
+  orElse(() => {
+    const root = realpathSync(directory);
+    const git_dir = join(root, '.git');
+    const place = { git_dir, common_dir: git_dir };
+    const isOurs = [root, git_dir].every((path) => isOwnDirectory(lstatSync(path)));
+    return isOurs && isWhole(git_dir) && isPlainHead(place) && isUsual(place)
+      ? { root, ...place }
+      : undefined;
+  }, undefined);
+
+const isOwnDirectory = (found: Stats): boolean =>
+  found.isDirectory() && found.uid === process.geteuid?.();
+
+const isWhole = (git_dir: string): boolean => {
+  const isLinked = lstatSync(join(git_dir, 'commondir'), { throwIfNoEntry: false }) !== undefined;
+  const dirs = ['objects', 'refs'].map((name) => lstatSync(join(git_dir, name)));
+  return !isLinked && dirs.every((found) => found.isDirectory());
+};
+
+const isUsual = (place: Checkout): boolean =>
+  entriesOfFile(settingsText(place) ?? '[')?.every(isUsualEntry) === true;
+
+const isUsualEntry = ({ key, value }: ConfigEntry): boolean => {
+  if (key === 'core.repositoryformatversion') return value === '0';
+  if (key === 'core.bare') return value === 'false';
+  return key !== 'core.worktree' && !/^(?:include|extensions\.)/.test(key);
+};
+
+/** Whether `commit` equals `of` or is an ancestor of it. False for a commit that the repository does not have. */
+export const isAncestor = async (
+  git: GitAt<GitPlace>,
+  commit: string,
+  of: string,
+): Promise<boolean> => {
+  const args = ['merge-base', '--is-ancestor', commit, of];
+  return (await git.find(args)) !== undefined;
+};
+
+/** The merge base of two commits; undefined if they have no common ancestor. */
+export const mergeBase = (
+  git: GitAt<GitPlace>,
+  one: string,
+  other: string,
+): Promise<string | undefined> => git.find(['merge-base', one, other], { ok: [0, 1] });

@@ -1,17 +1,17 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { orElse } from '../../../../store/base/attempt.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-file.ts';
+import { nulls, onDisk } from '../run/index-copy.ts';
 import { pathText } from '../run/path-text.ts';
 
 export type SpecialKind = 'named pipe' | 'socket' | 'device';
 
-/** By their names, as `pathText` has them. */
+/** Kinds by path, as `pathText` encodes it. */
 export type SpecialFiles = ReadonlyMap<string, SpecialKind>;
 
 /**
- * Does work on a copy of the index that git may refuse for a tracked file that is no file any more: it reads none of
- * these. If it does, they are taken out of the copy, and the work is done again.
+ * Runs `work` on a copy of the index. If it fails because tracked files were replaced by special files, which git does not
+ * read, removes them from the copy and runs `work` again.
  */
 export const pastSpecialFiles = async <T>(
   copy: GitAt<GitWorktree>,
@@ -26,7 +26,7 @@ export const pastSpecialFiles = async <T>(
   }
 };
 
-/** Takes tracked files that are no files any more out of a copy of the index, and answers which. */
+/** Removes tracked files that were replaced by special files from a copy of the index, and returns them. */
 export const takeOutSpecialFiles = async (copy: GitAt<GitWorktree>): Promise<SpecialFiles> => {
   const special = await specialFiles(copy);
   const input = nulls([...special.keys()]);

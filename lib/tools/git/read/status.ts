@@ -1,23 +1,23 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitAt, GitWorktree } from '../run/git.ts';
+import type { GitAt, GitWorktree, Setting } from '../run/git.ts';
+
 import { pathText } from '../run/path-text.ts';
-import type { Setting } from '../run/settings.ts';
 
 export interface FileStatus {
-  /** One that is not UTF-8 is as git quotes it: `"caf\351"`. */
+  /** A path that is not UTF-8 is quoted as git does it: `"caf\351"`. */
   path: string;
   /** Two letters as in `git status --short`, with a dot for unchanged: `.M`, `A.`, `UU`; `??` is untracked. */
   code: string;
-  /** Where a renamed or copied file was before. */
+  /** The former path of a renamed or copied file. */
   from?: string;
-  /** A submodule, or a repository inside the worktree that git does not look into. */
+  /** A submodule or an untracked nested repository. */
   repository: boolean;
 }
 
 interface Entry {
   file: FileStatus;
-  /** The contents that the index has for it, by stage; nothing for untracked files. */
+  /** Its object ids in the index, by stage; empty for untracked files. */
   staged: string[];
 }
 
@@ -30,13 +30,13 @@ export interface WorktreeStatus {
   dirty: boolean;
   files: FileStatus[];
   rebase_in_progress: boolean;
-  /** Submodules were checked out here: they may hold work that this status does not see. */
+  /** Submodules were checked out here; this status does not cover changes in them. */
   has_submodules: boolean;
 }
 
 /**
- * The state of a worktree as git sees it, untracked files one by one. Changes nothing, not even the index. Where the
- * branch has no upstream, it is measured from `from`, which then is told as the upstream; undefined: from nothing.
+ * The state of a worktree, with untracked files listed one by one. Changes nothing, not even the index. A branch without an
+ * upstream is compared with `from`, which is then reported as its upstream.
  */
 export const status = async (
   git: GitAt<GitWorktree>,
@@ -59,7 +59,7 @@ export const status = async (
   return {
     branch: branch === undefined || branch === '(detached)' ? null : branch,
     head: head === undefined || head === '(initial)' ? null : head,
-    // One that is gone is none: there is nothing to measure from.
+    // An upstream that no longer exists has no branch.ab header and counts as none.
     upstream: headers.has('branch.ab') ? (headers.get('branch.upstream') ?? null) : null,
     ahead: Number(ahead),
     behind: Number(behind),
@@ -72,7 +72,7 @@ export const status = async (
   };
 };
 
-// A submodule's own configuration is out of reach of the hardening, so git is kept from going into one.
+// The hardening does not cover a submodule's configuration, so git must not enter submodules.
 export const STATUS = [
   'status',
   '--porcelain=v2',
@@ -86,11 +86,11 @@ export const STATUS = [
 interface ParsedStatus {
   headers: Map<string, string>;
   files: FileStatus[];
-  /** All contents that the index has for these files. */
+  /** All object ids of these files in the index. */
   staged: string[];
 }
 
-/** Reads `status --porcelain=v2 -z`. With `latin1` every byte of a path is one character; else it is as `pathText` has it. */
+/** Parses `status --porcelain=v2 -z`. Paths are latin1, or with `utf8` as `pathText` encodes them. */
 export const parseStatus = (output: Buffer, encoding: 'utf8' | 'latin1'): ParsedStatus => {
   const headers = new Map<string, string>();
   const entries: Entry[] = [];
@@ -105,7 +105,7 @@ export const parseStatus = (output: Buffer, encoding: 'utf8' | 'latin1'): Parsed
   return { headers, files: entries.map((entry) => entry.file), staged };
 };
 
-// Where the contents in the index stand, and where the path begins, by the kind of the line.
+// The field numbers of the object ids and of the path, by kind of line.
 const WORDS: Readonly<Record<string, readonly [staged: number, staged_end: number, path: number]>> =
   {
     '1': [7, 8, 8],

@@ -6,21 +6,21 @@ import { pathText } from '../run/path-text.ts';
 import { stagedIndex } from './index-stages.ts';
 import { status } from './status.ts';
 
-/** What a submodule holds that nothing of its worktree's repository can keep. */
+/** Work in a submodule, which the repository of the worktree cannot preserve. */
 export interface SubmoduleWork {
-  /** From the worktree; of one that is no longer checked out, its name. */
+  /** Relative to the worktree; the name of a submodule that is no longer checked out. */
   path: string;
-  /** How many files of it are not committed. */
+  /** The number of uncommitted files. */
   files: number;
-  /** How many commits of it no remote branch has, nor the base of the worktree; 1000 at most. */
+  /** The number of commits, up to 1000, that are on no remote branch and not in the base of the worktree. */
   commits: number;
-  /** False where git cannot read it: then nobody knows. */
+  /** False if git cannot read the submodule, so that it may contain work. */
   readable: boolean;
 }
 
 /**
- * The submodules of a checkout, and those within them, that hold work. git itself looks into none of them: each is looked
- * into here as a repository of its own, with all that it takes to run nothing which its settings name. Changes nothing.
+ * The submodules of a checkout, nested ones included, that contain work. Reads each as a repository of its own, with the
+ * hardening that keeps programs of its configuration from running. Changes nothing.
  */
 export const submoduleWork = async (git: GitAt, base_commit: string): Promise<SubmoduleWork[]> => {
   const { path: root } = git.place;
@@ -37,14 +37,14 @@ export const submoduleWork = async (git: GitAt, base_commit: string): Promise<Su
   for (const git_dir of repositoriesBelow(modules)) {
     if (seen.has(git_dir)) continue;
     const path = relative(modules, git_dir);
-    // Its settings name the directory that is gone: git would not start without another.
+    // Its configuration names a removed working tree: git needs another to start.
     const place = { git_dir, common_dir: git_dir, path: git_dir };
     found.push(...(await workIn(git.at(place), path)));
   }
   return found.filter(({ files, commits, readable }) => files + commits > 0 || !readable);
 };
 
-/** Whether a look into submodules is worth its while. It misses one that `.gitmodules` does not name. */
+/** Whether there may be submodules. Misses one that `.gitmodules` does not list. */
 export const mayHaveSubmodules = ({ path, git_dir }: GitWorktree): boolean =>
   existsSync(join(path, '.gitmodules')) || existsSync(join(git_dir, 'modules'));
 
@@ -56,7 +56,7 @@ const findCheckedOut = async (
   const paths = lines.flatMap((line) => /^\S 160000 \w+ \d\t(.*)$/s.exec(line)?.[1] ?? []);
   return [...new Set(paths)].flatMap((name) => {
     const path = pathText(name);
-    // Of a name that is no text nobody can say where it is: it cannot be read, and so it is told.
+    // A path that is not UTF-8 cannot be opened: the submodule is reported as unreadable.
     const root = join(git.place.path, path);
     const git_dir = isUtf8(Buffer.from(name, 'latin1')) ? repositoryAt(root) : root;
     if (git_dir === undefined) return [];
@@ -64,7 +64,7 @@ const findCheckedOut = async (
   });
 };
 
-// Where its `.git` leads, as git follows it; an agent may have written anything there, and it is only read.
+// The git directory that `.git` points to. An agent can write it, so the repository is only read.
 const repositoryAt = (root: string): string | undefined => {
   const link = join(root, '.git');
   const found = statSync(link, { throwIfNoEntry: false });
@@ -74,7 +74,7 @@ const repositoryAt = (root: string): string | undefined => {
   return existsSync(git_dir) ? realpathSync(git_dir) : git_dir;
 };
 
-// `known`: the commit that the base of the worktree names. Whoever has that base can have it, too.
+// `known`: the commit of the submodule in the base of the worktree, which need not be preserved.
 const workIn = async (
   git: GitAt<GitWorktree>,
   path: string,
@@ -90,12 +90,12 @@ const workIn = async (
       ...deeper.map((work) => ({ ...work, path: `${path}/${work.path}` })),
     ];
   } catch {
-    // Whatever is wrong with it: what cannot be read is not taken for nothing.
+    // Report an unreadable submodule, which may contain work.
     return [{ path, files: 0, commits: 0, readable: false }];
   }
 };
 
-// Its branches, where it stands, and its newest stash.
+// Counts from its branches, HEAD and the newest stash.
 const commitsOnlyIn = async (git: GitAt, known?: string): Promise<number> => {
   const without = known === undefined ? [] : [known];
   const tips = ['HEAD', 'refs/stash', '--branches', '--not', '--remotes', ...without];
@@ -103,7 +103,7 @@ const commitsOnlyIn = async (git: GitAt, known?: string): Promise<number> => {
   return Number(await git.text(args));
 };
 
-// A submodule's name may hold slashes.
+// A submodule's name may contain slashes.
 const repositoriesBelow = (directory: string): string[] => {
   if (!existsSync(directory)) return [];
   if (existsSync(join(directory, 'HEAD')) && existsSync(join(directory, 'objects')))

@@ -1,18 +1,20 @@
+import { chmodSync, lstatSync } from 'node:fs';
 import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { nulls, onDisk } from '../run/index-file.ts';
+import { nulls, onDisk } from '../run/index-copy.ts';
+import { pathText } from '../run/path-text.ts';
 
-/** A file that differs from what it was before, with what it was then. */
+/** A changed file, with its former state. */
 export interface FileBefore {
-  /** Read as latin1, byte for byte. */
+  /** Read as latin1. */
   path: string;
   letter: string;
-  /** How it was before; mode 000000 when it was not there. */
+  /** Its former mode; 000000 if it did not exist. */
   mode: string;
   oid: string;
 }
 
-/** Removes files, and the directories that this leaves empty. */
+/** Removes files, and directories that become empty. */
 export const removeFiles = async (
   worktree: GitWorktree,
   files: readonly FileBefore[],
@@ -30,8 +32,8 @@ const removeEmptyParents = async (worktree: GitWorktree, path: string): Promise<
 };
 
 /**
- * Writes files as they were. What the index has comes back as git checks it out, with its line endings; what was
- * changed or untracked comes back as the bytes that were there, with its permissions.
+ * Restores files. A file that equals its index entry is checked out by git, with its line endings; a changed or untracked one
+ * gets its former bytes and permissions.
  */
 export const putFiles = async (
   git: GitAt<GitWorktree>,
@@ -66,14 +68,14 @@ interface Wanted {
 export const blobOf = (git: GitAt, oid: string): Promise<Buffer> =>
   git.read(['cat-file', 'blob', oid], { max_bytes: Number.MAX_SAFE_INTEGER });
 
-// A directory that still holds something (ignored files, a repository) stays, and its file is reported as left.
+// A directory that is not empty (ignored files, a repository) stays, and the file is not restored.
 const makeWay = async (worktree: GitWorktree, { path }: FileBefore): Promise<boolean> => {
   await makeParents(worktree, path);
   const found = await lstat(onDisk(worktree, path)).catch(() => undefined);
   return !found?.isDirectory() || removedIfEmpty(onDisk(worktree, path));
 };
 
-// A link in a parent's place would lead the write out of the worktree; it was made since, so it goes.
+// A link in place of a parent directory would lead out of the worktree. It was created since, so it is removed.
 const makeParents = async (worktree: GitWorktree, path: string): Promise<void> => {
   for (const parent of parentsOf(path)) {
     const directory = onDisk(worktree, parent);
@@ -87,12 +89,12 @@ const makeParents = async (worktree: GitWorktree, path: string): Promise<void> =
 const putFile = async (target: Buffer, content: Buffer, permissions?: number): Promise<void> => {
   await unlink(target).catch(unlessGone);
   if (permissions === undefined) return symlink(content, target);
-  // Private from the first moment, and whatever the mask of this process.
+  // Private until its permissions are set, independent of the umask.
   await writeFile(target, content, { flag: 'wx', mode: 0o600 });
   await chmod(target, permissions);
 };
 
-/** The directories above a file, the uppermost first. */
+/** The parent directories of a path, the topmost first. */
 export const parentsOf = (path: string): string[] => {
   const names = path.split('/').slice(0, -1);
   return names.map((_, at) => names.slice(0, at + 1).join('/'));
@@ -106,4 +108,30 @@ const removedIfEmpty = (directory: Buffer): Promise<boolean> =>
 
 const unlessGone = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+};
+
+const READ = 0o400;
+
+/** Restores the owner's read permission on files that git has to read, and returns their paths. */
+export const openUnreadable = async (git: GitAt<GitWorktree>): Promise<string[]> => {
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const paths = new Set(await git.names(args, { max_bytes: MOST_BYTES }));
+  return [...paths]
+    .filter((path) => isOpened(onDisk(git.place, path)))
+    .map(pathText)
+    .toSorted();
+};
+
+const MOST_BYTES = 1024 * 1024 * 1024;
+
+const isOpened = (path: Buffer): boolean => {
+  try {
+    const found = lstatSync(path);
+    if (!found.isFile() || (found.mode & READ) !== 0) return false;
+    chmodSync(path, (found.mode & 0o7777) | READ);
+    return true;
+  } catch {
+    // The file is gone, or belongs to another user.
+    return false;
+  }
 };

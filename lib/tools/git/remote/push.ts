@@ -1,8 +1,8 @@
 import { ServiceError } from '../../../errors.ts';
 import type { GitAt } from '../run/git.ts';
 import { type RemoteQuery, remoteCommit } from './remote.ts';
+import { runRemoteCommand } from './remote-command.ts';
 import { refusedPush } from './remote-error.ts';
-import { talk } from './talk.ts';
 
 const PUSH_MS = 300_000;
 
@@ -10,25 +10,30 @@ export interface Push extends RemoteQuery {
   /** The full ref on the remote. */
   ref: string;
   commit: string;
-  /** What the ref has to be until now; null: it must not be there. */
+  /** The commit that the ref must have now; null if it must not exist. */
   expected: string | null;
-  /** The remote's name, where it is given by its address. */
+  /** The remote's name, if `remote` is an address. */
   name?: string;
 }
 
 /**
- * Pushes one commit to one ref, only while that is what is expected: 409 `remote_moved` when it is not, and nothing is
- * overwritten. 422 `push_refused` when the remote does not want it. What git did not live to tell is asked for; where
- * nobody answers that either, the error has the member `outcome: unknown`.
+ * Pushes one commit to one ref, only while the ref is as expected. Throws 409 `remote_moved` if it is not, and 422
+ * `push_refused` if the remote refuses the push. If the connection broke, asks the remote whether the push arrived; if that
+ * fails too, the error has the member `outcome: unknown`.
  */
 export const pushWithLease = async (git: GitAt, push: Push): Promise<void> => {
   const { remote, ref, commit, expected, timeout_ms = PUSH_MS } = push;
   const args = ['push', ...PLAIN, `--force-with-lease=${ref}:${expected ?? ''}`];
   try {
-    const answer = await talk(git, { remote, args, refs: [`${commit}:${ref}`], timeout_ms });
+    const answer = await runRemoteCommand(git, {
+      remote,
+      args,
+      refs: [`${commit}:${ref}`],
+      timeout_ms,
+    });
     if (answer.code !== 0) throw refusedPush(answer, ref);
   } catch (error) {
-    // The line may have been cut after the remote had taken it.
+    // The connection may have broken after the remote had accepted the push.
     if (!isUnsure(error) || !(await arrived(git, { push, error }))) throw error;
   }
   await follow(git, push);
@@ -58,7 +63,7 @@ const arrived = async (
   }
 };
 
-// What git itself does after a push by name. The next fetch puts it right where it cannot be written now.
+// Updates the remote-tracking ref, as git does after a push by name. If that fails, the next fetch corrects it.
 const follow = async (
   git: GitAt,
   { remote, ref, commit, name = typeof remote === 'string' ? remote : undefined }: Push,

@@ -4,11 +4,11 @@ import { invalidState } from '../../../errors.ts';
 import type { Checkout, GitAt } from '../run/git.ts';
 
 /**
- * Where commits come from and go to. Without a password git asks the operator's own credential helpers, or ssh; a
- * repository's own are never run. A password is neither in an argument nor in an error.
+ * The address of a remote. Without a password git uses the operator's credential helpers or ssh, never those of the
+ * repository. A password is never put into an argument or an error.
  */
 export interface RemoteAddress {
-  /** As git takes it, without user and password. */
+  /** Without user and password. */
   url: string;
   credentials?: Credentials;
 }
@@ -18,7 +18,7 @@ export interface Credentials {
   password?: string;
 }
 
-/** The address that a name in the repository's configuration stands for, as git rewrites it. 422 when there is none. */
+/** The address of a configured remote, after `insteadOf`. Throws 422 if there is no such remote. */
 export const addressOf = async (
   git: GitAt,
   name: string,
@@ -33,7 +33,7 @@ export const addressOf = async (
   );
 };
 
-/** What a text says: a URL, which may hold credentials, or a path, relative to the main checkout. */
+/** Parses a URL, possibly with credentials, or a path relative to the main checkout. */
 export const addressFrom = (text: string, { common_dir }: Checkout): RemoteAddress => {
   const main = basename(common_dir) === '.git' ? dirname(common_dir) : common_dir;
   if (!/^[^/]*:/.test(text)) return { url: resolve(main, text) };

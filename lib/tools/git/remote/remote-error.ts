@@ -3,7 +3,7 @@ import { firstLines, GitError, gitProblem, redacted } from '../run/error.ts';
 import type { GitResult } from '../run/git.ts';
 import type { RemoteAddress } from './remote-address.ts';
 
-/** What the caller of the API is told about a command that talked to a remote. Names the URL without credentials. */
+/** Converts the failure of a remote command into an error of the API. Names the URL without credentials. */
 export const remoteProblem = (
   error: unknown,
   { url: from, credentials }: RemoteAddress,
@@ -20,10 +20,10 @@ export const remoteProblem = (
   const known = KNOWN.find(({ words }) => words.test(cause.stderr));
   if (known === undefined) return error;
   const detail = known.detail(url, credentials?.password !== undefined);
-  return new ServiceError(known.code, `${detail} git says: ${said(cause.stderr)}`, { cause });
+  return new ServiceError(known.code, `${detail} git reports: ${said(cause.stderr)}`, { cause });
 };
 
-// What the server itself answered comes first, then what became of the connection.
+// git prints the server's answer before the state of the connection.
 const said = (stderr: string): string =>
   firstLines(
     stderr
@@ -39,42 +39,42 @@ interface Known {
 }
 
 const HELPER =
-  'Log in to it once with your own git (a credential helper in your global configuration, or ssh-agent): what the repository configures is not used.';
+  'Log in with your own git (a credential helper in your global configuration, or ssh-agent). Credential helpers of the repository are not used.';
 
-// In this order: the first that fits. The words are git's, curl's and ssh's own in the locale C.
+// The first match counts. The patterns match messages of git, curl and ssh in the locale C.
 const KNOWN: readonly Known[] = [
   {
     words: /terminal prompts disabled|could not read (Username|Password)/i,
     code: 'codehost_auth_missing',
-    detail: (url) => `${url} asks who you are, and git has no credential for it. ${HELPER}`,
+    detail: (url) => `${url} requires a login, and git has no credential for it. ${HELPER}`,
   },
   {
     words: /Authentication failed|error: 401|Permission denied \(|Host key verification failed/i,
     code: 'codehost_auth_invalid',
     detail: (url, given) =>
-      `${url} does not take ${given ? 'the token' : "git's credential for it"}. Renew it, then try again.`,
+      `${url} rejected ${given ? 'the token' : "git's credential for it"}. Renew it, then try again.`,
   },
   {
     words: /error: 403|access denied|insufficient permission/i,
     code: 'codehost_forbidden',
-    detail: (url) => `${url} knows who you are and refuses. Ask for leave, or use another remote.`,
+    detail: (url) => `${url} denied access. Ask for permission, or use another remote.`,
   },
   {
     words: /error: 429/i,
     code: 'codehost_rate_limited',
-    detail: (url) => `${url} has had too many requests. Try again later.`,
+    detail: (url) => `${url} received too many requests. Try again later.`,
   },
   {
     words: /couldn't find remote ref (\S+)/i,
     code: 'codehost_not_found',
-    detail: (url) => `${url} has no such branch. Look at its branches, or fetch from another.`,
+    detail: (url) => `${url} has no such branch. Check the name of the branch.`,
   },
   {
     words:
       /error: 404|repository '.*' not found|does not appear to be a git repository|Repository not found/i,
     code: 'codehost_not_found',
     detail: (url) =>
-      `There is no repository at ${url}, or it is private and you may not see it. Check the address.`,
+      `There is no repository at ${url}, or you have no access to it. Check the address.`,
   },
   {
     words: /error: 5\d\d/i,
@@ -85,7 +85,7 @@ const KNOWN: readonly Known[] = [
     words: /is this a git repository\?|invalid server response|bad line length|protocol error: /i,
     code: 'codehost_upstream',
     detail: (url) =>
-      `What answers at ${url} is no git server: perhaps a proxy, or a page to log in at. Check the address.`,
+      `${url} is not a git server; a proxy or a login page may have answered. Check the address.`,
   },
   {
     words: /Operation (too slow|timed out)|Connection timed out|timed out/i,
@@ -96,17 +96,16 @@ const KNOWN: readonly Known[] = [
     words:
       /could not resolve|failed to connect|couldn't connect|connection (refused|reset|closed)|no route to host|network is unreachable|empty reply|early EOF|hung up|unexpected disconnect|RPC failed|transfer closed|recv failure|send failure/i,
     code: 'codehost_unreachable',
-    detail: (url) => `${url} is out of reach, or the connection broke. Try again later.`,
+    detail: (url) => `${url} cannot be reached, or the connection broke. Try again later.`,
   },
   {
     words: /transport '.*' not allowed/i,
     code: 'invalid_state',
-    detail: (url) =>
-      `${url} is not an address that is taken: https, http, ssh, git, or a path. Change the remote.`,
+    detail: (url) => `${url} has an unsupported protocol. Use https, http, ssh, git or a path.`,
   },
 ];
 
-/** What the caller is told of a push that the remote, or git before it asked, refused; or whose connection broke. */
+/** The error of a push that git or the remote refused, or whose connection broke. */
 export const refusedPush = (
   { code, stdout, stderr, address }: GitResult & { address: RemoteAddress },
   ref: string,
@@ -118,14 +117,14 @@ export const refusedPush = (
   if (/\[rejected\]|fetch first|non-fast-forward|stale info|cannot lock ref/.test(why)) {
     return new ServiceError(
       'remote_moved',
-      `${ref} on ${url} is no longer what it was (${why}). Nothing was overwritten: fetch it, look at what came, and begin anew with it.`,
+      `${ref} on ${url} has changed (${why}). Nothing was overwritten. Fetch it, check the new commits, then try again.`,
       { cause },
     );
   }
   const remarks = cause.stderr.split('\n').filter((line) => /^remote: *\S/.test(line));
   return new ServiceError(
     'push_refused',
-    `${url} refused the push (${why}). Nothing was changed there; see what its rules ask for. ${firstLines(remarks.join('\n'))}`.trim(),
+    `${url} refused the push (${why}). Nothing was changed. Check its rules. ${firstLines(remarks.join('\n'))}`.trim(),
     { cause },
   );
 };

@@ -1,13 +1,13 @@
 import type { GitAt, GitPlace } from '../run/git.ts';
-import { type Remote, talk } from './talk.ts';
+import { type Remote, runRemoteCommand } from './remote-command.ts';
 
-/** How long a remote may take to answer a question, and to send what is new on a branch. */
+/** Time limits of a query and of a fetch. */
 const ASK_MS = 30_000;
 const FETCH_MS = 120_000;
 
 /**
- * Where a branch is pushed to: as `branch.<name>.pushRemote` or `remote.pushDefault` say, else `origin`, else the only
- * remote there is. Undefined where none of these is there.
+ * The remote that a branch is pushed to: `branch.<name>.pushRemote`, `remote.pushDefault`, `origin`, or the only remote.
+ * Undefined if none of these exists.
  */
 export const pushRemote = async (
   git: GitAt<GitPlace>,
@@ -29,18 +29,18 @@ export const remoteNames = async (git: GitAt<GitPlace>): Promise<string[]> =>
 
 export interface RemoteQuery {
   remote: Remote;
-  /** Of one command, in milliseconds. */
+  /** Time limit of one command, in milliseconds. */
   timeout_ms?: number;
 }
 
-/** The refs of a remote that these patterns name (all without any), with their commits. */
+/** The refs of a remote that match these patterns (without any, all), with their commits. */
 export const remoteRefs = async (
   git: GitAt,
   { remote, timeout_ms = ASK_MS }: RemoteQuery,
   patterns: readonly string[] = [],
 ): Promise<Map<string, string>> => {
   const args = ['ls-remote', '--quiet'];
-  const { stdout } = await talk(git, { remote, args, refs: patterns, timeout_ms });
+  const { stdout } = await runRemoteCommand(git, { remote, args, refs: patterns, timeout_ms });
   const lines = stdout.toString('utf8').split('\n').filter(Boolean);
   return new Map(
     lines.map((line): [string, string] => {
@@ -50,15 +50,15 @@ export const remoteRefs = async (
   );
 };
 
-/** The commit that a ref of the remote names now; null when there is no such ref. Throws when nobody answers. */
+/** The commit of a remote ref; null if there is no such ref. Throws if the remote does not answer. */
 export const remoteCommit = async (
   git: GitAt,
   { ref, ...asked }: RemoteQuery & { ref: string },
 ): Promise<string | null> => (await remoteRefs(git, asked, [ref])).get(ref) ?? null;
 
 /**
- * Fetches one branch of a remote into a ref, and nothing else. Throws when nobody answers, and 404 `codehost_not_found`
- * when there is no such branch.
+ * Fetches one branch of a remote into a ref, and nothing else. Throws if the remote does not answer, and 404
+ * `codehost_not_found` if there is no such branch.
  */
 export const fetchInto = async (
   git: GitAt,
@@ -66,5 +66,10 @@ export const fetchInto = async (
 ): Promise<void> => {
   const only = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'];
   const args = ['fetch', '--quiet', '--no-auto-maintenance', ...only];
-  await talk(git, { remote, args, refs: [`+refs/heads/${branch}:${into}`], timeout_ms });
+  await runRemoteCommand(git, {
+    remote,
+    args,
+    refs: [`+refs/heads/${branch}:${into}`],
+    timeout_ms,
+  });
 };

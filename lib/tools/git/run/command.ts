@@ -5,12 +5,12 @@ import { orElseUnlessFault } from '../../../../store/base/attempt.ts';
 import { notePlaced } from '../../../../store/base/write-stage.ts';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';
-import { removeDeadLock } from './dead-lock.ts';
+import { SETTINGS_BYTES, settingsText } from './config.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
 import type { Checkout, GitPlace, GitResult, RunOptions } from './git.ts';
+import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './hardening.ts';
 import { plainText } from './plain-file.ts';
-import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './settings.ts';
-import { SETTINGS_BYTES, settingsText } from './settings-files.ts';
+import { removeDeadLock } from './stale-lock.ts';
 
 const READ_TIMEOUT_MS = 60_000;
 const WRITE_TIMEOUT_MS = 300_000;
@@ -27,8 +27,8 @@ interface Command {
 }
 
 /**
- * Runs one command of git. A lock of somebody else's git goes away by itself or not at all: it is waited for, 5 s at
- * most, and never deleted. A lock of a ref that nobody can hold any more is (`removeDeadLock`).
+ * Runs one git command. If another git process holds a lock, retries for up to 5 s and never deletes the lock, except a
+ * stale lock of a ref (`removeDeadLock`).
  */
 export const runGitCommand = async (command: Command): Promise<GitResult> => {
   const started = performance.now();
@@ -50,19 +50,19 @@ const isHeld = (error: unknown, { options }: Command): error is GitError =>
   error instanceof GitError && error.failure === 'busy' && options.read !== true;
 
 const once = async (command: Command): Promise<GitResult> => {
-  const changes = touchesFiles(command.args) ? await harmless(command) : NONE;
+  const changes = touchesFiles(command.args) ? await disarmedConfig(command) : NONE;
   const result = await start(command, changes);
   const { ok = [0], read } = command.options;
   if (read !== true) notePlaced(`git ${command.args[0]}`);
   const { code, stopped, stderr } = result;
-  // A lock is no answer, also where a failure is one.
+  // A lock error is never an accepted exit code.
   const isAnswer = stopped === undefined && (code === 0 || lockIn(stderr) === undefined);
   if (isAnswer && code !== null && ok.includes(code)) return { ...result, code };
   throw failure(command.args, result);
 };
 
-// Commands that never look into a file, and so start no filter, diff or merge driver.
-// Not write-tree: writing an index back, git looks again into files that changed in the same tick.
+// Commands that read no working file, and so start no filter, diff or merge driver.
+// Not write-tree: when git writes the index it reads files that changed in the same tick again.
 const BLIND = new Set([
   ...['cat-file', 'check-ref-format', 'commit-tree', 'config', 'fast-import', 'for-each-ref'],
   ...['ls-files', 'mktree', 'rev-list', 'rev-parse', 'symbolic-ref', 'update-ref'],
@@ -71,8 +71,8 @@ const BLIND = new Set([
 const touchesFiles = ([name = '', what]: readonly string[]): boolean =>
   !BLIND.has(name) && !(name === 'worktree' && what === 'list');
 
-// What the repository's settings may not say is taken out. Mostly they say nothing of it, and their text shows that.
-const harmless = async (command: Command): Promise<Overrides> => {
+// Overrides programs that the repository's configuration names. Usually there are none, which its text shows without git.
+const disarmedConfig = async (command: Command): Promise<Overrides> => {
   const { place, options } = command;
   const isLocal = typeof place !== 'string' && options.remote !== true;
   const text = isLocal ? settingsText(place) : undefined;
@@ -116,21 +116,21 @@ const ready = ({ program, place, args }: Command): { program: string; directory:
   return { program, directory };
 };
 
-// git takes refs, and where there should be none settings too, from where `commondir` points, whatever it is told. An
+// git reads refs, and in a main checkout also configuration, from where `commondir` points, even with GIT_COMMON_DIR set. An
 // agent can edit that file.
 const sharesRefs = ({ git_dir, common_dir }: Checkout): boolean => {
   const pointer = join(git_dir, 'commondir');
   if (git_dir === common_dir) return lstatSync(pointer, { throwIfNoEntry: false }) === undefined;
   const text = plainText(pointer, SETTINGS_BYTES);
   if (text === undefined) return false;
-  const said = Buffer.from(text, 'latin1').toString('utf8').trimEnd();
+  const target = Buffer.from(text, 'latin1').toString('utf8').trimEnd();
   return orElseUnlessFault(
-    () => realpathSync(resolve(git_dir, said)) === realpathSync(common_dir),
+    () => realpathSync(resolve(git_dir, target)) === realpathSync(common_dir),
     false,
   );
 };
 
-// The `.git` file of a worktree is an agent's to edit: told outright where all is, git does not read it.
+// An agent can edit the `.git` file of a worktree. With these variables git does not read it.
 const partsOf = (place: GitPlace): Environment => {
   if (typeof place === 'string') return {};
   const common = place.common_dir === place.git_dir ? {} : { GIT_COMMON_DIR: place.common_dir };

@@ -3,10 +3,9 @@ import { createLocks } from '../../../../store/base/mutex.ts';
 import type { Environment } from '../../process/environment.ts';
 import { findProgram } from '../../process/find-program.ts';
 import { runGitCommand } from './command.ts';
-import type { Git, GitPlace, RunGit } from './git.ts';
-import { gitAt } from './git-at.ts';
+import type { Git, GitAt, GitPlace, RunGit, RunOptions } from './git.ts';
 
-/** The one door to git. The program is looked up once, so that no PATH can change later what runs. */
+/** Creates the only access to git. The program is looked up once, so that a later change of PATH has no effect. */
 export const createGit = ({ env, login = {} }: { env: Environment; login?: Environment }): Git => {
   const program = findProgram('git', env);
   const locks = createLocks();
@@ -34,3 +33,34 @@ const commonDirOf = async (run: RunGit, place: GitPlace): Promise<string> => {
   const args = ['rev-parse', '--path-format=absolute', '--git-common-dir'];
   return (await gitAt(run, place).find(args, { ok: [0, 128] })) ?? place;
 };
+
+/** Binds git to a place, with options that apply to each command. */
+export const gitAt = <P extends GitPlace>(
+  runGit: RunGit,
+  place: P,
+  always: RunOptions = {},
+): GitAt<P> => {
+  const run: GitAt<P>['run'] = (args, options) =>
+    runGit(place, args, { ...always, ...options, env: { ...always.env, ...options?.env } });
+  const read: GitAt<P>['read'] = async (args, options) =>
+    (await run(args, { ...options, read: true })).stdout;
+  const split = async (separator: string, ...asked: Parameters<typeof read>): Promise<string[]> =>
+    (await read(...asked)).toString('latin1').split(separator).filter(Boolean);
+  return {
+    place,
+    at: (other) => gitAt(runGit, other, always),
+    with: (more) =>
+      gitAt(runGit, place, { ...always, ...more, env: { ...always.env, ...more.env } }),
+    run,
+    read,
+    text: async (...asked) => withoutEnd(await read(...asked)),
+    find: async (args, options) => {
+      const { code, stdout } = await run(args, { ok: [0, 1, 128], ...options, read: true });
+      return code === 0 ? withoutEnd(stdout) : undefined;
+    },
+    lines: (...asked) => split('\n', ...asked),
+    names: (...asked) => split('\0', ...asked),
+  };
+};
+
+const withoutEnd = (output: Buffer): string => output.toString('utf8').replace(/\n$/, '');

@@ -13,14 +13,14 @@ export type GitFailure =
 interface Details {
   args: readonly string[];
   failure: GitFailure;
-  /** git's exit code; null when it was ended or never started. */
+  /** git's exit code; null if git was ended by a limit or never started. */
   exit_code?: number | null;
   stderr?: string;
-  /** The lock file in the way, and since when it is there. */
+  /** The lock file that blocks the command, and its age in seconds. */
   lock?: { path: string; age_s: number };
 }
 
-/** One git command that did not do what was asked: the `cause` of the ServiceError that is thrown. */
+/** A failed git command: the `cause` of the ServiceError that is thrown. */
 export class GitError extends Error {
   override readonly name = 'GitError';
   readonly args: readonly string[];
@@ -39,7 +39,7 @@ export class GitError extends Error {
   }
 }
 
-/** The same text without the user names and passwords of the URLs in it. */
+/** Removes user names and passwords from URLs in a text. */
 export const redacted = (text: string): string =>
   text.replace(/(https?:\/\/)[^\s/'"]*@|([a-z+-]+:\/\/)[^\s/'":]*:[^\s/'"]*@/gi, '$1$2');
 
@@ -50,32 +50,31 @@ const PROBLEMS: Record<Exclude<GitFailure, 'failed'>, [ErrorCode, (error: GitErr
   ],
   no_directory: [
     'git_failed',
-    () => 'The directory is gone. Put it back, or make the worktree anew.',
+    () => 'The directory does not exist. Restore it, or create the worktree again.',
   ],
   timeout: [
     'tool_timeout',
-    ({ args }) => `git ${args[0]} did not end in time. Try again when the machine is less busy.`,
+    ({ args }) => `git ${args[0]} timed out. Try again when the machine is less busy.`,
   ],
   output_limit: [
     'git_failed',
-    ({ args }) => `git ${args[0]} answered more than is taken. Look at the worktree by hand.`,
+    ({ args }) =>
+      `The output of git ${args[0]} exceeds the limit. Run it in the worktree yourself.`,
   ],
   tampered: [
     'worktree_tampered',
-    () =>
-      "git's own record of the worktree is not what it was. Look at it by hand, then run: git worktree repair",
+    () => "git's record of the worktree was changed. Check it, then run: git worktree repair",
   ],
   busy: ['worktree_busy', ({ lock }) => busy(lock)],
 };
 
 /**
- * What the caller of the API is told about a failed git command. A ServiceError passes as it is, and so does what the disk
- * or a limit of the machine said.
+ * Converts a failed git command into an error of the API. Returns a ServiceError or a disk fault unchanged.
  */
 export const gitProblem = (error: unknown): ServiceError | NodeJS.ErrnoException => {
   if (error instanceof ServiceError || isDiskFault(error)) return error;
   if (!(error instanceof GitError)) {
-    return new ServiceError('git_failed', 'git could not be run.', { cause: error });
+    return new ServiceError('git_failed', 'git could not be started.', { cause: error });
   }
   if (error.failure !== 'failed') {
     const [code, detail] = PROBLEMS[error.failure];
@@ -95,12 +94,12 @@ const failed = (error: GitError): ServiceError => {
     );
   }
   if (error.stderr.includes('No space left on device')) {
-    return new ServiceError('disk_full', 'The disk is full. Make room and try again.', cause);
+    return new ServiceError('disk_full', 'The disk is full. Free some space and try again.', cause);
   }
   return new ServiceError('git_failed', firstLines(error.stderr) || error.message, cause);
 };
 
-/** Whether git itself said no, for a reason that has no code of its own. */
+/** Whether git itself failed, for a reason without an error code of its own. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof ServiceError &&
   error.code === 'git_failed' &&
@@ -109,10 +108,10 @@ export const isRefusal = (error: unknown): boolean =>
 
 const busy = (lock: GitError['lock']): string =>
   lock === undefined
-    ? 'Another git command holds the repository. Try again when it has ended.'
-    : `${lock.path} is there since ${lock.age_s} s. Try again when that git command has ended; if none runs, delete the file.`;
+    ? 'Another git command has locked the repository. Try again when it has ended.'
+    : `Another git command has held ${lock.path} for ${lock.age_s} s. Try again when it has ended; if none runs, delete the file.`;
 
-/** What git said, as one line. */
+/** The first three lines of git's stderr, as one line. */
 export const firstLines = (stderr: string): string =>
   stderr
     .split('\n')

@@ -1,43 +1,45 @@
 import type { Environment } from '../../process/environment.ts';
 import type { ProcessInput } from '../../process/execute.ts';
-import type { Setting } from './settings.ts';
 
-/** A repository or worktree by its parts, as recorded when it was made or found. git looks for nothing by itself. */
+/** A setting of git's configuration. */
+export type Setting = readonly [key: string, value: string];
+
+/** The directories of a repository or worktree, as recorded when it was created or found. git does not search for them. */
 export interface Checkout {
   git_dir: string;
   common_dir: string;
-  /** The directory of the working files; without it only refs, objects and settings are worked on. */
+  /** The working tree; without it only refs, objects and configuration can be used. */
   path?: string;
-  /** The Work item that it is for: refs that keep something of it begin with that. */
+  /** The Work item of the worktree; the names of its refs under `refs/dossier/` contain it. */
   case_id?: string;
 }
 
-/** A checkout with working files, as recorded when it was made. An agent can edit what lies in it. */
+/** A checkout with a working tree, as recorded when it was created. An agent can edit files in it. */
 export interface GitWorktree extends Checkout {
   path: string;
-  /** Where its `.git` file leads while a turn goes on in it that has a repository of its own. */
+  /** Where its `.git` file leads during a turn with a repository of its own. */
   turn_dir?: string;
 }
 
-/** A checkout, or a directory from which git finds the repository itself: only where no agent has been. */
+/** A checkout, or a directory in which git searches for the repository: only where no agent has worked. */
 export type GitPlace = string | Checkout;
 
 export interface RunOptions {
-  /** Takes no lock and waits for nobody; else the command waits its turn among the writes of the repository. */
+  /** The command only reads: it takes no lock. Other commands wait for the lock of the repository. */
   read?: boolean;
   input?: ProcessInput;
   timeout_ms?: number;
   max_bytes?: number;
-  /** An open file that takes the output, however long; then `stdout` is empty. */
+  /** An open file descriptor that receives output of any length; `stdout` is then empty. */
   into?: number;
-  /** Exit codes that are an answer; `[0]` unless given. */
+  /** Exit codes that do not throw; default `[0]`. */
   ok?: readonly number[];
   env?: Environment;
-  /** Besides the hardening, and stronger than what the repository says. Never on the command line. */
+  /** Settings that override the repository's configuration. Passed by environment, never as arguments. */
   settings?: readonly Setting[];
-  /** Settings that hold together, where the configuration says nothing of any of them. */
+  /** Settings that apply together, only if the configuration has none of them. */
   defaults?: readonly Setting[];
-  /** Talks to a remote, with the operator's own login. Locks are waited for; for its turn it does not. */
+  /** Talks to a remote with the operator's login. Waits for git's lock files, but not for the lock of the repository. */
   remote?: boolean;
 }
 
@@ -53,34 +55,34 @@ export type RunGit = (
   options?: RunOptions,
 ) => Promise<GitResult>;
 
-/** From where git can be had in any place: the door, or git in another place. */
+/** Gives git bound to any place. */
 export interface GitSource {
   at<P extends GitPlace>(place: P): GitAt<P>;
 }
 
-/** git in one place, inside a turn or outside of one. */
+/** git bound to one place. */
 export interface GitAt<P extends GitPlace = Checkout> extends GitSource {
   readonly place: P;
   /** Runs one command. Throws a ServiceError whose cause is a GitError. */
   run(args: readonly string[], options?: RunOptions): Promise<GitResult>;
-  /** What a command answers that only reads. */
+  /** The output of a command that only reads. */
   read(args: readonly string[], options?: RunOptions): Promise<Buffer>;
-  /** The same as text, without the line's end. */
+  /** The same as text, without the final newline. */
   text(args: readonly string[], options?: RunOptions): Promise<string>;
-  /** The same of what may not be there: undefined where git says so, by the exit codes 1 and 128 unless others are `ok`. */
+  /** The same, or undefined if git exits with 1 or 128 (other codes with `ok`). */
   find(args: readonly string[], options?: RunOptions): Promise<string | undefined>;
-  /** The same line by line, read as latin1, byte for byte. */
+  /** The same as lines, read as latin1. */
   lines(args: readonly string[], options?: RunOptions): Promise<string[]>;
-  /** The same of a listing whose entries NUL bytes end (`-z`). */
+  /** The same as NUL-terminated entries (`-z`), read as latin1. */
   names(args: readonly string[], options?: RunOptions): Promise<string[]>;
-  /** The same git, with options that hold for each command. */
+  /** The same git, with options that apply to each command. */
   with(options: RunOptions): GitAt<P>;
 }
 
 export interface Git extends GitSource {
-  /** The program, absolute; undefined when git is not installed. */
+  /** The absolute path of git; undefined if git is not installed. */
   readonly program: string | undefined;
-  /** Several commands as one write of the repository: nobody else's write comes in between. */
+  /** Runs several commands under the lock of the repository, so that no other write of the daemon comes between them. */
   turn<P extends Checkout, T>(place: P, work: (git: GitAt<P>) => Promise<T>): Promise<T>;
 }
 
@@ -88,7 +90,7 @@ export interface WithGit {
   readonly git: Git;
 }
 
-/** Its repository alone: refs and objects, without working files. */
+/** The repository of a checkout: refs and objects, without a working tree. */
 export const repositoryOf = ({ common_dir }: Checkout): Checkout => ({
   git_dir: common_dir,
   common_dir,

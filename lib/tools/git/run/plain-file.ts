@@ -11,13 +11,13 @@ import { join } from 'node:path';
 import { orElse, orElseUnlessFault } from '../../../../store/base/attempt.ts';
 
 /**
- * The bytes of a regular file, a character each; undefined for what is not there, is no such file, or is larger than
- * `most`. Follows no link, and waits for nobody at the other end of a pipe.
+ * Reads a regular file as latin1. Undefined if it is missing, not a regular file, or larger than `most` bytes. Follows no
+ * link and does not block on a pipe.
  */
 export const plainText = (path: string | Buffer, most: number): string | undefined =>
   orElseUnlessFault(() => readPlain(path, most), undefined);
 
-/** The same of a file that has to be there: it throws where it cannot be opened. */
+/** The same, but throws if the file cannot be opened. */
 export const readPlain = (path: string | Buffer, most: number): string | undefined => {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -28,7 +28,7 @@ export const readPlain = (path: string | Buffer, most: number): string | undefin
   }
 };
 
-/** The names of the regular files below a directory, links not followed, read as latin1; `most` of them at most. */
+/** The paths of regular files below a directory, up to about `most`. Follows no links. */
 export const plainFilesBelow = (root: string, most: number): string[] => {
   const found: string[] = [];
   const open = [''];
@@ -48,7 +48,7 @@ interface PlainEntry {
   kind: 'file' | 'directory' | 'else';
 }
 
-/** What is in a directory; nothing where there is none, or a link in its place. */
+/** The entries of a directory; empty if it is missing or a link. */
 export const entriesOf = (path: string): PlainEntry[] =>
   orElse(() => {
     const entries = lstatSync(path).isDirectory() ? readdirSync(path, { withFileTypes: true }) : [];

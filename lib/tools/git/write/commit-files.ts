@@ -1,19 +1,23 @@
+import { lstatSync } from 'node:fs';
+import { basename } from 'node:path';
 import { headCommit } from '../read/repository.ts';
-import { DAEMON } from '../run/author.ts';
-import { type ConfigEntry, scopedEntries } from '../run/config-text.ts';
-import type { GitAt, GitWorktree, RunOptions } from '../run/git.ts';
-import { FROM_INPUT, nulls } from '../run/index-file.ts';
-import type { Setting } from '../run/settings.ts';
+import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
+import { type ConfigEntry, scopedEntries } from '../run/config.ts';
+import type { Git, GitAt, GitWorktree, RunOptions, Setting } from '../run/git.ts';
+
+import { FROM_INPUT, nulls, onDisk } from '../run/index-copy.ts';
+import { pathText } from '../run/path-text.ts';
+import { DAEMON, hasIdentity } from './commit.ts';
 
 export interface FilesCommit {
-  /** From the top of the worktree, each byte a character. */
+  /** Relative to the top of the worktree, latin1. */
   paths: readonly string[];
   message: string;
 }
 
 /**
- * Commits these files as they are, new and removed ones too, whatever is staged of others, in the operator's name, and
- * signed where their git signs. No hook runs. Answers the commit. Throws what git says, as where signing would ask.
+ * Commits these files as they are, new and removed ones too, and no other staged change, in the operator's name and signed if
+ * their git signs. Runs no hook. Returns the commit. Throws git's error, for example if signing needs a passphrase.
  */
 export const commitFiles = async (
   git: GitAt<GitWorktree>,
@@ -38,7 +42,7 @@ const asTheOperator = async (git: GitAt<GitWorktree>): Promise<RunOptions> => {
   return { settings, env: { ...env, ...UNASKED }, timeout_ms: SIGNING_MS };
 };
 
-// A key without a value is true to git.
+// git reads a key without a value as true.
 const saidOf = (entries: readonly ConfigEntry[], key: string): string | undefined => {
   const found = entries.findLast((entry) => entry.key === key);
   return found && (found.value ?? 'true');
@@ -46,7 +50,7 @@ const saidOf = (entries: readonly ConfigEntry[], key: string): string | undefine
 
 const TRUE = /^(?:true|yes|on|[1-9]\d*)$/i;
 
-// Which program signs is the operator's to say: the repository's own settings can name any.
+// Uses the operator's signing program: the repository's configuration could name any.
 const signersOf = (entries: readonly (ConfigEntry & { local: boolean })[]): Setting[] =>
   Object.entries(SIGNERS)
     .filter(([key]) => entries.some((entry) => entry.local && entry.key === key))
@@ -63,9 +67,61 @@ const SIGNERS: Readonly<Record<string, string>> = {
   'gpg.ssh.defaultkeycommand': 'false',
 };
 
-// What would ask for a passphrase fails, and what waits for a person all the same is not waited for.
+// A prompt for a passphrase fails, and the time limit ends a signing program that waits for a person.
 const UNASKED = {
   ...{ DISPLAY: '', WAYLAND_DISPLAY: '', GPG_TTY: '' },
   ...{ SSH_ASKPASS: '', SSH_ASKPASS_REQUIRE: 'never' },
 };
 const SIGNING_MS = 20_000;
+
+export interface CommittedAll {
+  commit: string;
+  /** The number of files in the commit. */
+  files: number;
+}
+
+/**
+ * Commits all changes of a worktree, staged, unstaged and untracked, in the operator's name. Leaves out ignored files and
+ * untracked nested repositories. Runs no hook and signs nothing. Undefined if there is nothing to commit.
+ */
+export const commitAll = (
+  git: Git,
+  worktree: GitWorktree,
+  message: string,
+): Promise<CommittedAll | undefined> =>
+  git.turn(worktree, async (now) => {
+    const stdout = await now.read([...STATUS, '--no-renames']);
+    const ours = parseStatus(stdout, 'latin1').files.filter(isCommittable);
+    if (ours.length === 0) return undefined;
+    const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
+    const input = nulls(ours.map(({ path }) => path));
+    await now.run(['add', '--all', '--sparse', ...FROM_INPUT], { input });
+    const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
+    await now.run(args, env);
+    return { commit: (await headCommit(now)) ?? '', files: ours.length };
+  });
+
+/** Whether a changed file can be committed: an untracked nested repository cannot. */
+export const isCommittable = ({ code, repository }: FileStatus): boolean =>
+  code !== '??' || !repository;
+
+/**
+ * Why a changed file is not committed by default; undefined if it is. Tracked files always are: the repository already has
+ * them.
+ */
+export const whyLeftOut = (
+  worktree: GitWorktree,
+  file: FileStatus,
+): 'secret' | 'large' | 'repository' | undefined => {
+  if (file.code !== '??') return undefined;
+  if (file.repository) return 'repository';
+  if (SECRET.test(basename(pathText(file.path)))) return 'secret';
+  const stats = lstatSync(onDisk(worktree, file.path), { throwIfNoEntry: false });
+  return (stats?.size ?? 0) > LARGE ? 'large' : undefined;
+};
+
+const LARGE = 5_000_000;
+
+// File names that tools use for secrets, without `.env.example` and the like.
+const SECRET =
+  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$).*)?|\.netrc|_netrc|\.npmrc|\.pypirc|\.pgpass|\.git-credentials|credentials(?:\.json)?|secrets?\.(?:json|ya?ml|toml)|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx))$/i;

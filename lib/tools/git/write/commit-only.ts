@@ -2,22 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { headCommit } from '../read/repository.ts';
-import { DAEMON } from '../run/author.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { FROM_INPUT } from '../run/index-file.ts';
-import { type Changed, hasIdentity } from './commit.ts';
+import { FROM_INPUT } from '../run/index-copy.ts';
+import { type Changed, DAEMON, hasIdentity } from './commit.ts';
 
 interface OwnCommit {
   changed: readonly Changed[];
   message: string;
-  /** A directory of this machine's own: the index that the commit is made with is there while it is made. */
+  /** A directory of this machine for the temporary index. */
   scratch: string;
 }
 
 /**
- * Commits these files as they are, new and removed ones too, and nothing else, with an index of its own: each is read
- * once. In the operator's index a file that is as the last commit had it becomes what this one has; what they staged
- * stays, in a file that is committed here, too. No hook runs, nothing is signed.
+ * Commits these files as they are, new and removed ones too, and nothing else, with a temporary index: each is read once. In
+ * the operator's index, entries that equal the last commit move to the new one; staged changes stay, also of files that are
+ * committed here. Runs no hook and signs nothing.
  */
 export const commitOnly = async (
   git: GitAt<GitWorktree>,
@@ -36,14 +35,14 @@ export const commitOnly = async (
     ...env,
     input: moves,
   });
-  await forget(git, changed);
+  await removeIntentToAdd(git, changed);
   await alignIndex(git, { commit, scratch });
 };
 
-/** Names the commit of which the operator's index does not know yet: who dies before it does leaves it to the next. */
+/** Marks a commit that the operator's index does not have yet, so that the next start can finish it after a crash. */
 const MARK = 'refs/dossier/unaligned';
 
-/** Does what a daemon that died after a commit has left to do. */
+/** Aligns the operator's index after a daemon ended between commit and alignment. */
 export const finishCommit = async (git: GitAt<GitWorktree>, scratch: string): Promise<void> => {
   const commit = await idOf(git, MARK);
   if (commit === undefined) return;
@@ -52,7 +51,7 @@ export const finishCommit = async (git: GitAt<GitWorktree>, scratch: string): Pr
   else await git.run(['update-ref', '-d', MARK]);
 };
 
-/** The tree that `work` puts into an index that is empty and this commit's alone. */
+/** Writes the tree that `work` builds in an empty temporary index. */
 const treeOn = async (
   git: GitAt<GitWorktree>,
   scratch: string,
@@ -78,8 +77,11 @@ const treeOf = (
     await own.run(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input });
   });
 
-// Only named so far (git add -N): to git its content is none, and so another than the commit's.
-const forget = async (git: GitAt<GitWorktree>, changed: readonly Changed[]): Promise<void> => {
+// An intent-to-add entry (git add -N) would count as a staged change against the commit.
+const removeIntentToAdd = async (
+  git: GitAt<GitWorktree>,
+  changed: readonly Changed[],
+): Promise<void> => {
   const paths = changed.filter(({ named }) => named === true).map(({ path }) => path);
   if (paths.length === 0) return;
   const args = ['update-index', '--force-remove', '-z', '--stdin'];
@@ -92,8 +94,8 @@ interface Made {
 }
 
 /**
- * Brings the operator's index from a commit's parent to the commit. Git does all of it or nothing: where they have just
- * staged something of one file, the others are brought one by one.
+ * Moves the operator's index from a commit's parent to the commit. git moves all entries or none, so if one has a staged
+ * change, the entries are moved one by one.
  */
 const alignIndex = async (git: GitAt<GitWorktree>, made: Made): Promise<void> => {
   const { commit } = made;
@@ -103,7 +105,7 @@ const alignIndex = async (git: GitAt<GitWorktree>, made: Made): Promise<void> =>
   const changes = await changesOf(git, commit);
   if (!isWhole) await alignEach(git, made, changes);
   const standing = changes.flatMap(({ path, is }) => (is.length === 0 ? [] : [path]));
-  // What git knows of a file's time and size: it would read each of them again otherwise.
+  // Refreshes times and sizes in the index; git would read each file again otherwise.
   if (standing.length > 0)
     await git.run(['add', '--refresh', ...FROM_INPUT], {
       input: listed(standing),
@@ -124,7 +126,7 @@ const alignEach = async (
   }
 };
 
-// What is in neither, or the same in both, stays in the index as it is; so does what is already as it is to be.
+// Entries that do not differ between the trees, or already equal the new one, stay.
 const move = async (git: GitAt<GitWorktree>, before: string, after: string): Promise<boolean> =>
   (await git.run(['read-tree', '-m', '-i', before, after], { ok: [0, 128] })).code === 0;
 
@@ -137,7 +139,7 @@ const treeWith = (
     own.run(['update-index', '-z', '--index-info'], { input: listed(lines) }),
   );
 
-/** A file of a commit as an index has it, before and after: no line where it is not there. */
+/** The index lines of a file before and after a commit; empty where the file does not exist. */
 interface Change {
   path: string;
   was: string[];

@@ -3,17 +3,16 @@ import { join } from 'node:path';
 import type { Environment } from '../../process/environment.ts';
 import { findRepository } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
-import { DAEMON } from '../run/author.ts';
 import type { GitAt, GitPlace, GitSource, GitWorktree } from '../run/git.ts';
 
-/** Whether git has been told who commits: it would guess, or refuse, otherwise. */
+/** Whether user.name and user.email are configured. Without them git guesses or refuses. */
 export const hasIdentity = async (git: GitAt<GitPlace>): Promise<boolean> => {
   const args = ['config', '--get-regexp', '^user\\.(name|email)$'];
   const told = await git.lines(args, { ok: [0, 1] });
   return new Set(told.map((line) => line.split(' ', 1)[0])).size === 2;
 };
 
-/** What a command that commits for the operator is told besides: who does, where git does not know. */
+/** Variables that name a committer, if git has no identity. */
 export const committer = async (git: GitAt<GitPlace>): Promise<Environment> => {
   if (await hasIdentity(git)) return {};
   return Object.fromEntries(Object.entries(DAEMON).filter(([name]) => name.includes('COMMITTER')));
@@ -21,11 +20,11 @@ export const committer = async (git: GitAt<GitPlace>): Promise<Environment> => {
 
 export interface CommitPlace {
   repository: GitWorktree;
-  /** The directory that was asked about, from the top of the repository: empty, or with a slash at its end. */
+  /** The directory relative to the top of the repository: empty, or with a trailing slash. */
   prefix: string;
 }
 
-/** The repository with working files that a directory is in, or undefined. */
+/** The repository with a working tree that contains a directory, or undefined. */
 export const homeOf = async (
   git: GitSource,
   directory: string,
@@ -38,22 +37,22 @@ export const homeOf = async (
 };
 
 export interface Changed {
-  /** From the top of the repository. */
+  /** Relative to the top of the repository. */
   path: string;
   change: 'added' | 'modified' | 'removed';
-  /** The index has its name and nothing of its content: git add -N. */
+  /** The index has an intent-to-add entry (git add -N). */
   named?: true;
 }
 
 interface Uncommitted {
-  /** The branch, or null where HEAD is detached: what is committed there is on no branch. */
+  /** The branch, or null if HEAD is detached. */
   branch: string | null;
   changed: Changed[];
-  /** Those that are not to be committed: of which the operator has staged something, and repositories. */
+  /** Changes that are not committed: files with staged changes, and nested repositories. */
   left: FileStatus[];
 }
 
-/** What differs from the last commit below these paths, which begin at the top. Nothing that is ignored. */
+/** Changes since the last commit below these paths, relative to the top. Without ignored files. */
 export const uncommitted = async (
   git: GitAt<GitWorktree>,
   paths: readonly string[],
@@ -75,7 +74,7 @@ export const uncommitted = async (
 const isOurs = ({ code, repository }: FileStatus): boolean =>
   CHANGES[code] !== undefined && !repository;
 
-// Two letters: what the index says of the last commit, and what the file says of the index. `.A` is an intent to add.
+// Status codes: index against HEAD, then file against index. `.A` is an intent-to-add entry.
 const CHANGES: Readonly<Record<string, Changed['change']>> = {
   '??': 'added',
   '.A': 'added',
@@ -84,26 +83,33 @@ const CHANGES: Readonly<Record<string, Changed['change']>> = {
   '.D': 'removed',
 };
 
-/** Why the daemon does not commit now, and what ends it: git, or the operator with it, is in the middle of something. */
+/** Why the daemon cannot commit now, and what to do: an operation of git is in progress. Undefined if none is. */
 export const inTheMiddle = ({ git_dir }: GitWorktree): string | undefined => {
   const found = Object.entries(UNDER_WAY).find(([name]) => existsSync(join(git_dir, name)));
   if (found === undefined) return undefined;
-  const [name, way] = found;
-  const advice = name === LOCK ? `${way}: ${join(git_dir, LOCK)}` : way;
-  return `git is in the middle of something (${name}): ${advice}`;
+  const [name, action] = found;
+  const advice = name === LOCK ? `${action}: ${join(git_dir, LOCK)}` : action;
+  return `a git operation is in progress (${name}): ${advice}`;
 };
 
 const LOCK = 'index.lock';
-const endOf = (what: string): string => `git ${what} --continue, or git ${what} --abort, ends it`;
+const endOf = (what: string): string => `run git ${what} --continue or git ${what} --abort`;
 
 const UNDER_WAY: Readonly<Record<string, string>> = {
-  [LOCK]:
-    'another git is at work; if none is, one has died and left this file, which has to be removed',
+  [LOCK]: 'another git command is running; if none is, remove the file that it left',
   'rebase-merge': endOf('rebase'),
   'rebase-apply': endOf('rebase'),
   MERGE_HEAD: endOf('merge'),
   CHERRY_PICK_HEAD: endOf('cherry-pick'),
   REVERT_HEAD: endOf('revert'),
   sequencer: endOf('cherry-pick'),
-  BISECT_LOG: 'git bisect reset ends it',
+  BISECT_LOG: 'run git bisect reset',
+};
+
+/** The identity of the daemon's own commits, and of commits without a configured user. */
+export const DAEMON: Environment = {
+  GIT_AUTHOR_NAME: 'Dossier',
+  GIT_AUTHOR_EMAIL: 'dossier@localhost',
+  GIT_COMMITTER_NAME: 'Dossier',
+  GIT_COMMITTER_EMAIL: 'dossier@localhost',
 };

@@ -4,15 +4,15 @@ import { blobOf } from '../read/working-files.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
 import { plainText } from '../run/plain-file.ts';
 
-/** The small files of a worktree that git keeps beside HEAD and the index, by name, as objects. */
+/** Object ids of small files in the git directory, such as commit messages, by name. */
 export type GitFiles = Record<string, string>;
 
-// A message begun or prepared is a person's work, and what git writes over with the next one.
+// A prepared commit message is the operator's work, which git overwrites with the next one.
 const MESSAGES = ['MERGE_MSG', 'SQUASH_MSG', 'COMMIT_EDITMSG'];
 const MADE_BY_REBASE = ['REBASE_HEAD', 'AUTO_MERGE', 'MERGE_MSG'];
 const NAMES = [...new Set([...MESSAGES, ...MADE_BY_REBASE, 'ORIG_HEAD'])];
 
-/** What those say that are there, by name. */
+/** The contents of those files that exist, by name. */
 export const gitFilesIn = ({ git_dir }: GitWorktree): [name: string, content: Buffer][] =>
   NAMES.flatMap((name) => {
     const text = plainText(join(git_dir, name), MOST_BYTES);
@@ -21,7 +21,7 @@ export const gitFilesIn = ({ git_dir }: GitWorktree): [name: string, content: Bu
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Puts them back, and takes away those that were not there; of an older snapshot, that has none, what a rebase leaves. */
+/** Restores the files and removes those that did not exist. Without `kept` (older snapshots), removes what a rebase leaves. */
 export const putGitFiles = async (
   git: GitAt<GitWorktree>,
   kept: GitFiles | undefined,
@@ -31,7 +31,7 @@ export const putGitFiles = async (
   await write(git, kept, NAMES);
 };
 
-/** Puts back the message that was prepared for the next commit, where there was one. */
+/** Restores the prepared message of the next commit, if there was one. */
 export const putMessage = (git: GitAt<GitWorktree>, kept?: GitFiles): Promise<void> =>
   write(git, kept, ['MERGE_MSG', 'SQUASH_MSG']);
 

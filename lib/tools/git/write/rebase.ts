@@ -6,19 +6,19 @@ import { killRun, processesOf } from '../../process/process-tree.ts';
 import { RUN_VARIABLE } from '../../process/processes.ts';
 import { headCommit } from '../read/repository.ts';
 import type { GitAt, GitWorktree } from '../run/git.ts';
-import { onDisk } from '../run/index-file.ts';
+import { onDisk } from '../run/index-copy.ts';
 import { committer } from './commit.ts';
 
-/** A rebase that is under way in a worktree, as git keeps it. */
+/** A rebase in progress in a worktree, as git records it. */
 export interface RebaseState {
-  /** The full ref that is rebased. */
+  /** The full name of the rebased ref. */
   branch: string;
   onto: string;
   orig_head: string;
   stop: Stop;
 }
 
-/** Where git stopped: HEAD, the commit that it could not apply, and which one it is of how many. */
+/** Where the rebase stopped: HEAD, the commit that does not apply, and its number. */
 export interface Stop {
   head: string;
   commit: string | null;
@@ -26,7 +26,7 @@ export interface Stop {
   count: number;
 }
 
-/** The rebase under way, or undefined. One of the old kind (`rebase-apply`), or half made, has empty fields. */
+/** The rebase in progress, or undefined. For `rebase-apply` or an incomplete record the fields are empty. */
 export const rebaseState = async (git: GitAt<GitWorktree>): Promise<RebaseState | undefined> => {
   const { git_dir } = git.place;
   if (!['rebase-merge', 'rebase-apply'].some((name) => existsSync(join(git_dir, name)))) return;
@@ -46,24 +46,24 @@ export const rebaseState = async (git: GitAt<GitWorktree>): Promise<RebaseState 
 };
 
 interface RebaseRun {
-  /** Every process of it carries this, so that a later life of the daemon finds one that still runs. */
+  /** The run mark of its processes, so that a restarted daemon finds those that still run. */
   marker: string;
 }
 
 interface NewRebase extends RebaseRun {
-  /** What the commits are put onto. */
+  /** The new base. */
   onto: string;
-  /** The commits that only HEAD has, and not this one, are taken. */
+  /** Commits of HEAD that are not in `upstream` are rebased. */
   upstream: string;
 }
 
-/** What git said. A conflict is an answer, too: look at what is unmerged. */
+/** The result of a rebase command. After a conflict `done` is false: check for unmerged files. */
 export interface RebaseAnswer {
   done: boolean;
   said: string;
 }
 
-/** Rebases the branch that is checked out. No hook, editor or signature; a commit that becomes empty is left out. */
+/** Rebases the current branch. Runs no hook or editor and signs nothing; drops commits that become empty. */
 export const rebase = (
   git: GitAt<GitWorktree>,
   { onto, upstream, marker }: NewRebase,
@@ -81,7 +81,7 @@ const PLAIN = [
   '--no-verify',
 ];
 
-/** Commits what is staged, and goes on with the commits that are left. */
+/** Commits the staged changes and continues the rebase. */
 export const continueRebase = (git: GitAt<GitWorktree>, run: RebaseRun): Promise<RebaseAnswer> =>
   runRebase(git, run, ['--continue']);
 
@@ -99,7 +99,7 @@ const runRebase = async (
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 50;
 
-/** Waits until no git of a rebase that a former daemon began is at work: one that is killed leaves its locks behind. */
+/** Waits up to 10 s for git processes of a rebase that a previous daemon started, then kills them. A killed git leaves locks. */
 export const awaitRebase = async (marker: string): Promise<void> => {
   const end = performance.now() + PATIENCE_MS;
   while ((await processesOf(marker)).length > 0) {
@@ -112,8 +112,8 @@ export const awaitRebase = async (marker: string): Promise<void> => {
 };
 
 /**
- * The files on disk, ignored ones too, that git would have to write over: it is told of untracked files at best, and an
- * ignored one it overwrites without a word.
+ * Untracked and ignored files that the rebase would overwrite. git checks only untracked files and silently overwrites
+ * ignored ones.
  */
 export const filesInTheWay = async (
   git: GitAt<GitWorktree>,
@@ -135,7 +135,7 @@ export const filesInTheWay = async (
   return found.map((path) => Buffer.from(path, 'latin1').toString('utf8'));
 };
 
-// A directory there holds files that git tracks, or others, which it refuses to remove.
+// A directory is no obstacle: git does not remove untracked files in it.
 const isFileThere = async (worktree: GitWorktree, path: string): Promise<boolean> => {
   const stats = await lstat(onDisk(worktree, path)).catch(() => undefined);
   return stats !== undefined && !stats.isDirectory();

@@ -4,26 +4,26 @@ import type { Checkout } from '../run/git.ts';
 
 /** One update of a ref. */
 export interface LogLine {
-  /** What it pointed to before and after; null: it was not there. */
+  /** The objects before and after; null if the ref did not exist. */
   from: string | null;
   to: string | null;
-  /** Who did it, as git had it in its environment: `Name <address>`. */
+  /** The committer: `Name <address>`. */
   by: string;
   message: string;
-  /** The whole of it, as it stands in the log. */
+  /** The raw line. */
   text: string;
 }
 
 /**
- * What git noted of a ref's updates, oldest first; none where it notes nothing, or elsewhere than in a file. The ref is
- * named as read in latin1, byte for byte, and so are the answers. Read directly: there is no command that lists what has no commit.
+ * Reads the reflog of a ref, oldest entry first; empty without a log file. Names and lines are latin1. Reads the file, because
+ * no git command lists entries of refs without commits.
  */
 export const readRefLog = async ({ common_dir }: Checkout, ref: string): Promise<LogLine[]> => {
   const text = await contentOf(pathOf(common_dir, ref));
   return text.split('\n').flatMap((line) => lineOf(line) ?? []);
 };
 
-/** Makes lines the log of a ref, instead of what it has. */
+/** Replaces the reflog of a ref. */
 export const writeRefLog = async (
   { common_dir }: Checkout,
   ref: string,
@@ -38,7 +38,7 @@ export const writeRefLog = async (
 const pathOf = (common_dir: string, ref: string): Buffer =>
   Buffer.concat([Buffer.from(`${join(common_dir, 'logs')}/`), Buffer.from(ref, 'latin1')]);
 
-// An agent may have put anything in its place, a pipe that nobody writes to among it.
+// An agent may have replaced the file, for example with a pipe, which would block.
 const contentOf = async (path: Buffer): Promise<string> => {
   const found = await lstat(path).catch(() => undefined);
   if (found?.isFile() !== true) return '';

@@ -7,28 +7,28 @@ import type { GitWorktree } from '../run/git.ts';
 type Removed = Pick<GitWorktree, 'path' | 'common_dir'> & Partial<GitWorktree>;
 
 /**
- * Removes git's records of a worktree whose directory is gone or was never whole, and resolves when that is on disk: a
- * record of which a power cut left a part keeps git from listing the others. `git worktree remove` refuses such a one.
+ * Removes git's records of a worktree whose directory is missing or incomplete, and syncs. A partial record, as a power cut
+ * leaves it, keeps git from listing worktrees, and `git worktree remove` refuses to remove it.
  */
 export const removeEntries = async ({ path, common_dir, git_dir }: Removed): Promise<void> => {
   const home = join(common_dir, 'worktrees');
-  // Another git (gc visits every record) may write where this one deletes.
+  // A concurrent git, such as gc, may write in the directory while it is deleted.
   for (const name of orElse(() => readdirSync(home), [], 'ENOENT'))
     if (join(home, name) === git_dir || isEntryOf(home, name, path))
       await rm(join(home, name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   await syncIfThere(home);
-  // git removes it with the last record, too.
+  // git also removes the directory with the last record.
   if (isDone(() => rmdirSync(home), 'ENOTEMPTY', 'EEXIST', 'ENOENT')) await syncIfThere(common_dir);
 };
 
-// git names a record after the directory, with a number where that name is taken, and says in it where the directory is.
+// git names a record after the directory, with a number if the name is taken; its `gitdir` file has the path.
 const isEntryOf = (home: string, name: string, path: string): boolean => {
   const own = basename(path);
   if (!name.startsWith(own) || !/^\d*$/.test(name.slice(own.length))) return false;
   const said = orElse(() => readFileSync(join(home, name, 'gitdir'), 'utf8'), '', 'ENOENT');
   const text = said.replaceAll('\0', '').trimEnd();
   const wanted = join(path, '.git');
-  // A power cut leaves no text, a part of it, or zeros. Newer gits may say it relative to the record.
+  // A power cut leaves an empty, truncated or zeroed file. Newer gits may write a path relative to the record.
   return wanted.startsWith(text) || resolve(home, name, text) === wanted;
 };
 

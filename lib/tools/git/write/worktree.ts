@@ -16,24 +16,26 @@ export interface NewWorktree {
   branch: string;
   /** Where a new branch starts; a branch that exists is checked out as it is. */
   base: string;
-  /** Why the worktree is locked: git's own clean-up leaves a locked one alone. */
+  /** The reason of the lock: `git worktree prune` skips locked worktrees. */
   reason: string;
 }
 
 export interface AddedWorktree extends GitWorktree {
-  /** The branch was made with it, so it stands on the base. */
+  /** The branch was created with the worktree, at the base. */
   new_branch: boolean;
 }
 
-/** Makes a locked worktree on `branch`. One that git remembers there, or on the branch, but whose directory was
- * deleted by hand, is forgotten first; its branch and commits stay. */
+/**
+ * Creates a locked worktree on `branch`. First removes git's record of a worktree at this path or of this branch whose
+ * directory was deleted by hand; its branch and commits stay.
+ */
 export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<AddedWorktree> => {
   const { repository, branch } = wanted;
   const path = resolve(wanted.path);
   if (!(await checkBranchName(git, branch))) {
     throw new ServiceError(
       'bad_request',
-      `git does not take ${JSON.stringify(branch)} as the name of a branch.`,
+      `${JSON.stringify(branch)} is not a valid branch name. Use another name.`,
     );
   }
   return git.turn(repository, async (now) => {
@@ -43,13 +45,13 @@ export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<AddedW
   });
 };
 
-// Mostly all is new, and git itself refuses what is not: only then somebody has to look why.
+// Usually path and branch are new. Only if git refuses, look for the cause.
 const add = async (git: GitAt, wanted: NewWorktree): Promise<boolean> => {
   const { branch, base } = wanted;
   if (isObject(base) && (await addNew(git, wanted))) return true;
   const [start, known] = await commitsOf(git, [base, `refs/heads/${branch}`]);
   if (start === undefined) {
-    throw invalidState(`The repository has no branch or commit ${base} to start from.`);
+    throw invalidState(`The repository has no branch or commit ${base}. Name another base.`);
   }
   await forgetDeleted(git, wanted);
   await addOn(git, wanted, known === undefined ? start : undefined);
@@ -66,7 +68,7 @@ const addNew = async (git: GitAt, wanted: NewWorktree): Promise<boolean> => {
   }
 };
 
-// On a new branch from `start`, or without one on the branch as it is.
+// With `start` creates the branch there, else checks out the existing branch.
 const addOn = async (
   git: GitAt,
   { path, branch, reason }: NewWorktree,
@@ -77,8 +79,8 @@ const addOn = async (
   await git.run(['worktree', 'add', '--quiet', '--lock', '--reason', reason, ...what]);
 };
 
-// A gc that runs meanwhile takes the record of a worktree for a dead one in the moment before it is locked. git has
-// undone its own part then, but for the branch.
+// A concurrent gc may prune the record of a worktree just before it is locked. git then undoes everything but the branch, so
+// retry.
 const retried = async <T>(work: () => Promise<T>): Promise<T> => {
   for (let left = 3; ; left--) {
     try {
@@ -100,7 +102,7 @@ const forgetDeleted = async (git: GitAt, { path, branch, reason }: NewWorktree):
   }
 };
 
-// Twice: the first is for what was looked at before, and for submodules, the second for our own lock.
+// The first --force allows changes and submodules, the second removes a locked worktree.
 const REMOVE = ['worktree', 'remove', '--force', '--force', '--'];
 
 const linkedDirectory = async (path: string): Promise<string> => {
@@ -113,12 +115,12 @@ interface ListedWorktree {
   head: string | null;
   branch: string | null;
   bare: boolean;
-  /** Why it is locked, perhaps an empty text; null when it is not. */
+  /** The reason of the lock, possibly empty; null if it is not locked. */
   locked: string | null;
   prunable: boolean;
 }
 
-/** All worktrees of a repository, the main one first. */
+/** Lists the worktrees of a repository, the main one first. */
 export const listWorktrees = async (git: GitAt): Promise<ListedWorktree[]> => {
   const listing = await git.text(['worktree', 'list', '--porcelain', '-z']);
   return listing.split('\0\0').filter(Boolean).map(parseListed);
@@ -143,13 +145,13 @@ const parseListed = (block: string): ListedWorktree => {
 
 interface Removal {
   force: boolean;
-  /** Takes the directory away, whole. */
+  /** Removes the whole directory. */
   takeAway: (path: string) => Promise<void>;
 }
 
 /**
- * Removes a worktree; its branch and commits stay. Without `force` one with uncommitted files, a rebase or checked
- * out submodules is refused (409 work_would_be_lost). One that was tampered with is refused in any case.
+ * Removes a worktree; its branch and commits stay. Without `force`, throws 409 work_would_be_lost for one with uncommitted
+ * files, a rebase in progress or submodules. Always refuses a worktree whose `.git` was changed.
  */
 export const removeLinkedWorktree = async (
   git: Git,
@@ -170,7 +172,7 @@ const refuseTampered = async (worktree: GitWorktree): Promise<void> => {
   if (!(await isTampered(worktree))) return;
   throw new ServiceError(
     'worktree_tampered',
-    `${join(worktree.path, '.git')} no longer names ${worktree.git_dir}. Look at what is there, then put the line "gitdir: ${worktree.git_dir}" back.`,
+    `${join(worktree.path, '.git')} no longer names ${worktree.git_dir}. Check it, then restore the line "gitdir: ${worktree.git_dir}".`,
   );
 };
 
@@ -191,13 +193,13 @@ const refuseLoss = async (git: GitAt<GitWorktree>): Promise<void> => {
   );
 };
 
-/** Where git notes that a worktree is; empty where it notes none. */
+/** The path of a worktree in git's record; empty without one. */
 export const notedPlace = ({ git_dir }: GitWorktree): string => {
   const text = orElse(() => readFileSync(join(git_dir, 'gitdir'), 'utf8').trimEnd(), '');
   return text === '' ? '' : dirname(text);
 };
 
-/** Has git's record of a worktree name the place where it is now. */
+/** Updates git's record of a worktree to its current path. */
 export const repairWorktree = async (git: Git, worktree: GitWorktree): Promise<void> => {
   await git.turn(worktree, async (now) => {
     const main = now.at(repositoryOf(worktree));
@@ -205,7 +207,7 @@ export const repairWorktree = async (git: Git, worktree: GitWorktree): Promise<v
   });
 };
 
-/** When something was last staged, committed or checked out in a worktree, in milliseconds; 0 where nothing tells. */
+/** When the index, HEAD or its log last changed, in milliseconds since the epoch; 0 if unknown. */
 export const lastTouched = ({ git_dir }: Checkout): number =>
   Math.max(
     ...['index', 'HEAD', 'logs/HEAD'].map(
@@ -213,7 +215,7 @@ export const lastTouched = ({ git_dir }: Checkout): number =>
     ),
   );
 
-/** Whether the worktree's `.git` file, or git's own record of the worktree, no longer says what it said at first. */
+/** Whether the worktree's `.git` file, or git's record of the worktree, was changed since it was created. */
 export const isTampered = async (worktree: GitWorktree): Promise<boolean> => {
   const { path, git_dir, common_dir, turn_dir } = worktree;
   const link = join(path, '.git');

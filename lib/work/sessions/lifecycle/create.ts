@@ -7,7 +7,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { grantPlanGiven, grantStart } from '../../../../store/sessions/consent.ts';
 import { insertSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/choice.ts';
+import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/model-choice.ts';
 import type { Provider } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { getItem } from '../../../code/projects/item.ts';

@@ -1,4 +1,4 @@
-import { oneLine } from '../../../text/one-line.ts';
+import { oneLine } from '../../../text/wording.ts';
 /** A branch, tag or stash that changed in Plan mode and was left as it is, as the stream tells it. */
 export interface LeftRef {
   ref: string;

@@ -1,6 +1,6 @@
 import { fenceOff } from '../../../../store/base/text.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
-import { shorten } from '../../../text/shorten.ts';
+import { shorten } from '../../../text/wording.ts';
 
 const MOST_SHOWN = 100;
 const LONGEST = 4000;

@@ -1,5 +1,5 @@
 import { fenceOff } from '../../../../store/base/text.ts';
-import { shorten } from '../../../text/shorten.ts';
+import { shorten } from '../../../text/wording.ts';
 import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
 
 /** A question of the agent, and what became of it. */

@@ -1,5 +1,5 @@
 import type { CommandsMatter } from '../../../../store/records/commands.ts';
-import { oneLine } from '../../../text/one-line.ts';
+import { oneLine } from '../../../text/wording.ts';
 
 /** A tool call, as far as it tells whether a command failed. */
 interface Called {

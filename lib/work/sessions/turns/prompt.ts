@@ -6,8 +6,7 @@ import { isPlain } from '../../../../store/fs/plain-path.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, ToldFile } from '../../../agents/provider.ts';
 import { capText } from '../../../text/cap-text.ts';
-import { counted } from '../../../text/counted.ts';
-import { shareOf } from '../../../text/share.ts';
+import { counted, shareOf } from '../../../text/wording.ts';
 
 /**
  * What an agent is told of a Work item; `turn` is what belongs to this turn: in Work mode the approved plan, word for word.

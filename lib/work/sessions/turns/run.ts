@@ -5,6 +5,7 @@ import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { WithStore } from '../../../../store/store.ts';
+import { openRunDoor, type RunDoor } from '../../../agents/mcp-access.ts';
 import type {
   Phase,
   PromptParts,
@@ -14,7 +15,6 @@ import type {
   RunSpec,
 } from '../../../agents/provider.ts';
 import type { Providers } from '../../../agents/providers.ts';
-import { openRunDoor, type RunDoor } from '../../../agents/run-door.ts';
 import { viewOf } from '../../../code/worktrees/inspect/view.ts';
 import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';

@@ -1,5 +1,5 @@
 import type { Boundary, Session, WorktreeBase } from '../../../../lib/client/client.ts';
-import { basedOn } from '../../../../lib/text/based-on.ts';
+import { basedOn } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Copy } from '../copy.tsx';
 import { boundaryFacts, Unshut } from './boundary.tsx';

@@ -1,6 +1,6 @@
 import { useContext } from 'preact/hooks';
 import type { Case, Session } from '../../../../lib/client/client.ts';
-import { counted } from '../../../../lib/text/counted.ts';
+import { counted } from '../../../../lib/text/wording.ts';
 import type { Api } from '../../common/page.ts';
 import { countKept } from '../diff/kept.ts';
 import { InReach } from '../do.tsx';

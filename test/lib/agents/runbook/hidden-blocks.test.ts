@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hiddenBlock } from '../../../../lib/agents/runbook/hidden-blocks.ts';
+import { hiddenBlock } from '../../../../lib/agents/runbook/shell-blocks.ts';
 
 const RUNS = '```sh\necho ok\n```\n';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PromptParts } from '../../../../lib/agents/provider.ts';
-import { proposePlan } from '../../../../lib/agents/runbook/plan.ts';
+import { proposePlan } from '../../../../lib/agents/runbook/runbook.ts';
 import { firstLine, shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 
 const partsWith = (parts: Partial<PromptParts>): PromptParts => ({

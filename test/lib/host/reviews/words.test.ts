@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { proposePlan } from '../../../../lib/agents/runbook/plan.ts';
+import { proposePlan } from '../../../../lib/agents/runbook/runbook.ts';
 import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { feedbackWords } from '../../../../lib/host/reviews/feedback-session.ts';
 import { toldReviews } from '../../../../lib/host/reviews/told.ts';

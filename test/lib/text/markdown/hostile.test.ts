@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { hiddenBlock } from '../../../../lib/agents/runbook/hidden-blocks.ts';
-import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
+import { hiddenBlock, shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { partsOf } from '../../../../lib/host/pull-requests/compose.ts';
 import { publicWords } from '../../../../lib/host/pull-requests/compose-body.ts';
 import { asQuotation, harmless } from '../../../../lib/host/pull-requests/harmless.ts';

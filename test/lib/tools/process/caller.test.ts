@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  insiders,
+  excludeAncestors,
+  findRunProcesses,
   isUnknownOrigin,
-  type Suspicion,
-  withoutForebears,
+  type RunTraits,
 } from '../../../../lib/tools/process/caller.ts';
 import type { ProcessRow } from '../../../../lib/tools/process/processes.ts';
 
@@ -22,8 +22,8 @@ const DAEMON = row(30, 20);
 const AGENT = row(40, 30, { mark: 'run', limit: 7 });
 const USUAL = [INIT, SHELL, DAEMON, AGENT];
 
-const SUSPICION: Suspicion = {
-  keepers: [{ pid: 30, reaper: 1, since: 390 }],
+const SUSPICION: RunTraits = {
+  daemons: [{ pid: 30, reaper: 1, since: 390 }],
   dirs: ['/tree'],
   self: 30,
   own_limit: UNLIMITED,
@@ -66,7 +66,7 @@ describe('who calls', () => {
     it(`takes ${name} for ${expected}`, () => {
       assert.ok(caller);
       const rows = [...USUAL, ...others, caller];
-      const inside = insiders(rows, SUSPICION).has(caller.pid);
+      const inside = findRunProcesses(rows, SUSPICION).has(caller.pid);
       const outside = isUnknownOrigin(caller, rows, SUSPICION) ? 'untold' : 'outside';
       assert.equal(inside ? 'inside' : outside, expected);
     });
@@ -75,17 +75,17 @@ describe('who calls', () => {
     const nested = { ...SUSPICION, own_mark: 'outer', own_limit: 9 };
     const of = { mark: 'outer', limit: 9 };
     const rows = [INIT, row(20, 1, of), row(30, 20, of), AGENT, row(50, 20, of)];
-    assert.deepEqual([...insiders(rows, nested)], [40]);
+    assert.deepEqual([...findRunProcesses(rows, nested)], [40]);
   });
 
   it('takes a run of another daemon for one, but not the one that started this daemon', () => {
     const rows = [...USUAL, row(25, 20), row(26, 25)];
     const other = { pid: 25, reaper: 1, since: 240 };
-    const both = { ...SUSPICION, keepers: [...SUSPICION.keepers, other] };
-    assert.deepEqual([...insiders(rows, both)].toSorted(), [26, 40]);
-    assert.deepEqual(withoutForebears(rows, both).keepers, both.keepers);
+    const both = { ...SUSPICION, daemons: [...SUSPICION.daemons, other] };
+    assert.deepEqual([...findRunProcesses(rows, both)].toSorted(), [26, 40]);
+    assert.deepEqual(excludeAncestors(rows, both).daemons, both.daemons);
     const outer = { pid: 20, reaper: 1, since: 200 };
-    const above = { ...SUSPICION, keepers: [...SUSPICION.keepers, outer] };
-    assert.deepEqual(withoutForebears(rows, above).keepers, SUSPICION.keepers);
+    const above = { ...SUSPICION, daemons: [...SUSPICION.daemons, outer] };
+    assert.deepEqual(excludeAncestors(rows, above).daemons, SUSPICION.daemons);
   });
 });

@@ -5,8 +5,8 @@ import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Service } from '../../../../lib/service.ts';
+import { gitAt } from '../../../../lib/tools/git/run/create-git.ts';
 import type { Git, GitSource, RunGit } from '../../../../lib/tools/git/run/git.ts';
-import { gitAt } from '../../../../lib/tools/git/run/git-at.ts';
 import { createAutocommit } from '../../../../lib/transfer/history/autocommit.ts';
 import { changeCase, createCase, setState } from '../../../../lib/work/cases/change.ts';
 import { takeSnapshot } from '../../../../lib/work/memory/global-memory.ts';

@@ -7,8 +7,7 @@ import {
   plainRef,
   plainTarget,
 } from '../../../../../lib/tools/git/read/plain-refs.ts';
-import { plainRepository } from '../../../../../lib/tools/git/read/plain-repository.ts';
-import { findRepository } from '../../../../../lib/tools/git/read/repository.ts';
+import { findRepository, plainRepository } from '../../../../../lib/tools/git/read/repository.ts';
 import {
   known,
   makeRepository,

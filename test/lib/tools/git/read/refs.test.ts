@@ -6,8 +6,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { sortOut } from '../../../../../lib/code/snapshots/ref-traces.ts';
 import { keepValues, putRefsBack } from '../../../../../lib/code/snapshots/undo-refs.ts';
 import { changedRefs, listRefs } from '../../../../../lib/tools/git/read/refs.ts';
+import { gitAt } from '../../../../../lib/tools/git/run/create-git.ts';
 import type { Git, GitWorktree } from '../../../../../lib/tools/git/run/git.ts';
-import { gitAt } from '../../../../../lib/tools/git/run/git-at.ts';
 import { known, makeRepository, makeWorktree, testGit } from '../../../../helpers/repository.ts';
 
 const ADDRESS = 'run@dossier.invalid';

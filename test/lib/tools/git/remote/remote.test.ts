@@ -11,7 +11,7 @@ import {
   addressOf,
   type RemoteAddress,
 } from '../../../../../lib/tools/git/remote/remote-address.ts';
-import type { Remote } from '../../../../../lib/tools/git/remote/talk.ts';
+import type { Remote } from '../../../../../lib/tools/git/remote/remote-command.ts';
 import { createGit } from '../../../../../lib/tools/git/run/create-git.ts';
 import { GitError } from '../../../../../lib/tools/git/run/error.ts';
 import type { Git } from '../../../../../lib/tools/git/run/git.ts';

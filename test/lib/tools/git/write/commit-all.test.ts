@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { commitAll } from '../../../../../lib/tools/git/write/commit-all.ts';
+import { commitAll } from '../../../../../lib/tools/git/write/commit-files.ts';
 import {
   gitIn,
   known,

@@ -1,0 +1,230 @@
+import { randomUUID } from 'node:crypto';
+import { badField } from '../../errors.ts';
+import { capText } from '../../text/cap-text.ts';
+import { list, record, text } from '../../text/unknown-json.ts';
+import { TOLD_OUTPUT } from '../launch.ts';
+import {
+  allowedPrefix,
+  decidePermission,
+  isPlainCommand,
+  onceOptions,
+  type PermissionAsk,
+  type PermissionScope,
+} from '../permissions.ts';
+import type { AllowedInProject, PermissionOption, PrefixOption, RunEvent } from '../provider.ts';
+import { commandOf, lineOf, type ToolCall } from './tool-call.ts';
+
+interface DeskDeps {
+  /** Prefixes that the operator allows are added to its `prefixes`. */
+  scope: PermissionScope & { prefixes: string[]; cwd: string };
+  /** Prefixes that are allowed in all sessions of the project. */
+  project?: AllowedInProject;
+  tell: (event: RunEvent) => void;
+  /** Called with true for the first pending request and with false after the last. */
+  onWaiting: (waiting: boolean) => void;
+}
+
+interface Parked {
+  title: string;
+  ask: PermissionAsk;
+  options: readonly PermissionOption[];
+  settle: (outcome: unknown) => void;
+}
+
+interface Answer {
+  option_id: string | null;
+  by?: 'operator' | 'policy' | undefined;
+  prefix?: string;
+}
+
+const CANCELLED = { outcome: { outcome: 'cancelled' } };
+
+/** Answers an agent's permission requests: by the policy at once, or pending until the operator answers. */
+export const createPermissionRequests = (deps: DeskDeps) => {
+  const { scope, tell } = deps;
+  const state: State = { ...deps, parked: new Map(), refused: undefined };
+  let closed = false;
+  return {
+    /** Resolves with the answer for the agent; `signal`: the agent withdrew the request. */
+    ask: async (call: ToolCall, offered: unknown, signal: AbortSignal): Promise<unknown> => {
+      if (closed) return CANCELLED;
+      const ask = askOf(call, offered, scope.cwd);
+      const decision = decidePermission(ask, { ...scope, prefixes: allowedNow(deps) });
+      if (decision.answer === 'ask') return park(state, { ask, title: call.title }, signal);
+      if (decision.answer === 'refuse') state.refused = call.title;
+      tell(decided(call, decision));
+      return outcomeOf(decision.option_id);
+    },
+    /** The operator's answer; false if there is no such request or option. Throws `bad_request` for a wrong prefix. */
+    answer: (request_id: string, option_id: string, prefix?: string): boolean => {
+      const request = state.parked.get(request_id);
+      if (request === undefined) return false;
+      if (ownOptions(state, request.ask).some((own) => own.option_id === option_id)) {
+        allowPrefix(state, { request_id, option_id }, fitting(request.ask, prefix));
+        return true;
+      }
+      if (!request.options.some((option) => option.option_id === option_id)) return false;
+      resolve(state, request_id, { option_id });
+      return true;
+    },
+    /** The title of the last refused request, or undefined. */
+    refused: (): string | undefined => state.refused,
+    /** Cancels pending and later requests. */
+    close: (by: Answer['by'] = 'operator'): void => {
+      closed = true;
+      for (const request_id of [...state.parked.keys()])
+        resolve(state, request_id, { option_id: null, by });
+    },
+    /** Accepts requests again, for another prompt. */
+    open: (): void => {
+      closed = false;
+    },
+  };
+};
+export type PermissionRequests = ReturnType<typeof createPermissionRequests>;
+
+// Builds the request from the tool call and the offered options of known kinds.
+const askOf = (call: ToolCall, offered: unknown, cwd: string): PermissionAsk => {
+  const command = commandOf(call);
+  const line = lineOf(call, cwd);
+  return {
+    kind: call.kind,
+    paths: call.paths,
+    options: list(offered).flatMap(optionOf),
+    ...(command !== undefined && { command }),
+    ...(line !== undefined && { line }),
+  };
+};
+
+const OPTION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
+
+const optionOf = (offered: unknown): PermissionOption[] => {
+  const { optionId, kind: told, name } = record(offered);
+  const option_id = text(optionId);
+  const kind = OPTION_KINDS.find((known) => known === told);
+  return option_id === undefined || kind === undefined
+    ? []
+    : [{ option_id, kind, name: text(name) ?? option_id }];
+};
+
+interface State extends DeskDeps {
+  parked: Map<string, Parked>;
+  refused: string | undefined;
+}
+
+const park = (
+  state: State,
+  { ask, title }: Pick<Parked, 'ask' | 'title'>,
+  signal: AbortSignal,
+): Promise<unknown> => {
+  const { parked, tell, onWaiting } = state;
+  const request_id = randomUUID();
+  const options = onceOptions(ask.options);
+  const offered = [...options, ...ownOptions(state, ask)];
+  tell({
+    type: 'permission_request',
+    data: { request_id, title, ...shown(ask), options: offered },
+  });
+  if (parked.size === 0) onWaiting(true);
+  signal.addEventListener('abort', () =>
+    resolve(state, request_id, { option_id: null, by: 'policy' }),
+  );
+  return new Promise((settle) => {
+    parked.set(request_id, { title, ask, options, settle });
+  });
+};
+
+const resolve = (
+  state: State,
+  request_id: string,
+  { by = 'operator', ...answer }: Answer,
+): void => {
+  const { parked, tell, onWaiting } = state;
+  const request = parked.get(request_id);
+  if (request === undefined) return;
+  parked.delete(request_id);
+  if (parked.size === 0) onWaiting(false);
+  const { title, ask } = request;
+  if (isRefusal(request, answer.option_id)) state.refused = title;
+  tell({ type: 'permission_resolved', data: { request_id, title, kind: ask.kind, ...answer, by } });
+  request.settle(outcomeOf(answer.option_id));
+};
+
+// Also answers other pending requests with this prefix.
+const allowPrefix = (
+  state: State,
+  { request_id, option_id }: { request_id: string; option_id: string },
+  prefix: string,
+): void => {
+  const { scope, parked, project } = state;
+  if (option_id === ALLOW_PROJECT) project?.allow(prefix);
+  else scope.prefixes.push(prefix);
+  resolve(state, request_id, { option_id: onceOf(parked.get(request_id)), prefix });
+  for (const [id, other] of [...parked])
+    if (allowedPrefix(other.ask, [prefix]) !== undefined)
+      resolve(state, id, { option_id: onceOf(other), by: 'policy', prefix });
+};
+
+// Read for each request, because prefixes can be revoked.
+const allowedNow = ({ scope, project }: DeskDeps): string[] => [
+  ...scope.prefixes,
+  ...(project?.prefixes() ?? []),
+];
+
+const ALLOW_PROJECT = 'allow_project';
+
+// Left out if the agent has an option with the same id.
+const ownOptions = ({ project }: DeskDeps, ask: PermissionAsk): PrefixOption[] => {
+  if (!isPlainCommand(ask) || onceOf(ask) === null) return [];
+  return OWN_OPTIONS.filter(
+    ({ option_id }) =>
+      (project !== undefined || option_id !== ALLOW_PROJECT) &&
+      !ask.options.some((option) => option.option_id === option_id),
+  );
+};
+
+const OWN_OPTIONS: readonly PrefixOption[] = [
+  {
+    ...{ option_id: 'allow_prefix', kind: 'allow_prefix' },
+    name: 'Allow, and in this session every plain command that begins with `prefix`',
+  },
+  {
+    ...{ option_id: ALLOW_PROJECT, kind: ALLOW_PROJECT },
+    name: 'Always allow in this project: every plain command that begins with `prefix`',
+  },
+];
+
+const onceOf = (asked?: Pick<PermissionAsk, 'options'> | Parked): string | null =>
+  asked?.options.find(({ kind }) => kind === 'allow_once')?.option_id ?? null;
+
+const fitting = (ask: PermissionAsk, prefix = ask.command ?? ''): string => {
+  if (allowedPrefix(ask, [prefix]) !== undefined) return prefix.trim();
+  throw badField('/prefix', 'is not a prefix of the command', PREFIX);
+};
+
+const PREFIX =
+  'The prefix must be the first words of the requested command. Send those, or none for the whole command.';
+
+// The title is the agent's text: the operator also sees the command and the paths.
+const shown = ({ kind, command, paths }: PermissionAsk) => ({
+  kind,
+  ...(command !== undefined && { command: capText(command, TOLD_OUTPUT).output }),
+  ...(paths.length > 0 && { locations: paths }),
+});
+
+const decided = (
+  { title, kind }: ToolCall,
+  { option_id, prefix }: { option_id: string | null; prefix?: string },
+): RunEvent => ({
+  type: 'permission_resolved',
+  data: {
+    ...{ request_id: randomUUID(), title, kind, option_id, by: 'policy' },
+    ...(prefix !== undefined && { prefix }),
+  },
+});
+
+const isRefusal = ({ options }: Parked, option_id: string | null): boolean =>
+  options.some((option) => option.option_id === option_id && option.kind === 'reject_once');
+
+const outcomeOf = (option_id: string | null): unknown =>
+  option_id === null ? CANCELLED : { outcome: { outcome: 'selected', optionId: option_id } };

@@ -1,0 +1,57 @@
+import type { Offers } from '../../../store/records/provider.ts';
+import { list, record } from '../../text/unknown-json.ts';
+import { type ModelChoice, notOffered, type UnofferedChoice } from '../model-choice.ts';
+import type { AgentConnection } from './connection.ts';
+import { type Select, selectIn } from './offers.ts';
+import type { OpenSession } from './session.ts';
+
+/** The chosen model or effort is not offered; the message names the offers. */
+export class ChoiceError extends Error {
+  override readonly name = 'ChoiceError';
+
+  constructor({ why }: UnofferedChoice) {
+    super(`${why} Nothing was run.`);
+  }
+}
+
+/**
+ * Sets model and effort of a session before its first prompt, and returns the updated session. Never sends a value that the
+ * agent does not list: some agents (Gemini CLI) accept any value and fail later.
+ */
+export const chooseModel = async (
+  agent: AgentConnection,
+  session: OpenSession,
+  { model, effort }: ModelChoice,
+  who: string,
+): Promise<OpenSession> => {
+  // The efforts depend on the model.
+  const withModel = await setOne(agent, session, 'model', { who, wanted: model });
+  return setOne(agent, withModel, 'effort', { who, wanted: effort });
+};
+
+const setOne = async (
+  agent: AgentConnection,
+  session: OpenSession,
+  what: keyof ModelChoice,
+  { who, wanted }: { who: string; wanted: string | undefined },
+): Promise<OpenSession> => {
+  if (wanted === undefined) return session;
+  const select = selectIn(session.opened, what);
+  const offers: Offers = { [`${what}s`]: select?.options ?? [] };
+  const refused = notOffered(who, offers, { [what]: wanted });
+  if (refused !== undefined) throw new ChoiceError(refused);
+  if (select === undefined || select.current === wanted) return session;
+  const { session_id: sessionId, opened } = session;
+  const answer = await agent.request(select.method, { sessionId, ...paramsFor(select, wanted) });
+  return { ...session, opened: { ...record(opened), ...toldBy(answer, opened, wanted) } };
+};
+
+const paramsFor = ({ method, id }: Select, value: string) =>
+  method === 'session/set_model' ? { modelId: value } : { configId: id, value };
+
+// Setting an option returns all options; the older request returns nothing.
+const toldBy = (answer: unknown, opened: unknown, wanted: string): object => {
+  const { configOptions } = record(answer);
+  if (list(configOptions).length > 0) return { configOptions };
+  return { models: { ...record(record(opened).models), currentModelId: wanted } };
+};

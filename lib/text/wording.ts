@@ -1,0 +1,55 @@
+/** A count with its noun: `1 file`, `2 files`. */
+export const counted = (count: number, what: string): string =>
+  `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** Collapses whitespace, so that the text is one line. */
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+
+/** Truncates a text to `most` characters, without splitting a surrogate pair, and appends `mark`. */
+export const shorten = (text: string, most: number, mark = ' […]'): string =>
+  text.length <= most ? text : `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, '')}${mark}`;
+
+/** The largest limit for each length with which all fit into `total`; short ones leave room for the others. */
+export const shareOf = (lengths: readonly number[], total: number): number => {
+  let left = total;
+  for (const [at, length] of lengths.toSorted((a, b) => a - b).entries()) {
+    const each = Math.floor(left / (lengths.length - at));
+    if (length > each) return Math.max(0, each);
+    left -= length;
+  }
+  return total;
+};
+
+const MOST = 100;
+
+/** Joins names for a sentence: the first 100, and the number of the others. */
+export const someOf = (names: readonly string[]): string => {
+  const more = names.length - MOST;
+  return `${names.slice(0, MOST).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+};
+
+interface BasedOn {
+  base: string;
+  base_commit: string;
+  subject: string;
+  committed_at: string;
+  notes: readonly string[];
+}
+
+/** Describes the base of a worktree: `Based on main (a1b2c3d 'Fix typo', 2 h old). 3 uncommitted files are not included.` */
+export const basedOn = ({ base, base_commit, subject, committed_at, notes }: BasedOn): string => {
+  const what = `${base_commit.slice(0, 7)} '${subject}', ${ageOf(committed_at)} old`;
+  return [`Based on ${base} (${what}).`, ...notes].join(' ');
+};
+
+const STEPS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+] as const;
+
+const ageOf = (at: string): string => {
+  const seconds = Math.max(0, (Date.now() - Date.parse(at)) / 1000);
+  const [length, unit] = STEPS.find(([each]) => seconds >= each) ?? [1, 's'];
+  return `${Math.floor(seconds / length)} ${unit}`;
+};

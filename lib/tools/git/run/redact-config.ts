@@ -1,0 +1,34 @@
+import { type ConfigEntry, configText, entriesOfFile } from './config.ts';
+
+/**
+ * Removes secrets from a git configuration file before a run sees it: logins in URLs, headers, passwords, tokens and
+ * credential helpers. Undefined if there is nothing to remove. A file that git would reject becomes empty.
+ */
+export const redactConfig = (text: string): string | undefined =>
+  SUSPECT.test(text) ? configText((entriesOfFile(text) ?? []).flatMap(shown)) : undefined;
+
+const SECRET_NAME =
+  /(?:pass|passwd|password|passphrase|token|secret|api-?key|extraheader|cookiefile)$/;
+const SECRET_VALUE =
+  /extraheader|authorization:|bearer |gh[pousr]_\w|github_pat_|glpat-|pass(?:word|wd)?=|token=/i;
+const LOGIN = /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/?#"']*)@/gi;
+
+// Comments are searched, too.
+const SUSPECT = new RegExp(
+  `://[^\\s/]*@|pass|token|secret|api-?key|cookie|helper|${SECRET_VALUE.source}`,
+  'i',
+);
+
+const shown = ({ key, value }: ConfigEntry): ConfigEntry[] => {
+  const isAlias = key.startsWith('alias.');
+  if (/^credential\.(?:.*\.)?helper$/s.test(key)) return [];
+  if (!isAlias && SECRET_NAME.test(key)) return [];
+  const kept = { key: withoutLogin(key), value: value && withoutLogin(value) };
+  return SECRET_VALUE.test(kept.value ?? '') ? [] : [kept];
+};
+
+// The user name of an ssh URL is needed and no secret.
+const withoutLogin = (text: string): string =>
+  text.replaceAll(LOGIN, (_, scheme: string, login: string) =>
+    /ssh/i.test(scheme) ? `${scheme}${login.replace(/:.*$/s, '')}@` : scheme,
+  );

@@ -1,0 +1,69 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { findProgram } from './find-program.ts';
+
+/**
+ * Runs a program at the operator's terminal with their whole environment. Returns its exit code; null if a signal ended it.
+ */
+export const runAtTerminal = async (
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<number | null> => {
+  // Ctrl-C goes to the program only.
+  const ignore = (): void => undefined;
+  process.on('SIGINT', ignore);
+  try {
+    const [code] = await once(spawn(program, args, { env, stdio: 'inherit' }), 'exit');
+    return code;
+  } finally {
+    process.off('SIGINT', ignore);
+  }
+};
+
+/** The output of a program without its final newline; undefined if the program fails. */
+export const outputOf = (
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    execFile(program, args, { env, encoding: 'utf8', maxBuffer: MOST_BYTES }, (error, stdout) =>
+      resolve(error === null ? stdout.replace(/\n$/, '') : undefined),
+    );
+  });
+
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Opens a file in the operator's editor ($VISUAL, $EDITOR, else vi), as git does, and waits until it exits. Returns an error
+ * message, or undefined.
+ */
+export const editFile = async (
+  path: string,
+  source: NodeJS.ProcessEnv,
+): Promise<string | undefined> => {
+  const editor = source.VISUAL || source.EDITOR || findProgram('vi', { PATH: source.PATH ?? '' });
+  if (editor === undefined) return 'No editor found. Set EDITOR.';
+  const code = await runAtTerminal('/bin/sh', ['-c', `${editor} "$@"`, editor, path], source);
+  return code === 0 ? undefined : `The editor (${editor}) ended with ${code ?? 'a signal'}.`;
+};
+
+/**
+ * Shows a text in the operator's pager ($PAGER, else less), as git does, and waits until it exits. False if there is no
+ * pager or it cannot be started.
+ */
+export const showByPager = async (text: string, source: NodeJS.ProcessEnv): Promise<boolean> => {
+  const pager = source.PAGER ?? findProgram('less', { PATH: source.PATH ?? '' });
+  if (pager === undefined || pager.trim() === '') return false;
+  // Ctrl-C goes to the pager only; this process must not exit before it.
+  process.on('SIGINT', () => undefined);
+  const child = spawn('/bin/sh', ['-c', pager], {
+    env: { LESS: 'FRX', ...source },
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  // The operator may quit before the end of the text.
+  child.stdin.on('error', () => undefined).end(text);
+  const [code] = await once(child, 'exit');
+  return code !== 126 && code !== 127;
+};

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createPermissionRequests } from '../../../../lib/agents/acp/permission-requests.ts';
+import { mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
+import type { AllowedInProject, RunEvent } from '../../../../lib/agents/provider.ts';
+
+const OPTIONS = [
+  { optionId: 'y', name: 'Yes', kind: 'allow_once' },
+  { optionId: 'a', name: 'Always', kind: 'allow_always' },
+  { optionId: 'n', kind: 'reject_once' },
+  { optionId: 'z', name: 'Perhaps', kind: 'perhaps' },
+  'nonsense',
+];
+
+const RUN = mergeToolCall(undefined, { toolCallId: '1', title: 'npm test', kind: 'execute' });
+const never = new AbortController().signal;
+
+const openDesk = (project?: AllowedInProject) => {
+  const events: RunEvent[] = [];
+  const waiting: boolean[] = [];
+  const desk = createPermissionRequests({
+    scope: {
+      phase: 'work',
+      policy: { execute: 'ask', fetch: 'ask' },
+      cwd: '/tree',
+      inside: () => true,
+      prefixes: [],
+    },
+    tell: (event) => events.push(event),
+    onWaiting: (is) => waiting.push(is),
+    ...(project !== undefined && { project }),
+  });
+  const requests = (): string[] =>
+    events.flatMap((event) => (event.type === 'permission_request' ? event.data.request_id : []));
+  return { desk, events, waiting, requests };
+};
+
+const outcome = (optionId: string) => ({ outcome: { outcome: 'selected', optionId } });
+const CANCELLED = { outcome: { outcome: 'cancelled' } };
+
+describe('the permission desk', () => {
+  it('offers the operator only what holds once, and resolves with the answer', async () => {
+    const { desk, events, requests } = openDesk();
+    const answer = desk.ask(RUN, OPTIONS, never);
+    const [request_id = ''] = requests();
+
+    assert.equal(desk.answer(request_id, 'a'), false);
+    assert.equal(desk.answer(request_id, 'n'), true);
+    assert.deepEqual(await answer, outcome('n'));
+    assert.deepEqual(events, [
+      {
+        type: 'permission_request',
+        data: {
+          request_id,
+          title: 'npm test',
+          kind: 'execute',
+          options: [
+            { option_id: 'y', name: 'Yes', kind: 'allow_once' },
+            { option_id: 'n', name: 'n', kind: 'reject_once' },
+          ],
+        },
+      },
+      {
+        type: 'permission_resolved',
+        data: { request_id, title: 'npm test', kind: 'execute', option_id: 'n', by: 'operator' },
+      },
+    ]);
+  });
+
+  it('asks again for what was allowed in the project, once that is revoked', async () => {
+    const allowed: string[] = [];
+    const allow = (prefix: string) => void allowed.push(prefix);
+    const { desk, requests } = openDesk({ prefixes: () => allowed, allow });
+    const call = mergeToolCall(undefined, {
+      ...{ toolCallId: '1', title: 'test', kind: 'execute' },
+      rawInput: { command: 'npm test' },
+    });
+    const [first, second] = [desk.ask(call, OPTIONS, never), desk.ask(call, OPTIONS, never)];
+    assert.equal(desk.answer(requests()[0] ?? '', 'allow_project'), true);
+    assert.deepEqual(await Promise.all([first, second]), [outcome('y'), outcome('y')]);
+    assert.deepEqual(await desk.ask(call, OPTIONS, never), outcome('y'));
+    allowed.pop();
+    void desk.ask(call, OPTIONS, never);
+    assert.equal(requests().length, 3);
+  });
+
+  it('allows nothing in the project that cannot be kept', () => {
+    const allow = () => assert.fail('the disk is full');
+    const { desk, requests } = openDesk({ prefixes: () => [], allow });
+    const call = mergeToolCall(undefined, {
+      ...{ toolCallId: '1', title: 'test', kind: 'execute' },
+      rawInput: { command: 'npm test' },
+    });
+    void desk.ask(call, OPTIONS, never);
+    const [asked = ''] = requests();
+    assert.throws(() => desk.answer(asked, 'allow_project'), /the disk is full/);
+    assert.equal(desk.answer(asked, 'n'), true);
+  });
+
+  it('tells that it waits from the first parked request to the last answer', async () => {
+    const { desk, waiting, requests } = openDesk();
+    const answers = [desk.ask(RUN, OPTIONS, never), desk.ask(RUN, OPTIONS, never)];
+    const [first = '', second = ''] = requests();
+
+    assert.deepEqual(waiting, [true]);
+    desk.answer(second, 'y');
+    assert.deepEqual(waiting, [true]);
+    desk.answer(first, 'n');
+    assert.deepEqual(waiting, [true, false]);
+    assert.deepEqual(await Promise.all(answers), [outcome('n'), outcome('y')]);
+  });
+
+  it('answers by policy at once, and tells so', async () => {
+    const { desk, events, waiting } = openDesk();
+    const call = mergeToolCall(undefined, { toolCallId: '2', title: 'a.ts', kind: 'read' });
+
+    assert.deepEqual(await desk.ask(call, OPTIONS, never), outcome('y'));
+    assert.deepEqual(waiting, []);
+    assert.deepEqual(
+      events.map(({ type, data }) => [type, 'by' in data && data.by]),
+      [['permission_resolved', 'policy']],
+    );
+  });
+
+  it('answers "cancelled" to all that is parked and all that still comes once it is closed', async () => {
+    const { desk, events } = openDesk();
+    const parked = desk.ask(RUN, OPTIONS, never);
+
+    desk.close();
+
+    assert.deepEqual(await parked, CANCELLED);
+    assert.deepEqual(await desk.ask(RUN, OPTIONS, never), CANCELLED);
+    assert.equal(events.length, 2);
+  });
+
+  it('forgets a request that the agent takes back', async () => {
+    const { desk, requests } = openDesk();
+    const taken = new AbortController();
+    const parked = desk.ask(RUN, OPTIONS, taken.signal);
+
+    taken.abort();
+
+    assert.deepEqual(await parked, CANCELLED);
+    assert.equal(desk.answer(requests()[0] ?? '', 'y'), false);
+  });
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { announceRuns } from '../../../../lib/tools/process/peer-daemons.ts';
+import { createRuns } from '../../../../lib/tools/process/runs.ts';
+import { killAtEnd } from '../../../helpers/at-end.ts';
+
+/** Reads the table as another daemon does, and says how often this one was not in it. */
+const READER = `const { readFileSync } = require('node:fs');
+let missed = 0;
+for (let n = 0; n < 6000; n++)
+  if (!readFileSync('/proc/net/unix', 'latin1').includes('@dossier-runs/' + process.argv[1] + '/')) missed++;
+console.log(missed);`;
+
+const run = { marker: 'a', loopback: true, sandboxed: false };
+
+describe('a daemon with runs that share its network', {
+  skip: process.platform !== 'linux',
+}, () => {
+  it('is found by others in each moment, also while what it says of itself changes', async (t) => {
+    // So that the table takes several reads.
+    const others = Array.from({ length: 400 }, (_, n) =>
+      createServer().listen(`\0dossier-test/${process.pid}/${n}`).unref(),
+    );
+    t.after(() => others.map((server) => server.close()));
+    const runs = createRuns();
+    announceRuns(runs);
+    let last = runs.enter(run);
+    const reader = spawn(process.execPath, ['-e', READER, String(process.pid)]);
+    killAtEnd(t, reader);
+    const missed = once(reader.stdout, 'data');
+    while (reader.exitCode === null) {
+      const next = runs.enter(run);
+      runs.leave(last);
+      last = next;
+      await delay(5);
+    }
+    assert.equal(String((await missed)[0]), '0\n');
+    runs.leave(last);
+  });
+});
