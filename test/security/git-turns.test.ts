@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { stateOf } from '../../lib/code/worktrees/inspect/state.ts';
+import { stateOf } from '../../lib/code/worktrees/inspect/status.ts';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
 import { type OpenTurn, openTurn } from '../../lib/code/worktrees/turn/open.ts';
 import type { TurnTold } from '../../lib/code/worktrees/turn/told.ts';

@@ -1,6 +1,8 @@
 import { etagOf } from '../../../store/base/names.ts';
-import { listTreeFolder } from '../../../store/fs/worktree/list.ts';
-import { readTreeFile } from '../../../store/fs/worktree/read.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
+import { listTreeFolder, type TreeEntry } from '../../../store/fs/worktree/list.ts';
+import { pathNames } from '../../../store/fs/worktree/path.ts';
+import { LARGEST_FILE, readTreeFile, tooLarge } from '../../../store/fs/worktree/read.ts';
 import {
   createTreeFile,
   makeTreeFolder,
@@ -8,15 +10,18 @@ import {
   replaceTreeFile,
 } from '../../../store/fs/worktree/write.ts';
 import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
-import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
+import type { EditorEntry, EditorFile, WrittenFile } from '../../../store/records/editor.ts';
+import { isEnded } from '../../../store/records/session.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
-import type { WithLive } from '../worktrees/live.ts';
+import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { ignoredPaths } from '../../tools/git/read/ignored.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import type { WithLive, WithSetups } from '../worktrees/needs.ts';
 import { moveNoted } from '../worktrees/recovery/changes.ts';
-import type { WithSetups } from '../worktrees/setup/setups.ts';
 import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
 import { changingWorktree, openWorktree, treeOf } from './place.ts';
-import { tellEdit } from './tell-edit.ts';
 
 export interface ServedFile<T> {
   file: T;
@@ -129,3 +134,71 @@ const notEmpty = (path: string): ServiceError =>
   invalidState(
     `The directory ${path} is not empty. Delete what is in it first: files are kept one by one.`,
   );
+
+/** What the operator did to a file of the worktree. */
+interface Edit {
+  action: 'created' | 'written' | 'deleted' | 'renamed' | 'directory_created';
+  path: string;
+  /** The former path, of what was renamed. */
+  from?: string;
+}
+
+/** Tells who follows the session that goes on in the worktree: what changes there need not be its agent's doing. */
+const tellEdit = ({ store, engine }: WithLive & WithStore, caseId: string, edit: Edit): void => {
+  const open = (sessionsOf(store, caseId) ?? []).find(
+    ({ session }) =>
+      session.elsewhere !== true && session.status !== 'queued' && !isEnded(session.status),
+  );
+  if (open === undefined) return;
+  const transcript = engine.transcript(open);
+  if (!transcript.complete) transcript.append('operator_edit', { ...edit });
+};
+
+interface ListQuery {
+  path: string;
+  limit: number;
+  after?: string | undefined;
+}
+
+/** A page of what is in a directory of the worktree, by name, with what git ignores marked: git is asked once. */
+export const listEditorDirectory = async (
+  { store, git }: WithGit & WithStore,
+  caseId: string,
+  { path, ...page }: ListQuery,
+): Promise<{ entries: EditorEntry[]; more: boolean }> => {
+  const worktree = await openWorktree(store, caseId);
+  const found = await listTreeFolder(treeOf(store, worktree), path, page);
+  if (found === undefined) throw notFound('directory', path);
+  return { ...found, entries: await marked(git, worktree, found.entries) };
+};
+
+const marked = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  entries: readonly TreeEntry[],
+): Promise<EditorEntry[]> => {
+  const asked = entries.filter(({ kind }) => kind !== 'other').map(({ path }) => path);
+  const ignored = await ignoredPaths(git.at(worktree), asked);
+  return entries.map((entry) => ({ ...entry, ignored: ignored?.has(entry.path) ?? null }));
+};
+
+/** A file as the commit has it that the worktree began with: what git keeps, no filter done. 404 where it has none. */
+export const readBaseFile = async (
+  { store, git }: WithGit & WithStore,
+  caseId: string,
+  path: string,
+): Promise<ServedFile<EditorFile>> => {
+  pathNames(path);
+  const worktree = await openWorktree(store, caseId);
+  const at = git.at(worktree);
+  const args = ['ls-tree', '-z', '--long', '--full-tree', worktree.base_commit, '--', path];
+  const [, oid, size] = FILE.exec((await at.names(args))[0] ?? '') ?? [];
+  if (oid === undefined) throw notFound('file in the base', path);
+  if (Number(size) > LARGEST_FILE) throw tooLarge(path, Number(size));
+  const bytes = await at.read(['cat-file', 'blob', oid], { max_bytes: LARGEST_FILE + 1 });
+  const hash = sha256(bytes);
+  return { file: readEditorFile({ path, bytes, sha256: hash }), etag: etagOf(hash) };
+};
+
+// No link: what it leads to is none of ours.
+const FILE = /^100\d{3} blob ([0-9a-f]{40,64}) +(\d+)\t/;

@@ -1,15 +1,14 @@
 import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readBaseline } from '../../../store/sessions/baselines.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
-import { readyToWrite } from '../../../store/store.ts';
+import { readyToWrite, type Store, type WithStore } from '../../../store/store.ts';
 import { inFileTurn, inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Checkout } from '../../tools/git/run/git.ts';
-import { checkState } from '../worktrees/inspect/state.ts';
+import { checkState } from '../worktrees/inspect/status.ts';
+import type { WithSetups } from '../worktrees/needs.ts';
 import { getWorktree, refuseSetup } from '../worktrees/read.ts';
 import { finishMoved } from '../worktrees/recovery/changes.ts';
-import type { WithSetups } from '../worktrees/setup/setups.ts';
 
 /** The worktree of a Work item, for whoever reads files in it. 404 without one, 409 where it is not as it was made. */
 export const openWorktree = async (store: Store, caseId: string): Promise<WorktreeRecord> => {

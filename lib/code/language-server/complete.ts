@@ -8,8 +8,8 @@ import { list, record, text, type Wire } from '../../text/unknown-json.ts';
 import { type Conversation, converse } from './converse.ts';
 import { DID_OPEN } from './documents.ts';
 import { uriOf } from './initialize.ts';
-import type { LanguageServerNeeds } from './needs.ts';
 import { type FilesScope, treeIn } from './root.ts';
+import type { LanguageServerNeeds } from './running.ts';
 import { serverFor } from './servers.ts';
 
 interface Cursor extends FilesScope {

@@ -1,12 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { number, record, text } from '../../text/unknown-json.ts';
-import { ASKED, type EditorClient, messageBytes, type Seat } from './client.ts';
-import type { ClientMessages } from './client-messages.ts';
+import {
+  ASKED,
+  type ClientMessages,
+  type EditorClient,
+  messageBytes,
+  type Seat,
+} from './client.ts';
 import { createDocuments, DID_CHANGE, DID_CLOSE, DID_OPEN, type Telling } from './documents.ts';
 import { type Envelope, EnvelopeError, messageId, readEnvelope } from './envelope.ts';
 import { initializeParams } from './initialize.ts';
-import { createRequests } from './requests.ts';
-import { createServerRequests } from './server-requests.ts';
+import { createRequests, createServerRequests } from './requests.ts';
 
 /** The messages between one server and its clients. */
 interface Exchange {

@@ -1,3 +1,4 @@
+import { list, record } from '../../text/unknown-json.ts';
 import { type EditorClient, messageBytes } from './client.ts';
 import { type Envelope, messageId, withId } from './envelope.ts';
 
@@ -55,3 +56,100 @@ export const createRequests = (): Requests => {
 
 const cancelling = (id: number): Buffer =>
   messageBytes({ jsonrpc: '2.0', method: '$/cancelRequest', params: { id } });
+
+/** What a server has asked of an editor. */
+interface Errands {
+  /** Goes to the editor that answers and has been there longest; with none there, the answer is given here. */
+  give(message: Buffer, envelope: Envelope, clients: Iterable<EditorClient>): Given;
+  /**
+   * What the server is told by this answer of the client's: where the client does not do what was asked, what it would be
+   * told with no editor there. Undefined: the client was not asked, or has answered before.
+   */
+  answered(client: EditorClient, message: Buffer, envelope: Envelope): Buffer | undefined;
+  /** The answers to what a client that goes was asked and has not answered. */
+  forget(client: EditorClient): Buffer[];
+}
+
+type Given = { to: EditorClient } | { answer: Buffer };
+
+interface Errand {
+  client: EditorClient;
+  message: Buffer;
+  timer: NodeJS.Timeout;
+}
+
+/** What an editor has not answered after `patience_ms` is answered in its place: a server may wait for nothing else. */
+export const createServerRequests = (
+  patience_ms: number,
+  write: (answer: Buffer) => unknown,
+): Errands => {
+  const asked = new Map<string, Errand>();
+  // Who left something unanswered, and has answered nothing since.
+  const silent = new WeakSet<EditorClient>();
+  const give = (client: EditorClient, message: Buffer, id: string): void => {
+    const late = (): void => {
+      asked.delete(id);
+      silent.add(client);
+      write(answerTo(message));
+    };
+    const timer = setTimeout(late, patienceFor(message, patience_ms));
+    asked.set(id, { client, message, timer: timer.unref() });
+  };
+  return {
+    give: (message, envelope, clients) => {
+      for (const client of clients) {
+        if (!client.isEditor || silent.has(client)) continue;
+        give(client, message, messageId(message, envelope));
+        return { to: client };
+      }
+      return { answer: answerTo(message) };
+    },
+    answered: (client, message, envelope) => {
+      const id = messageId(message, envelope);
+      silent.delete(client);
+      const errand = asked.get(id);
+      if (errand?.client !== client) return undefined;
+      clearTimeout(errand.timer);
+      asked.delete(id);
+      return isNotDone(message) ? answerTo(errand.message) : message;
+    },
+    forget: (client) =>
+      [...asked].flatMap(([id, one]) => {
+        if (one.client !== client) return [];
+        clearTimeout(one.timer);
+        asked.delete(id);
+        return answerTo(one.message);
+      }),
+  };
+};
+
+// A person is asked there, and no server waits for that with its other work.
+const patienceFor = (message: Buffer, patience_ms: number): number =>
+  JSON.parse(message.toString('utf8')).method === 'window/showMessageRequest'
+    ? patience_ms * 30
+    : patience_ms;
+
+const NOT_DONE = -32_601;
+
+const isNotDone = (answer: Buffer): boolean =>
+  record(JSON.parse(answer.toString('utf8')).error).code === NOT_DONE;
+
+// What an editor without any features of its own would say.
+const answerTo = (message: Buffer): Buffer => {
+  const { id, method, params } = JSON.parse(message.toString('utf8'));
+  const answer = ANSWERS[method]?.(params);
+  if (answer !== undefined) return messageBytes({ jsonrpc: '2.0', id, result: answer });
+  const error = { code: NOT_DONE, message: `No editor is there for ${method}` };
+  return messageBytes({ jsonrpc: '2.0', id, error });
+};
+
+const nothing = () => null;
+const ANSWERS: Record<string, (params: unknown) => unknown> = {
+  'workspace/configuration': (params) => list(record(params).items).map(nothing),
+  'workspace/applyEdit': () => ({ applied: false }),
+  'workspace/workspaceFolders': nothing,
+  'client/registerCapability': nothing,
+  'client/unregisterCapability': nothing,
+  'window/workDoneProgress/create': nothing,
+  'window/showMessageRequest': nothing,
+};

@@ -1,3 +1,10 @@
+import type { WithStore } from '../../../store/store.ts';
+import type { WithConfig } from '../../config.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithNetwork } from '../../sandbox/egress/networks.ts';
+import type { WithSandbox } from '../../sandbox/sandbox.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import type { WithRuns } from '../../tools/process/runs.ts';
 import type { LanguageServer } from './server.ts';
 
 /** The language servers that run: one for each language and directory, whoever asks. */
@@ -35,3 +42,13 @@ export interface RunningServer {
 export interface WithLanguageServers {
   readonly languageServers: LanguageServers;
 }
+
+/** What most of this room's work is given. */
+export type LanguageServerNeeds = WithConfig &
+  WithGit &
+  WithLanguageServers &
+  WithLog &
+  WithNetwork &
+  WithRuns &
+  WithSandbox &
+  WithStore;

@@ -1,13 +1,22 @@
 import { messageOf } from '../../../store/base/message-of.ts';
 import { settlesWithin } from '../../../store/base/within.ts';
 import { ServiceError } from '../../errors.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithNetwork } from '../../sandbox/egress/networks.ts';
+import { onceEach } from '../../sandbox/egress/once-each.ts';
+import type { OpenNetwork } from '../../sandbox/egress/run-network.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Runs } from '../../tools/process/runs.ts';
 import { type Exit, type Program, startProgram } from '../../tools/process/spawn.ts';
-import { CLOSED, type ClientEnding, type EditorClient, type Seat } from './client.ts';
-import { createClientMessages } from './client-messages.ts';
+import {
+  CLOSED,
+  type ClientEnding,
+  createClientMessages,
+  type EditorClient,
+  type Seat,
+} from './client.ts';
+import { createFrameReader, headerOf } from './envelope.ts';
 import { createExchange } from './exchange.ts';
-import { createFrameReader, headerOf } from './frames.ts';
 
 interface ServerSpec {
   argv: readonly string[];
@@ -148,4 +157,28 @@ const greeting = async (
       `${error.message}. Run it by hand to see why, or name another in workspace.md under language_servers.`,
     );
   });
+};
+
+/**
+ * Begins a language server that has a way out of its own until it ends. What it reaches and what it is refused is in the
+ * log, each goal once for each outcome: it belongs to no session whose stream could tell it.
+ */
+export const withNetwork = (
+  { network: door, log }: WithLog & WithNetwork,
+  of: { language: string; root: string },
+  begin: (network: OpenNetwork) => LanguageServer,
+): LanguageServer => {
+  const tell = onceEach((told) => {
+    if (told.allowed) log.info({ ...of, ...told }, 'A language server reached the network');
+    else log.warn({ ...of, ...told }, 'A language server was refused the network');
+  });
+  const network = door().open({ given: {}, token: undefined, tell });
+  try {
+    const server = begin(network);
+    void server.exited.then(network.close);
+    return server;
+  } catch (error) {
+    void network.close();
+    throw error;
+  }
 };

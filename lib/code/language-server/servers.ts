@@ -18,10 +18,13 @@ import { killRun } from '../../tools/process/process-tree.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
 import { CLOSED, type EditorClient, type Seat } from './client.ts';
 import { findServer, serverEnvironment } from './find.ts';
-import type { LanguageServerNeeds } from './needs.ts';
-import type { LanguageServers, RunningServer, ServerLimits } from './running.ts';
-import { type LanguageServer, startLanguageServer } from './server.ts';
-import { withNetwork } from './with-network.ts';
+import type {
+  LanguageServerNeeds,
+  LanguageServers,
+  RunningServer,
+  ServerLimits,
+} from './running.ts';
+import { type LanguageServer, startLanguageServer, withNetwork } from './server.ts';
 
 const LIMITS: ServerLimits = {
   ready_ms: 60_000,

@@ -2,8 +2,8 @@ import type { WebSocket } from 'ws';
 import { messageOf } from '../../../store/base/message-of.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { CLOSED, type ClientEnding, type EditorClient } from './client.ts';
-import type { LanguageServerNeeds } from './needs.ts';
 import { type FilesScope, treeIn } from './root.ts';
+import type { LanguageServerNeeds } from './running.ts';
 import { serverFor, takeSeat } from './servers.ts';
 
 const FULL = 1_048_576;

@@ -15,8 +15,7 @@ import { cleanEnvironment, loginEnvironment } from '../../tools/process/environm
 import { createGh } from '../../tools/process/gh.ts';
 import { sshHost } from '../../tools/process/ssh.ts';
 import { chooseRemotes, type KnownRemote } from './choose.ts';
-import type { ProjectNeeds } from './needs.ts';
-import { findProjectRepository, repositoryFor } from './repository.ts';
+import { findProjectRepository, type ProjectNeeds, repositoryFor } from './project.ts';
 
 /** A project, and what is known of it without asking anybody. */
 interface Ground {

@@ -6,8 +6,7 @@ import type { Remote } from '../../tools/git/remote/talk.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
 import type { HostedNeeds } from './hosted.ts';
-import { getItem } from './item.ts';
-import type { ProjectNeeds } from './needs.ts';
+import { getItem, type ProjectNeeds } from './project.ts';
 
 interface Login {
   place: Checkout;

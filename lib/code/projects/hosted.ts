@@ -11,7 +11,7 @@ import { hasProblem } from '../../codehost/github/problem.ts';
 import { ServiceError } from '../../errors.ts';
 import { needCodeHost } from '../../guard/trust/need.ts';
 import { detect } from './detect.ts';
-import type { ProjectNeeds } from './needs.ts';
+import type { ProjectNeeds } from './project.ts';
 
 /** For what asks the code host about a project's repository. */
 export type HostedNeeds = ProjectNeeds & WithCodeHost;

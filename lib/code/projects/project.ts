@@ -1,9 +1,14 @@
+import { resolve } from 'node:path';
+import { readCase } from '../../../store/cases/cases.ts';
 import { repositoryIn } from '../../../store/records/applied.ts';
+import type { Case } from '../../../store/records/case.ts';
 import { projectRemotes, settingsOf } from '../../../store/settings/globals.ts';
-import type { WithStore } from '../../../store/store.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
-import { badField, ServiceError } from '../../errors.ts';
+import { badField, orNotFound, ServiceError } from '../../errors.ts';
 import { needProject, projectNamed } from '../../guard/trust/need.ts';
+import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 
 /** The repository of a project: the settings' `projects`, where `--repo` names the default. Undefined when it has none. */
 export const projectRepository = (
@@ -49,4 +54,48 @@ export const checkProject = (
     'is not in the settings',
     `There is no project ${project}. Name it under projects in workspace.md first.`,
   );
+};
+
+/** What it takes to know a project's repository. */
+export type ProjectNeeds = WithConfig & WithGit & WithStore;
+
+/**
+ * The repository of a project. A path in the settings that is not absolute starts at the workspace. 422 `trust_needed` for
+ * one that waits for the operator's word.
+ */
+export const repositoryFor = async (
+  service: ProjectNeeds,
+  project: string,
+): Promise<Repository> => {
+  needProject(service, project);
+  const named = projectRepository(service, project);
+  if (named === undefined) throw noRepository(service, project);
+  const repository = await findProjectRepository(service, project);
+  const { root } = service.store.layout;
+  if (repository?.root === root)
+    throw new ServiceError(
+      'no_repository',
+      `The repository of the project ${project} is the workspace itself, ${root}. Give the project another one.`,
+    );
+  if (repository !== undefined) return repository;
+  const path = resolve(root, named);
+  throw new ServiceError(
+    'no_repository',
+    `${path} is not a git repository. Run git init there, or give the project ${project} another one.`,
+  );
+};
+
+/** The same where there may be none. */
+export const findProjectRepository = async (
+  service: ProjectNeeds,
+  project: string,
+): Promise<Repository | undefined> => {
+  const named = projectRepository(service, project);
+  if (named === undefined) return undefined;
+  return findRepository(service.git, resolve(service.store.layout.root, named));
+};
+
+/** The Work item as it is on disk this moment. 404 when there is none. */
+export const getItem = async (store: Store, caseId: string): Promise<Case> => {
+  return orNotFound(await readCase(store, caseId), 'Work item', caseId);
 };

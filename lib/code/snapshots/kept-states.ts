@@ -1,4 +1,5 @@
-import { type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
+import { type Checkout, type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
+import { RECOVERED } from './recovered.ts';
 
 /** Something that was kept before it was changed, under a ref of the repository. */
 export interface KeptState {
@@ -39,7 +40,7 @@ const KINDS: Readonly<Record<string, KeptState['kind']>> = {
 };
 
 /** Where refs are, below refs/dossier/. */
-export const KEPT_ROOMS = Object.keys(KINDS);
+const KEPT_ROOMS = Object.keys(KINDS);
 
 const stateIn = (line: string, begin: string): KeptState | undefined => {
   const [refname = '', commit = '', seconds = '', head = ''] = line.split(' ');
@@ -64,3 +65,16 @@ export const dropRefs = async ({ at, place }: GitAt, ref: string): Promise<void>
   const input = await git.read(args);
   await git.run(['update-ref', '--no-deref', '--stdin'], { input });
 };
+
+/** The refs under which a repository keeps something, whose ever it is. Whoever writes in it can make such a ref. */
+export const keptRefs = async (git: GitAt): Promise<string[]> => {
+  const rooms = [RECOVERED, ...KEPT_ROOMS.map((room) => `refs/dossier/${room}/`)];
+  const args = ['for-each-ref', '--format=%(refname)', ...rooms];
+  const lines = await git.at(repositoryOf(git.place)).lines(args);
+  // Of refs that were put back there are several, below one.
+  return lines.flatMap((line) => /^refs\/dossier\/[^/]+\/[0-9a-f]{8}-[^/]+/.exec(line)?.[0] ?? []);
+};
+
+/** How the names of refs begin that keep something of this checkout: whose it is. */
+export const refOwner = ({ case_id }: Pick<Checkout, 'case_id'>): string =>
+  case_id === undefined ? '' : `${case_id.slice(0, 8)}-`;

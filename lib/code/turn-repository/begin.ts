@@ -10,13 +10,15 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import { entriesOfFile } from '../../tools/git/run/config-file.ts';
 import { type ConfigEntry, configText, ownEntries } from '../../tools/git/run/config-text.ts';
-import type { Checkout, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
+import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 import { settingsText } from '../../tools/git/run/settings-files.ts';
-import { ownIndex } from './index-back.ts';
-import { indexHashOf } from './index-in.ts';
+import { type GuardedRepositories, guard } from './guard.ts';
+import { indexHashOf, ownIndex } from './index-in.ts';
 import { operationOf } from './operation.ts';
-import { type RefList, visibleRefs } from './ref-list.ts';
+import { copyTags } from './pins.ts';
+import { pointerTo, type RepositoryPlaces } from './pointer.ts';
+import { putOwn, type RefList, visibleRefs } from './ref-list.ts';
 
 interface Wanted {
   /** Where the repository of the turn is made: a directory that is not there yet. */
@@ -26,7 +28,7 @@ interface Wanted {
 }
 
 /** What the repository of a turn began with. */
-export interface Begun {
+interface Begun {
   /** The worktree's branch as a full ref; `HEAD` where it was on none. */
   ref: string;
   head: string | null;
@@ -42,7 +44,7 @@ export interface Begun {
  * Makes a repository for one turn in a worktree, by writing plain files: its refs, settings and index are those of the
  * worktree, its objects the operator's, and nothing that is done in it reaches those. Starts no program that they name.
  */
-export const beginRepository = async (
+const beginRepository = async (
   git: GitAt<GitWorktree>,
   { dir, seen_at }: Wanted,
 ): Promise<Begun> => {
@@ -147,4 +149,29 @@ const linkModules = ({ git_dir, common_dir }: Checkout, dir: string): void => {
     mkdirSync(modules, { recursive: true });
     symlinkSync(modules, join(dir, 'modules'));
   } else if (existsSync(modules)) mkdirSync(join(dir, 'modules'));
+};
+
+interface Making {
+  /** Where it is made, whole, before it is put where it belongs. */
+  made: string;
+  places: RepositoryPlaces;
+  /** Refs of earlier turns of the session that are to be there again. */
+  own: ReadonlyMap<string, string>;
+}
+
+/** Makes all that a turn's own repository needs, beside the place where it will be. */
+export const makeRepository = async (
+  git: Git,
+  worktree: GitWorktree & { base_commit: string },
+  { made, places, own }: Making,
+): Promise<Begun & { guarded: GuardedRepositories }> => {
+  const isClone = worktree.git_dir === worktree.common_dir;
+  const dir = join(made, 'git');
+  const seen_at = isClone ? places.operator : worktree.common_dir;
+  const begun = await beginRepository(git.at(worktree), { dir, seen_at });
+  const { refs } = begun;
+  const kinds = new Map([...begun.kinds, ...(await putOwn(git.at(worktree), { dir, own, refs }))]);
+  await copyTags(git.at(worktree), dir, { refs, kinds });
+  writeFileSync(join(made, 'pointer'), pointerTo(places.dir));
+  return { ...begun, kinds, guarded: await guard(git.at(worktree), worktree.base_commit) };
 };

@@ -44,7 +44,7 @@ const commitAt = async (
 const PINNED = 'What a turn began with\n';
 
 /** Makes a commit that holds others, and nothing else. */
-export const commitOver = async (
+const commitOver = async (
   git: GitAt,
   commits: readonly string[],
   message: string,
@@ -71,4 +71,26 @@ export const copyTags = async (git: GitAt, dir: string, { refs, kinds }: Pinned)
 /** Lets go of them. */
 export const unpin = async ({ at, place }: GitAt, name: string): Promise<void> => {
   await at(repositoryOf(place)).run(['update-ref', '-d', `${ROOM}${name}`]);
+};
+
+/**
+ * The commits among these that no ref of the repository leads to: amended, rebased or reset away in a turn. Answers one
+ * commit over all of them; undefined where there are none.
+ */
+export const replacedCommits = async (
+  { at, place }: GitAt,
+  former: readonly string[],
+): Promise<string | undefined> => {
+  if (former.length === 0) return undefined;
+  const git = at(repositoryOf(place));
+  const input = former.map((oid) => `${oid}\n`).join('');
+  const { code, stdout } = await git.run(['rev-list', '--stdin', '--not', '--all'], {
+    read: true,
+    input,
+    ok: [0, 128],
+  });
+  const loose = new Set(stdout.toString('latin1').split('\n'));
+  // A ref that git cannot read is no reason to let go of any.
+  const lost = code === 0 ? former.filter((oid) => loose.has(oid)) : former;
+  return lost.length === 0 ? undefined : commitOver(git, lost, 'Commits that a turn replaced');
 };

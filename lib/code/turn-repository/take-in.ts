@@ -7,10 +7,10 @@ import { listWorktrees } from '../../tools/git/write/worktree.ts';
 import { keepValues } from '../snapshots/undo-refs.ts';
 import { type IndexBack, indexLeft, takeInIndex } from './index-in.ts';
 import { type LeftRepository, readLeft } from './left.ts';
-import { bringObjects } from './objects.ts';
 import { takeInOperation } from './operation.ts';
+import { replacedCommits } from './pins.ts';
+import { bringObjects } from './quarantine.ts';
 import type { RefList } from './ref-list.ts';
-import { replacedCommits } from './replaced.ts';
 
 /** A turn that is over: where its repository is, and what it began with. */
 export interface Over {

@@ -13,8 +13,7 @@ import {
 } from '../../../store/settings/settings.ts';
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import { wrongTemplate } from './create/branch-template.ts';
-import { wrongGlob } from './setup/glob.ts';
+import { wrongTemplate } from './create/name.ts';
 
 /** How worktrees are made now: the settings as last read, with the defaults. */
 export const worktreeConfig = (store: Store): WorktreeConfig => worktreeConfigOf(settingsOf(store));
@@ -80,4 +79,12 @@ const wrongRoot = ({ layout }: Store, root: string): string | undefined => {
   if (ours) return 'must not be in the workspace, but for .dossier/worktrees and below';
   const git = isAbsolute(root) && path.split('/').includes('.git');
   return git ? `must not be in a git directory: ${join(root)}` : undefined;
+};
+
+/** What keeps a glob from naming files of the main checkout, in words that follow it; undefined when nothing does. */
+export const wrongGlob = (glob: string): string | undefined => {
+  if (glob.includes('\0')) return 'holds a character that no path can have';
+  if (glob.startsWith('/') || glob.split('/').includes('..'))
+    return 'leads out of the main checkout: begin at its top, without / and ..';
+  return undefined;
 };

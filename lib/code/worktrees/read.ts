@@ -8,7 +8,7 @@ import { claimedWorktree, lookAtWorktrees } from '../../../store/worktrees/claim
 import { readWorktree, saveWorktree } from '../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Traces } from '../../tools/process/process-tree.ts';
-import type { Setups, WithSetups } from './setup/setups.ts';
+import type { Setups, WithSetups } from './needs.ts';
 
 /** The record of a Work item's worktree; undefined when it has none. Throws 409 `unreadable_record`, `worktree_elsewhere`. */
 export const findWorktree = (store: Store, caseId: string): WorktreeRecord | undefined =>

@@ -24,7 +24,7 @@ export interface Surroundings {
 export type Api = Octokit & { paginate: PaginateInterface } & paginateGraphQLInterface;
 
 /** One host's API. Whatever fails is a ServiceError. */
-export interface HostClient {
+interface HostClient {
   host: string;
   /** Of its API. */
   base: string;

@@ -4,12 +4,18 @@ import { failingChecks } from './checks.ts';
 import { createDesk, type HostSettings, type Surroundings } from './client.ts';
 import { comment } from './comment.ts';
 import { image } from './images.ts';
-import { issues } from './issue-list.ts';
-import { countOpenIssues, issue, issueComments, issuesByNumber } from './issues.ts';
+import { countOpenIssues, issue, issueComments, issues, issuesByNumber } from './issues.ts';
 import { jobLog } from './job-log.ts';
-import { linkedPulls } from './linked-pulls.ts';
-import { pullEvents } from './pull-events.ts';
-import { findPull, postPull, postReady, pull, setLabels, updatePull } from './pulls.ts';
+import {
+  findPull,
+  linkedPulls,
+  postPull,
+  postReady,
+  pull,
+  pullEvents,
+  setLabels,
+  updatePull,
+} from './pulls.ts';
 import { assignees, labels, listMilestones, meta, permissions, validate } from './repository.ts';
 import { resolveThread, reviews, threads } from './reviews.ts';
 

@@ -1,16 +1,31 @@
+import type { LinkedPull } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import type { NewPull, Pull } from '../code-host.ts';
+import type { NewPull, Pull, PullEvent } from '../code-host.ts';
 import {
   apiPath,
   fullNameOf,
+  gathered,
   hostClient,
   isSameName,
   listOf,
   type RemoteRepositoryAccess,
   variablesOf,
 } from './client.ts';
-import { MARK_READY, PULL_REQUEST } from './documents.ts';
-import { type GraphqlPull, newPullFromRest, pullFromGraphql } from './wire-pull.ts';
+import {
+  CLOSING_PULLS,
+  MARK_READY,
+  MENTIONING_PULLS,
+  PULL_EVENTS,
+  PULL_REQUEST,
+} from './documents.ts';
+import {
+  type GraphqlPull,
+  type Nodes,
+  newPullFromRest,
+  nodesOf,
+  pullFromGraphql,
+  stateFrom,
+} from './wire-issue.ts';
 
 /** One pull request as it is now, with what reviews and checks come to. */
 export const pull = async (place: RemoteRepositoryAccess, number: number): Promise<Pull> => {
@@ -103,3 +118,107 @@ export const postReady = async (place: RemoteRepositoryAccess, number: number): 
 interface Readied {
   markPullRequestReadyForReview: { pullRequest: { isDraft: boolean } | null } | null;
 }
+
+/** What has happened to a pull request, oldest first. */
+export const pullEvents = (place: RemoteRepositoryAccess, number: number): Promise<PullEvent[]> =>
+  gathered(place, { document: PULL_EVENTS, number }, ({ pullRequest }: Page) =>
+    nodesOf(pullRequest.timelineItems).flatMap(eventFrom),
+  );
+
+interface Page {
+  pullRequest: { timelineItems: Nodes<Item> };
+}
+
+type Who = { login: string } | null;
+
+/** Every field that one of them has. */
+interface Item {
+  __typename: string;
+  id: string;
+  createdAt?: string;
+  submittedAt?: string | null;
+  actor?: Who;
+  author?: Who;
+  afterCommit?: { oid: string } | null;
+  commit?: { oid: string } | null;
+  pushed?: { oid: string; committedDate: string; author: { user: Who } | null };
+}
+
+const KINDS: Record<string, PullEvent['kind']> = {
+  ReadyForReviewEvent: 'ready',
+  ConvertToDraftEvent: 'draft',
+  ClosedEvent: 'closed',
+  ReopenedEvent: 'reopened',
+  MergedEvent: 'merged',
+  HeadRefForcePushedEvent: 'head_pushed',
+  PullRequestCommit: 'head_pushed',
+  PullRequestReview: 'review',
+  RenamedTitleEvent: 'renamed',
+};
+
+const eventFrom = (item: Item): PullEvent[] => {
+  const kind = KINDS[item.__typename];
+  const at = timeOf(item);
+  // A review that is not submitted yet is its author's alone.
+  if (kind === undefined || at === undefined) return [];
+  return [{ id: item.id, kind, actor: actorOf(item)?.login ?? null, at, head_sha: headOf(item) }];
+};
+
+const timeOf = ({ __typename, createdAt, submittedAt, pushed }: Item): string | undefined =>
+  __typename === 'PullRequestReview'
+    ? (submittedAt ?? undefined)
+    : (createdAt ?? pushed?.committedDate);
+
+const actorOf = ({ actor, author, pushed }: Item): Who =>
+  actor ?? author ?? pushed?.author?.user ?? null;
+
+const headOf = ({ afterCommit, commit, pushed }: Item): string | null =>
+  (afterCommit ?? commit ?? pushed)?.oid ?? null;
+
+/**
+ * The pull requests of an issue: those that close it when they are merged, as GitHub itself links them, then those that
+ * only mention it.
+ */
+export const linkedPulls = async (
+  place: RemoteRepositoryAccess,
+  number: number,
+): Promise<LinkedPull[]> => {
+  const closing = await gathered(place, { document: CLOSING_PULLS, number }, ({ issue }: Closing) =>
+    nodesOf(issue.closedByPullRequestsReferences),
+  );
+  const naming = { document: MENTIONING_PULLS, number };
+  const mentioning = await gathered(place, naming, ({ issue }: Mentioning) =>
+    nodesOf(issue.timelineItems)
+      .map(({ source }) => source)
+      .filter((source): source is Linked => 'url' in source),
+  );
+  const known = new Map(closing.map((pull) => [pull.url, linked(pull, 'closes')]));
+  for (const pull of mentioning)
+    if (!known.has(pull.url)) known.set(pull.url, linked(pull, 'mentions'));
+  return [...known.values()];
+};
+
+interface Linked extends Pick<LinkedPull, 'number' | 'title' | 'url'> {
+  state: string;
+  isDraft: boolean;
+  repository: { nameWithOwner: string };
+}
+
+interface Closing {
+  issue: { closedByPullRequestsReferences: Nodes<Linked> | null };
+}
+
+interface Mentioning {
+  /** An issue that mentions it has none of the fields. */
+  issue: { timelineItems: Nodes<{ source: Linked | Record<string, never> }> };
+}
+
+const linked = (
+  { isDraft, repository, ...pull }: Linked,
+  relation: LinkedPull['relation'],
+): LinkedPull => ({
+  ...pull,
+  repository: repository.nameWithOwner,
+  state: stateFrom(pull.state, isDraft),
+  relation,
+});

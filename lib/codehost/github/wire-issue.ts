@@ -1,4 +1,5 @@
 import type { Issue } from '../../../store/records/code-host.ts';
+import type { Pull, PullState } from '../code-host.ts';
 
 type Same = 'number' | 'node_id' | 'title' | 'comments' | 'created_at' | 'updated_at' | 'closed_at';
 
@@ -69,4 +70,93 @@ export const issueFromGraphql = (issue: GraphqlIssue): Issue => ({
   milestone: issue.milestone?.title ?? null,
   author: issue.author?.login ?? null,
   comments: issue.comments.totalCount,
+});
+
+/** The state of a pull request in one word, of GraphQL's or REST's. */
+export const stateFrom = (state: string, draft: boolean): PullState => {
+  const said = state.toLowerCase();
+  if (said === 'merged' || said === 'closed') return said;
+  return draft ? 'draft' : 'open';
+};
+
+type Judged = 'state' | 'mergeable' | 'review_decision' | 'checks' | 'author' | 'labels';
+
+/** As GraphQL answers it: by the fragment OnePull. */
+export interface GraphqlPull extends Omit<Pull, Judged> {
+  state: string;
+  isDraft: boolean;
+  mergeable: string;
+  reviewDecision: string | null;
+  author: { login: string } | null;
+  labels: Nodes<{ name: string }> | null;
+  commits: Nodes<{ commit: { statusCheckRollup: { state: string } | null } }>;
+}
+
+export const pullFromGraphql = (answer: GraphqlPull): Pull => {
+  const { isDraft, reviewDecision, commits, ...pull } = answer;
+  return {
+    ...pull,
+    state: stateFrom(pull.state, isDraft),
+    author: pull.author?.login ?? null,
+    labels: nodesOf(pull.labels).map(({ name }) => name),
+    mergeable: MERGEABLE[pull.mergeable] ?? null,
+    review_decision: DECISIONS[reviewDecision ?? ''] ?? null,
+    checks: checksOf(commits),
+  };
+};
+
+const MERGEABLE: Record<string, boolean> = { MERGEABLE: true, CONFLICTING: false };
+
+const DECISIONS: Record<string, Pull['review_decision']> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes_requested',
+  REVIEW_REQUIRED: 'review_required',
+};
+
+const CHECKS: Record<string, Pull['checks']> = {
+  SUCCESS: 'success',
+  FAILURE: 'failure',
+  ERROR: 'failure',
+};
+
+// What is expected, or of a kind that is not known yet, is no success.
+const checksOf = (commits: GraphqlPull['commits']): Pull['checks'] => {
+  const rollup = nodesOf(commits)[0]?.commit.statusCheckRollup;
+  return rollup ? (CHECKS[rollup.state] ?? 'pending') : null;
+};
+
+type Times = 'created_at' | 'updated_at' | 'merged_at' | 'closed_at';
+
+/** As REST answers it, as far as it is read. */
+interface RestPull extends Pick<Pull, 'number' | 'node_id' | 'title' | Times> {
+  html_url: string;
+  body: string | null;
+  state: string;
+  draft?: boolean;
+  user: { login: string } | null;
+  labels: { name: string }[];
+  head: { ref: string; sha: string };
+  base: { ref: string };
+}
+
+/** One that was made this moment: nobody has checked or reviewed it. */
+export const newPullFromRest = (pull: RestPull): Pull => ({
+  number: pull.number,
+  node_id: pull.node_id,
+  url: pull.html_url,
+  title: pull.title,
+  body: pull.body ?? '',
+  state: stateFrom(pull.merged_at === null ? pull.state : 'merged', pull.draft === true),
+  author: pull.user?.login ?? null,
+  labels: pull.labels.map(({ name }) => name),
+  head_ref: pull.head.ref,
+  head_sha: pull.head.sha,
+  base_ref: pull.base.ref,
+  mergeable: null,
+  review_decision: null,
+  checks: null,
+  created_at: pull.created_at,
+  updated_at: pull.updated_at,
+  merged_at: pull.merged_at,
+  closed_at: pull.closed_at,
 });

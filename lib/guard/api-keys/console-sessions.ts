@@ -5,11 +5,10 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { keyWithHash } from '../../../store/workspace/api-keys.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import type { WithKeyring } from './keyring.ts';
-import { validKey } from './keys.ts';
+import { validKey, type WithKeyring } from './keys.ts';
 
 /** The browsers that have shown a key. In memory: they show it again to the daemon's next life. */
-export interface ConsoleSessions {
+interface ConsoleSessions {
   /** What the browser keeps from now on in place of the key. */
   open(key: ApiKey): string;
   /** The key that was shown for it; undefined once that is revoked. */

@@ -6,13 +6,14 @@ import {
   apiKeyOf,
   apiKeys,
   inKeyTurn,
+  isKeyGranted,
   removeKey,
   saveKey,
   touchKey,
 } from '../../../store/workspace/api-keys.ts';
 import { badField, invalidState, notFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import type { WithKeyring } from './keyring.ts';
+import type { Runs } from '../../tools/process/runs.ts';
 
 /** A key as it may be shown. */
 export type ListedKey = Omit<ApiKey, 'sha256'>;
@@ -88,3 +89,39 @@ const noteUse = ({ store, log }: WithLog & WithStore, key: ApiKey): Promise<void
   inKeyTurn(store, () => touchKey(store, key)).catch((error: unknown) =>
     log.warn({ err: error, key: key.id }, 'When the API key was used was not noted'),
   );
+
+/**
+ * Which keys count: those that the operator made on this machine. A program that no sandbox holds can write the file of one,
+ * and would let itself in by it.
+ */
+interface Keyring {
+  /** Whether the key was there before such a program, or was made by this daemon. */
+  counts(key: ApiKey): boolean;
+  /** One that this daemon makes. */
+  add(sha256: string): void;
+}
+
+/** While a program without a sandbox is in the table, keys count that were there before it began. */
+export const createKeyring = (store: Store, runs: Runs): Keyring => {
+  let known: Set<string> | undefined;
+  runs.follow(() => {
+    const isOpen = [...runs.live].some(({ sandboxed }) => !sandboxed);
+    if (!isOpen) known = undefined;
+    else known ??= new Set(apiKeys(store).map(({ sha256 }) => sha256));
+  });
+  return {
+    counts: (key) => known?.has(key.sha256) !== false && isKeyGranted(store, key),
+    add: (sha256) => {
+      known?.add(sha256);
+    },
+  };
+};
+
+/** Which keys count. */
+export interface WithKeyring {
+  readonly keyring: Keyring;
+}
+
+/** Who said yes, as it is kept with what was said: the operator, by the name of the API key where one was shown. */
+export const saidBy = (key: { name: string } | undefined): string =>
+  key === undefined ? 'operator' : `operator (key ${key.name})`;

@@ -1,3 +1,8 @@
+import {
+  acceptWaiting,
+  type WaitingChange,
+  waitingChanges,
+} from '../../../store/pending/pending.ts';
 import { announce } from '../../../store/reconcile/items.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { confirmSessions, unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
@@ -13,7 +18,6 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { waitingRegistrations } from '../../../store/webhooks/webhooks.ts';
 import { waitingKeys } from '../../../store/workspace/api-keys.ts';
 import { confirmWorktrees, lookAtWorktrees } from '../../../store/worktrees/claimed-worktrees.ts';
-import { heldSource } from '../gate/held-source.ts';
 
 /** Who sends to receivers of events, and looks at them again when it is told that they changed. */
 export interface WithReceivers {
@@ -83,6 +87,32 @@ const worktrees: TrustSource = {
     lookAtWorktrees(store);
   },
 };
+
+/** Changes by file that wait since a program ran that no sandbox held, as what waits for the operator's word. */
+const heldSource = {
+  list: async ({ store }: WithStore): Promise<WaitingValue[]> =>
+    waitingChanges(store).map(asWaiting),
+  accept: async ({ store }: WithStore, chosen: readonly WaitingValue[]): Promise<void> => {
+    const wanted = new Set(chosen.map(({ key, hash }) => `${key} ${hash}`));
+    const meant = waitingChanges(store).filter((change) =>
+      wanted.has(`${changeKey(change)} ${change.sha}`),
+    );
+    await acceptWaiting(store, new Set(meant.map(({ id }) => id)));
+  },
+};
+
+const asWaiting = (change: WaitingChange): WaitingValue => ({
+  key: changeKey(change),
+  kind: 'change',
+  file: change.file,
+  value: change.to,
+  trusted_value: change.from,
+  hash: change.sha,
+  since: change.since,
+});
+
+/** By which it is trusted. */
+export const changeKey = ({ file, field }: WaitingChange): string => `${file}#${field}`;
 
 /** What can wait, by its kind. */
 export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {

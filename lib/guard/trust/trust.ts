@@ -7,11 +7,13 @@ import type {
   TrustWish,
   WaitingValue,
 } from '../../../store/records/trust.ts';
+import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
 import { refreshGlobals, revokeTrust, wasTrusted } from '../../../store/settings/globals.ts';
+import { plain, trustCommandFor } from '../../../store/settings/trust/told.ts';
 import { trustedValues } from '../../../store/settings/trust/trusted.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
-import { readyToWrite } from '../../../store/store.ts';
+import { readyToWrite, type Store, type WithStore } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
+import type { WithLog } from '../../log.ts';
 import { announceScope, SOURCES, type WithReceivers } from './sources.ts';
 
 /** Who hears that the operator has trusted something. */
@@ -108,4 +110,13 @@ const noted = async <T>(
 
 const tellTrusted = (trusted: Set<() => void>): void => {
   for (const hear of trusted) apart(hear);
+};
+
+/** Logs at the start which sessions and plans wait. Settings, receivers and worktrees are reported as problems of files. */
+export const tellUnconfirmed = ({ store, log }: WithLog & WithStore): void => {
+  const all = unconfirmedSessions(store);
+  if (all.length === 0) return;
+  const waiting = all.map(({ kind, key, title = '' }) => `${kind} ${key} ${plain(title)}`);
+  const command = trustCommandFor(store.layout);
+  log.warn({ waiting }, `Sessions started or plans approved elsewhere wait: run ${command}`);
 };

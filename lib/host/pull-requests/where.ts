@@ -3,7 +3,7 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
 import { detected, hostedRepositoryNamed } from '../../code/projects/hosted.ts';
-import { getItem } from '../../code/projects/item.ts';
+import { getItem } from '../../code/projects/project.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { invalidState, ServiceError } from '../../errors.ts';

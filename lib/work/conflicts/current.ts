@@ -9,7 +9,7 @@ import { heldLocks } from '../../../store/sessions/locks.ts';
 import type { Store } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
 import { compareSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
-import { checkState, stateOf } from '../../code/worktrees/inspect/state.ts';
+import { checkState, stateOf } from '../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../code/worktrees/read.ts';
 import { toFile } from '../../code/worktrees/rebase/conflict-words.ts';

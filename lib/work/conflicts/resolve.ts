@@ -4,7 +4,7 @@ import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
 import type { ModelChoice } from '../../agents/choice.ts';
-import { checkState } from '../../code/worktrees/inspect/state.ts';
+import { checkState } from '../../code/worktrees/inspect/status.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
 import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/worktrees/rebase/under-way.ts';
 import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';

@@ -4,8 +4,7 @@ import { lockOn } from '../../../../store/base/locks.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
-import type { WithStore } from '../../../../store/store.ts';
-import { readyToWrite } from '../../../../store/store.ts';
+import { readyToWrite, type WithStore } from '../../../../store/store.ts';
 import {
   inWorktreeTurn,
   realDirectory,
@@ -20,12 +19,10 @@ import {
 } from '../../../tools/git/read/repository.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { getItem } from '../../projects/item.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { findProjectRepository } from '../../projects/repository.ts';
+import { findProjectRepository, getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
+import type { WithSetups } from '../needs.ts';
 import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
-import type { WithSetups } from '../setup/setups.ts';
 import { startOf } from './create.ts';
 import { caseOfReason } from './name.ts';
 

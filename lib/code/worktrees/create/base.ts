@@ -1,16 +1,23 @@
 import { isAtOrBelow } from '../../../../store/base/at-or-below.ts';
+import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeBase } from '../../../../store/records/worktree.ts';
+import type { BranchName } from '../../../../store/records/worktree-upkeep.ts';
 import type { WithStore } from '../../../../store/store.ts';
+import { badField, invalidState } from '../../../errors.ts';
 import { counted } from '../../../text/counted.ts';
 import { chooseBase, describeCommit } from '../../../tools/git/read/base.ts';
-import type { Repository } from '../../../tools/git/read/repository.ts';
+import {
+  branchExists,
+  checkBranchName,
+  type Repository,
+} from '../../../tools/git/read/repository.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { getItem } from '../../projects/item.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { repositoryFor } from '../../projects/repository.ts';
+import { listWorktrees } from '../../../tools/git/write/worktree.ts';
+import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
 import { findWorktree } from '../read.ts';
+import { filledIn, wrongTemplate } from './name.ts';
 
 /** What the Work item's worktree began from, or would begin from now. Creates nothing, and fetches nothing. */
 export const baseOf = async (
@@ -58,4 +65,42 @@ export const notIncluded = async (
   if (files.length === 0) return [];
   const are = files.length === 1 ? 'is' : 'are';
   return [`${counted(files.length, 'uncommitted file')} ${are} not included.`];
+};
+
+/** The branch that a new worktree of the Work item is on, by the template of the settings or the one given. Makes nothing. */
+export const branchNameFor = async (
+  service: ProjectNeeds,
+  caseId: string,
+  template?: string,
+): Promise<BranchName> => {
+  const { git } = service;
+  const item = await getItem(service.store, caseId);
+  const branch = await branchFor(service, item, template);
+  const repository = await repositoryFor(service, item.project);
+  const listed = await listWorktrees(git.at(repository));
+  return {
+    case_id: caseId,
+    branch,
+    exists: await branchExists(git.at(repository), branch),
+    checked_out_at: listed.find((entry) => entry.branch === branch)?.path ?? null,
+  };
+};
+
+/** The name as the template makes it: 400 for one that was given, 422 for that of the settings, if git does not take it. */
+export const branchFor = async (
+  { store, git }: WithGit & WithStore,
+  item: Case,
+  template?: string,
+): Promise<string> => {
+  const { branch_prefix, branch_template } = worktreeConfig(store);
+  const used = template ?? branch_template;
+  const branch = filledIn(used, item, branch_prefix);
+  const wrong = wrongTemplate(used);
+  if (wrong === undefined && (await checkBranchName(git, branch))) return branch;
+  const why = wrong ?? `makes ${JSON.stringify(branch)}, which git does not take as a branch`;
+  if (template === undefined) {
+    const which = 'branch_template or branch_prefix, below worktrees in workspace.md';
+    throw invalidState(`Mend ${which}: the template ${why}.`);
+  }
+  throw badField('/template', why, `The template ${why}.`);
 };

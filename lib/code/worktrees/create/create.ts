@@ -1,32 +1,30 @@
 import { join } from 'node:path';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { Store } from '../../../../store/store.ts';
-import { readyToWrite } from '../../../../store/store.ts';
+import { readyToWrite, type Store } from '../../../../store/store.ts';
 import { inWorktreeTurn, whatIsAt, worktreesHome } from '../../../../store/worktrees/worktrees.ts';
+import { ServiceError } from '../../../errors.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
 import { mergeBase } from '../../../tools/git/read/ancestry.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
-import { headCommit } from '../../../tools/git/read/repository.ts';
-import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
+import { findRepository, headCommit } from '../../../tools/git/read/repository.ts';
+import type { Git, GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 import {
   type AddedWorktree,
   addWorktree,
+  isTampered,
+  listWorktrees,
   type NewWorktree,
 } from '../../../tools/git/write/worktree.ts';
-import { getItem } from '../../projects/item.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { repositoryFor } from '../../projects/repository.ts';
+import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
-import { checkState } from '../inspect/state.ts';
+import { checkState } from '../inspect/status.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { findWorktree, keepWorktree, madeBefore, refuseSecond } from '../read.ts';
 import { finishChange, forgetChange, noteChange } from '../recovery/changes.ts';
 import { syncWorktree } from '../recovery/sync-work.ts';
 import { newSetup, setUp } from '../setup/setup.ts';
-import { adopt } from './adopt.ts';
-import { notIncluded } from './base.ts';
-import { branchFor } from './branch-name.ts';
+import { branchFor, notIncluded } from './base.ts';
 import { nameOf, reasonFor } from './name.ts';
 
 interface Wanted {
@@ -153,3 +151,31 @@ export const startOf = async (git: GitAt<GitWorktree>, base: string): Promise<st
   if (head === undefined || head === base) return base;
   return (await mergeBase(git, head, base)) ?? base;
 };
+
+/**
+ * The worktree that was made for this Work item before, where only its record is lost: the daemon died between the two,
+ * or `.dossier/` was deleted. Undefined when the place is free; anything else that is there is 409 `already_exists`.
+ */
+const adopt = async (git: Git, planned: NewWorktree): Promise<AddedWorktree | undefined> => {
+  const { path, branch } = planned;
+  if (whatIsAt(path) === 'nothing') return undefined;
+  const found = (await isListed(git, planned)) ? await findRepository(git, path) : undefined;
+  if (found !== undefined) {
+    const { common_dir } = planned.repository;
+    const worktree = { path, git_dir: found.git_dir, common_dir, new_branch: false };
+    if (!(await isTampered(worktree))) return worktree;
+  }
+  throw new ServiceError(
+    'already_exists',
+    `${path} is there already and is not the Work item's worktree on ${branch}. Look at what it holds, move it away, then try again.`,
+  );
+};
+
+// git keeps the reason that a worktree is locked for: this one's names the Work item.
+const isListed = async (
+  git: Git,
+  { repository, path, branch, reason }: NewWorktree,
+): Promise<boolean> =>
+  (await listWorktrees(git.at(repository))).some(
+    (entry) => entry.path === path && entry.branch === branch && entry.locked === reason,
+  );

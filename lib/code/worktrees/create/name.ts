@@ -18,3 +18,26 @@ export const caseOfReason = (reason: string): string | undefined =>
   reason.startsWith(OURS) ? reason.slice(OURS.length) : undefined;
 
 const OURS = 'dossier ';
+
+const PLACES = ['prefix', 'name', 'slug', 'id', 'type', 'project'] as const;
+const PLACE = new RegExp(`\\{(${PLACES.join('|')})\\}`, 'g');
+
+/** What is wrong with a template of branch names, in words that follow its name; undefined when it can make names. */
+export const wrongTemplate = (template: string): string | undefined => {
+  if (/[{}]/.test(template.replaceAll(PLACE, ''))) {
+    const known = PLACES.map((name) => `{${name}}`).join(' ');
+    return `has braces around what is not known; there are ${known}`;
+  }
+  if (/\{(id|name)\}/.test(template)) return undefined;
+  return 'has to hold {id} or {name}, so that no two Work items share a branch';
+};
+
+/** The template with its places filled in; whether git takes that as the name of a branch is another question. */
+export const filledIn = (template: string, item: Case, prefix: string): string => {
+  const { type, project } = item;
+  const name = nameOf(item);
+  const id = shortId(item.id);
+  const slug = name.slice(0, -id.length - 1);
+  const values: Record<string, string> = { prefix, name, slug, id, type, project };
+  return template.replaceAll(PLACE, (_place, word: string) => values[word] ?? '');
+};

@@ -6,13 +6,11 @@ import { worktreeRecords } from '../../../../store/worktrees/worktrees.ts';
 import { currentBranch, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { getItem } from '../../projects/item.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { findProjectRepository } from '../../projects/repository.ts';
+import { findProjectRepository, getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
 import { reasonFor } from '../create/name.ts';
 import { getWorktree } from '../read.ts';
-import { adviceFor, stateOf } from './state.ts';
+import { adviceFor, stateOf } from './status.ts';
 
 type Check = WorktreeIsolation['checks'][number];
 type Listed = Awaited<ReturnType<typeof listWorktrees>>;

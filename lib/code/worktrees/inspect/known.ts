@@ -7,9 +7,8 @@ import {
   recoveredPatches,
   worktreeRecords,
 } from '../../../../store/worktrees/worktrees.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { repositoryFor } from '../../projects/repository.ts';
-import { keptRefs } from '../../snapshots/kept-refs.ts';
+import { type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
+import { keptRefs } from '../../snapshots/kept-states.ts';
 import { neededRefs } from '../recovery/kept-states.ts';
 import { beginOf } from '../recovery/recover.ts';
 

@@ -2,7 +2,11 @@ import { messageOf } from '../../../../store/base/message-of.ts';
 import { itemOf, matchesFilter } from '../../../../store/reconcile/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { Cleanup, StaleWorktree } from '../../../../store/records/worktree-upkeep.ts';
+import type {
+  Cleanup,
+  CleanupWish,
+  StaleWorktree,
+} from '../../../../store/records/worktree-upkeep.ts';
 import { heldLocks } from '../../../../store/sessions/locks.ts';
 import { sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
@@ -10,11 +14,10 @@ import { inWorktreeTurn, worktreeRecords } from '../../../../store/worktrees/wor
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { lastTouched } from '../../../tools/git/write/worktree.ts';
 import { worktreeConfig } from '../config.ts';
-import type { WithLeaving } from '../leaving.ts';
+import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree } from '../read.ts';
-import { checkRemovable } from '../recovery/remove.ts';
-import type { WithSetups } from '../setup/setups.ts';
-import { stateOf } from './state.ts';
+import { checkRemovable, removeWorktree } from '../recovery/remove.ts';
+import { stateOf } from './status.ts';
 
 interface StaleList {
   stale: StaleWorktree[];
@@ -90,7 +93,7 @@ const lookAt = async (
  * Whether nobody is at work in a worktree, and nobody has been for longer than `ttl_hours`, or, with `closed`, its Work item is
  * closed.
  */
-export const isStale = (
+const isStale = (
   service: WithSetups & WithStore,
   record: WorktreeRecord,
   closed: boolean,
@@ -140,7 +143,58 @@ const removability = async (
 const ATTACHED = 'It is a directory of yours: only DELETE /api/cases/…/worktree lets go of it.';
 
 /** Why a worktree stays, for the operator and for programs. */
-export const whyItStays = (error: unknown): { code: string; reason: string } => ({
+const whyItStays = (error: unknown): { code: string; reason: string } => ({
   code: error instanceof Error && 'code' in error ? String(error.code) : 'internal',
   reason: messageOf(error),
 });
+
+/**
+ * Removes the stale worktrees, with `closed` also those of closed Work items, in which nothing would be lost; their
+ * branches stay. The list is that of `staleWorktrees`, for a dry run too; each is looked at once more at the moment of
+ * its removal. Never with force, never by a timer.
+ */
+export const cleanUp = async (
+  service: WorktreeNeeds,
+  { dry_run = false, closed = false, case_ids }: CleanupWish,
+): Promise<Cleanup> => {
+  const wanted = case_ids === undefined ? undefined : new Set(case_ids);
+  const { stale, unreadable } = await staleWorktrees(service, {
+    isWanted: (id) => wanted?.has(id) ?? true,
+    closed,
+  });
+  const result: Cleanup = { dry_run, removed: [], skipped: unreadable };
+  for (const worktree of stale) {
+    const { case_id, path, branch } = worktree;
+    const refusal = dry_run ? refusalOf(worktree) : await remove(service, worktree, closed);
+    if (refusal === undefined) result.removed.push({ case_id, path, branch });
+    else result.skipped.push({ case_id, ...refusal });
+  }
+  const known = new Set([...result.removed, ...result.skipped].map(({ case_id }) => case_id));
+  const others = [...(wanted ?? [])].filter((id) => !known.has(id));
+  result.skipped.push(...others.map((case_id) => ({ case_id, ...NOT_STALE })));
+  return result;
+};
+
+const NOT_STALE = { code: 'not_stale', reason: 'It has no worktree that is stale.' };
+
+type Refusal = { code: string; reason: string };
+
+const refusalOf = ({ removable, code = '', reason = '' }: StaleWorktree): Refusal | undefined =>
+  removable ? undefined : { code, reason };
+
+const remove = async (
+  service: WorktreeNeeds,
+  worktree: StaleWorktree,
+  closed: boolean,
+): Promise<Refusal | undefined> => {
+  if (!worktree.removable) return refusalOf(worktree);
+  try {
+    // One that was made, attached or used at this moment is another.
+    const isMeant = (record: WorktreeRecord) =>
+      record.created_at === worktree.created_at && isStale(service, record, closed);
+    await removeWorktree(service, worktree.case_id, { force: false, isMeant });
+    return undefined;
+  } catch (error) {
+    return whyItStays(error);
+  }
+};

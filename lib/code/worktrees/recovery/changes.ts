@@ -17,7 +17,7 @@ import { untilNoGit } from '../../../tools/git/run/at-work.ts';
 import { removeIfDead } from '../../../tools/git/run/dead-lock.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { removeEntries } from '../../../tools/git/write/worktree-entry.ts';
-import { stateOf } from '../inspect/state.ts';
+import { stateOf } from '../inspect/status.ts';
 import { findWorktree } from '../read.ts';
 
 /** Notes that a worktree is about to be made or removed. */

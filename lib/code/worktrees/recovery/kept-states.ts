@@ -13,7 +13,7 @@ import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
 import { type KeptState, listStates } from '../../snapshots/kept-states.ts';
 import { readPicture } from '../../snapshots/snapshot.ts';
 import { worktreeConfig } from '../config.ts';
-import { branchFor } from '../create/branch-name.ts';
+import { branchFor } from '../create/base.ts';
 import { beginOf } from './recover.ts';
 
 interface FoundState {

@@ -2,15 +2,17 @@ import { join } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
 import type { Case } from '../../../../store/records/case.ts';
 import { type Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
-import type { WithStore } from '../../../../store/store.ts';
-import { recoveredPatches } from '../../../../store/worktrees/worktrees.ts';
+import { readyToWrite, type WithStore } from '../../../../store/store.ts';
+import {
+  inWorktreeTurn,
+  recoveredPatches,
+  removeRecovered,
+} from '../../../../store/worktrees/worktrees.ts';
 import { orNotFound } from '../../../errors.ts';
 import type { Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
-import { getItem } from '../../projects/item.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { repositoryFor } from '../../projects/repository.ts';
-import type { KeptState } from '../../snapshots/kept-states.ts';
+import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
+import { dropRefs, type KeptState } from '../../snapshots/kept-states.ts';
 import { type KeptWork, listWork } from '../../snapshots/recovered.ts';
 import { findWorktree } from '../read.ts';
 import { keptStates } from './kept-states.ts';
@@ -133,3 +135,12 @@ const byHand = (work: KeptWork | undefined, patch: string | null): string =>
   work === undefined
     ? `Only the patch is here. Make a worktree, then run git apply in it on ${patch}.`
     : `It lacks what a restore needs. By hand: git worktree add DIR ${work.ref}^ and git restore --source ${work.ref}:files.`;
+
+/** Lets go of what was kept: the ref, and the patch beside the records. Only the operator asks for it; 404 for none. */
+export const forgetRecovery = (service: ProjectNeeds, caseId: string, id: string): Promise<void> =>
+  inWorktreeTurn(service.store, caseId, async () => {
+    const { recovery, place } = await findRecovery(service, caseId, id);
+    await readyToWrite(service.store);
+    if (recovery.ref !== null) await dropRefs(service.git.at(place), recovery.ref);
+    if (recovery.patch !== null) await removeRecovered(service.store, recovery.patch);
+  });

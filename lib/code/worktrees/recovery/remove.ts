@@ -1,6 +1,5 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { Store, WithStore } from '../../../../store/store.ts';
-import { readyToWrite } from '../../../../store/store.ts';
+import { readyToWrite, type Store, type WithStore } from '../../../../store/store.ts';
 import { claimedWorktree, lookAtWorktrees } from '../../../../store/worktrees/claimed-worktrees.ts';
 import { dropWorktreeDirectory } from '../../../../store/worktrees/worktree-changes.ts';
 import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../../store/worktrees/worktrees.ts';
@@ -12,11 +11,9 @@ import {
 } from '../../../tools/git/write/worktree.ts';
 import { processesIn } from '../../../tools/process/processes-in.ts';
 import { reasonFor } from '../create/name.ts';
-import { adviceFor, stateOf } from '../inspect/state.ts';
-import type { WithLeaving } from '../leaving.ts';
-import type { WorktreeNeeds } from '../needs.ts';
+import { adviceFor, stateOf } from '../inspect/status.ts';
+import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
-import type { WithSetups } from '../setup/setups.ts';
 import { reclaimWithin } from '../turn/reclaim.ts';
 import { finishChange, forgetChange, noteChange } from './changes.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';

@@ -9,14 +9,11 @@ import { lastWords, type Ran, runScript } from '../../../agents/script.ts';
 import { invalidState } from '../../../errors.ts';
 import { onceEach } from '../../../sandbox/egress/once-each.ts';
 import { type BroughtFiles, bringFiles } from '../../../tools/git/write/bring-files.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { repositoryFor } from '../../projects/repository.ts';
-import { worktreeConfig } from '../config.ts';
-import { viewOf } from '../inspect/view.ts';
+import { type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
+import { worktreeConfig, wrongGlob } from '../config.ts';
 import type { WorktreeNeeds } from '../needs.ts';
-import { type OpenTurn, openTurn } from '../turn/open.ts';
+import { type OpenTurn, openTurn, viewOf } from '../turn/open.ts';
 import type { TurnTold } from '../turn/told.ts';
-import { wrongGlob } from './glob.ts';
 
 /** Is told each step when it begins, what it writes, when it has ended, and what it reached: as the session's own are. */
 export type TellStep = (event: RunEvent) => void;

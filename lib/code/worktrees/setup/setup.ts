@@ -11,11 +11,10 @@ import { needWorktree } from '../../../guard/trust/need.ts';
 import type { WithLog } from '../../../log.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { worktreeConfig } from '../config.ts';
-import { checkState } from '../inspect/state.ts';
-import type { WorktreeNeeds } from '../needs.ts';
+import { checkState } from '../inspect/status.ts';
+import type { RunningSetup, WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import { copyFiles, runCommands, type TellStep } from './setup-steps.ts';
-import type { RunningSetup } from './setups.ts';
 
 /** What a new worktree's record says before anything is done; undefined where the settings want nothing done. */
 export const newSetup = (store: Store): Setup | undefined => {

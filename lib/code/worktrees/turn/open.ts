@@ -9,12 +9,11 @@ import type { Launchable } from '../../../agents/launch.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithSandbox } from '../../../sandbox/sandbox.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { makeRepository } from '../../turn-repository/make.ts';
+import { makeRepository } from '../../turn-repository/begin.ts';
 import { pinRefs } from '../../turn-repository/pins.ts';
-import { point } from '../../turn-repository/pointer.ts';
+import { point, turnView } from '../../turn-repository/pointer.ts';
 import { listText } from '../../turn-repository/ref-list.ts';
-import { turnView } from '../../turn-repository/view.ts';
-import { findWorktree } from '../read.ts';
+import { findWorktree, otherWorktrees } from '../read.ts';
 import { closeTurn } from './close.ts';
 import { reclaimTurn } from './reclaim.ts';
 import { type Came, NOTHING, type TellTurn, type TurnTold } from './told.ts';
@@ -89,3 +88,29 @@ const lead = (store: Store, worktree: WorktreeRecord, turn_dir: string): Promise
     await replaceWorktree(store, { ...current, turn_dir });
     point(worktree, worktree.git_dir, turn_dir);
   });
+
+interface May {
+  phase: Launchable['phase'];
+  /** What it has of git to commit in, branch and the like; without it the repository is only seen. */
+  git?: OpenTurn['view'] | undefined;
+}
+
+/** What a program in a worktree sees and may write: nothing of `.dossier/`, and nothing of other Work items' worktrees. */
+export const viewOf = (
+  store: Store,
+  worktree: WorktreeRecord,
+  { phase, git = seenOnly(worktree) }: May,
+): Pick<Launchable, 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden'> => ({
+  cwd: worktree.path,
+  phase,
+  writable: git.writable,
+  // The main checkout, too: it may lie in the home directory, of which else nothing is shown.
+  kept: [worktree.repository, ...git.kept],
+  ...(git.binds && { binds: git.binds }),
+  hidden: [store.layout.dossier, ...otherWorktrees(store, worktree.case_id)],
+});
+
+const seenOnly = ({ common_dir }: WorktreeRecord): OpenTurn['view'] => ({
+  writable: [],
+  kept: [common_dir],
+});

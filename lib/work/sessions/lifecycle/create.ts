@@ -10,9 +10,12 @@ import type { Store, WithStore } from '../../../../store/store.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/choice.ts';
 import type { Provider } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
-import { getItem } from '../../../code/projects/item.ts';
-import { noRepository, projectRepository } from '../../../code/projects/project.ts';
-import { repositoryFor } from '../../../code/projects/repository.ts';
+import {
+  getItem,
+  noRepository,
+  projectRepository,
+  repositoryFor,
+} from '../../../code/projects/project.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { refuseSession } from '../../../code/worktrees/rebase/under-way.ts';

@@ -11,7 +11,7 @@ import { keepSentBack } from '../../../../store/sessions/sent-back.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
 import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
-import { saidBy } from '../../../guard/api-keys/said-by.ts';
+import { saidBy } from '../../../guard/api-keys/keys.ts';
 import { checkTexts } from '../../cases/text.ts';
 import { refuseClosedGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';

@@ -3,7 +3,7 @@ import { readSession, type StoredSession } from '../../../../store/sessions/sess
 import type { Isolation, Phase, RunResult } from '../../../agents/provider.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
 import { type OpenTurn, openTurn } from '../../../code/worktrees/turn/open.ts';
-import { recoverTurns } from '../../../code/worktrees/turn/recover.ts';
+import { recoverTurns } from '../../../code/worktrees/turn/reclaim.ts';
 import type { TurnTold } from '../../../code/worktrees/turn/told.ts';
 import type { WithLog } from '../../../log.ts';
 import { type Engine, hasToStop, type LiveRun } from '../live/engine.ts';

@@ -15,8 +15,7 @@ import type {
 } from '../../../agents/provider.ts';
 import type { Providers } from '../../../agents/providers.ts';
 import { openRunDoor, type RunDoor } from '../../../agents/run-door.ts';
-import { viewOf } from '../../../code/worktrees/inspect/view.ts';
-import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
+import { type OpenTurn, viewOf } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { isAsking } from '../live/agent-requests.ts';

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createDocuments } from '../../../../lib/code/language-server/documents.ts';
-import { messageId, readEnvelope, withId } from '../../../../lib/code/language-server/envelope.ts';
 import {
   createFrameReader,
   FrameError,
   headerOf,
-} from '../../../../lib/code/language-server/frames.ts';
+  messageId,
+  readEnvelope,
+  withId,
+} from '../../../../lib/code/language-server/envelope.ts';
 
 const framed = (text: string): Buffer => {
   const body = Buffer.from(text);

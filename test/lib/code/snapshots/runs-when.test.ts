@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { runsWhen } from '../../../../lib/code/snapshots/runs-when.ts';
+import { runsWhen } from '../../../../lib/code/worktrees/inspect/runs.ts';
 import { filesOf, patched } from '../../../../lib/text/patch.ts';
 
 const patchOf = (
