@@ -5,10 +5,10 @@ import {
   type ServedConfig,
 } from '../lib/code/worktrees/config.ts';
 import { attachWorktree } from '../lib/code/worktrees/create/attach.ts';
-import { baseOf, branchNameFor } from '../lib/code/worktrees/create/base.ts';
+import { baseOf, branchNameFor } from '../lib/code/worktrees/create/base-and-branch.ts';
 import { createWorktree } from '../lib/code/worktrees/create/create.ts';
 import { verifyIsolation } from '../lib/code/worktrees/inspect/isolation.ts';
-import { knownWorktrees } from '../lib/code/worktrees/inspect/known.ts';
+import { knownWorktrees } from '../lib/code/worktrees/inspect/list.ts';
 import { cleanUp, staleWorktrees } from '../lib/code/worktrees/inspect/stale.ts';
 import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/inspect/status.ts';
 import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';

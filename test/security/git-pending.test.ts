@@ -4,8 +4,8 @@ import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
+import type { TurnTold } from '../../lib/code/worktrees/turn/notices.ts';
 import { openTurn } from '../../lib/code/worktrees/turn/open.ts';
-import type { TurnTold } from '../../lib/code/worktrees/turn/told.ts';
 import { turnPlaces } from '../../store/worktrees/turn-records.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitScene, type Scene } from '../helpers/git-scene.ts';

@@ -21,7 +21,7 @@ import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import type { WithLive, WithSetups } from '../worktrees/needs.ts';
 import { moveNoted } from '../worktrees/recovery/changes.ts';
 import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
-import { changingWorktree, openWorktree, treeOf } from './place.ts';
+import { changingWorktree, openWorktree, treeOf } from './open-worktree.ts';
 
 export interface ServedFile<T> {
   file: T;

@@ -5,11 +5,11 @@ import { createTreeFile } from '../../../store/fs/worktree/write.ts';
 import type { EditorFile } from '../../../store/records/editor.ts';
 import { readyToWrite, type Store } from '../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
-import { needProject } from '../../guard/trust/need.ts';
+import { needProject } from '../../guard/trust/require.ts';
 import { type ProjectNeeds, projectRepository, repositoryFor } from '../projects/project.ts';
 import { contentBytes, readEditorFile, type Sent } from './content.ts';
 import { exists, type ServedFile } from './files.ts';
-import { treeOf } from './place.ts';
+import { treeOf } from './open-worktree.ts';
 
 /** With a content: makes a file in the project's own checkout, where there must be none. Without: reads one. */
 export const projectFile = async (

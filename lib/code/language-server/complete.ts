@@ -5,10 +5,10 @@ import { readTreeFile } from '../../../store/fs/worktree/read.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
-import { type Conversation, converse } from './converse.ts';
+import { type Conversation, converse } from './conversation.ts';
 import { DID_OPEN } from './documents.ts';
+import { type FilesScope, treeIn } from './files-scope.ts';
 import { uriOf } from './initialize.ts';
-import { type FilesScope, treeIn } from './root.ts';
 import type { LanguageServerNeeds } from './running.ts';
 import { serverFor } from './servers.ts';
 

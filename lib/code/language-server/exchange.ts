@@ -8,8 +8,8 @@ import {
   type Seat,
 } from './client.ts';
 import { createDocuments, DID_CHANGE, DID_CLOSE, DID_OPEN, type Telling } from './documents.ts';
-import { type Envelope, EnvelopeError, messageId, readEnvelope } from './envelope.ts';
 import { initializeParams } from './initialize.ts';
+import { type Envelope, EnvelopeError, messageId, readEnvelope } from './json-rpc.ts';
 import { createRequests, createServerRequests } from './requests.ts';
 
 /** The messages between one server and its clients. */

@@ -1,6 +1,6 @@
 import { list, record } from '../../text/unknown-json.ts';
 import { type EditorClient, messageBytes } from './client.ts';
-import { type Envelope, messageId, withId } from './envelope.ts';
+import { type Envelope, messageId, withId } from './json-rpc.ts';
 
 const MOST_PENDING = 4096;
 

@@ -15,8 +15,8 @@ import {
   type EditorClient,
   type Seat,
 } from './client.ts';
-import { createFrameReader, headerOf } from './envelope.ts';
 import { createExchange } from './exchange.ts';
+import { createFrameReader, headerOf } from './json-rpc.ts';
 
 interface ServerSpec {
   argv: readonly string[];

@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import { messageOf } from '../../../store/base/message-of.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { CLOSED, type ClientEnding, type EditorClient } from './client.ts';
-import { type FilesScope, treeIn } from './root.ts';
+import { type FilesScope, treeIn } from './files-scope.ts';
 import type { LanguageServerNeeds } from './running.ts';
 import { serverFor, takeSeat } from './servers.ts';
 

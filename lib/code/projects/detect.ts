@@ -3,7 +3,7 @@ import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import { addressIn, type RemoteUrl } from '../../codehost/remote-url.ts';
 import type { Config } from '../../config.ts';
-import { needCodeHost, needProject, theOnlyProject } from '../../guard/trust/need.ts';
+import { needCodeHost, needProject, theOnlyProject } from '../../guard/trust/require.ts';
 import {
   type ConfiguredRemote,
   type RemoteSettings,
@@ -14,7 +14,7 @@ import type { GitPlace, GitSource } from '../../tools/git/run/git.ts';
 import { cleanEnvironment, loginEnvironment } from '../../tools/process/environment.ts';
 import { createGh } from '../../tools/process/gh.ts';
 import { sshHost } from '../../tools/process/ssh.ts';
-import { chooseRemotes, type KnownRemote } from './choose.ts';
+import { chooseRemotes, type KnownRemote } from './choose-remotes.ts';
 import { findProjectRepository, type ProjectNeeds, repositoryFor } from './project.ts';
 
 /** A project, and what is known of it without asking anybody. */

@@ -5,7 +5,7 @@ import { addressOf, type RemoteAddress } from '../../tools/git/remote/remote-add
 import type { Remote } from '../../tools/git/remote/talk.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
-import type { HostedNeeds } from './hosted.ts';
+import type { HostedNeeds } from './hosted-repository.ts';
 import { getItem, type ProjectNeeds } from './project.ts';
 
 interface Login {

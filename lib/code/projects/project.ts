@@ -6,7 +6,7 @@ import { projectRemotes, settingsOf } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
 import { badField, orNotFound, ServiceError } from '../../errors.ts';
-import { needProject, projectNamed } from '../../guard/trust/need.ts';
+import { needProject, projectNamed } from '../../guard/trust/require.ts';
 import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 
@@ -21,7 +21,7 @@ export const projectRepository = (
 };
 
 /** The project of a new Work item that names none. */
-export { theOnlyProject } from '../../guard/trust/need.ts';
+export { theOnlyProject } from '../../guard/trust/require.ts';
 
 /** Why a project has none, and what to do. */
 export const noRepository = (service: WithConfig & WithStore, project: string): ServiceError =>

@@ -3,9 +3,9 @@ import { ServiceError } from '../../errors.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
 import { type Checkout, type Git, type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
+import { RECOVERED } from './kept-refs.ts';
 import type { WorktreeSnapshot } from './snapshot.ts';
 
-export const RECOVERED = 'refs/dossier/recovered/';
 const NOTE = 'dossier.json';
 
 interface Keeping {

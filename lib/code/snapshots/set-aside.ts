@@ -2,7 +2,7 @@ import { status } from '../../tools/git/read/status.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onIndexCopy } from '../../tools/git/run/index-file.ts';
-import { refOwner } from './kept-states.ts';
+import { refOwner } from './kept-refs.ts';
 
 /** Uncommitted changes as a commit: git's own `cherry-pick --no-commit` brings it back, and so does `bringBack`. */
 interface SetAside {

@@ -8,7 +8,7 @@ import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { textAsText } from '../../tools/git/run/text-as-text.ts';
 import { type GitFiles, gitFilesIn } from '../../tools/git/write/git-files.ts';
-import { refOwner } from './kept-states.ts';
+import { refOwner } from './kept-refs.ts';
 import { indexHash, type Look, type Picture, takePicture, takeWhole } from './picture.ts';
 
 /** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */

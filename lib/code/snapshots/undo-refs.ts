@@ -3,7 +3,7 @@ import { isObject, type RefChange, STASH, stashOf } from '../../tools/git/read/r
 import { isRefusal } from '../../tools/git/run/error.ts';
 import type { Checkout, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { type LogLine, readRefLog, writeRefLog } from '../../tools/git/write/ref-log.ts';
-import { refOwner } from './kept-states.ts';
+import { refOwner } from './kept-refs.ts';
 
 interface RefValue {
   ref: string;

@@ -13,12 +13,12 @@ import { type ConfigEntry, configText, ownEntries } from '../../tools/git/run/co
 import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 import { settingsText } from '../../tools/git/run/settings-files.ts';
+import { pointerTo, type RepositoryPlaces } from './dot-git.ts';
 import { type GuardedRepositories, guard } from './guard.ts';
-import { indexHashOf, ownIndex } from './index-in.ts';
-import { operationOf } from './operation.ts';
+import { indexHashOf, ownIndex } from './import-index.ts';
+import { operationOf } from './merge-state.ts';
 import { copyTags } from './pins.ts';
-import { pointerTo, type RepositoryPlaces } from './pointer.ts';
-import { putOwn, type RefList, visibleRefs } from './ref-list.ts';
+import { putOwn, type RefList, visibleRefs } from './refs.ts';
 
 interface Wanted {
   /** Where the repository of the turn is made: a directory that is not there yet. */

@@ -6,9 +6,9 @@ import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
-import { type Arms, armsOf, mend, takeAside } from './armed.ts';
-import { innerRepositories } from './inner.ts';
-import { dropBelow } from './set-ids.ts';
+import { innerRepositories } from './nested-repositories.ts';
+import { type Arms, armsOf, mend, takeAside } from './sanitize.ts';
+import { dropBelow } from './setuid.ts';
 import type { WalkBounds } from './walk.ts';
 
 /** What is known of the repositories inside a worktree before a turn. Plain data. */

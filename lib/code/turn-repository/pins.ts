@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DAEMON } from '../../tools/git/run/author.ts';
 import { type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
-import type { RefList } from './ref-list.ts';
+import type { RefList } from './refs.ts';
 
 const ROOM = 'refs/dossier/pins/';
 

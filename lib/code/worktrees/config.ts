@@ -13,7 +13,7 @@ import {
 } from '../../../store/settings/settings.ts';
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import { wrongTemplate } from './create/name.ts';
+import { wrongTemplate } from './create/names.ts';
 
 /** How worktrees are made now: the settings as last read, with the defaults. */
 export const worktreeConfig = (store: Store): WorktreeConfig => worktreeConfigOf(settingsOf(store));

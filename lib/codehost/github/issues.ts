@@ -18,12 +18,7 @@ import {
 import { BATCH, COUNT_ISSUES, ISSUE_BATCHES } from './documents.ts';
 import { hasProblem } from './problem.ts';
 import { listMilestones } from './repository.ts';
-import {
-  type GraphqlIssue,
-  issueFromGraphql,
-  issueFromRest,
-  type RestIssue,
-} from './wire-issue.ts';
+import { type GraphqlIssue, issueFromGraphql, issueFromRest, type RestIssue } from './wire.ts';
 
 /** The open ones, without pull requests, which REST counts as issues. */
 export const countOpenIssues = async (place: RemoteRepositoryAccess): Promise<number> => {

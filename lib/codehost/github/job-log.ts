@@ -4,7 +4,7 @@ import { isReadable } from './address.ts';
 import { apiPath, type HostSettings, hostClient, type RemoteRepositoryAccess } from './client.ts';
 import type { RequestContext } from './failure.ts';
 import { follow, redirectOf, TimedOut, withTimeout } from './fetch.ts';
-import { createLogEnd, type StepTimes } from './log-end.ts';
+import { createLogEnd, type StepTimes } from './log-tail.ts';
 import { silence, timedOut } from './refusals.ts';
 
 /** Where a job of Actions failed, and the end of what was said there. What cannot be read is told in it. */

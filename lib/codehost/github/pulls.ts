@@ -25,7 +25,7 @@ import {
   nodesOf,
   pullFromGraphql,
   stateFrom,
-} from './wire-issue.ts';
+} from './wire.ts';
 
 /** One pull request as it is now, with what reviews and checks come to. */
 export const pull = async (place: RemoteRepositoryAccess, number: number): Promise<Pull> => {

@@ -2,7 +2,7 @@ import { ServiceError } from '../../errors.ts';
 import type { HostReview, ReviewThread, ThreadComment } from '../code-host.ts';
 import { gathered, hostClient, listOf, type RemoteRepositoryAccess } from './client.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
-import { type Nodes, nodesOf } from './wire-issue.ts';
+import { type Nodes, nodesOf } from './wire.ts';
 
 const STATES: Record<string, HostReview['state']> = {
   APPROVED: 'approved',

@@ -4,7 +4,7 @@ import type { Locks } from '../../../store/base/mutex.ts';
 import { notePlaced } from '../../../store/base/write-stage.ts';
 import type { ServiceError } from '../../errors.ts';
 import { record } from '../../text/unknown-json.ts';
-import { type Effect, effectOf, graphqlUrl, type HostRequest } from './allowed.ts';
+import { type Effect, effectOf, graphqlUrl, type HostRequest } from './allow-list.ts';
 import type { Failure, Headers, RequestContext } from './failure.ts';
 import { isWanted, TimedOut } from './fetch.ts';
 import { hasProblem, problemFrom } from './problem.ts';

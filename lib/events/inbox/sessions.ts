@@ -7,7 +7,7 @@ import type { WaitingValue } from '../../../store/records/trust.ts';
 import { type StoredSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import { plantedSessions, unconfirmedSession } from '../../../store/sessions/unconfirmed.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { CONFLICT } from '../../code/worktrees/rebase/under-way.ts';
+import { CONFLICT } from '../../code/worktrees/rebase/rebase-state.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import {
   type AgentRequest,

@@ -3,7 +3,7 @@ import type { SyncedPull } from '../../../store/records/pull-call.ts';
 import type { PullStatus } from '../../../store/records/pull-status.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
-import type { HostedNeeds } from '../../code/projects/hosted.ts';
+import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import { getItem, repositoryFor } from '../../code/projects/project.ts';
 import { stateOf } from '../../code/worktrees/inspect/status.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';

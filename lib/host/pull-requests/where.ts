@@ -2,7 +2,7 @@ import type { RemoteRepository } from '../../../store/records/code-host.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
-import { detected, hostedRepositoryNamed } from '../../code/projects/hosted.ts';
+import { detected, hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import { getItem } from '../../code/projects/project.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';

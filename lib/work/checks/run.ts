@@ -17,7 +17,7 @@ import { type Ran, runScript } from '../../agents/script.ts';
 import { workOf, worktreeDiff } from '../../code/worktrees/inspect/diff.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
-import { refuseSession } from '../../code/worktrees/rebase/under-way.ts';
+import { refuseSession } from '../../code/worktrees/rebase/rebase-state.ts';
 import { viewOf } from '../../code/worktrees/turn/open.ts';
 import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
 import type { Program } from '../../tools/process/spawn.ts';

@@ -6,7 +6,7 @@ import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
 import type { ModelChoice } from '../../agents/choice.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
-import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/worktrees/rebase/under-way.ts';
+import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/worktrees/rebase/rebase-state.ts';
 import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { createSession, type NewSession } from '../sessions/lifecycle/create.ts';

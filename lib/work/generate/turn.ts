@@ -11,7 +11,7 @@ import type { Provider, RunResult, RunSpec } from '../../agents/provider.ts';
 import { ensureWorktree } from '../../code/worktrees/create/create.ts';
 import type { GitNeeds, WithSetups } from '../../code/worktrees/needs.ts';
 import { refuseHeld, tracesOf } from '../../code/worktrees/read.ts';
-import { refuseSession } from '../../code/worktrees/rebase/under-way.ts';
+import { refuseSession } from '../../code/worktrees/rebase/rebase-state.ts';
 import { viewOf } from '../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log, WithLog } from '../../log.ts';

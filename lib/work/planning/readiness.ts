@@ -9,7 +9,7 @@ import type { WithProviders } from '../../agents/providers.ts';
 import { getItem, repositoryFor } from '../../code/projects/project.ts';
 import { adviceFor, stateOf } from '../../code/worktrees/inspect/status.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
-import { rebaseUnderWay } from '../../code/worktrees/rebase/under-way.ts';
+import { rebaseUnderWay } from '../../code/worktrees/rebase/rebase-state.ts';
 import type { WithConfig } from '../../config.ts';
 import { counted } from '../../text/counted.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';

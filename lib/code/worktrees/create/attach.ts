@@ -24,7 +24,7 @@ import { worktreeConfig } from '../config.ts';
 import type { WithSetups } from '../needs.ts';
 import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
 import { startOf } from './create.ts';
-import { caseOfReason } from './name.ts';
+import { caseOfReason } from './names.ts';
 
 interface Attachment {
   path: string;

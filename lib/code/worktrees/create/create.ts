@@ -4,7 +4,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type Store } from '../../../../store/store.ts';
 import { inWorktreeTurn, whatIsAt, worktreesHome } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
-import { needWorktree } from '../../../guard/trust/need.ts';
+import { needWorktree } from '../../../guard/trust/require.ts';
 import { mergeBase } from '../../../tools/git/read/ancestry.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import { findRepository, headCommit } from '../../../tools/git/read/repository.ts';
@@ -24,8 +24,8 @@ import { findWorktree, keepWorktree, madeBefore, refuseSecond } from '../read.ts
 import { finishChange, forgetChange, noteChange } from '../recovery/changes.ts';
 import { syncWorktree } from '../recovery/sync-work.ts';
 import { newSetup, setUp } from '../setup/setup.ts';
-import { branchFor, notIncluded } from './base.ts';
-import { nameOf, reasonFor } from './name.ts';
+import { branchFor, notIncluded } from './base-and-branch.ts';
+import { nameOf, reasonFor } from './names.ts';
 
 interface Wanted {
   /** A branch that exists is checked out as it is. Default: the prefix of the settings and the Work item's name. */

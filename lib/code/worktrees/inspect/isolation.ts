@@ -8,7 +8,7 @@ import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { findProjectRepository, getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
-import { reasonFor } from '../create/name.ts';
+import { reasonFor } from '../create/names.ts';
 import { getWorktree } from '../read.ts';
 import { adviceFor, stateOf } from './status.ts';
 

@@ -10,11 +10,11 @@ import { mergeBase } from '../../../tools/git/read/ancestry.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import type { Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
-import { type KeptState, listStates } from '../../snapshots/kept-states.ts';
+import { type KeptState, listStates } from '../../snapshots/kept-refs.ts';
 import { readPicture } from '../../snapshots/snapshot.ts';
 import { worktreeConfig } from '../config.ts';
-import { branchFor } from '../create/base.ts';
-import { beginOf } from './recover.ts';
+import { branchFor } from '../create/base-and-branch.ts';
+import { beginOf } from './keep-work.ts';
 
 interface FoundState {
   recovery: Recovery;

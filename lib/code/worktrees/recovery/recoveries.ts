@@ -12,11 +12,11 @@ import { orNotFound } from '../../../errors.ts';
 import type { Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
 import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
-import { dropRefs, type KeptState } from '../../snapshots/kept-states.ts';
+import { dropRefs, type KeptState } from '../../snapshots/kept-refs.ts';
 import { type KeptWork, listWork } from '../../snapshots/recovered.ts';
 import { findWorktree } from '../read.ts';
+import { beginOf, recoveryId } from './keep-work.ts';
 import { keptStates } from './kept-states.ts';
-import { beginOf, recoveryId } from './recover.ts';
 
 /**
  * What was kept of a Work item's worktrees, oldest first: by forced removals, with the patches beside the records, before

@@ -10,14 +10,14 @@ import {
   removeLinkedWorktree as removeFromGit,
 } from '../../../tools/git/write/worktree.ts';
 import { processesIn } from '../../../tools/process/processes-in.ts';
-import { reasonFor } from '../create/name.ts';
+import { reasonFor } from '../create/names.ts';
 import { adviceFor, stateOf } from '../inspect/status.ts';
 import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import { reclaimWithin } from '../turn/reclaim.ts';
 import { finishChange, forgetChange, noteChange } from './changes.ts';
+import { keepCommits, keepPatch, keepState } from './keep-work.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
-import { keepCommits, keepPatch, keepState } from './recover.ts';
 
 interface Removal {
   force: boolean;

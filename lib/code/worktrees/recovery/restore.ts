@@ -11,7 +11,7 @@ import { getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
 import { putInto } from '../../snapshots/restore.ts';
 import { addNoted, placeFor } from '../create/create.ts';
-import { reasonFor } from '../create/name.ts';
+import { reasonFor } from '../create/names.ts';
 import type { WithSetups } from '../needs.ts';
 import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
 import { finishChange, forgetChange } from './changes.ts';

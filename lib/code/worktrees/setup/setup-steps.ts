@@ -12,8 +12,8 @@ import { type BroughtFiles, bringFiles } from '../../../tools/git/write/bring-fi
 import { type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig, wrongGlob } from '../config.ts';
 import type { WorktreeNeeds } from '../needs.ts';
+import type { TurnTold } from '../turn/notices.ts';
 import { type OpenTurn, openTurn, viewOf } from '../turn/open.ts';
-import type { TurnTold } from '../turn/told.ts';
 
 /** Is told each step when it begins, what it writes, when it has ended, and what it reached: as the session's own are. */
 export type TellStep = (event: RunEvent) => void;

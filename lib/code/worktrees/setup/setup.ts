@@ -7,7 +7,7 @@ import {
   replaceWorktree,
   worktreeRecords,
 } from '../../../../store/worktrees/worktrees.ts';
-import { needWorktree } from '../../../guard/trust/need.ts';
+import { needWorktree } from '../../../guard/trust/require.ts';
 import type { WithLog } from '../../../log.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { worktreeConfig } from '../config.ts';

@@ -22,13 +22,13 @@ import type { WithLog } from '../../../log.ts';
 import { someOf } from '../../../text/some-of.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
-import { putOutArms } from '../../turn-repository/armed.ts';
+import { dropHalfPointers, point } from '../../turn-repository/dot-git.ts';
+import { type AllTaken, takeInAll } from '../../turn-repository/import-turn.ts';
 import { unpin } from '../../turn-repository/pins.ts';
-import { dropHalfPointers, point } from '../../turn-repository/pointer.ts';
-import { readList } from '../../turn-repository/ref-list.ts';
-import { type AllTaken, takeInAll } from '../../turn-repository/take-in-all.ts';
+import { readList } from '../../turn-repository/refs.ts';
+import { putOutArms } from '../../turn-repository/sanitize.ts';
 import { findWorktree } from '../read.ts';
-import { type Came, NOTHING, refsTold, type TellTurn, type TurnTold } from './told.ts';
+import { type Came, NOTHING, refsTold, type TellTurn, type TurnTold } from './notices.ts';
 
 /**
  * Takes in what a turn left in its repository, and has the worktree's `.git` lead to its own again. Never rejects: what

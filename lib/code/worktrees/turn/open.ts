@@ -10,13 +10,13 @@ import type { WithLog } from '../../../log.ts';
 import type { WithSandbox } from '../../../sandbox/sandbox.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { makeRepository } from '../../turn-repository/begin.ts';
+import { point, turnView } from '../../turn-repository/dot-git.ts';
 import { pinRefs } from '../../turn-repository/pins.ts';
-import { point, turnView } from '../../turn-repository/pointer.ts';
-import { listText } from '../../turn-repository/ref-list.ts';
+import { listText } from '../../turn-repository/refs.ts';
 import { findWorktree, otherWorktrees } from '../read.ts';
 import { closeTurn } from './close.ts';
+import { type Came, NOTHING, type TellTurn, type TurnTold } from './notices.ts';
 import { reclaimTurn } from './reclaim.ts';
-import { type Came, NOTHING, type TellTurn, type TurnTold } from './told.ts';
 
 interface Wanted {
   marker: string;

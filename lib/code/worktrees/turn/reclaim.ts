@@ -12,7 +12,7 @@ import { killRun } from '../../../tools/process/process-tree.ts';
 import type { WithLive, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree } from '../read.ts';
 import { closeTurn, closeWithin } from './close.ts';
-import type { TellTurn, TurnTold } from './told.ts';
+import type { TellTurn, TurnTold } from './notices.ts';
 
 /**
  * Takes in what a turn left that could not be taken in at its end. Throws 409 `worktree_busy` where it still cannot be:

@@ -9,7 +9,7 @@ import { keepMessageText, messagesOf } from '../../../../store/sessions/messages
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import { keepSentBack } from '../../../../store/sessions/sent-back.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
-import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/keys.ts';
 import { checkTexts } from '../../cases/text.ts';

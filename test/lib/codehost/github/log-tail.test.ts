@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createLogEnd, type StepTimes } from '../../../../lib/codehost/github/log-end.ts';
+import { createLogEnd, type StepTimes } from '../../../../lib/codehost/github/log-tail.ts';
 
 const STEP: StepTimes = {
   started_at: '2026-01-01T10:00:10Z',

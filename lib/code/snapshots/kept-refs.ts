@@ -1,5 +1,7 @@
 import { type Checkout, type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
-import { RECOVERED } from './recovered.ts';
+
+/** Where the work of removed worktrees is kept. */
+export const RECOVERED = 'refs/dossier/recovered/';
 
 /** Something that was kept before it was changed, under a ref of the repository. */
 export interface KeptState {

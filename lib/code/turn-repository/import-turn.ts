@@ -15,8 +15,8 @@ import type { Checkout, Git, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { plainFilesBelow } from '../../tools/git/run/plain-file.ts';
 import { type Disarmed, disarm, dropEmptyModules, type GuardedRepositories } from './guard.ts';
-import { type DroppedIds, dropSetIds } from './set-ids.ts';
-import { type Over, type TakenIn, takeIn } from './take-in.ts';
+import { type Over, type TakenIn, takeIn } from './import-commits.ts';
+import { type DroppedIds, dropSetIds } from './setuid.ts';
 
 export interface AllTaken extends TakenIn {
   disarmed: Disarmed;

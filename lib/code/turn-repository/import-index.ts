@@ -5,7 +5,7 @@ import { stagedIndex } from '../../tools/git/read/index-stages.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
-import { headsLeft } from './operation.ts';
+import { headsLeft } from './merge-state.ts';
 
 /** SHA-256 of what an index holds. */
 export const indexHashOf = (lines: IndexLines): string =>

@@ -8,7 +8,7 @@ import {
   messageId,
   readEnvelope,
   withId,
-} from '../../../../lib/code/language-server/envelope.ts';
+} from '../../../../lib/code/language-server/json-rpc.ts';
 
 const framed = (text: string): Buffer => {
   const body = Buffer.from(text);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { runsWhen } from '../../../../lib/code/worktrees/inspect/runs.ts';
-import { filesOf, patched } from '../../../../lib/text/patch.ts';
+import { runsWhen } from '../../../../../lib/code/worktrees/inspect/runs-later.ts';
+import { filesOf, patched } from '../../../../../lib/text/patch.ts';
 
 const patchOf = (
   path: string,

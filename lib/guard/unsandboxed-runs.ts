@@ -1,15 +1,15 @@
-import { lockOn } from '../../../store/base/locks.ts';
-import { apart } from '../../../store/base/mutex.ts';
-import type { UnsandboxedRun } from '../../../store/held/held.ts';
+import { lockOn } from '../../store/base/locks.ts';
+import { apart } from '../../store/base/mutex.ts';
+import type { UnsandboxedRun } from '../../store/held/held.ts';
 import {
   unsandboxedEnded,
   unsandboxedRuns,
   unsandboxedStarts,
-} from '../../../store/pending/unsandboxed.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
-import type { WithLog } from '../../log.ts';
-import { killRun } from '../../tools/process/process-tree.ts';
-import type { Runs } from '../../tools/process/runs.ts';
+} from '../../store/pending/unsandboxed.ts';
+import type { Store, WithStore } from '../../store/store.ts';
+import type { WithLog } from '../log.ts';
+import { killRun } from '../tools/process/process-tree.ts';
+import type { Runs } from '../tools/process/runs.ts';
 
 /**
  * From now on what files say in the operator's place waits while a program lives that no sandbox holds. Costs nothing

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EditorClient } from '../../../../lib/code/language-server/client.ts';
-import { readEnvelope } from '../../../../lib/code/language-server/envelope.ts';
+import { readEnvelope } from '../../../../lib/code/language-server/json-rpc.ts';
 import { createServerRequests } from '../../../../lib/code/language-server/requests.ts';
 
 const editor = (isEditor = true): EditorClient => ({

@@ -8,9 +8,9 @@ import {
   worktreeRecords,
 } from '../../../../store/worktrees/worktrees.ts';
 import { type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
-import { keptRefs } from '../../snapshots/kept-states.ts';
+import { keptRefs } from '../../snapshots/kept-refs.ts';
+import { beginOf } from '../recovery/keep-work.ts';
 import { neededRefs } from '../recovery/kept-states.ts';
-import { beginOf } from '../recovery/recover.ts';
 
 /**
  * Every worktree, one whose record cannot be read too, and every Work item of which work may be kept, with a worktree or

@@ -17,7 +17,7 @@ import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
 import { findWorktree } from '../read.ts';
-import { filledIn, wrongTemplate } from './name.ts';
+import { filledIn, wrongTemplate } from './names.ts';
 
 /** What the Work item's worktree began from, or would begin from now. Creates nothing, and fetches nothing. */
 export const baseOf = async (

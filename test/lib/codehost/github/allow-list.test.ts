@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parse } from 'graphql';
-import { effectOf, type HostRequest, WRITES } from '../../../../lib/codehost/github/allowed.ts';
+import { effectOf, type HostRequest, WRITES } from '../../../../lib/codehost/github/allow-list.ts';
 import { MARK_READY, PULL_REQUEST } from '../../../../lib/codehost/github/documents.ts';
 import { apiAt } from './fixture.ts';
 

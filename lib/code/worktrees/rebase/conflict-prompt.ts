@@ -5,7 +5,7 @@ import type { WithStore } from '../../../../store/store.ts';
 import { capText } from '../../../text/cap-text.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { rebaseState } from '../../../tools/git/write/rebase.ts';
-import { noRebase, rebaseUnderWay } from './under-way.ts';
+import { noRebase, rebaseUnderWay } from './rebase-state.ts';
 import { conflictDiff, type Unmerged, unmergedFiles } from './unmerged.ts';
 
 const MOST_CHARACTERS = 65_536;

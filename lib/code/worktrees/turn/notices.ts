@@ -1,5 +1,5 @@
 import { pathText } from '../../../tools/git/run/path-text.ts';
-import type { KeptRef } from '../../turn-repository/take-in.ts';
+import type { KeptRef } from '../../turn-repository/import-commits.ts';
 
 export interface Came {
   /** Why the turn did not complete, as a sentence. */

@@ -8,7 +8,7 @@ import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { diffInto } from '../../../tools/git/read/diff.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { refOwner } from '../../snapshots/kept-states.ts';
+import { refOwner } from '../../snapshots/kept-refs.ts';
 import { keepWork } from '../../snapshots/recovered.ts';
 import { dropSnapshot, snapshot, type WorktreeSnapshot } from '../../snapshots/snapshot.ts';
 

@@ -3,7 +3,7 @@ import type { Language } from '../../../store/records/settings.ts';
 import { badField, ServiceError } from '../../errors.ts';
 import { record, type Wire } from '../../text/unknown-json.ts';
 import { type EditorClient, messageBytes } from './client.ts';
-import { type FilesScope, treeIn } from './root.ts';
+import { type FilesScope, treeIn } from './files-scope.ts';
 import type { LanguageServerNeeds, LanguageServers } from './running.ts';
 import type { LanguageServer } from './server.ts';
 import { serverFor, takeSeat } from './servers.ts';

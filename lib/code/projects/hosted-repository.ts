@@ -9,7 +9,7 @@ import type {
 import { GITHUB } from '../../codehost/github/address.ts';
 import { hasProblem } from '../../codehost/github/problem.ts';
 import { ServiceError } from '../../errors.ts';
-import { needCodeHost } from '../../guard/trust/need.ts';
+import { needCodeHost } from '../../guard/trust/require.ts';
 import { detect } from './detect.ts';
 import type { ProjectNeeds } from './project.ts';
 

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
-import { openUp } from './inner.ts';
+import { openUp } from './nested-repositories.ts';
 import { type WalkedDirectory, walk } from './walk.ts';
 
 const BITS = 0o6000;

@@ -3,7 +3,7 @@ import type { WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { openWorktree, treeOf } from '../editor/place.ts';
+import { openWorktree, treeOf } from '../editor/open-worktree.ts';
 import { treeOfProject } from '../editor/project-files.ts';
 
 /** Whose files are meant: exactly one of both. */

@@ -7,7 +7,7 @@ import { whatIsAt, worktreeRecords } from '../../../../store/worktrees/worktrees
 import type { WithLog } from '../../../log.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { notedPlace, repairWorktree } from '../../../tools/git/write/worktree.ts';
-import { point } from '../../turn-repository/pointer.ts';
+import { point } from '../../turn-repository/dot-git.ts';
 
 /**
  * Has git find the worktrees of a workspace that was moved: where git's own record names a place at which nothing is any

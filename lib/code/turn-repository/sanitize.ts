@@ -9,7 +9,7 @@ import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
-import { openUp } from './inner.ts';
+import { openUp } from './nested-repositories.ts';
 
 /** By what a git directory can have programs run, as it was. Plain data. */
 export interface Arms {

@@ -5,12 +5,11 @@ import { isRefusal } from '../../tools/git/run/error.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
 import { keepValues } from '../snapshots/undo-refs.ts';
-import { type IndexBack, indexLeft, takeInIndex } from './index-in.ts';
-import { type LeftRepository, readLeft } from './left.ts';
-import { takeInOperation } from './operation.ts';
+import { type IndexBack, indexLeft, takeInIndex } from './import-index.ts';
+import { bringObjects } from './import-objects.ts';
+import { takeInOperation } from './merge-state.ts';
 import { replacedCommits } from './pins.ts';
-import { bringObjects } from './quarantine.ts';
-import type { RefList } from './ref-list.ts';
+import { type LeftRepository, type RefList, readLeft } from './refs.ts';
 
 /** A turn that is over: where its repository is, and what it began with. */
 export interface Over {
