@@ -19,9 +19,9 @@ import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.t
 import { ignoredPaths } from '../../tools/git/read/ignored.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import type { WithLive, WithSetups } from '../worktrees/needs.ts';
-import { moveNoted } from '../worktrees/recovery/changes.ts';
+import { moveDurably } from '../worktrees/recovery/changes.ts';
 import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
-import { changingWorktree, openWorktree, treeOf } from './open-worktree.ts';
+import { requireWorktree, treeOf, withWorktreeChange } from './open-worktree.ts';
 
 export interface ServedFile<T> {
   file: T;
@@ -34,7 +34,7 @@ export const readFile = async (
   caseId: string,
   path: string,
 ): Promise<ServedFile<EditorFile>> => {
-  const worktree = await openWorktree(store, caseId);
+  const worktree = await requireWorktree(store, caseId);
   const file = orNotFound(await readTreeFile(treeOf(store, worktree), path), 'file', path);
   return { file: readEditorFile(file), etag: etagOf(file.sha256) };
 };
@@ -46,14 +46,14 @@ export const createEditorFile = async (
   { path, ...sent }: Sent & { path: string },
 ): Promise<ServedFile<WrittenFile>> => {
   const bytes = contentBytes(sent);
-  const file = await changingWorktree(service, caseId, async (tree) => {
+  const file = await withWorktreeChange(service, caseId, async (tree) => {
     const made = await createTreeFile(tree, path, bytes);
     if (made === undefined) {
       const there = isMadeAgain() ? await readTreeFile(tree, path) : undefined;
       if (there?.bytes.equals(bytes) === true) return there;
       throw exists(path);
     }
-    tellEdit(service, caseId, { action: 'created', path });
+    recordEdit(service, caseId, { action: 'created', path });
     return made;
   });
   return { file: writtenRecord(file), etag: etagOf(file.sha256) };
@@ -66,10 +66,10 @@ export const writeFile = async (
   { path, ifMatch, ...sent }: Sent & { path: string; ifMatch: string | undefined },
 ): Promise<ServedFile<WrittenFile>> => {
   const bytes = contentBytes(sent);
-  const file = await changingWorktree(service, caseId, async (tree) => {
+  const file = await withWorktreeChange(service, caseId, async (tree) => {
     const written = await replaceTreeFile(tree, path, { bytes, ifMatch });
     if (written === undefined) throw absent(path);
-    tellEdit(service, caseId, { action: 'written', path });
+    recordEdit(service, caseId, { action: 'written', path });
     return written;
   });
   return { file: writtenRecord(file), etag: etagOf(file.sha256) };
@@ -81,11 +81,11 @@ export const deleteFile = (
   caseId: string,
   { path, ifMatch }: { path: string; ifMatch: string | undefined },
 ): Promise<void> =>
-  changingWorktree(service, caseId, async (tree) => {
+  withWorktreeChange(service, caseId, async (tree) => {
     const done = await removeFromTree(tree, path, ifMatch);
     if (done === 'absent') throw absent(path);
     if (done === 'not_empty') throw notEmpty(path);
-    tellEdit(service, caseId, { action: 'deleted', path });
+    recordEdit(service, caseId, { action: 'deleted', path });
   });
 
 /** Gives a file or a directory another name; 409 where something has that already. */
@@ -94,11 +94,11 @@ export const rename = (
   caseId: string,
   { from, to }: { from: string; to: string },
 ): Promise<{ from: string; path: string }> =>
-  changingWorktree(service, caseId, async (tree, record) => {
-    const done = await moveNoted(service.store, tree, { record, from, to });
+  withWorktreeChange(service, caseId, async (tree, record) => {
+    const done = await moveDurably(service.store, tree, { record, from, to });
     if (done === 'absent') throw absent(from);
     if (done === 'exists') throw exists(to);
-    tellEdit(service, caseId, { action: 'renamed', path: to, from });
+    recordEdit(service, caseId, { action: 'renamed', path: to, from });
     return { from, path: to };
   });
 
@@ -108,13 +108,13 @@ export const makeEditorDirectory = (
   caseId: string,
   path: string,
 ): Promise<{ path: string }> =>
-  changingWorktree(service, caseId, async (tree) => {
+  withWorktreeChange(service, caseId, async (tree) => {
     if (!(await makeTreeFolder(tree, path))) {
       if (isMadeAgain() && (await listTreeFolder(tree, path, { limit: 1 })) !== undefined)
         return { path };
       throw exists(path);
     }
-    tellEdit(service, caseId, { action: 'directory_created', path });
+    recordEdit(service, caseId, { action: 'directory_created', path });
     return { path };
   });
 
@@ -144,7 +144,7 @@ interface Edit {
 }
 
 /** Tells who follows the session that goes on in the worktree: what changes there need not be its agent's doing. */
-const tellEdit = ({ store, engine }: WithLive & WithStore, caseId: string, edit: Edit): void => {
+const recordEdit = ({ store, engine }: WithLive & WithStore, caseId: string, edit: Edit): void => {
   const open = (sessionsOf(store, caseId) ?? []).find(
     ({ session }) =>
       session.elsewhere !== true && session.status !== 'queued' && !isEnded(session.status),
@@ -166,7 +166,7 @@ export const listEditorDirectory = async (
   caseId: string,
   { path, ...page }: ListQuery,
 ): Promise<{ entries: EditorEntry[]; more: boolean }> => {
-  const worktree = await openWorktree(store, caseId);
+  const worktree = await requireWorktree(store, caseId);
   const found = await listTreeFolder(treeOf(store, worktree), path, page);
   if (found === undefined) throw notFound('directory', path);
   return { ...found, entries: await marked(git, worktree, found.entries) };
@@ -189,7 +189,7 @@ export const readBaseFile = async (
   path: string,
 ): Promise<ServedFile<EditorFile>> => {
   pathNames(path);
-  const worktree = await openWorktree(store, caseId);
+  const worktree = await requireWorktree(store, caseId);
   const at = git.at(worktree);
   const args = ['ls-tree', '-z', '--long', '--full-tree', worktree.base_commit, '--', path];
   const [, oid, size] = FILE.exec((await at.names(args))[0] ?? '') ?? [];

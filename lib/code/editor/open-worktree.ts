@@ -7,11 +7,11 @@ import { ServiceError } from '../../errors.ts';
 import type { Checkout } from '../../tools/git/run/git.ts';
 import { checkState } from '../worktrees/inspect/status.ts';
 import type { WithSetups } from '../worktrees/needs.ts';
-import { getWorktree, refuseSetup } from '../worktrees/read.ts';
-import { finishMoved } from '../worktrees/recovery/changes.ts';
+import { getWorktree, requireNoSetup } from '../worktrees/read.ts';
+import { finishInterruptedMove } from '../worktrees/recovery/changes.ts';
 
 /** The worktree of a Work item, for whoever reads files in it. 404 without one, 409 where it is not as it was made. */
-export const openWorktree = async (store: Store, caseId: string): Promise<WorktreeRecord> => {
+export const requireWorktree = async (store: Store, caseId: string): Promise<WorktreeRecord> => {
   const worktree = getWorktree(store, caseId);
   await checkState(worktree);
   return worktree;
@@ -27,19 +27,19 @@ export const treeOf = (
  * Runs a change of the operator's in the worktree. Steps of git in it are waited for. 409 while it is set up, and while
  * an agent reads it in Plan mode: what changes then is undone, whoever did it, and fails the session.
  */
-export const changingWorktree = <T>(
+export const withWorktreeChange = <T>(
   service: WithSetups & WithStore,
   caseId: string,
   work: (tree: Tree, worktree: WorktreeRecord) => Promise<T>,
 ): Promise<T> => {
-  refuseSetup(service.setups, caseId);
+  requireNoSetup(service.setups, caseId);
   const { store } = service;
   return inWorktreeTurn(store, caseId, () =>
     inFileTurn(store, caseId, async () => {
-      const worktree = await openWorktree(store, caseId);
+      const worktree = await requireWorktree(store, caseId);
       refuseReading(store, caseId);
       await readyToWrite(store);
-      await finishMoved(store, worktree);
+      await finishInterruptedMove(store, worktree);
       return work(treeOf(store, worktree), worktree);
     }),
   );

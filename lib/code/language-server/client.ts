@@ -15,7 +15,7 @@ export interface EditorClient {
   end(why: ClientEnding): void;
 }
 
-export interface Seat {
+export interface Subscription {
   /** One message of the client's. False when the server reads too slowly: `resume` is called when it goes on. */
   receive(message: Buffer): boolean;
   drained(): void;

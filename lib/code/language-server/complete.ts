@@ -5,7 +5,7 @@ import { readTreeFile } from '../../../store/fs/worktree/read.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
-import { type Conversation, converse } from './conversation.ts';
+import { type Conversation, withConversation } from './conversation.ts';
 import { DID_OPEN } from './documents.ts';
 import { type FilesScope, treeIn } from './files-scope.ts';
 import { uriOf } from './initialize.ts';
@@ -38,7 +38,7 @@ export const complete = async (
   const server = await serverFor(service, language, tree);
   const uri = uriOf(`${tree.root}/${pathNames(path).join('/')}`);
   const params = { textDocument: { uri }, position };
-  return converse(service.languageServers, server, async (conversation) => {
+  return withConversation(service.languageServers, server, async (conversation) => {
     const languageId = languageOf(language, path);
     const textDocument = { uri, languageId, version: 1, text: content };
     conversation.tell({ jsonrpc: '2.0', method: DID_OPEN, params: { textDocument } });

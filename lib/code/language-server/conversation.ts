@@ -6,7 +6,7 @@ import { type EditorClient, messageBytes } from './client.ts';
 import { type FilesScope, treeIn } from './files-scope.ts';
 import type { LanguageServerNeeds, LanguageServers } from './running.ts';
 import type { LanguageServer } from './server.ts';
-import { serverFor, takeSeat } from './servers.ts';
+import { serverFor, subscribe } from './servers.ts';
 
 /** The daemon's own conversation with a shared server, for one call of the API. */
 export interface Conversation {
@@ -18,12 +18,12 @@ export interface Conversation {
 const MOST_UNREAD = 8 * 1_048_576;
 
 /** Takes a seat for as long as `work` lasts; what it opened is closed with it. */
-export const converse = async <T>(
+export const withConversation = async <T>(
   languageServers: LanguageServers,
   server: LanguageServer,
   work: (conversation: Conversation) => Promise<T>,
 ): Promise<T> => {
-  if (server.unread() > MOST_UNREAD) throw deaf();
+  if (server.unread() > MOST_UNREAD) throw serverStalled();
   const waiting = new Map<string, (answer: Wire) => void>();
   let gone: (error: Error) => void = () => undefined;
   const ended = new Promise<never>((_, reject) => {
@@ -40,14 +40,14 @@ export const converse = async <T>(
     resume: () => undefined,
     end: ({ reason }) => gone(new ServiceError('unavailable', `${reason}. Try again in a moment.`)),
   };
-  const seat = takeSeat(languageServers, server, client);
+  const seat = subscribe(languageServers, server, client);
   const { answer_ms } = languageServers.limits;
   const ask = async (message: Wire): Promise<Wire> => {
     const answer = new Promise<Wire>((resolve) => waiting.set(JSON.stringify(message.id), resolve));
     seat.receive(messageBytes(message));
     const first = Promise.race([answer, ended]);
     if (await settlesWithin(first, answer_ms)) return first;
-    throw late(answer_ms);
+    throw answerTimedOut(answer_ms);
   };
   try {
     return await work({ ask, tell: (message) => void seat.receive(messageBytes(message)) });
@@ -56,13 +56,13 @@ export const converse = async <T>(
   }
 };
 
-const late = (ms: number): ServiceError =>
+const answerTimedOut = (ms: number): ServiceError =>
   new ServiceError(
     'tool_timeout',
     `The language server did not answer within ${ms / 1000} s. It may still be reading the project: try again.`,
   );
 
-const deaf = (): ServiceError =>
+const serverStalled = (): ServiceError =>
   new ServiceError(
     'unavailable',
     'The language server has not read what it was sent before. Wait a while, or close the editors that use it: it ends then.',
@@ -81,7 +81,7 @@ export const passMessage = async (
   if (id !== undefined && typeof id !== 'string' && typeof id !== 'number')
     throw notAMessage(`${at}/id`, 'is a text or a number');
   const server = await serverFor(service, language, await treeIn(service, scope));
-  return converse(service.languageServers, server, async ({ ask, tell }) => {
+  return withConversation(service.languageServers, server, async ({ ask, tell }) => {
     const sent = { jsonrpc: '2.0', ...message };
     if (id !== undefined) return ask(sent);
     tell(sent);

@@ -6,18 +6,18 @@ type Params = unknown;
 /** The open files of one server, each client's own version of them. */
 interface Documents<Client> {
   /** What the server has to be told instead, in this order, when a client opens, changes or closes a file. */
-  hear(client: Client, method: string, params: Params): Telling[];
+  hear(client: Client, method: string, params: Params): DocumentMessage[];
   /** The same for all that a client has open, when it goes. */
-  leave(client: Client): Telling[];
+  leave(client: Client): DocumentMessage[];
   /** What the server has to be told before the client asks about a file, where it has another's text of it. */
-  show(client: Client, uri: string): Telling[];
+  show(client: Client, uri: string): DocumentMessage[];
   /** Who has a text of the file other than the server has, or than it had when it was told this version. */
   apart(uri: string, version?: number): Client[];
   /** Those `among` whom a file has different texts, each told once until it is the same again. */
   differing(uri: string, among: (client: Client) => boolean): Client[];
 }
 
-export interface Telling {
+export interface DocumentMessage {
   method: string;
   params: object;
   /** It is what the client sent, word for word. */
@@ -46,7 +46,7 @@ interface Open<Client> {
 export const createDocuments = <Client>(): Documents<Client> => {
   const open = new Map<string, Open<Client>>();
 
-  const opened = (client: Client, uri: string, params: Wire): Telling[] => {
+  const opened = (client: Client, uri: string, params: Wire): DocumentMessage[] => {
     const own = versionIn(record(params.textDocument));
     const known = open.get(uri);
     if (known === undefined) {
@@ -58,7 +58,7 @@ export const createDocuments = <Client>(): Documents<Client> => {
     return [whole(uri, own)];
   };
 
-  const changed = (client: Client, uri: string, params: Wire): Telling[] => {
+  const changed = (client: Client, uri: string, params: Wire): DocumentMessage[] => {
     const known = open.get(uri);
     const own = known?.versions.get(client);
     if (known === undefined || own === undefined) return [];
@@ -69,7 +69,7 @@ export const createDocuments = <Client>(): Documents<Client> => {
     return [asSent ? { method: DID_CHANGE, params, asSent } : whole(uri, own)];
   };
 
-  const closed = (client: Client, uri: string): Telling[] => {
+  const closed = (client: Client, uri: string): DocumentMessage[] => {
     const known = open.get(uri);
     if (known === undefined || !known.versions.delete(client)) return [];
     known.told.delete(client);
@@ -113,7 +113,7 @@ const shownTo = <Client>(
   client: Client,
   uri: string,
   known: Open<Client> | undefined,
-): Telling[] => {
+): DocumentMessage[] => {
   const own = known?.versions.get(client);
   if (known === undefined || own === undefined || known.shown === client) return [];
   const same = known.versions.get(known.shown)?.text === own.text;
@@ -156,7 +156,7 @@ export const DID_OPEN = 'textDocument/didOpen';
 export const DID_CHANGE = 'textDocument/didChange';
 export const DID_CLOSE = 'textDocument/didClose';
 
-const whole = (uri: string, { text: content, version }: Version): Telling => ({
+const whole = (uri: string, { text: content, version }: Version): DocumentMessage => ({
   method: DID_CHANGE,
   params: { textDocument: { uri, version }, contentChanges: [{ text: content }] },
   asSent: false,

@@ -5,9 +5,15 @@ import {
   type ClientMessages,
   type EditorClient,
   messageBytes,
-  type Seat,
+  type Subscription,
 } from './client.ts';
-import { createDocuments, DID_CHANGE, DID_CLOSE, DID_OPEN, type Telling } from './documents.ts';
+import {
+  createDocuments,
+  DID_CHANGE,
+  DID_CLOSE,
+  DID_OPEN,
+  type DocumentMessage,
+} from './documents.ts';
 import { initializeParams } from './initialize.ts';
 import { type Envelope, EnvelopeError, messageId, readEnvelope } from './json-rpc.ts';
 import { createRequests, createServerRequests } from './requests.ts';
@@ -19,7 +25,7 @@ interface Exchange {
   greet(root: string): Promise<void>;
   /** One message of the server's. Throws when it is none. */
   hear(message: Buffer): void;
-  join(client: EditorClient): Seat;
+  join(client: EditorClient): Subscription;
 }
 
 /** Writes one message to the server; false when it should be waited for. */
@@ -30,10 +36,10 @@ interface State {
   delivery: ClientMessages;
   clients: Set<EditorClient>;
   requests: ReturnType<typeof createRequests>;
-  errands: ReturnType<typeof createServerRequests>;
+  serverRequests: ReturnType<typeof createServerRequests>;
   documents: ReturnType<typeof createDocuments<EditorClient>>;
   /** What the server can do, as JSON: its answer to initialize. */
-  abilities: string;
+  capabilities: string;
   greeted: (answer: Buffer) => void;
 }
 
@@ -46,9 +52,9 @@ export const createExchange = (
   patience_ms: number,
 ): Exchange => {
   const state: State = {
-    ...{ write, delivery, clients: new Set(), abilities: 'null', greeted: () => undefined },
+    ...{ write, delivery, clients: new Set(), capabilities: 'null', greeted: () => undefined },
     requests: createRequests(),
-    errands: createServerRequests(patience_ms, write),
+    serverRequests: createServerRequests(patience_ms, write),
     documents: createDocuments<EditorClient>(),
   };
   return {
@@ -65,7 +71,7 @@ const greet = (state: State, root: string): Promise<void> =>
       const { result, error } = JSON.parse(answer.toString('utf8'));
       if (result === undefined)
         return reject(new Error(`refused to start: ${text(record(error).message) ?? 'no reason'}`));
-      state.abilities = JSON.stringify(result);
+      state.capabilities = JSON.stringify(result);
       state.write(messageBytes({ jsonrpc: '2.0', method: 'initialized', params: {} }));
       resolve();
     };
@@ -76,8 +82,8 @@ const greet = (state: State, root: string): Promise<void> =>
 const hear = (state: State, message: Buffer): void => {
   if (!isUtf8(message)) throw new EnvelopeError('the message is not UTF-8');
   const envelope = readEnvelope(message);
-  if (envelope.method === undefined) hearAnswer(state, message, envelope);
-  else if (envelope.id !== undefined) hearErrand(state, message, envelope);
+  if (envelope.method === undefined) handleResponse(state, message, envelope);
+  else if (envelope.id !== undefined) handleServerRequest(state, message, envelope);
   else spread(state, message, envelope);
 };
 
@@ -98,20 +104,20 @@ const apartFrom = ({ clients, documents }: State, message: Buffer): EditorClient
 
 const uriOf = (uri: unknown): string => text(uri) ?? '';
 
-const hearErrand = (state: State, message: Buffer, envelope: Envelope): void => {
-  const given = state.errands.give(message, envelope, state.clients);
+const handleServerRequest = (state: State, message: Buffer, envelope: Envelope): void => {
+  const given = state.serverRequests.give(message, envelope, state.clients);
   if ('to' in given) state.delivery.deliver(given.to, message);
   else state.write(given.answer);
 };
 
-const hearAnswer = (state: State, message: Buffer, envelope: Envelope): void => {
+const handleResponse = (state: State, message: Buffer, envelope: Envelope): void => {
   const settled = state.requests.settle(message, envelope);
   if (messageId(message, envelope) === String(GREETING)) state.greeted(message);
   else if (settled !== undefined) state.delivery.deliver(settled.client, settled.message);
 };
 
-const join = (state: State, client: EditorClient): Seat => {
-  const { clients, delivery, documents, errands, requests, write } = state;
+const join = (state: State, client: EditorClient): Subscription => {
+  const { clients, delivery, documents, serverRequests, requests, write } = state;
   clients.add(client);
   return {
     receive: (message) => receive(state, client, message),
@@ -120,7 +126,8 @@ const join = (state: State, client: EditorClient): Seat => {
       if (!clients.delete(client)) return;
       delivery.drained(client);
       tell(state, documents.leave(client));
-      for (const message of [...requests.forget(client), ...errands.forget(client)]) write(message);
+      for (const message of [...requests.forget(client), ...serverRequests.forget(client)])
+        write(message);
     },
   };
 };
@@ -129,7 +136,7 @@ const receive = (state: State, client: EditorClient, message: Buffer): boolean =
   const envelope = readEnvelope(message);
   const { id, method } = envelope;
   if (method === undefined) {
-    const answer = state.errands.answered(client, message, envelope);
+    const answer = state.serverRequests.answered(client, message, envelope);
     return answer === undefined || state.write(answer);
   }
   if (id !== undefined) return request(state, client, message, envelope);
@@ -174,7 +181,7 @@ const request = (
     state.delivery.deliver(client, Buffer.from(`{"jsonrpc":"2.0","id":${id},${content}}`));
     return true;
   };
-  if (envelope.method === 'initialize') return reply(`"result":${state.abilities}`);
+  if (envelope.method === 'initialize') return reply(`"result":${state.capabilities}`);
   if (envelope.method === 'shutdown') return reply('"result":null');
   showFirst(state, client, message);
   const passed = state.requests.pass(client, message, envelope);
@@ -191,7 +198,7 @@ const showFirst = (state: State, client: EditorClient, message: Buffer): void =>
 const TOO_MANY =
   '"error":{"code":-32000,"message":"The language server owes too many answers: wait for some"}';
 
-const tell = (state: State, tellings: Telling[], asSent?: Buffer): boolean =>
+const tell = (state: State, tellings: DocumentMessage[], asSent?: Buffer): boolean =>
   tellings
     .map(({ method, params, ...telling }) =>
       state.write(

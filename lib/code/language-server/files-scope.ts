@@ -3,7 +3,7 @@ import type { WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { openWorktree, treeOf } from '../editor/open-worktree.ts';
+import { requireWorktree, treeOf } from '../editor/open-worktree.ts';
 import { treeOfProject } from '../editor/project-files.ts';
 
 /** Whose files are meant: exactly one of both. */
@@ -24,6 +24,6 @@ export const treeIn = async (
       'Name whose files are meant: case_id for the worktree of a Work item, or project_id for a project.',
     );
   if (case_id !== undefined)
-    return treeOf(service.store, await openWorktree(service.store, case_id));
+    return treeOf(service.store, await requireWorktree(service.store, case_id));
   return treeOfProject(service, project_id ?? 'default');
 };

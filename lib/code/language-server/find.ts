@@ -7,7 +7,7 @@ import { settingsOf } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { Config, WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { needTrusted } from '../../guard/trust/require.ts';
+import { requireTrusted } from '../../guard/trust/require.ts';
 import { cleanEnvironment, type Environment } from '../../tools/process/environment.ts';
 import { execute } from '../../tools/process/execute.ts';
 import { findProgram, programStamp } from '../../tools/process/find-program.ts';
@@ -54,7 +54,7 @@ export const findServer = async (
   language: Language,
   root: string,
 ): Promise<FoundServer> => {
-  needTrusted(store, [`language_servers.${language}`]);
+  requireTrusted(store, [`language_servers.${language}`]);
   const env = serverEnvironment(config);
   const named = settingsOf(store).language_servers?.[language];
   const candidates = named ? [{ args: [], ...named }] : CANDIDATES[language];

@@ -87,12 +87,12 @@ export const createServerRequests = (
   // Who left something unanswered, and has answered nothing since.
   const silent = new WeakSet<EditorClient>();
   const give = (client: EditorClient, message: Buffer, id: string): void => {
-    const late = (): void => {
+    const answerTimedOut = (): void => {
       asked.delete(id);
       silent.add(client);
       write(answerTo(message));
     };
-    const timer = setTimeout(late, patienceFor(message, patience_ms));
+    const timer = setTimeout(answerTimedOut, patienceFor(message, patience_ms));
     asked.set(id, { client, message, timer: timer.unref() });
   };
   return {

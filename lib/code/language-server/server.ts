@@ -13,7 +13,7 @@ import {
   type ClientEnding,
   createClientMessages,
   type EditorClient,
-  type Seat,
+  type Subscription,
 } from './client.ts';
 import { createExchange } from './exchange.ts';
 import { createFrameReader, headerOf } from './json-rpc.ts';
@@ -49,7 +49,7 @@ export interface LanguageServer {
   readySince(): number;
   /** What is written to it and not read by it yet, in bytes. */
   unread(): number;
-  join(client: EditorClient): Seat;
+  join(client: EditorClient): Subscription;
   end(why: ClientEnding): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ import type { WithSandbox } from '../../sandbox/sandbox.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import { killRun } from '../../tools/process/process-tree.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
-import { CLOSED, type EditorClient, type Seat } from './client.ts';
+import { CLOSED, type EditorClient, type Subscription } from './client.ts';
 import { findServer, serverEnvironment } from './find.ts';
 import type {
   LanguageServerNeeds,
@@ -70,11 +70,11 @@ export const serverFor = async (
 };
 
 /** A seat at the server, given up with `leave`. The server is ended when nobody has had one for a while. */
-export const takeSeat = (
+export const subscribe = (
   { running, limits }: LanguageServers,
   server: LanguageServer,
   client: EditorClient,
-): Seat => {
+): Subscription => {
   const place = [...running.values()].find((one) => one.server === server);
   clearTimeout(place?.idle);
   const seat = server.join(client);

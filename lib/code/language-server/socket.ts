@@ -4,7 +4,7 @@ import type { Language } from '../../../store/records/settings.ts';
 import { CLOSED, type ClientEnding, type EditorClient } from './client.ts';
 import { type FilesScope, treeIn } from './files-scope.ts';
 import type { LanguageServerNeeds } from './running.ts';
-import { serverFor, takeSeat } from './servers.ts';
+import { serverFor, subscribe } from './servers.ts';
 
 const FULL = 1_048_576;
 const EMPTY = 131_072;
@@ -38,7 +38,7 @@ export const openBridge = async (
         close(socket, why);
       },
     };
-    const seat = takeSeat(service.languageServers, server, client);
+    const seat = subscribe(service.languageServers, server, client);
     socket.on('message', (data: Buffer) => {
       try {
         if (!seat.receive(data)) socket.pause();

@@ -7,7 +7,7 @@ import type {
   WithCodeHost,
 } from '../../codehost/code-host.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
-import { hasProblem } from '../../codehost/github/problem.ts';
+import { hasErrorCode } from '../../codehost/github/problem.ts';
 import { ServiceError } from '../../errors.ts';
 import { needCodeHost } from '../../guard/trust/require.ts';
 import { detect } from './detect.ts';
@@ -46,7 +46,7 @@ export const hostedRepositoryNamed = (
 
 // Who asked to detect gets 404; for everybody else it is the state that is wrong.
 const notDetected = (error: unknown): unknown =>
-  hasProblem(error, 'codehost_no_remote')
+  hasErrorCode(error, 'codehost_no_remote')
     ? new ServiceError('codehost_repo_not_detected', error.message, { members: error.members })
     : error;
 
@@ -58,7 +58,7 @@ export const hostOf = async (service: ProjectNeeds, project = 'default'): Promis
   try {
     return (await detect(service, project)).host;
   } catch (error) {
-    if (hasProblem(error, 'codehost_no_remote', 'no_repository')) return GITHUB;
+    if (hasErrorCode(error, 'codehost_no_remote', 'no_repository')) return GITHUB;
     throw error;
   }
 };

@@ -19,7 +19,7 @@ export interface KeptState {
 }
 
 /** What is kept under names that begin so. Whoever writes in the repository can make such a ref. */
-export const listStates = async (git: GitAt, begin: string): Promise<KeptState[]> => {
+export const listKeptStates = async (git: GitAt, begin: string): Promise<KeptState[]> => {
   const patterns = KEPT_ROOMS.flatMap((room) => [
     `refs/dossier/${room}/${begin}*`,
     `refs/dossier/${room}/${begin}*/**`,

@@ -19,7 +19,7 @@ interface Keeping {
 }
 
 /** Keeps the work of a worktree under a ref of the repository, and answers it. Only a hand removes it. */
-export const keepWork = async (
+export const saveRecoveredWork = async (
   git: Git,
   place: Checkout,
   { name, state, head, note }: Keeping,
@@ -48,7 +48,7 @@ const freeRef = async (git: GitAt, name: string): Promise<string> => {
   }
 };
 
-export interface KeptWork {
+export interface RecoveredWork {
   /** The end of the ref's name. */
   name: string;
   ref: string;
@@ -58,7 +58,10 @@ export interface KeptWork {
 }
 
 /** What is kept under names that begin so, oldest first. */
-export const listWork = async ({ at, place }: GitAt, begin: string): Promise<KeptWork[]> => {
+export const listRecoveredWork = async (
+  { at, place }: GitAt,
+  begin: string,
+): Promise<RecoveredWork[]> => {
   const git = at(repositoryOf(place));
   const format = '--format=%(refname) %(objectname) %(objecttype) %(parent)';
   const lines = await git.lines(['for-each-ref', format, `${RECOVERED}${begin}*`]);

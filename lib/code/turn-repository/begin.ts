@@ -13,12 +13,12 @@ import { type ConfigEntry, configText, ownEntries } from '../../tools/git/run/co
 import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 import { settingsText } from '../../tools/git/run/settings-files.ts';
-import { pointerTo, type RepositoryPlaces } from './dot-git.ts';
-import { type GuardedRepositories, guard } from './guard.ts';
-import { indexHashOf, ownIndex } from './import-index.ts';
-import { operationOf } from './merge-state.ts';
+import { gitFileText, type RepositoryPlaces } from './dot-git.ts';
+import { guard, type RecordedRepositories } from './guard.ts';
+import { indexHashOf, readWorktreeIndex } from './import-index.ts';
+import { mergeStateHashes } from './merge-state.ts';
 import { copyTags } from './pins.ts';
-import { putOwn, type RefList, visibleRefs } from './refs.ts';
+import { type RefList, restoreSessionRefs, visibleRefs } from './refs.ts';
 
 interface Wanted {
   /** Where the repository of the turn is made: a directory that is not there yet. */
@@ -67,8 +67,8 @@ const beginRepository = async (
   write('objects/info/alternates', alternatesOf(git.place, seen_at).map(lineOf).join(''));
   copyFiles(git.place, dir);
   linkModules(git.place, dir);
-  const index = indexHashOf(await ownIndex(git));
-  return { ref, head, refs, kinds, index, operation: operationOf(git.place.git_dir) };
+  const index = indexHashOf(await readWorktreeIndex(git));
+  return { ref, head, refs, kinds, index, operation: mergeStateHashes(git.place.git_dir) };
 };
 
 const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
@@ -164,14 +164,17 @@ export const makeRepository = async (
   git: Git,
   worktree: GitWorktree & { base_commit: string },
   { made, places, own }: Making,
-): Promise<Begun & { guarded: GuardedRepositories }> => {
+): Promise<Begun & { guarded: RecordedRepositories }> => {
   const isClone = worktree.git_dir === worktree.common_dir;
   const dir = join(made, 'git');
   const seen_at = isClone ? places.operator : worktree.common_dir;
   const begun = await beginRepository(git.at(worktree), { dir, seen_at });
   const { refs } = begun;
-  const kinds = new Map([...begun.kinds, ...(await putOwn(git.at(worktree), { dir, own, refs }))]);
+  const kinds = new Map([
+    ...begun.kinds,
+    ...(await restoreSessionRefs(git.at(worktree), { dir, own, refs })),
+  ]);
   await copyTags(git.at(worktree), dir, { refs, kinds });
-  writeFileSync(join(made, 'pointer'), pointerTo(places.dir));
+  writeFileSync(join(made, 'pointer'), gitFileText(places.dir));
   return { ...begun, kinds, guarded: await guard(git.at(worktree), worktree.base_commit) };
 };

@@ -6,24 +6,24 @@ import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 
 /** What the `.git` file of a worktree says that leads to a directory. */
-export const pointerTo = (dir: string): string => `gitdir: ${dir}\n`;
+export const gitFileText = (dir: string): string => `gitdir: ${dir}\n`;
 
 /**
  * Has the worktree's `.git` file lead to another directory, by one rename. False where it is not what it is meant to be:
  * somebody else changed it, and that is told where the worktree is looked at.
  */
-export const point = ({ path }: GitWorktree, from: string, to: string): boolean => {
+export const pointGitFile = ({ path }: GitWorktree, from: string, to: string): boolean => {
   const link = join(path, '.git');
   if (targetOf(link) !== from) return false;
   const temporary = join(path, `.git-${randomUUID()}`);
   // Synced: a rename that outlives a power cut must not name a file that has not.
-  writeFileSync(temporary, pointerTo(to), { flag: 'wx', flush: true });
+  writeFileSync(temporary, gitFileText(to), { flag: 'wx', flush: true });
   renameSync(temporary, link);
   return true;
 };
 
 /** Takes away what a daemon left that died before the rename. */
-export const dropHalfPointers = ({ path }: GitWorktree): void => {
+export const removeStaleGitFiles = ({ path }: GitWorktree): void => {
   for (const { name, kind } of entriesOf(path))
     if (kind === 'file' && HALF.test(name) && isPointer(join(path, name))) rmSync(join(path, name));
 };

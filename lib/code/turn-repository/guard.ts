@@ -6,32 +6,37 @@ import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
-import { innerRepositories } from './nested-repositories.ts';
-import { type Arms, armsOf, mend, takeAside } from './sanitize.ts';
-import { dropBelow } from './setuid.ts';
+import { findNestedRepositories } from './nested-repositories.ts';
+import {
+  mend,
+  type ProgramSettings,
+  quarantineGitDirectory,
+  readProgramSettings,
+} from './sanitize.ts';
+import { clearSetIdsBelow } from './setuid.ts';
 import type { WalkBounds } from './walk.ts';
 
 /** What is known of the repositories inside a worktree before a turn. Plain data. */
-export interface GuardedRepositories {
+export interface RecordedRepositories {
   /** What of the worktree is left alone; without them nothing is. */
   rules?: IgnoreRules;
   /** Each by its path; null where its `.git` is no directory. */
-  repositories: Record<string, Arms | null>;
+  repositories: Record<string, ProgramSettings | null>;
   /** Where a `.git` that is no directory leads. */
   pointers?: Record<string, string>;
   /** Git directories that are nobody's `.git`. */
-  bare?: Record<string, Arms>;
+  bare?: Record<string, ProgramSettings>;
   /** The submodules that git keeps for this worktree alone, by their names. */
-  modules: Record<string, Arms>;
+  modules: Record<string, ProgramSettings>;
 }
 
 /** Notes which repositories are inside the worktree, where the base ignores nothing, and what they could have git run. */
 export const guard = async (
   git: GitAt<GitWorktree>,
   base_commit: string,
-): Promise<GuardedRepositories> => {
+): Promise<RecordedRepositories> => {
   const rules = await noteIgnoreRules(git, base_commit);
-  const found = await innerRepositories(git, { rules, open_up: false });
+  const found = await findNestedRepositories(git, { rules, open_up: false });
   const [paths, bare] = [found.paths.flatMap(asText), found.bare.flatMap(asText)];
   const dirs = paths.map((path) => [path, gitDirAt(git.place, path)] as const);
   const pointers = paths.flatMap((path) => {
@@ -41,11 +46,15 @@ export const guard = async (
   return {
     rules,
     pointers: Object.fromEntries(pointers),
-    bare: Object.fromEntries(bare.map((path) => [path, armsOf(join(git.place.path, path))])),
-    repositories: Object.fromEntries(
-      dirs.map(([path, dir]) => [path, dir === undefined ? null : armsOf(dir)]),
+    bare: Object.fromEntries(
+      bare.map((path) => [path, readProgramSettings(join(git.place.path, path))]),
     ),
-    modules: Object.fromEntries(modulesOf(git.place).map(([name, dir]) => [name, armsOf(dir)])),
+    repositories: Object.fromEntries(
+      dirs.map(([path, dir]) => [path, dir === undefined ? null : readProgramSettings(dir)]),
+    ),
+    modules: Object.fromEntries(
+      modulesOf(git.place).map(([name, dir]) => [name, readProgramSettings(dir)]),
+    ),
   };
 };
 
@@ -68,7 +77,7 @@ const pointerAt = ({ path: root }: GitWorktree, path: string): string | undefine
 };
 
 // It was there, and is of the same kind: a directory, whose settings are mended, or what leads where it led.
-const isKnown = (worktree: GitWorktree, before: GuardedRepositories, path: string): boolean => {
+const isKnown = (worktree: GitWorktree, before: RecordedRepositories, path: string): boolean => {
   const arms = before.repositories[path];
   if (arms === undefined) return false;
   if (arms !== null) return gitDirAt(worktree, path) !== undefined;
@@ -90,7 +99,7 @@ const gitDirsBelow = (root: string): string[] =>
     return isGit ? [dir, ...gitDirsBelow(join(dir, 'modules'))] : gitDirsBelow(dir);
   });
 
-export interface Disarmed {
+export interface SanitizeResult {
   /** Repositories that were not there before, and are none now. */
   taken: { path: string; to: string }[];
   /** Those that git was to run something in. */
@@ -102,7 +111,7 @@ export interface Disarmed {
 }
 
 interface Watch {
-  before: GuardedRepositories;
+  before: RecordedRepositories;
   /** Repositories that the base does not know, which were staged or committed. */
   links: readonly string[];
   /** Where what is taken goes: a directory that is made when it is needed. */
@@ -114,13 +123,13 @@ interface Watch {
  * Takes the git directory out of each repository that was put into the worktree since, and out of those that `links`
  * names: the operator's git runs what the settings of such a one name. Others are mended. Nothing is lost.
  */
-export const disarm = async (
+export const sanitizeNestedRepositories = async (
   git: GitAt<GitWorktree>,
   { before, links, aside, most }: Watch,
-): Promise<Disarmed> => {
+): Promise<SanitizeResult> => {
   const { rules } = before;
   const looking = { rules, open_up: true, most };
-  const { paths, bare, blocking, unseen } = await innerRepositories(git, looking);
+  const { paths, bare, blocking, unseen } = await findNestedRepositories(git, looking);
   for (const path of blocking) rmSync(onDisk(git.place, path), { force: true });
   const isOwn = (path: string): boolean =>
     isKnown(git.place, before, path) || isSubmodule(git.place, path);
@@ -128,12 +137,15 @@ export const disarm = async (
   const known = before.bare ?? {};
   const addedBare = bare.filter((path) => !asText(path).some((text) => text in known));
   const all = new Set([...added, ...addedBare, ...links]);
-  const taken: Disarmed['taken'] = [];
+  const taken: SanitizeResult['taken'] = [];
   const failed: unknown[] = [];
   // One that cannot be taken leaves no other as it is.
   for (const path of all)
     try {
-      const to = await takeAside(git.place, path, { aside, isBare: bare.includes(path) });
+      const to = await quarantineGitDirectory(git.place, path, {
+        aside,
+        isBare: bare.includes(path),
+      });
       if (to !== undefined) taken.push({ path: pathText(path), to });
     } catch (error) {
       failed.push(error);
@@ -149,7 +161,7 @@ const nameOf = (path: string): string => (path === '' ? '.' : pathText(path));
 
 // What is too much to be looked at is for nobody else.
 const shut = async (aside: string): Promise<void> => {
-  const { unseen } = await dropBelow(aside);
+  const { unseen } = await clearSetIdsBelow(aside);
   if (unseen.length > 0) chmodSync(aside, 0o700);
 };
 
@@ -191,7 +203,7 @@ const isSubmodule = (worktree: GitWorktree, path: string): boolean => {
 };
 
 /** Takes away the place for submodules that a turn was given, where it has put none there. */
-export const dropEmptyModules = ({ git_dir, common_dir }: GitWorktree): void => {
+export const removeEmptyModules = ({ git_dir, common_dir }: GitWorktree): void => {
   if (git_dir === common_dir) return;
   try {
     rmdirSync(join(git_dir, 'modules'));

@@ -5,11 +5,11 @@ import { isRefusal } from '../../tools/git/run/error.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
 import { keepValues } from '../snapshots/undo-refs.ts';
-import { type IndexBack, indexLeft, takeInIndex } from './import-index.ts';
-import { bringObjects } from './import-objects.ts';
-import { takeInOperation } from './merge-state.ts';
-import { replacedCommits } from './pins.ts';
-import { type LeftRepository, type RefList, readLeft } from './refs.ts';
+import { type IndexImport, importIndex, readTurnIndex } from './import-index.ts';
+import { importObjects } from './import-objects.ts';
+import { importMergeState } from './merge-state.ts';
+import { keepReplacedCommits } from './pins.ts';
+import { type RefList, readUntrustedRefs, type UntrustedRefs } from './refs.ts';
 
 /** A turn that is over: where its repository is, and what it began with. */
 export interface Over {
@@ -22,7 +22,7 @@ export interface Over {
   /** SHA-256 of the worktree's index as it was. */
   index: string;
   refs: RefList;
-  /** What `operationOf` said of the worktree. */
+  /** What `mergeStateHashes` said of the worktree. */
   operation: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +35,7 @@ export interface KeptRef {
   kept_ref: string | null;
 }
 
-export interface TakenIn {
+export interface ImportedCommits {
   /** The worktree's branch has other commits than before. */
   moved: boolean;
   /** Why the branch was not moved, though the turn did: its commits are among what is kept. */
@@ -53,15 +53,18 @@ export interface TakenIn {
  * Takes in what a turn left in its repository: its branch, if nobody else moved it meanwhile, with what is staged. All
  * else that it did to refs is kept beside. To do it again is no harm. No git is started in that repository.
  */
-export const takeIn = async (git: GitAt<GitWorktree>, over: Over): Promise<TakenIn> => {
-  const left = readLeft(over.dir);
+export const importCommits = async (
+  git: GitAt<GitWorktree>,
+  over: Over,
+): Promise<ImportedCommits> => {
+  const left = readUntrustedRefs(over.dir);
   const own = ownTip(over, left);
   const changes = changesIn(over, left, own);
-  const index = await indexLeft(git, over);
+  const index = await readTurnIndex(git, over);
   const tips = [own, ...changes.map(({ after }) => after), ...index.blobs, ...index.heads].filter(
     (oid): oid is string => isObject(oid ?? null),
   );
-  const brought = await bringObjects(git, {
+  const brought = await importObjects(git, {
     from: join(over.dir, 'objects'),
     room: join(over.room, 'objects'),
     tips: [...new Set([...tips, ...left.former])],
@@ -69,17 +72,17 @@ export const takeIn = async (git: GitAt<GitWorktree>, over: Over): Promise<Taken
     held: over.head === null ? [] : [over.head],
   });
   const branch = await moveBranch(git, { over, own, kind: brought.there.get(own ?? '') });
-  const back: IndexBack = await takeInIndex(git, {
+  const back: IndexImport = await importIndex(git, {
     over,
     index,
     there: brought.there,
     tip: branch.tip,
   });
-  if (branch.held === undefined) takeInOperation(git.place, over, brought.there);
+  if (branch.held === undefined) importMergeState(git.place, over, brought.there);
   const wanted = branch.held === undefined ? changes : [changeOf(over, own), ...changes];
   const kept = await keep(git, wanted);
   const former = left.former.filter((oid) => brought.there.get(oid) === 'commit');
-  const replaced = await replacedCommits(git, former);
+  const replaced = await keepReplacedCommits(git, former);
   const over_them =
     replaced === undefined ? [] : [{ ref: REPLACED, before: null, after: replaced }];
   return {
@@ -108,7 +111,7 @@ const changeOf = ({ ref, head }: Over, own: string | undefined): Change => ({
 });
 
 // What the worktree's branch is now; of one that was deleted, or made to stand for another, what it was.
-const ownTip = ({ ref, head }: Over, left: LeftRepository): string | undefined => {
+const ownTip = ({ ref, head }: Over, left: UntrustedRefs): string | undefined => {
   const value = ref === 'HEAD' ? left.head : left.refs.get(latin1(ref));
   return isObject(value ?? null) ? value : (head ?? undefined);
 };
@@ -117,7 +120,7 @@ const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
 const changesIn = (
   { ref, refs, head }: Over,
-  left: LeftRepository,
+  left: UntrustedRefs,
   own: string | undefined,
 ): Change[] => {
   const names = new Set([...refs.keys(), ...left.refs.keys()]);

@@ -5,13 +5,13 @@ import { stagedIndex } from '../../tools/git/read/index-stages.ts';
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
-import { headsLeft } from './merge-state.ts';
+import { readMergeHeads } from './merge-state.ts';
 
 /** SHA-256 of what an index holds. */
 export const indexHashOf = (lines: IndexLines): string =>
   createHash('sha256').update(lines.join('\0'), 'latin1').digest('hex');
 
-interface IndexLeft {
+interface TurnIndex {
   before: IndexLines;
   /** What is staged in the turn's repository; undefined where that cannot be read. */
   after: IndexLines | undefined;
@@ -29,25 +29,25 @@ interface Place {
 }
 
 /** What is staged in the turn's repository, read from a copy. */
-export const indexLeft = async (
+export const readTurnIndex = async (
   git: GitAt<GitWorktree>,
   { dir, room }: Place,
-): Promise<IndexLeft> => {
+): Promise<TurnIndex> => {
   mkdirSync(room, { recursive: true });
-  const before = await ownIndex(git);
+  const before = await readWorktreeIndex(git);
   const copy = join(room, 'index');
   const isThere = copyIndexTo(join(dir, 'index'), copy);
-  const after = isThere ? await indexIn(git, copy) : undefined;
+  const after = isThere ? await readUntrustedIndex(git, copy) : undefined;
   const added = after === undefined ? [] : indexChange(before, after).added;
   return {
     before,
     after,
     blobs: added.flatMap((line) => entryObject(line) ?? []),
-    heads: headsLeft(dir),
+    heads: readMergeHeads(dir),
   };
 };
 
-export interface IndexBack {
+export interface IndexImport {
   /** Read as latin1, byte for byte. */
   links: string[];
   notes: string[];
@@ -55,7 +55,7 @@ export interface IndexBack {
 
 interface Given {
   over: Place;
-  index: IndexLeft;
+  index: TurnIndex;
   there: ReadonlyMap<string, string>;
   /** The commit that the worktree stands on now. */
   tip: string | undefined;
@@ -65,10 +65,10 @@ interface Given {
  * Has the worktree's index say what was staged in the turn, so that what was staged and what was not stays apart. One that
  * somebody else changed meanwhile stays; repositories that the base does not know are not put into it.
  */
-export const takeInIndex = async (
+export const importIndex = async (
   git: GitAt<GitWorktree>,
   { over, index, there, tip }: Given,
-): Promise<IndexBack> => {
+): Promise<IndexImport> => {
   const { before, after } = index;
   const known = new Set(before.filter(isGitlink).map(entryPath));
   const isNew = (line: string): boolean => isGitlink(line) && !known.has(entryPath(line));
@@ -89,7 +89,7 @@ export const takeInIndex = async (
     await git.run(['read-tree', '--reset', tip ?? EMPTY_TREE]);
     return { ...back, notes: [NO_INDEX] };
   }
-  await putLines(git, indexChange(before, takeable(index, there, isNew)));
+  await updateIndex(git, indexChange(before, takeable(index, there, isNew)));
   return back;
 };
 
@@ -102,7 +102,7 @@ const NO_INDEX =
 
 // What is not among the objects, for it was deleted in the turn, cannot be staged: the path stays as it was.
 const takeable = (
-  { before, after = [] }: IndexLeft,
+  { before, after = [] }: TurnIndex,
   there: ReadonlyMap<string, string>,
   isNew: (line: string) => boolean,
 ): string[] => {
@@ -130,12 +130,15 @@ const linksBetween = async (
 type IndexLines = readonly string[];
 
 /** What the worktree's own index holds. */
-export const ownIndex = (git: GitAt<GitWorktree>): Promise<IndexLines> => listed(git);
+export const readWorktreeIndex = (git: GitAt<GitWorktree>): Promise<IndexLines> => listed(git);
 
 /**
  * What an index says that an agent may have written: a copy of it is read, by the worktree's own git. Undefined where that is no index.
  */
-const indexIn = async (git: GitAt<GitWorktree>, path: string): Promise<IndexLines | undefined> => {
+const readUntrustedIndex = async (
+  git: GitAt<GitWorktree>,
+  path: string,
+): Promise<IndexLines | undefined> => {
   try {
     return await listed(git, path);
   } catch {
@@ -194,7 +197,7 @@ const entryObject = (line: string): string | undefined =>
 const isGitlink = (line: string): boolean => line.startsWith('160000 ');
 
 /** Makes the worktree's index say the same. All that git itself knows of unchanged files stays known. */
-const putLines = async (
+const updateIndex = async (
   git: GitAt<GitWorktree>,
   { added, paths, width }: IndexChange,
 ): Promise<void> => {

@@ -7,7 +7,7 @@ import { entriesOf } from '../../tools/git/run/plain-file.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 
 /** Copies what of a directory of objects git itself could have put there; nothing else of it is looked at. */
-const gatherObjects = (from: string, to: string): void => {
+const linkObjects = (from: string, to: string): void => {
   mkdirSync(join(to, 'pack'), { recursive: true });
   const rooms = entriesOf(from).filter(
     ({ name, kind }) => kind === 'directory' && /^(?:[0-9a-f]{2}|pack)$/.test(name),
@@ -99,7 +99,7 @@ interface Wish {
  * hold in a place of our own, and only then put into the repository. An id is by that what it says. git never has that
  * directory for its own.
  */
-export const bringObjects = async (git: GitAt, wish: Wish): Promise<Brought> => {
+export const importObjects = async (git: GitAt, wish: Wish): Promise<Brought> => {
   const { from, room, held } = wish;
   const tips = wish.tips.filter((oid) => !held.includes(oid));
   const known = await kindsOf(git, tips);
@@ -107,7 +107,7 @@ export const bringObjects = async (git: GitAt, wish: Wish): Promise<Brought> => 
   const missing = tips.filter((oid) => !known.has(oid));
   if (missing.length === 0) return { there: known, broken: undefined };
   const gathered = join(room, 'gathered');
-  gatherObjects(from, gathered);
+  linkObjects(from, gathered);
   const found = await kindsOf(git, missing, gathered);
   const wanted = missing.filter((oid) => found.has(oid));
   const left = missing.length - wanted.length;
@@ -162,7 +162,7 @@ interface Packing {
 }
 
 const bringPacked = async (git: GitAt, { gathered, room, tips }: Packing): Promise<void> => {
-  const input = [...tips, ...(await hadBy(git)).map((oid) => `^${oid}`), ''].join('\n');
+  const input = [...tips, ...(await existingTips(git)).map((oid) => `^${oid}`), ''].join('\n');
   const base = join(gathered, 'pack', 'dossier');
   const args = ['pack-objects', '--quiet', '--revs', base];
   const gatheredToo = withObjects(git.place, gathered);
@@ -179,7 +179,7 @@ const bringPacked = async (git: GitAt, { gathered, room, tips }: Packing): Promi
 };
 
 // A ref whose object is gone would be an error for all.
-const hadBy = async (git: GitAt): Promise<string[]> => {
+const existingTips = async (git: GitAt): Promise<string[]> => {
   const listed = new Set(await git.lines(['for-each-ref', '--format=%(objectname)']));
   return [...(await kindsOf(git, [...listed])).keys()];
 };

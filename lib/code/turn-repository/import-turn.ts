@@ -14,39 +14,44 @@ import { pipeline } from 'node:stream/promises';
 import type { Checkout, Git, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { plainFilesBelow } from '../../tools/git/run/plain-file.ts';
-import { type Disarmed, disarm, dropEmptyModules, type GuardedRepositories } from './guard.ts';
-import { type Over, type TakenIn, takeIn } from './import-commits.ts';
-import { type DroppedIds, dropSetIds } from './setuid.ts';
+import {
+  type RecordedRepositories,
+  removeEmptyModules,
+  type SanitizeResult,
+  sanitizeNestedRepositories,
+} from './guard.ts';
+import { type ImportedCommits, importCommits, type Over } from './import-commits.ts';
+import { type ClearedSetIds, clearSetIds } from './setuid.ts';
 
-export interface AllTaken extends TakenIn {
-  disarmed: Disarmed;
+export interface ImportedTurn extends ImportedCommits {
+  disarmed: SanitizeResult;
   /** Files that ran as somebody else than who starts them. */
   set_ids: string[];
   /** Directories that were not looked into, as git writes them for people. */
   unseen: string[];
 }
 
-interface AllOver extends Over {
-  guarded?: GuardedRepositories | undefined;
+interface TurnImport extends Over {
+  guarded?: RecordedRepositories | undefined;
   aside: string;
 }
 
 /** All that follows the end of a turn: its branch, what is staged, large files, and the repositories it may have made. */
-export const takeInAll = async (
+export const importTurn = async (
   git: Git,
   worktree: GitWorktree,
-  over: AllOver,
-): Promise<AllTaken> => {
+  over: TurnImport,
+): Promise<ImportedTurn> => {
   const { guarded: before, room, aside } = over;
   try {
-    const set_ids = await setIdsOf(worktree);
-    const { taken, failed } = await branchOf(git, worktree, over);
+    const set_ids = await clearWorktreeSetIds(worktree);
+    const { taken, failed } = await importBranch(git, worktree, over);
     const disarmed =
       before === undefined
         ? { taken: [], mended: [], removed: [], unseen: [] }
-        : await disarm(git.at(worktree), { before, links: taken.links, aside });
+        : await sanitizeNestedRepositories(git.at(worktree), { before, links: taken.links, aside });
     if (failed !== undefined) throw failed.error;
-    dropEmptyModules(worktree);
+    removeEmptyModules(worktree);
     const unseen = [...new Set([...disarmed.unseen, ...set_ids.unseen.map(pathText)])];
     return { ...taken, disarmed, set_ids: set_ids.dropped, unseen };
   } finally {
@@ -54,8 +59,8 @@ export const takeInAll = async (
   }
 };
 
-const setIdsOf = async ({ path, git_dir }: GitWorktree): Promise<DroppedIds> => {
-  const [files, modules] = [await dropSetIds(path), await dropSetIds(join(git_dir, 'modules'))];
+const clearWorktreeSetIds = async ({ path, git_dir }: GitWorktree): Promise<ClearedSetIds> => {
+  const [files, modules] = [await clearSetIds(path), await clearSetIds(join(git_dir, 'modules'))];
   return {
     dropped: [...files.dropped, ...modules.dropped],
     unseen: [...files.unseen, ...modules.unseen.map((name) => `.git/modules/${name}`)],
@@ -63,23 +68,23 @@ const setIdsOf = async ({ path, git_dir }: GitWorktree): Promise<DroppedIds> => 
 };
 
 // What fails here leaves no repository in the worktree as the turn put it.
-const branchOf = async (
+const importBranch = async (
   git: Git,
   worktree: GitWorktree,
-  over: AllOver,
-): Promise<{ taken: TakenIn; failed?: { error: unknown } }> => {
+  over: TurnImport,
+): Promise<{ taken: ImportedCommits; failed?: { error: unknown } }> => {
   let taken = NOTHING_TAKEN;
   try {
     // Where there is none the turn never began.
-    if (existsSync(over.dir)) taken = await takeIn(git.at(worktree), over);
-    await takeInLfs(worktree, over);
+    if (existsSync(over.dir)) taken = await importCommits(git.at(worktree), over);
+    await importLfsObjects(worktree, over);
     return { taken };
   } catch (error) {
     return { taken, failed: { error } };
   }
 };
 
-const NOTHING_TAKEN: TakenIn = {
+const NOTHING_TAKEN: ImportedCommits = {
   moved: false,
   held: undefined,
   kept: [],
@@ -91,7 +96,7 @@ const NOTHING_TAKEN: TakenIn = {
 const MOST = 100_000;
 
 /** Takes in what git-lfs stored in a turn: each file whose name is the SHA-256 of what it holds, and no other. */
-const takeInLfs = async (
+const importLfsObjects = async (
   { common_dir }: Checkout,
   { dir, room }: { dir: string; room: string },
 ): Promise<void> => {
@@ -100,12 +105,12 @@ const takeInLfs = async (
   for (const path of plainFilesBelow(from, MOST)) {
     const [, oid] = /^[0-9a-f]{2}\/[0-9a-f]{2}\/([0-9a-f]{64})$/.exec(path) ?? [];
     if (oid !== undefined && !existsSync(join(to, path)))
-      await takeInFile(join(from, path), { to: join(to, path), room, oid });
+      await importLfsObject(join(from, path), { to: join(to, path), room, oid });
   }
 };
 
 // Copied first: what is hashed is what is taken.
-const takeInFile = async (
+const importLfsObject = async (
   from: string,
   { to, room, oid }: { to: string; room: string; oid: string },
 ): Promise<void> => {

@@ -11,7 +11,7 @@ const WORDS = ['MERGE_MSG', 'MERGE_MODE', 'SQUASH_MSG'];
 const MOST_BYTES = 1_048_576;
 
 /** The commits that a merge under way in the turn's repository names. */
-export const headsLeft = (dir: string): string[] =>
+export const readMergeHeads = (dir: string): string[] =>
   HEADS.flatMap((name) => commitsIn(dir, name) ?? []);
 
 const commitsIn = (dir: string, name: string): string[] | undefined => {
@@ -21,7 +21,7 @@ const commitsIn = (dir: string, name: string): string[] | undefined => {
 };
 
 /** SHA-256 of each file of a merge under way, by its name. */
-export const operationOf = (git_dir: string): Record<string, string> =>
+export const mergeStateHashes = (git_dir: string): Record<string, string> =>
   Object.fromEntries(
     [...HEADS, ...WORDS].flatMap((name) => {
       const text = plainText(join(git_dir, name), MOST_BYTES);
@@ -35,12 +35,12 @@ export const operationOf = (git_dir: string): Record<string, string> =>
  * A merge, cherry-pick or revert that the turn began goes on in the worktree; one that it ended is over there, too. What
  * somebody else did about it there meanwhile stays.
  */
-export const takeInOperation = (
+export const importMergeState = (
   { git_dir }: GitWorktree,
   { dir, operation }: { dir: string; operation: Readonly<Record<string, string>> },
   there: ReadonlyMap<string, string>,
 ): void => {
-  const [now, left] = [operationOf(git_dir), operationOf(dir)];
+  const [now, left] = [mergeStateHashes(git_dir), mergeStateHashes(dir)];
   for (const name of [...HEADS, ...WORDS]) {
     if (now[name] !== operation[name] || left[name] === now[name]) continue;
     if (left[name] === undefined) rmSync(join(git_dir, name), { force: true });

@@ -4,7 +4,7 @@ import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { type WalkBounds, type WalkedDirectory, walk } from './walk.ts';
 
 /** The repositories inside a worktree, by the paths of their directories: read as latin1, byte for byte. */
-interface Inner {
+interface NestedRepositories {
   paths: string[];
   /** Those that are a git directory themselves, without a `.git`. */
   bare: string[];
@@ -23,10 +23,10 @@ interface Looking {
 }
 
 /** The repositories inside a worktree, submodules among them. What git itself would ignore there now has no say. */
-export const innerRepositories = async (
+export const findNestedRepositories = async (
   git: GitAt<GitWorktree>,
   { rules, open_up, most }: Looking,
-): Promise<Inner> => {
+): Promise<NestedRepositories> => {
   const paths: string[] = [];
   const bare: string[] = [];
   const blocking: string[] = [];
@@ -39,7 +39,7 @@ export const innerRepositories = async (
       .flatMap(({ name, kind }) => (kind === 'directory' && name !== '.git' ? [name] : []))
       .toSorted();
   };
-  const how = { visit, ...(open_up && { before: openUp }), ...(most && { most }) };
+  const how = { visit, ...(open_up && { before: grantOwnerAccess }), ...(most && { most }) };
   const { path: root } = git.place;
   const unseen =
     rules === undefined
@@ -66,7 +66,7 @@ const blockingIn = ({ path, entries }: WalkedDirectory): string[] =>
 const READ_BY_GIT = /^\.(?:gitignore|gitattributes|gitmodules)$/i;
 
 /** Gives the owner of a directory leave to read, write and enter it. A link is none. */
-export const openUp = (dir: string | Buffer): void => {
+export const grantOwnerAccess = (dir: string | Buffer): void => {
   const found = lstatSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory() !== true || (found.mode & OWNER) === OWNER) return;
   try {

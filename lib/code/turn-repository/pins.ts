@@ -44,7 +44,7 @@ const commitAt = async (
 const PINNED = 'What a turn began with\n';
 
 /** Makes a commit that holds others, and nothing else. */
-const commitOver = async (
+const commitWithParents = async (
   git: GitAt,
   commits: readonly string[],
   message: string,
@@ -77,7 +77,7 @@ export const unpin = async ({ at, place }: GitAt, name: string): Promise<void> =
  * The commits among these that no ref of the repository leads to: amended, rebased or reset away in a turn. Answers one
  * commit over all of them; undefined where there are none.
  */
-export const replacedCommits = async (
+export const keepReplacedCommits = async (
   { at, place }: GitAt,
   former: readonly string[],
 ): Promise<string | undefined> => {
@@ -92,5 +92,7 @@ export const replacedCommits = async (
   const loose = new Set(stdout.toString('latin1').split('\n'));
   // A ref that git cannot read is no reason to let go of any.
   const lost = code === 0 ? former.filter((oid) => loose.has(oid)) : former;
-  return lost.length === 0 ? undefined : commitOver(git, lost, 'Commits that a turn replaced');
+  return lost.length === 0
+    ? undefined
+    : commitWithParents(git, lost, 'Commits that a turn replaced');
 };

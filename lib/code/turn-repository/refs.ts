@@ -96,7 +96,7 @@ interface Own {
  * Puts branches, tags and stashes that earlier turns made into the repository of the next, whose objects the operator's
  * repository keeps. A name that is taken there by now is not given twice. Answers the kinds of those that are there.
  */
-export const putOwn = async (
+export const restoreSessionRefs = async (
   git: GitAt,
   { dir, own, refs }: Own,
 ): Promise<ReadonlyMap<string, string>> => {
@@ -128,7 +128,7 @@ const isRef = (ref: string, kind: string | undefined): boolean =>
     : kind !== undefined && ref.startsWith('refs/tags/');
 
 const isFree = (refs: RefList, ref: string): boolean =>
-  isName(ref) &&
+  isRefName(ref) &&
   [...refs.keys()].every(
     (other) => other !== ref && !other.startsWith(`${ref}/`) && !ref.startsWith(`${other}/`),
   );
@@ -154,7 +154,7 @@ const write = (path: string, text: string): void => {
 };
 
 /** What stands in a repository that an agent could write in, read as plain files: no git is started in it. */
-export interface LeftRepository {
+export interface UntrustedRefs {
   /** The object that HEAD is, or `ref: <name>`; undefined where nobody can tell. */
   head: string | undefined;
   /** A stash is named `refs/stash@{<object>}`, the oldest first. */
@@ -169,12 +169,12 @@ const LOG_BYTES = 16 * 1024 * 1024;
 const MOST_REFS = 200_000;
 
 /** Reads HEAD, refs and the logs of stashes and HEAD. What is no such thing is not among the answers; never throws. */
-export const readLeft = (dir: string): LeftRepository => {
+export const readUntrustedRefs = (dir: string): UntrustedRefs => {
   const refs = packedIn(plainText(join(dir, 'packed-refs'), PACKED_BYTES) ?? '');
   for (const name of plainFilesBelow(join(dir, 'refs'), MOST_REFS)) {
     const ref = `refs/${Buffer.from(name).toString('latin1')}`;
     const value = valueIn(plainText(join(dir, 'refs', name), REF_BYTES) ?? '');
-    if (value !== undefined && isName(ref)) refs.set(ref, value);
+    if (value !== undefined && isRefName(ref)) refs.set(ref, value);
   }
   nameStashes(dir, refs);
   return {
@@ -197,19 +197,19 @@ const packedIn = (text: string): RefList => {
   const refs: RefList = new Map();
   for (const line of text.split('\n')) {
     const [, oid, ref] = /^([0-9a-f]{40}|[0-9a-f]{64}) (refs\/\S+)$/.exec(line) ?? [];
-    if (oid !== undefined && ref !== undefined && isName(ref)) refs.set(ref, oid);
+    if (oid !== undefined && ref !== undefined && isRefName(ref)) refs.set(ref, oid);
   }
   return refs;
 };
 
 const valueIn = (text: string): string | undefined => {
   const [, target] = /^ref:\s*(refs\/\S+)\s*$/.exec(text) ?? [];
-  if (target !== undefined) return isName(target) ? `ref: ${target}` : undefined;
+  if (target !== undefined) return isRefName(target) ? `ref: ${target}` : undefined;
   return /^([0-9a-f]{40}|[0-9a-f]{64})\s*$/.exec(text)?.[1];
 };
 
 // git takes them line by line from its standard input: a name that is none must not become a command there.
-export const isName = (ref: string): boolean =>
+export const isRefName = (ref: string): boolean =>
   ref.length <= 1024 &&
   /^refs(?:\/[^\0-\x20\x7f~^:?*[\\/]+)+$/.test(ref) &&
   !/\.\.|@\{|\/\.|\.(?:\/|$)|\.lock(?:\/|$)/.test(ref);

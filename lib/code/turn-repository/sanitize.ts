@@ -9,10 +9,10 @@ import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
-import { openUp } from './nested-repositories.ts';
+import { grantOwnerAccess } from './nested-repositories.ts';
 
 /** By what a git directory can have programs run, as it was. Plain data. */
-export interface Arms {
+export interface ProgramSettings {
   config: string;
   /** SHA-256 of its hooks; null where it has none. */
   hooks: string | null;
@@ -20,7 +20,7 @@ export interface Arms {
 
 const MOST_BYTES = 1_048_576;
 
-export const armsOf = (dir: string): Arms => ({
+export const readProgramSettings = (dir: string): ProgramSettings => ({
   config: plainText(join(dir, 'config'), MOST_BYTES) ?? '',
   hooks: hooksIn(dir),
 });
@@ -38,7 +38,7 @@ const hooksIn = (dir: string): string | null => {
 interface Suspect {
   dir: string;
   name: string;
-  before: Arms | undefined;
+  before: ProgramSettings | undefined;
   /** Where what is taken out of it goes. */
   aside: string;
 }
@@ -49,7 +49,7 @@ interface Suspect {
  */
 export const mend = async (git: GitAt<GitWorktree>, suspect: Suspect): Promise<boolean> => {
   const { dir, name, before, aside } = suspect;
-  const now = armsOf(dir);
+  const now = readProgramSettings(dir);
   const isPlain = plainText(join(dir, 'config'), MOST_BYTES) !== undefined;
   const safe = now.config === before?.config ? now.config : await safeSettings(git, suspect);
   const odd = ['commondir', 'config.worktree', 'hooks'].filter((each) => {
@@ -58,10 +58,13 @@ export const mend = async (git: GitAt<GitWorktree>, suspect: Suspect): Promise<b
     return each !== 'hooks' || !found.isDirectory() || now.hooks !== (before?.hooks ?? null);
   });
   for (const each of odd)
-    await takeOut(join(dir, each), freeName(join(aside, `${name.replaceAll('/', '-')}.${each}`)));
+    await takeOut(join(dir, each), unusedPath(join(aside, `${name.replaceAll('/', '-')}.${each}`)));
   // A link, a pipe, or more than is read: git would read it all the same.
   if (safe === now.config && isPlain) return odd.length > 0;
-  await takeOut(join(dir, 'config'), freeName(join(aside, `${name.replaceAll('/', '-')}.config`)));
+  await takeOut(
+    join(dir, 'config'),
+    unusedPath(join(aside, `${name.replaceAll('/', '-')}.config`)),
+  );
   writeFileSync(join(dir, 'config'), safe, { encoding: 'latin1', flag: 'wx' });
   return true;
 };
@@ -73,11 +76,11 @@ const takeOut = async (from: string, to: string): Promise<void> => {
 };
 
 /** The same name, or one with a number where something is there already. */
-const freeName = (path: string, number = 1): string => {
+const unusedPath = (path: string, number = 1): string => {
   const name = number === 1 ? path : `${path}-${number}`;
   return lstatSync(name, { throwIfNoEntry: false }) === undefined
     ? name
-    : freeName(path, number + 1);
+    : unusedPath(path, number + 1);
 };
 
 // What a clone of git's own says, and what was said before.
@@ -86,7 +89,7 @@ const safeSettings = async (
   { dir, before, aside }: Suspect,
 ): Promise<string> => {
   const had = before?.config ?? '';
-  const text = armsOf(dir).config;
+  const text = readProgramSettings(dir).config;
   const now = await entriesAt(git, { text, aside });
   if (now === undefined) return had;
   const known = new Set((await entriesAt(git, { text: had, aside }))?.map(lineOf));
@@ -110,7 +113,7 @@ const entriesAt = async (
   { text, aside }: { text: string; aside: string },
 ): Promise<ConfigEntry[] | undefined> => {
   mkdirSync(aside, { recursive: true });
-  const copy = freeName(join(aside, 'being-read'));
+  const copy = unusedPath(join(aside, 'being-read'));
   try {
     writeFileSync(copy, text, { encoding: 'latin1', flag: 'wx' });
     const args = ['config', '--file', copy, '--no-includes', '--list', '-z'];
@@ -133,7 +136,7 @@ interface Aside {
  * Moves the git directory at a path of a worktree, read as latin1, out of it, and answers where it is now; undefined for
  * what is not there, or lies outside. Nothing of it is lost, and git finds no repository where it is.
  */
-export const takeAside = async (
+export const quarantineGitDirectory = async (
   worktree: GitWorktree,
   path: string,
   { aside, isBare }: Aside,
@@ -141,12 +144,12 @@ export const takeAside = async (
   const at = onDisk(worktree, path);
   const from = isBare ? at : onDisk(worktree, `${path}/.git`);
   // Another name of it may have been first.
-  if (!(liesInside(worktree.path, at) && isThere(from))) return undefined;
+  if (!(isInsideWorktree(worktree.path, at) && isThere(from))) return undefined;
   mkdirSync(aside, { recursive: true });
   // Nothing is taken out of a directory that is shut, and none that is shut itself.
-  openUp(isBare ? onDisk(worktree, dirname(path)) : at);
-  openUp(from);
-  const to = await move(from, freeName(join(aside, `${nameOf(path)}.git-directory`)));
+  grantOwnerAccess(isBare ? onDisk(worktree, dirname(path)) : at);
+  grantOwnerAccess(from);
+  const to = await move(from, unusedPath(join(aside, `${nameOf(path)}.git-directory`)));
   // Where it is now git must find none either.
   if (lstatSync(to).isDirectory()) putOut(to, ['.git', 'HEAD', ...PROGRAMS, ...ELSEWHERE]);
   return pathText(to.toString('latin1'));
@@ -159,16 +162,16 @@ const ELSEWHERE = ['commondir', 'config.worktree'];
  * In a repository of a turn that is over: what would have a git that is started there look for settings elsewhere, and
  * where an agent could write them also the settings and hooks themselves, are put beside.
  */
-export const putOutArms = (dir: string, mayHaveWritten: boolean): void =>
+export const disableGitSettings = (dir: string, mayHaveWritten: boolean): void =>
   putOut(Buffer.from(dir), mayHaveWritten ? [...PROGRAMS, ...ELSEWHERE] : ELSEWHERE);
 
 const putOut = (dir: Buffer, names: readonly string[]): void => {
   for (const name of names.filter((one) => isThere(plus(dir, `/${one}`))))
-    renameSync(plus(dir, `/${name}`), freeBeside(plus(dir, `/${name}`)));
+    renameSync(plus(dir, `/${name}`), unusedSibling(plus(dir, `/${name}`)));
 };
 
 // The names are an agent's, and so are links on the way.
-const liesInside = (root: string, path: Buffer): boolean =>
+const isInsideWorktree = (root: string, path: Buffer): boolean =>
   orElse(() => {
     const [inner, outer] = [path, root].map((one) => realpathSync.native(one, 'latin1'));
     return inner?.startsWith(`${outer}/`) === true;
@@ -193,7 +196,7 @@ const move = async (from: Buffer, to: string): Promise<Buffer> => {
   }
   if (await copied(from, to)) return Buffer.from(to);
   // What cannot be copied stays beside, whole.
-  const beside = freeBeside(from);
+  const beside = unusedSibling(from);
   await rename(from, beside);
   return beside;
 };
@@ -212,7 +215,7 @@ const copied = async (from: Buffer, to: string): Promise<boolean> => {
   }
 };
 
-const freeBeside = (path: Buffer, number = 1): Buffer => {
+const unusedSibling = (path: Buffer, number = 1): Buffer => {
   const name = plus(path, number === 1 ? '.disarmed' : `.disarmed-${number}`);
-  return isThere(name) ? freeBeside(path, number + 1) : name;
+  return isThere(name) ? unusedSibling(path, number + 1) : name;
 };

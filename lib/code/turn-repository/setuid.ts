@@ -2,12 +2,12 @@ import { chmodSync, lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
-import { openUp } from './nested-repositories.ts';
+import { grantOwnerAccess } from './nested-repositories.ts';
 import { type WalkedDirectory, walk } from './walk.ts';
 
 const BITS = 0o6000;
 
-export interface DroppedIds {
+export interface ClearedSetIds {
   /** Files that ran as their owner or group for whoever started them. */
   dropped: string[];
   /** Directories that were not looked into, read as latin1. */
@@ -18,11 +18,11 @@ export interface DroppedIds {
  * Has no file below a directory run as its owner or group for whoever starts it: another user of the machine would be
  * whom the daemon runs as. Nothing is looked at where others cannot enter.
  */
-export const dropSetIds = async (root: string): Promise<DroppedIds> =>
-  canBeEntered(root) ? dropBelow(root) : { dropped: [], unseen: [] };
+export const clearSetIds = async (root: string): Promise<ClearedSetIds> =>
+  canBeEntered(root) ? clearSetIdsBelow(root) : { dropped: [], unseen: [] };
 
 /** The same, whoever can enter now. */
-export const dropBelow = async (root: string): Promise<DroppedIds> => {
+export const clearSetIdsBelow = async (root: string): Promise<ClearedSetIds> => {
   const dropped: string[] = [];
   const visit = ({ path, entries }: WalkedDirectory): string[] => {
     const named = (wanted: string): string[] =>
@@ -31,7 +31,7 @@ export const dropBelow = async (root: string): Promise<DroppedIds> => {
     dropped.push(...files.filter((name) => drop(onDisk({ path: root }, name))));
     return named('directory');
   };
-  const unseen = await walk(root, { visit, before: openUp });
+  const unseen = await walk(root, { visit, before: grantOwnerAccess });
   return { dropped: dropped.toSorted().map(pathText), unseen };
 };
 

@@ -43,7 +43,7 @@ export const getWorktree = (store: Store, caseId: string): WorktreeRecord => {
 };
 
 /** What a call that was cut off has made before, where this is that call again. */
-export const madeBefore = (store: Store, caseId: string): WorktreeRecord | undefined =>
+export const worktreeOfRepeatedCall = (store: Store, caseId: string): WorktreeRecord | undefined =>
   isMadeAgain() && claimedWorktree(store.layout, caseId) === undefined
     ? findWorktree(store, caseId)
     : undefined;
@@ -55,7 +55,7 @@ export const keepWorktree = async (store: Store, record: WorktreeRecord): Promis
 };
 
 /** Throws 409 `already_exists` where the Work item has a worktree that this machine knows. */
-export const refuseSecond = (store: Store, caseId: string): void => {
+export const requireNoWorktree = (store: Store, caseId: string): void => {
   if (claimedWorktree(store.layout, caseId) !== undefined) return;
   const known = findWorktree(store, caseId);
   if (known === undefined) return;
@@ -84,7 +84,7 @@ export const worktreeOf = ({
  * that goes on.
  */
 export const refuseHeld = ({ setups, store }: WithSetups & WithStore, caseId: string): void => {
-  refuseSetup(setups, caseId);
+  requireNoSetup(setups, caseId);
   const lock = readLock(store, caseId);
   if (lock === undefined || !lock.locked) return;
   if (lock.holder?.kind === 'session') {
@@ -100,7 +100,7 @@ export const refuseHeld = ({ setups, store }: WithSetups & WithStore, caseId: st
 };
 
 /** Throws 409 `worktree_busy` while a set-up goes on in the worktree. */
-export const refuseSetup = (setups: Setups, caseId: string): void => {
+export const requireNoSetup = (setups: Setups, caseId: string): void => {
   if (!setups.running.has(caseId)) return;
   throw new ServiceError(
     'worktree_busy',

@@ -26,7 +26,7 @@ export type Effect = 'read' | 'question' | 'write';
  * Says what a request does that Octokit is about to make: `question` is a read by POST. Whatever is not known to be
  * harmless throws, before anything leaves: a write that is not on the list, another server, another GraphQL document.
  */
-export const effectOf = (asked: HostRequest, base: string): Effect => {
+export const classifyRequest = (asked: HostRequest, base: string): Effect => {
   const effect = judged(asked, base);
   if (effect !== undefined && hasPlainHeaders(asked)) return effect;
   throw new Error(`${asked.method} ${asked.url} is not among what the code host may be asked`);

@@ -12,16 +12,16 @@ import {
   hostClient,
   isSameName,
   listOf,
-  type RemoteRepositoryAccess,
+  type RepositoryContext,
   variablesOf,
 } from './client.ts';
 import { BATCH, COUNT_ISSUES, ISSUE_BATCHES } from './documents.ts';
-import { hasProblem } from './problem.ts';
+import { hasErrorCode } from './problem.ts';
 import { listMilestones } from './repository.ts';
 import { type GraphqlIssue, issueFromGraphql, issueFromRest, type RestIssue } from './wire.ts';
 
 /** The open ones, without pull requests, which REST counts as issues. */
-export const countOpenIssues = async (place: RemoteRepositoryAccess): Promise<number> => {
+export const countOpenIssues = async (place: RepositoryContext): Promise<number> => {
   const { ask } = await hostClient(place);
   const { repository } = await ask<Counted>(COUNT_ISSUES, variablesOf(place));
   return repository.issues.totalCount;
@@ -32,7 +32,7 @@ interface Counted {
 }
 
 /** One issue. 404 `codehost_gone` where it was moved to another repository or deleted. */
-export const issue = async (place: RemoteRepositoryAccess, number: number): Promise<Issue> => {
+export const issue = async (place: RepositoryContext, number: number): Promise<Issue> => {
   const { api } = await hostClient(place);
   const { data } = await api.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
     ...apiPath(place),
@@ -43,18 +43,14 @@ export const issue = async (place: RemoteRepositoryAccess, number: number): Prom
   return issueFromRest(data);
 };
 
-const isPull = ({ name }: RemoteRepositoryAccess, number: number): ServiceError =>
+const isPull = ({ name }: RepositoryContext, number: number): ServiceError =>
   new ServiceError(
     'codehost_not_found',
     `${fullNameOf(name)}#${number} is a pull request, and no issue. Name an issue: POST /api/codehost/issues/fetch lists them.`,
     { members: { is_pull_request: true } },
   );
 
-const movedTo = (
-  { name }: RemoteRepositoryAccess,
-  number: number,
-  moved_to: string,
-): ServiceError =>
+const movedTo = ({ name }: RepositoryContext, number: number, moved_to: string): ServiceError =>
   new ServiceError(
     'codehost_gone',
     `${fullNameOf(name)}#${number} was moved to ${moved_to}. Link the Work item to that one, or go on without.`,
@@ -63,7 +59,7 @@ const movedTo = (
 
 // A redirect was followed. That of a renamed repository leads to the same issue; that of a moved one to another.
 const wasMoved = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
   data: RestIssue,
 ): Promise<boolean> => {
@@ -78,7 +74,7 @@ const wasMoved = async (
 
 /** Several, in questions about fifty at once, one after the other. One that is not there any more says so. */
 export const issuesByNumber = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   numbers: readonly number[],
 ): Promise<Map<number, Issue | MissingIssue>> => {
   const found = new Map<number, Issue | MissingIssue>();
@@ -97,10 +93,7 @@ export const issuesByNumber = async (
 
 type Batch = Record<string, GraphqlIssue | null>;
 
-const askFor = async (
-  place: RemoteRepositoryAccess,
-  numbers: readonly number[],
-): Promise<Batch> => {
+const askFor = async (place: RepositoryContext, numbers: readonly number[]): Promise<Batch> => {
   const { ask } = await hostClient(place);
   const document = ISSUE_BATCHES[numbers.length - 1] ?? '';
   const variables = Object.fromEntries(numbers.map((number, at) => [`n${at}`, number]));
@@ -114,14 +107,11 @@ const askFor = async (
 };
 
 // GraphQL only says that it is not there; REST redirects to where it went.
-const whereIs = async (
-  place: RemoteRepositoryAccess,
-  number: number,
-): Promise<Issue | MissingIssue> => {
+const whereIs = async (place: RepositoryContext, number: number): Promise<Issue | MissingIssue> => {
   try {
     return await issue(place, number);
   } catch (error) {
-    if (!hasProblem(error, 'codehost_gone', 'codehost_not_found')) throw error;
+    if (!hasErrorCode(error, 'codehost_gone', 'codehost_not_found')) throw error;
     const { moved_to } = error.members;
     return typeof moved_to === 'string'
       ? { missing: 'moved', url: moved_to }
@@ -130,7 +120,7 @@ const whereIs = async (
 };
 
 export const issueComments = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
 ): Promise<IssueComment[]> => {
   const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
@@ -147,10 +137,7 @@ const PAGE = 30;
  * One page of issues. REST lists pull requests among them: they are left out, so a page may hold fewer than the limit,
  * but never none while more are to come.
  */
-export const issues = async (
-  place: RemoteRepositoryAccess,
-  filter: IssueFilter,
-): Promise<IssuePage> => {
+export const issues = async (place: RepositoryContext, filter: IssueFilter): Promise<IssuePage> => {
   const wanted = await parametersOf(place, filter);
   for (let at = positionOf(filter.cursor); ; ) {
     const { found, next } = await page(place, { ...wanted, ...at });
@@ -163,7 +150,7 @@ export const issues = async (
 type Position = Record<string, string>;
 
 const page = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   wanted: object,
 ): Promise<{ found: RestIssue[]; next: Position | null }> => {
   const { api } = await hostClient(place);
@@ -193,10 +180,7 @@ const positionOf = (cursor: string | undefined): Position => {
   throw badField('/cursor', 'is not one that was answered; leave it out to begin anew');
 };
 
-const parametersOf = async (
-  place: RemoteRepositoryAccess,
-  filter: IssueFilter,
-): Promise<object> => {
+const parametersOf = async (place: RepositoryContext, filter: IssueFilter): Promise<object> => {
   const { labels, milestone, limit = PAGE, cursor: _cursor, ...same } = filter;
   return {
     ...same,
@@ -207,7 +191,7 @@ const parametersOf = async (
 };
 
 // GitHub wants the number of a milestone, `*` for any and `none`; people know its title.
-const numberOf = async (place: RemoteRepositoryAccess, milestone: string): Promise<string> => {
+const numberOf = async (place: RepositoryContext, milestone: string): Promise<string> => {
   if (/^(\d+|\*|none)$/.test(milestone)) return milestone;
   const known = await listMilestones(place);
   const found = known.find(({ title }) => title === milestone);

@@ -7,7 +7,7 @@ export interface StepTimes {
 }
 
 /** Takes a log in pieces of any size, and keeps of one step what it said last. */
-interface LogEnd {
+interface LogTail {
   /** Enough: the step is over, and nothing of what follows is its own. */
   take(text: string): 'more' | 'enough';
   /** Without times and colours, everything else in it to be seen. Where no line is of that time, the end of all. */
@@ -19,7 +19,7 @@ const MOST_CHARACTERS = 16_384;
 const LONGEST_LINE = 4096;
 
 /** The end of a step in the log of its job, which knows of no steps: by the time that stands before each line. */
-export const createLogEnd = (step: StepTimes): LogEnd => {
+export const createLogTail = (step: StepTimes): LogTail => {
   const [own, all] = [createTail(), createTail()];
   const isOwn = withinStep(step);
   const line = createLine();

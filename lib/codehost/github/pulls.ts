@@ -3,12 +3,12 @@ import { ServiceError } from '../../errors.ts';
 import type { NewPull, Pull, PullEvent } from '../code-host.ts';
 import {
   apiPath,
+  collectPages,
   fullNameOf,
-  gathered,
   hostClient,
   isSameName,
   listOf,
-  type RemoteRepositoryAccess,
+  type RepositoryContext,
   variablesOf,
 } from './client.ts';
 import {
@@ -28,7 +28,7 @@ import {
 } from './wire.ts';
 
 /** One pull request as it is now, with what reviews and checks come to. */
-export const pull = async (place: RemoteRepositoryAccess, number: number): Promise<Pull> => {
+export const pull = async (place: RepositoryContext, number: number): Promise<Pull> => {
   const { ask } = await hostClient(place);
   const answer = await ask<Answered>(PULL_REQUEST, { ...variablesOf(place), number });
   return pullFromGraphql(answer.repository.pullRequest);
@@ -40,7 +40,7 @@ interface Answered {
 
 /** The open pull request of a branch, of that owner's repository. */
 export const findPull = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   { owner, branch }: { owner: string; branch: string },
 ): Promise<Pull | undefined> => {
   const head = `${owner}:${branch}`;
@@ -50,7 +50,7 @@ export const findPull = async (
 };
 
 /** Makes a pull request. There is one for the branch: 422 `codehost_rejected`. */
-export const postPull = async (place: RemoteRepositoryAccess, wanted: NewPull): Promise<Pull> => {
+export const postPull = async (place: RepositoryContext, wanted: NewPull): Promise<Pull> => {
   const { title, body, head, base, draft } = wanted;
   const { api } = await hostClient(place);
   const { data } = await api.request('POST /repos/{owner}/{repo}/pulls', {
@@ -62,7 +62,7 @@ export const postPull = async (place: RemoteRepositoryAccess, wanted: NewPull): 
 
 /** Writes a title or a body, and no more. Read first: what cannot be read is not written either. */
 export const updatePull = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
   { title, body }: { title?: string; body?: string },
 ): Promise<Pull> => {
@@ -80,7 +80,7 @@ export const updatePull = async (
 
 /** Gives it these labels in place of its own. What has that number and is an issue is left alone: `codehost_not_found`. */
 export const setLabels = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
   wanted: readonly string[],
 ): Promise<void> => {
@@ -95,7 +95,7 @@ export const setLabels = async (
 };
 
 /** Ends the draft. One that is open is left as it is; one that is closed is 422 `codehost_rejected`. */
-export const postReady = async (place: RemoteRepositoryAccess, number: number): Promise<Pull> => {
+export const postReady = async (place: RepositoryContext, number: number): Promise<Pull> => {
   const before = await pull(place, number);
   if (before.state === 'open') return before;
   const about = `${fullNameOf(place.name)}#${number}`;
@@ -120,8 +120,8 @@ interface Readied {
 }
 
 /** What has happened to a pull request, oldest first. */
-export const pullEvents = (place: RemoteRepositoryAccess, number: number): Promise<PullEvent[]> =>
-  gathered(place, { document: PULL_EVENTS, number }, ({ pullRequest }: Page) =>
+export const pullEvents = (place: RepositoryContext, number: number): Promise<PullEvent[]> =>
+  collectPages(place, { document: PULL_EVENTS, number }, ({ pullRequest }: Page) =>
     nodesOf(pullRequest.timelineItems).flatMap(eventFrom),
   );
 
@@ -180,14 +180,16 @@ const headOf = ({ afterCommit, commit, pushed }: Item): string | null =>
  * only mention it.
  */
 export const linkedPulls = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
 ): Promise<LinkedPull[]> => {
-  const closing = await gathered(place, { document: CLOSING_PULLS, number }, ({ issue }: Closing) =>
-    nodesOf(issue.closedByPullRequestsReferences),
+  const closing = await collectPages(
+    place,
+    { document: CLOSING_PULLS, number },
+    ({ issue }: Closing) => nodesOf(issue.closedByPullRequestsReferences),
   );
   const naming = { document: MENTIONING_PULLS, number };
-  const mentioning = await gathered(place, naming, ({ issue }: Mentioning) =>
+  const mentioning = await collectPages(place, naming, ({ issue }: Mentioning) =>
     nodesOf(issue.timelineItems)
       .map(({ source }) => source)
       .filter((source): source is Linked => 'url' in source),

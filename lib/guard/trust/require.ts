@@ -10,7 +10,7 @@ import { ServiceError } from '../../errors.ts';
  * Throws 422 `trust_needed` while one of these settings waits for the operator's word: no default and no former value
  * stands in for it. `codehost.*` is all below `codehost`.
  */
-export const needTrusted = (store: Store, wanted: readonly string[]): void => {
+export const requireTrusted = (store: Store, wanted: readonly string[]): void => {
   const waiting = waitingSettings(store).filter(({ key }) => isWanted(wanted, key));
   if (waiting.length === 0) return;
   const places = placesOf(
@@ -39,18 +39,18 @@ const SHUT_IN = ['sandbox', 'sandbox_readable', 'network', 'allow_local'];
 /** The same for whatever starts a provider: its entry, what shuts it in, and what it may do unasked. */
 export const needProvider = (store: Store, name: string): void => {
   if (name === 'manual') return;
-  needTrusted(store, [`providers.${name}`, 'permissions.*', ...SHUT_IN]);
+  requireTrusted(store, [`providers.${name}`, 'permissions.*', ...SHUT_IN]);
 };
 
 /** The same for whatever goes by the provider of the settings where none is named. */
 export const needChosen = (store: Store, named: string | undefined): void => {
-  if (named === undefined) needTrusted(store, ['provider']);
+  if (named === undefined) requireTrusted(store, ['provider']);
 };
 
 /** The same for whoever uses the repository of a project; `--repo` is the operator's word for the default one. */
 export const needProject = (service: WithConfig & WithStore, name: string): void => {
   if (name === 'default' && service.config.repo !== undefined) return;
-  needTrusted(service.store, [`projects.${projectNamed(service, name)}`]);
+  requireTrusted(service.store, [`projects.${projectNamed(service, name)}`]);
 };
 
 /** The only project, where none is called `default`: it is what a Work item means that names none. */
@@ -70,10 +70,10 @@ export const projectNamed = (service: WithConfig & WithStore, name: string): str
 
 /** The same for a worktree that is made or set up. */
 export const needWorktree = (store: Store): void =>
-  needTrusted(store, [
+  requireTrusted(store, [
     ...['worktrees.root', 'worktrees.setup', 'worktrees.copy_files'],
     ...SHUT_IN,
   ]);
 
 /** The same for what is asked of the code host, or pushed there. */
-export const needCodeHost = (store: Store): void => needTrusted(store, ['codehost.*']);
+export const needCodeHost = (store: Store): void => requireTrusted(store, ['codehost.*']);

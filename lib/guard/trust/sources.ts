@@ -52,13 +52,13 @@ const webhooks: TrustSource = {
   list: async ({ store }) => waitingRegistrations(store),
   accept: async ({ store, dispatcher }, values) => {
     trustValues(store, values.map(wordOf));
-    for (const { key } of values) announceScope(store, key);
+    for (const { key } of values) announceTrustChange(store, key);
     dispatcher.changed();
   },
 };
 
 // Whoever follows a Work item's registrations looks at them again.
-export const announceScope = (store: Store, key: string): void => {
+export const announceTrustChange = (store: Store, key: string): void => {
   const [, id] = /^cases\/([^/]+)\//.exec(key) ?? [];
   if (id !== undefined) announce(store, id);
 };

@@ -14,7 +14,7 @@ import { trustedValues } from '../../../store/settings/trust/trusted.ts';
 import { readyToWrite, type Store, type WithStore } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import { announceScope, SOURCES, type WithReceivers } from './sources.ts';
+import { announceTrustChange, SOURCES, type WithReceivers } from './sources.ts';
 
 /** Who hears that the operator has trusted something. */
 export interface WithTrusted {
@@ -87,7 +87,7 @@ export const revoke = (service: WithReceivers & WithStore, key: string): Promise
     });
     if (!isTrusted) throw notFound('trusted value', key);
     await refreshGlobals(store);
-    announceScope(store, key);
+    announceTrustChange(store, key);
     dispatcher.changed();
   });
 

@@ -22,9 +22,9 @@ import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { findProjectRepository, getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
 import type { WithSetups } from '../needs.ts';
-import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
+import { keepWorktree, refuseHeld, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
 import { startOf } from './create.ts';
-import { caseOfReason } from './names.ts';
+import { caseIdOfLockReason } from './names.ts';
 
 interface Attachment {
   path: string;
@@ -57,9 +57,9 @@ const attach = async (
   { path, base }: Attachment,
 ): Promise<WorktreeRecord> => {
   const { store, git } = service;
-  const made = madeBefore(store, item.id);
+  const made = worktreeOfRepeatedCall(store, item.id);
   if (made?.attached === true && made.path === (await workTreeAt(git, path)).root) return made;
-  refuseSecond(store, item.id);
+  requireNoWorktree(store, item.id);
   refuseHeld(service, item.id);
   await readyToWrite(store);
   const repository = await workTreeAt(git, path);
@@ -117,7 +117,7 @@ const refuseOthers = async (
   if (isAtOrBelow(workspace, root)) throw refused(`The workspace is in ${root}`);
   const listed = await listWorktrees(git.at(place));
   const reason = listed.find((entry) => entry.path === root)?.locked ?? '';
-  const owner = caseOfReason(reason);
+  const owner = caseIdOfLockReason(reason);
   if (owner !== undefined)
     throw refused(
       `${root} was made for the Work item ${owner}: POST /api/worktrees takes it up again for that one`,

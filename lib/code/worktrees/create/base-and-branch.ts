@@ -17,7 +17,7 @@ import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
 import { findWorktree } from '../read.ts';
-import { filledIn, wrongTemplate } from './names.ts';
+import { fillTemplate, wrongTemplate } from './names.ts';
 
 /** What the Work item's worktree began from, or would begin from now. Creates nothing, and fetches nothing. */
 export const baseOf = async (
@@ -94,7 +94,7 @@ export const branchFor = async (
 ): Promise<string> => {
   const { branch_prefix, branch_template } = worktreeConfig(store);
   const used = template ?? branch_template;
-  const branch = filledIn(used, item, branch_prefix);
+  const branch = fillTemplate(used, item, branch_prefix);
   const wrong = wrongTemplate(used);
   if (wrong === undefined && (await checkBranchName(git, branch))) return branch;
   const why = wrong ?? `makes ${JSON.stringify(branch)}, which git does not take as a branch`;

@@ -20,12 +20,16 @@ import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/projec
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../inspect/status.ts';
 import type { WorktreeNeeds } from '../needs.ts';
-import { findWorktree, keepWorktree, madeBefore, refuseSecond } from '../read.ts';
-import { finishChange, forgetChange, noteChange } from '../recovery/changes.ts';
+import { findWorktree, keepWorktree, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
+import {
+  beginWorktreeChange,
+  endWorktreeChange,
+  finishInterruptedChange,
+} from '../recovery/changes.ts';
 import { syncWorktree } from '../recovery/sync-work.ts';
 import { newSetup, setUp } from '../setup/setup.ts';
 import { branchFor, notIncluded } from './base-and-branch.ts';
-import { nameOf, reasonFor } from './names.ts';
+import { lockReason, nameOf } from './names.ts';
 
 interface Wanted {
   /** A branch that exists is checked out as it is. Default: the prefix of the settings and the Work item's name. */
@@ -46,10 +50,10 @@ export const createWorktree = async (
   const item = await getItem(service.store, caseId);
   needWorktree(service.store);
   const record = await inWorktreeTurn(service.store, caseId, async () => {
-    await finishChange(service, caseId);
-    const known = madeBefore(service.store, caseId);
+    await finishInterruptedChange(service, caseId);
+    const known = worktreeOfRepeatedCall(service.store, caseId);
     if (known !== undefined && known.branch === (wanted.branch ?? known.branch)) return known;
-    refuseSecond(service.store, caseId);
+    requireNoWorktree(service.store, caseId);
     return make(service, item, wanted);
   });
   return record.setup?.status !== 'pending' ? record : setUp(service, caseId);
@@ -66,7 +70,7 @@ export const ensureWorktree = async (
 ): Promise<WorktreeRecord> => {
   const item = await getItem(service.store, caseId);
   return inWorktreeTurn(service.store, caseId, async () => {
-    await finishChange(service, caseId);
+    await finishInterruptedChange(service, caseId);
     const known = findWorktree(service.store, caseId);
     if (known === undefined) return make(service, item, wanted);
     await checkState(known);
@@ -77,11 +81,11 @@ export const ensureWorktree = async (
 /** True when nothing is left of a worktree that was made: neither its record nor what was at its place. */
 export const isWorktreeLost = async (store: Store, caseId: string): Promise<boolean> => {
   if (findWorktree(store, caseId) !== undefined) return false;
-  return whatIsAt(placeFor(store, await getItem(store, caseId))) === 'nothing';
+  return whatIsAt(worktreePath(store, await getItem(store, caseId))) === 'nothing';
 };
 
 /** Where the Work item's worktree is made, by the settings of now. */
-export const placeFor = (store: Store, item: Case): string =>
+export const worktreePath = (store: Store, item: Case): string =>
   join(worktreesHome(store.layout, worktreeConfig(store).root), nameOf(item));
 
 const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<WorktreeRecord> => {
@@ -92,14 +96,14 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
   const base = await chooseBase(git.at(repository), wanted.base ?? base_branch ?? undefined);
   const planned: NewWorktree = {
     repository,
-    path: placeFor(store, item),
+    path: worktreePath(store, item),
     branch: wanted.branch ?? (await branchFor(service, item)),
     base: base.commit,
-    reason: reasonFor(item.id),
+    reason: lockReason(item.id),
   };
   const adopted = await adopt(git, planned);
   const [worktree, left] = await Promise.all([
-    adopted ?? addNoted(service, item.id, planned),
+    adopted ?? addWorktreeDurably(service, item.id, planned),
     notIncluded(service, repository),
   ]);
   const base_notes = worktree.new_branch ? [...base.notes, ...left] : [];
@@ -120,12 +124,12 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
     ...(setup !== undefined && { setup }),
   };
   await keepWorktree(store, record);
-  await forgetChange(store, item.id);
+  await endWorktreeChange(store, item.id);
   return record;
 };
 
 /** Makes a worktree, whole and on disk. The note of it stays until its record is there, too. */
-export const addNoted = async (
+export const addWorktreeDurably = async (
   service: ProjectNeeds,
   case_id: string,
   planned: NewWorktree,
@@ -133,14 +137,14 @@ export const addNoted = async (
   const { store, git, config } = service;
   const { path, branch } = planned;
   const { common_dir } = planned.repository;
-  await noteChange(store, 'make', { case_id, path, branch, common_dir });
+  await beginWorktreeChange(store, 'make', { case_id, path, branch, common_dir });
   try {
     const worktree = await addWorktree(git, planned);
     await syncWorktree({ store, git, config }, worktree, branch);
     return worktree;
   } catch (error) {
     // git has taken back what it made. What it met there is not the daemon's.
-    await forgetChange(store, case_id);
+    await endWorktreeChange(store, case_id);
     throw error;
   }
 };

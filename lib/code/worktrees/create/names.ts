@@ -11,10 +11,10 @@ export const nameOf = ({ id, title, path }: Case): string => {
 const PLAIN = /^\w[\w-]*$/;
 
 /** Why git is told to keep its hands off a worktree. It also says whose it is. */
-export const reasonFor = (caseId: string): string => `${OURS}${caseId}`;
+export const lockReason = (caseId: string): string => `${OURS}${caseId}`;
 
 /** The Work item that a worktree was made for, by the reason that git keeps it for; undefined for any other reason. */
-export const caseOfReason = (reason: string): string | undefined =>
+export const caseIdOfLockReason = (reason: string): string | undefined =>
   reason.startsWith(OURS) ? reason.slice(OURS.length) : undefined;
 
 const OURS = 'dossier ';
@@ -33,7 +33,7 @@ export const wrongTemplate = (template: string): string | undefined => {
 };
 
 /** The template with its places filled in; whether git takes that as the name of a branch is another question. */
-export const filledIn = (template: string, item: Case, prefix: string): string => {
+export const fillTemplate = (template: string, item: Case, prefix: string): string => {
   const { type, project } = item;
   const name = nameOf(item);
   const id = shortId(item.id);

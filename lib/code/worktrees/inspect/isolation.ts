@@ -8,7 +8,7 @@ import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { findProjectRepository, getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
-import { reasonFor } from '../create/names.ts';
+import { lockReason } from '../create/names.ts';
 import { getWorktree } from '../read.ts';
 import { adviceFor, stateOf } from './status.ts';
 
@@ -38,7 +38,7 @@ const insideChecks = async (service: ProjectNeeds, record: WorktreeRecord): Prom
   const listed = await listWorktrees(service.git.at(record));
   return [
     ownDirectory(record, main),
-    ownIndex(record, main),
+    readWorktreeIndex(record, main),
     await ownBranch(service, record, listed),
     await ownWorkTree(service.git, record),
     notShared(service.store, record),
@@ -58,7 +58,7 @@ const ownDirectory = ({ case_id, path }: WorktreeRecord, main?: Repository): Che
   return check(name, false, `${main.root}, where you work, is in it. ${advice}`);
 };
 
-const ownIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
+const readWorktreeIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
   check('own_index', git_dir !== main?.git_dir, `Its HEAD and index are in ${git_dir}.`);
 
 const ownBranch = async (
@@ -122,12 +122,12 @@ const keptByGit = (record: WorktreeRecord, listed: Listed): Check => {
   const { path, attached, case_id } = record;
   if (attached) return check('kept_by_git', true, 'It is yours: the daemon never deletes it.');
   const entry = listed.find((each) => each.path === path);
-  const ok = entry?.locked === reasonFor(case_id);
+  const ok = entry?.locked === lockReason(case_id);
   return check(
     'kept_by_git',
     ok,
     ok
       ? 'git keeps it for this Work item.'
-      : `git no longer keeps it for this Work item. Run: git worktree lock --reason '${reasonFor(case_id)}' ${path}`,
+      : `git no longer keeps it for this Work item. Run: git worktree lock --reason '${lockReason(case_id)}' ${path}`,
   );
 };

@@ -9,7 +9,7 @@ import {
 } from '../../../../store/worktrees/worktrees.ts';
 import { type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { keptRefs } from '../../snapshots/kept-refs.ts';
-import { beginOf } from '../recovery/keep-work.ts';
+import { recoveryPrefix } from '../recovery/keep-work.ts';
 import { neededRefs } from '../recovery/kept-states.ts';
 
 /**
@@ -34,7 +34,7 @@ const served = ({ case_id, record, problem }: FoundRecord): Omit<KnownWorktree, 
 const keptItems = async (service: ProjectNeeds, records: FoundRecord[]): Promise<Set<string>> => {
   const { store } = service;
   const refs = await allRefs(service, records);
-  const isKept = (id: string) => hasKept(store, id, refs.get(beginOf(id)) ?? []);
+  const isKept = (id: string) => hasKept(store, id, refs.get(recoveryPrefix(id)) ?? []);
   const items = allItems(store).filter(({ id, dir }) => isKept(id) || hasPatch(store, dir));
   // Of a Work item that is gone what is kept is of no call: git for-each-ref shows it.
   return new Set(items.map(({ id }) => id));

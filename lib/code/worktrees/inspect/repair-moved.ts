@@ -7,7 +7,7 @@ import { whatIsAt, worktreeRecords } from '../../../../store/worktrees/worktrees
 import type { WithLog } from '../../../log.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { notedPlace, repairWorktree } from '../../../tools/git/write/worktree.ts';
-import { point } from '../../turn-repository/dot-git.ts';
+import { pointGitFile } from '../../turn-repository/dot-git.ts';
 
 /**
  * Has git find the worktrees of a workspace that was moved: where git's own record names a place at which nothing is any
@@ -20,7 +20,8 @@ export const followMove = async (service: WithGit & WithLog & WithStore): Promis
     const { case_id, path, git_dir } = record;
     const former = join(notedPlace(record), '..', '..', 'repositories', case_id, 'git');
     // The turn that a daemon left: its repository came along, and is taken in by the record of the turn.
-    for (const dir of [former, turnPlaces(store.layout, case_id).dir]) point(record, dir, git_dir);
+    for (const dir of [former, turnPlaces(store.layout, case_id).dir])
+      pointGitFile(record, dir, git_dir);
     try {
       await repairWorktree(git, record);
       log.info({ case_id, path }, 'The worktree was moved with the workspace: git knows its place');

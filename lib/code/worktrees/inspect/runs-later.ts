@@ -23,7 +23,7 @@ export const runsLater = async (patch: string, against: Against): Promise<RunsLa
   const found: RunsLater[] = [];
   for (const file of filesOf(patch)) {
     const { path, kind } = file;
-    const runs = runsWhen(file, await contentsOf(file, against));
+    const runs = runTriggers(file, await contentsOf(file, against));
     const more = kind === 'deleted' ? [] : bySettings(path, settings);
     if (runs.length + more.length > 0) found.push({ path, runs: [...new Set([...runs, ...more])] });
   }
@@ -73,7 +73,7 @@ interface Contents {
 type Changed = Pick<FilePatch, 'path' | 'kind' | 'text'>;
 
 /** When programs run that a changed file names, as sentences without a subject; none for a file of no such name, or a deleted one. */
-export const runsWhen = (file: Changed, contents?: Contents): string[] => {
+export const runTriggers = (file: Changed, contents?: Contents): string[] => {
   if (file.kind === 'deleted') return [];
   const named = TABLE.filter(([name]) => nameLike(name).test(file.path)).map(([, when]) => when);
   return [...new Set([...named, ...gitRuns(file), ...packageRuns(file, contents)])];

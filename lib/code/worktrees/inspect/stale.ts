@@ -16,7 +16,7 @@ import { lastTouched } from '../../../tools/git/write/worktree.ts';
 import { worktreeConfig } from '../config.ts';
 import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree } from '../read.ts';
-import { checkRemovable, removeWorktree } from '../recovery/remove.ts';
+import { removeWorktree, requireRemovable } from '../recovery/remove.ts';
 import { stateOf } from './status.ts';
 
 interface StaleList {
@@ -133,17 +133,17 @@ const removability = async (
 ): Promise<Pick<StaleWorktree, 'removable' | 'code' | 'reason'>> => {
   if (record.attached) return { removable: false, code: 'attached', reason: ATTACHED };
   try {
-    await checkRemovable(service, record, false);
+    await requireRemovable(service, record, false);
     return { removable: true };
   } catch (error) {
-    return { removable: false, ...whyItStays(error) };
+    return { removable: false, ...refusalFrom(error) };
   }
 };
 
 const ATTACHED = 'It is a directory of yours: only DELETE /api/cases/…/worktree lets go of it.';
 
 /** Why a worktree stays, for the operator and for programs. */
-const whyItStays = (error: unknown): { code: string; reason: string } => ({
+const refusalFrom = (error: unknown): { code: string; reason: string } => ({
   code: error instanceof Error && 'code' in error ? String(error.code) : 'internal',
   reason: messageOf(error),
 });
@@ -195,6 +195,6 @@ const remove = async (
     await removeWorktree(service, worktree.case_id, { force: false, isMeant });
     return undefined;
   } catch (error) {
-    return whyItStays(error);
+    return refusalFrom(error);
   }
 };

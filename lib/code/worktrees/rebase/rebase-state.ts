@@ -65,7 +65,7 @@ export const foreignRebase = (): ServiceError =>
   );
 
 /** What a session about conflicts did beyond its task: it was put right (`undone`), or cannot be (`broken`), as a sentence. */
-interface Overstepped {
+interface ConflictSessionCheck {
   undone?: string;
   broken?: string;
 }
@@ -77,7 +77,7 @@ interface Overstepped {
 export const unstage = async (
   service: WithGit & WithStore,
   worktree: WorktreeRecord,
-): Promise<Overstepped> => {
+): Promise<ConflictSessionCheck> => {
   const { git, store } = service;
   const conflict = rebaseUnderWay(store, worktree.case_id);
   if (conflict?.matter.conflicted == null) return {};

@@ -21,14 +21,14 @@ import { stateOf } from '../inspect/status.ts';
 import { findWorktree } from '../read.ts';
 
 /** Notes that a worktree is about to be made or removed. */
-export const noteChange = (
+export const beginWorktreeChange = (
   store: Store,
   change: 'make' | 'remove',
   { case_id, path, branch, common_dir }: Omit<WorktreeChange, 'change'>,
 ): Promise<void> => noteWorktreeChange(store, { case_id, change, path, branch, common_dir });
 
 /** Moves a file or directory of a worktree; what a power cut leaves of that is ended as other changes are. */
-export const moveNoted = async (
+export const moveDurably = async (
   store: Store,
   tree: Tree,
   { record, ...moved }: { record: WorktreeRecord; from: string; to: string },
@@ -37,11 +37,11 @@ export const moveNoted = async (
   const note = () =>
     noteWorktreeChange(store, { case_id, change: 'move', path, branch, common_dir, moved });
   const done = await moveInTree(tree, moved, note);
-  await forgetChange(store, case_id);
+  await endWorktreeChange(store, case_id);
   return done;
 };
 
-export const forgetChange = ({ layout }: Store, caseId: string): Promise<void> =>
+export const endWorktreeChange = ({ layout }: Store, caseId: string): Promise<void> =>
   forgetWorktreeChange(layout, caseId);
 
 /**
@@ -49,7 +49,10 @@ export const forgetChange = ({ layout }: Store, caseId: string): Promise<void> =
  * anything; of a worktree that was not whole nothing stays, so that it can be made anew. In the worktree's turn. Nobody was
  * answered that such a worktree is there; files found in it are kept for some days all the same.
  */
-export const finishChange = async (service: WithGit & WithStore, caseId: string): Promise<void> => {
+export const finishInterruptedChange = async (
+  service: WithGit & WithStore,
+  caseId: string,
+): Promise<void> => {
   const { store } = service;
   const change = readWorktreeChange(store.layout, caseId);
   if (change === undefined) return;
@@ -57,22 +60,25 @@ export const finishChange = async (service: WithGit & WithStore, caseId: string)
   if (change.change === 'remove') await finishRemoval(service, change, record);
   else if (change.change === 'move') await finishMove(store, change, record);
   else if (record === undefined) await clearHalfMade(service, change);
-  await forgetChange(store, caseId);
+  await endWorktreeChange(store, caseId);
 };
 
 /** The same of a move alone, before the next change of files. In the worktree's turn. */
-export const finishMoved = async (store: Store, record: WorktreeRecord): Promise<void> => {
+export const finishInterruptedMove = async (
+  store: Store,
+  record: WorktreeRecord,
+): Promise<void> => {
   const change = readWorktreeChange(store.layout, record.case_id);
   if (change?.change !== 'move') return;
   await finishMove(store, change, record);
-  await forgetChange(store, record.case_id);
+  await endWorktreeChange(store, record.case_id);
 };
 
 /** The same for all, at the start. What cannot be ended now is by the next call that needs it. */
 export const finishChanges = async (service: WithGit & WithStore): Promise<void> => {
   const { store } = service;
   for (const caseId of worktreeChanges(store.layout))
-    await inWorktreeTurn(store, caseId, () => finishChange(service, caseId)).catch(
+    await inWorktreeTurn(store, caseId, () => finishInterruptedChange(service, caseId)).catch(
       (error: unknown) => store.report(error, 'ending what was begun with a worktree'),
     );
 };

@@ -9,17 +9,17 @@ import type { WithLog } from '../../../log.ts';
 import { diffInto } from '../../../tools/git/read/diff.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { refOwner } from '../../snapshots/kept-refs.ts';
-import { keepWork } from '../../snapshots/recovered.ts';
+import { saveRecoveredWork } from '../../snapshots/recovered.ts';
 import { dropSnapshot, snapshot, type WorktreeSnapshot } from '../../snapshots/snapshot.ts';
 
 /** How the refs of a Work item's recoveries begin. */
-export const beginOf = (case_id: string): string => refOwner({ case_id });
+export const recoveryPrefix = (case_id: string): string => refOwner({ case_id });
 
 /**
  * Keeps all of a worktree under a ref: a commit on top of its HEAD, which holds the files as they are (`files/`,
  * untracked ones too), the index, and what it takes to have the worktree again. Ignored files are not in it.
  */
-export const keepState = async (
+export const keepWorktreeState = async (
   service: WithGit & WithLog & WithStore,
   record: WorktreeRecord,
 ): Promise<string> => {
@@ -49,9 +49,9 @@ const keepNoted = async (
     created_at: now.toISOString(),
     picture: state === undefined ? null : pictureOf(state),
   };
-  const name = `${beginOf(case_id)}${timeName(now)}`;
+  const name = `${recoveryPrefix(case_id)}${timeName(now)}`;
   const kept = { name, head, note, ...(state !== undefined && { state }) };
-  const ref = await keepWork(git, record, kept);
+  const ref = await saveRecoveredWork(git, record, kept);
   log.info({ case_id, repository, ref }, 'the work of a removed worktree is kept');
   return ref;
 };
@@ -79,7 +79,7 @@ export const keepPatch = async (
 
 /** What a recovery is called: the time at which its worktree was removed. */
 export const recoveryId = (caseId: string, name: string): string =>
-  name.slice(name.lastIndexOf('/') + 1 + beginOf(caseId).length);
+  name.slice(name.lastIndexOf('/') + 1 + recoveryPrefix(caseId).length);
 
 // git apply passes over all that comes before the first `diff`.
 const explained = (

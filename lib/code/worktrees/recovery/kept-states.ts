@@ -10,11 +10,11 @@ import { mergeBase } from '../../../tools/git/read/ancestry.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import type { Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
-import { type KeptState, listStates } from '../../snapshots/kept-refs.ts';
+import { type KeptState, listKeptStates } from '../../snapshots/kept-refs.ts';
 import { readPicture } from '../../snapshots/snapshot.ts';
 import { worktreeConfig } from '../config.ts';
 import { branchFor } from '../create/base-and-branch.ts';
-import { beginOf } from './keep-work.ts';
+import { recoveryPrefix } from './keep-work.ts';
 
 interface FoundState {
   recovery: Recovery;
@@ -31,7 +31,7 @@ export const keptStates = async (
   { id }: Case,
   place: Checkout,
 ): Promise<FoundState[]> => {
-  const states = await listStates(git.at(place), beginOf(id));
+  const states = await listKeptStates(git.at(place), recoveryPrefix(id));
   const needed = neededRefs(store, id);
   return states
     .filter(({ ref }) => !needed.has(ref))

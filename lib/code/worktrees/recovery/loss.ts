@@ -16,18 +16,18 @@ export interface Loss {
   /** A rebase under way, checked out submodules. */
   others: string[];
   /** Repositories inside the worktree: no patch and no ref of ours can hold what is in them. */
-  repositories: Inner[];
+  repositories: NestedRepository[];
 }
 
 /** A repository that git does not know as a part of the worktree, or a submodule that holds work. */
-interface Inner {
+interface NestedRepository {
   path: string;
   /** What it holds, in words, where that is known. */
   holds?: string;
 }
 
 /** Looks into a worktree that is as it was made. */
-export const lossOf = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
+export const findLoss = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
   const record = git.place;
   const { head, branch, files, rebase_in_progress, has_submodules } = await status(git);
   const inside = files.filter(({ repository, code }) => repository && code === '??');
@@ -56,7 +56,7 @@ export const lossOfMissing = async ({ at, place }: GitAt<WorktreeRecord>): Promi
   return { head, commits, files: [], others: [], repositories };
 };
 
-const withWork = ({ path, files, commits, readable }: SubmoduleWork): Inner => {
+const withWork = ({ path, files, commits, readable }: SubmoduleWork): NestedRepository => {
   const work = [...ifAny(files, 'uncommitted file'), ...ifAny(commits, 'unpushed commit')];
   return { path, holds: readable ? work.join(', ') : 'git cannot read it' };
 };

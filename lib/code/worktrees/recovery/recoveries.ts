@@ -13,9 +13,9 @@ import type { Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
 import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { dropRefs, type KeptState } from '../../snapshots/kept-refs.ts';
-import { type KeptWork, listWork } from '../../snapshots/recovered.ts';
+import { listRecoveredWork, type RecoveredWork } from '../../snapshots/recovered.ts';
 import { findWorktree } from '../read.ts';
-import { beginOf, recoveryId } from './keep-work.ts';
+import { recoveryId, recoveryPrefix } from './keep-work.ts';
 import { keptStates } from './kept-states.ts';
 
 /**
@@ -54,7 +54,7 @@ export const findRecovery = async (
 const found = async (service: ProjectNeeds, caseId: string) => {
   const item = await getItem(service.store, caseId);
   const repository = await repositoryFor(service, item.project);
-  const works = await listWork(service.git.at(repository), beginOf(caseId));
+  const works = await listRecoveredWork(service.git.at(repository), recoveryPrefix(caseId));
   const patches = recoveredPatches(service.store, item.path);
   const ids = [
     ...works.map(({ name }) => recoveryId(caseId, name)),
@@ -102,7 +102,7 @@ const recordOf = (caseId: string, id: string, note: RecoveryNote | undefined) =>
 });
 
 const whereOf = (
-  work: KeptWork | undefined,
+  work: RecoveredWork | undefined,
   note: RecoveryNote | undefined,
   patch: string | null,
 ) => ({
@@ -118,7 +118,7 @@ const SUFFIX = '.patch'.length;
 let validator: Validator | undefined;
 
 // Whoever writes in the repository can make such a ref: it is checked as what comes from outside.
-const noteOf = ({ note, head }: KeptWork, caseId: string): RecoveryNote | undefined => {
+const noteOf = ({ note, head }: RecoveredWork, caseId: string): RecoveryNote | undefined => {
   validator ??= Compile(RecoveryNote);
   if (!validator.Check(note)) return undefined;
   const known = note as RecoveryNote;
@@ -131,7 +131,7 @@ const timeOf = (id: string): string => {
   return `${date}T${time.replaceAll('-', ':')}.000Z`;
 };
 
-const byHand = (work: KeptWork | undefined, patch: string | null): string =>
+const byHand = (work: RecoveredWork | undefined, patch: string | null): string =>
   work === undefined
     ? `Only the patch is here. Make a worktree, then run git apply in it on ${patch}.`
     : `It lacks what a restore needs. By hand: git worktree add DIR ${work.ref}^ and git restore --source ${work.ref}:files.`;

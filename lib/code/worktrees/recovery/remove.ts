@@ -10,14 +10,14 @@ import {
   removeLinkedWorktree as removeFromGit,
 } from '../../../tools/git/write/worktree.ts';
 import { processesIn } from '../../../tools/process/processes-in.ts';
-import { reasonFor } from '../create/names.ts';
+import { lockReason } from '../create/names.ts';
 import { adviceFor, stateOf } from '../inspect/status.ts';
 import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import { reclaimWithin } from '../turn/reclaim.ts';
-import { finishChange, forgetChange, noteChange } from './changes.ts';
-import { keepCommits, keepPatch, keepState } from './keep-work.ts';
-import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
+import { beginWorktreeChange, endWorktreeChange, finishInterruptedChange } from './changes.ts';
+import { keepCommits, keepPatch, keepWorktreeState } from './keep-work.ts';
+import { findLoss, isNothing, type Loss, lossOfMissing, refuseLoss } from './loss.ts';
 
 interface Removal {
   force: boolean;
@@ -27,7 +27,7 @@ interface Removal {
 
 /**
  * Removes the worktree of a Work item; its branch stays, and an attached directory is only let go. Throws what
- * `checkRemovable` throws. With `force`, work is kept first: under a ref, and as a patch beside the records.
+ * `requireRemovable` throws. With `force`, work is kept first: under a ref, and as a patch beside the records.
  */
 export const removeWorktree = (
   service: WorktreeNeeds,
@@ -36,7 +36,7 @@ export const removeWorktree = (
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
     if (await letGoOfClaim(service.store, caseId)) return;
-    await finishChange(service, caseId);
+    await finishInterruptedChange(service, caseId);
     const record = getWorktree(service.store, caseId);
     if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
     await takeAway(service, record, { force, patch: true });
@@ -54,7 +54,7 @@ export const removeForDeletedCase = (
   inWorktreeTurn(service.store, caseId, async () => {
     refuseHeld(service, caseId);
     if (await letGoOfClaim(service.store, caseId)) return;
-    await finishChange(service, caseId);
+    await finishInterruptedChange(service, caseId);
     const record = findWorktree(service.store, caseId);
     if (record !== undefined) await takeAway(service, record, { force, patch: false });
   });
@@ -76,19 +76,19 @@ const takeAway = async (
   await readyToWrite(store);
   refuseHeld(service, record.case_id);
   await reclaimWithin(service, record.case_id);
-  const { has, loss } = await checkRemovable(service, record, force);
+  const { has, loss } = await requireRemovable(service, record, force);
   if (loss !== undefined && !isNothing(loss)) {
     if (has === 'directory') {
-      const kept = await keepState(service, record);
+      const kept = await keepWorktreeState(service, record);
       if (patch) await keepPatch(service, record, kept);
     } else if (loss.head !== null) await keepCommits(service, record, loss.head);
   }
   if (has === 'record') return forgetWorktree(store, record.case_id);
-  await noteChange(store, 'remove', record);
+  await beginWorktreeChange(store, 'remove', record);
   const takeAway = (path: string): Promise<void> => dropWorktreeDirectory(store, path);
   await removeFromGit(git, record, { force, takeAway });
   await forgetWorktree(store, record.case_id);
-  await forgetChange(store, record.case_id);
+  await endWorktreeChange(store, record.case_id);
 };
 
 interface Removable {
@@ -102,7 +102,7 @@ interface Removable {
  * work in it, `worktree_tampered` when it is not the one that the daemon made, `work_would_be_lost` for uncommitted
  * files and unpushed commits unless `force`, and for a repository inside it in any case.
  */
-export const checkRemovable = async (
+export const requireRemovable = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
   force: boolean,
@@ -115,7 +115,7 @@ export const checkRemovable = async (
   if (!isOurs) throw new ServiceError('worktree_tampered', adviceFor(record, 'tampered'));
   for (const leave of service.leaving) await leave(record.path);
   await refuseInhabited(record);
-  const look = state === 'ok' ? lossOf : lossOfMissing;
+  const look = state === 'ok' ? findLoss : lossOfMissing;
   const loss = await look(service.git.at(record));
   refuseLoss(loss, force);
   return { has: state === 'ok' ? 'directory' : 'entry', loss };
@@ -139,5 +139,5 @@ const isLockedByUs = async (
 ): Promise<boolean> => {
   if (whatIsAt(common_dir) === 'nothing') return false;
   const [, ...linked] = await listWorktrees(git.at({ git_dir: common_dir, common_dir }));
-  return linked.some((entry) => entry.path === path && entry.locked === reasonFor(case_id));
+  return linked.some((entry) => entry.path === path && entry.locked === lockReason(case_id));
 };

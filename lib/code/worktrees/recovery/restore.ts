@@ -10,11 +10,11 @@ import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
 import { putInto } from '../../snapshots/restore.ts';
-import { addNoted, placeFor } from '../create/create.ts';
-import { reasonFor } from '../create/names.ts';
+import { addWorktreeDurably, worktreePath } from '../create/create.ts';
+import { lockReason } from '../create/names.ts';
 import type { WithSetups } from '../needs.ts';
-import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
-import { finishChange, forgetChange } from './changes.ts';
+import { keepWorktree, refuseHeld, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
+import { endWorktreeChange, finishInterruptedChange } from './changes.ts';
 import { noteOfState } from './kept-states.ts';
 import { type FoundRecovery, findRecovery } from './recoveries.ts';
 import { syncAll } from './sync-work.ts';
@@ -31,10 +31,10 @@ export const restoreWorktree = (
   inWorktreeTurn(service.store, caseId, async () => {
     const found = await findRecovery(service, caseId, id);
     const { recovery, repository } = found;
-    await finishChange(service, caseId);
-    const made = madeBefore(service.store, caseId);
+    await finishInterruptedChange(service, caseId);
+    const made = worktreeOfRepeatedCall(service.store, caseId);
     if (made?.attached === false) return made;
-    refuseSecond(service.store, caseId);
+    requireNoWorktree(service.store, caseId);
     refuseHeld(service, caseId);
     const { head } = recovery;
     const note = recovery.restorable ? await noteFor(service, found) : undefined;
@@ -66,7 +66,7 @@ const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> 
   const { note, head, repository } = kept;
   const { git, store } = service;
   const { case_id, base, base_commit } = note;
-  const path = placeFor(store, await getItem(store, case_id));
+  const path = worktreePath(store, await getItem(store, case_id));
   if (whatIsAt(path) !== 'nothing') {
     throw new ServiceError(
       'already_exists',
@@ -74,8 +74,8 @@ const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> 
     );
   }
   const branch = await branchFor(git, kept);
-  const planned = { repository, path, branch, base: head, reason: reasonFor(case_id) };
-  const worktree = await addNoted(service, case_id, planned);
+  const planned = { repository, path, branch, base: head, reason: lockReason(case_id) };
+  const worktree = await addWorktreeDurably(service, case_id, planned);
   const record: WorktreeRecord = {
     ...{ case_id, path, branch, base, base_commit },
     attached: false,
@@ -86,7 +86,7 @@ const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> 
   };
   // Known from now on: if what follows fails, the worktree is there to be looked at, and what was kept is kept.
   await keepWorktree(store, record);
-  await forgetChange(store, case_id);
+  await endWorktreeChange(store, case_id);
   if (note.picture !== null) await fill(git, worktree, { ...note.picture, branch });
   if (note.picture !== null) await syncAll(service, worktree);
   return record;

@@ -22,13 +22,19 @@ import type { WithLog } from '../../../log.ts';
 import { someOf } from '../../../text/some-of.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
-import { dropHalfPointers, point } from '../../turn-repository/dot-git.ts';
-import { type AllTaken, takeInAll } from '../../turn-repository/import-turn.ts';
+import { pointGitFile, removeStaleGitFiles } from '../../turn-repository/dot-git.ts';
+import { type ImportedTurn, importTurn } from '../../turn-repository/import-turn.ts';
 import { unpin } from '../../turn-repository/pins.ts';
 import { readList } from '../../turn-repository/refs.ts';
-import { putOutArms } from '../../turn-repository/sanitize.ts';
+import { disableGitSettings } from '../../turn-repository/sanitize.ts';
 import { findWorktree } from '../read.ts';
-import { type Came, NOTHING, refsTold, type TellTurn, type TurnTold } from './notices.ts';
+import {
+  keptRefsNotices,
+  NOTHING,
+  type TurnListener,
+  type TurnResult,
+  type TurnTold,
+} from './notices.ts';
 
 /**
  * Takes in what a turn left in its repository, and has the worktree's `.git` lead to its own again. Never rejects: what
@@ -37,15 +43,16 @@ import { type Came, NOTHING, refsTold, type TellTurn, type TurnTold } from './no
 export const closeTurn = (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  tell: TellTurn,
-): Promise<Came> => inWorktreeTurn(service.store, caseId, () => closeWithin(service, caseId, tell));
+  tell: TurnListener,
+): Promise<TurnResult> =>
+  inWorktreeTurn(service.store, caseId, () => closeTurnLocked(service, caseId, tell));
 
 /** The same for whoever has the worktree's turn. */
-export const closeWithin = async (
+export const closeTurnLocked = async (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  tell: TellTurn,
-): Promise<Came> => {
+  tell: TurnListener,
+): Promise<TurnResult> => {
   try {
     return await close(service, caseId, tell);
   } catch (error) {
@@ -62,24 +69,24 @@ const NOT_TAKEN = 'What the turn did in its repository could not be taken in';
 const close = async (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  tell: TellTurn,
-): Promise<Came> => {
+  tell: TurnListener,
+): Promise<TurnResult> => {
   const { layout } = service.store;
   const turn = readTurn(layout, caseId);
   if (turn === undefined) return NOTHING;
-  const worktree = await comeBack(service.store, turn);
+  const worktree = await restoreGitFile(service.store, turn);
   // Who is told that it is kept has a look with a git of their own.
-  putOutArms(turnPlaces(layout, caseId).dir, turn.pointed);
+  disableGitSettings(turnPlaces(layout, caseId).dir, turn.pointed);
   if (worktree === undefined || whatIsAt(worktree.path) === 'nothing') {
     await unpinGone(service.git, turn);
-    return keepAside(service, turn, { why: GONE, tell });
+    return keepTurnRepository(service, turn, { why: GONE, tell });
   }
   const { item_dir, taken } = await take(service, turn, worktree);
-  const told = toldOf(service.store, { taken, item_dir });
+  const told = noticesOf(service.store, { taken, item_dir });
   // Before anything is forgotten: who dies now takes it in, and tells it, once more.
   tell(told);
   const { broken: why } = taken;
-  const came = why === undefined ? NOTHING : await keepAside(service, turn, { why, tell });
+  const came = why === undefined ? NOTHING : await keepTurnRepository(service, turn, { why, tell });
   await unpin(service.git.at(worktree), caseId);
   if (why === undefined) await removeTurn(layout, caseId);
   return { blocked: blockedBy(told) ?? came.blocked };
@@ -94,13 +101,16 @@ const unpinGone = async (git: Git, turn: TurnRecord): Promise<void> => {
 };
 
 // First of all: from then on nobody's git works in the turn's repository any more.
-const comeBack = async (store: Store, turn: TurnRecord): Promise<WorktreeRecord | undefined> => {
+const restoreGitFile = async (
+  store: Store,
+  turn: TurnRecord,
+): Promise<WorktreeRecord | undefined> => {
   const worktree = findWorktree(store, turn.case_id);
   if (worktree?.created_at !== turn.worktree_created_at) return undefined;
   const { turn_dir, ...own } = worktree;
   if (turn.pointed) {
-    dropHalfPointers(own);
-    point(own, turnPlaces(store.layout, turn.case_id).dir, own.git_dir);
+    removeStaleGitFiles(own);
+    pointGitFile(own, turnPlaces(store.layout, turn.case_id).dir, own.git_dir);
     if (turn_dir !== undefined) await replaceWorktree(store, own);
   }
   return own;
@@ -110,12 +120,12 @@ const take = async (
   { store, git }: WithGit & WithStore,
   turn: TurnRecord,
   worktree: WorktreeRecord,
-): Promise<{ item_dir: string; taken: AllTaken }> => {
+): Promise<{ item_dir: string; taken: ImportedTurn }> => {
   const { layout } = store;
   const item = await readCase(store, turn.case_id);
   const item_dir = item?.path ?? join('cases', turn.case_id);
   const at = store.clock().toISOString().slice(0, 19).replaceAll(':', '-');
-  const taken = await takeInAll(git, worktree, {
+  const taken = await importTurn(git, worktree, {
     ...turn,
     refs: readList(readTurnRefs(layout, turn.case_id)),
     dir: turnPlaces(layout, turn.case_id).dir,
@@ -125,11 +135,11 @@ const take = async (
   return { item_dir, taken };
 };
 
-const keepAside = async (
+const keepTurnRepository = async (
   { store, log }: WithLog & WithStore,
   turn: TurnRecord,
-  { why, tell }: { why: string; tell: TellTurn },
-): Promise<Came> => {
+  { why, tell }: { why: string; tell: TurnListener },
+): Promise<TurnResult> => {
   const place = await keepTurn(store.layout, turn.case_id, store.clock());
   const message = `${NOT_TAKEN} whole: ${why}. All of it is kept at ${place}; nothing else has it.`;
   log.error({ case_id: turn.case_id, place }, message);
@@ -137,9 +147,9 @@ const keepAside = async (
   return { blocked: message };
 };
 
-const toldOf = (
+const noticesOf = (
   { layout }: Store,
-  { taken, item_dir }: { taken: AllTaken; item_dir: string },
+  { taken, item_dir }: { taken: ImportedTurn; item_dir: string },
 ): TurnTold[] => {
   const { held, kept, notes, links, disarmed, set_ids, unseen } = taken;
   const where = (path: string): string => relative(layout.root, path);
@@ -154,7 +164,7 @@ const toldOf = (
     disarmed.mended.length === 0 ? [] : [mendedText(disarmed.mended, join(item_dir, 'recovered'))];
   return [
     ...(held === undefined ? [] : [{ code: 'branch_held' as const, message: heldText(held) }]),
-    ...refsTold(kept),
+    ...keptRefsNotices(kept),
     ...(named.length === 0
       ? []
       : [{ code: 'repositories_disarmed' as const, message: linksText(named) }]),

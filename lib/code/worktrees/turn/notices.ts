@@ -1,13 +1,13 @@
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import type { KeptRef } from '../../turn-repository/import-commits.ts';
 
-export interface Came {
+export interface TurnResult {
   /** Why the turn did not complete, as a sentence. */
   blocked: string | undefined;
 }
 
 /** Is given what a turn's repository came to besides the work on its branch, each as it stands. */
-export type TellTurn = (told: readonly TurnTold[]) => void;
+export type TurnListener = (told: readonly TurnTold[]) => void;
 
 export interface TurnTold {
   code: (typeof CODES)[number];
@@ -16,7 +16,7 @@ export interface TurnTold {
   more?: number;
 }
 
-export const NOTHING: Came = { blocked: undefined };
+export const NOTHING: TurnResult = { blocked: undefined };
 
 const CODES = [
   ...(['refs_kept', 'branch_held', 'repository_kept', 'repositories_disarmed'] as const),
@@ -28,7 +28,7 @@ export const isTurnTold = (code: unknown): boolean => CODES.some((known) => know
 const MOST_TOLD = 100;
 
 /** Branches, tags and stashes that were made, moved or deleted in the turn's own repository. */
-export const refsTold = (kept: readonly KeptRef[]): TurnTold[] => {
+export const keptRefsNotices = (kept: readonly KeptRef[]): TurnTold[] => {
   if (kept.length === 0) return [];
   const lines = kept.slice(0, MOST_TOLD).map(asText);
   return [

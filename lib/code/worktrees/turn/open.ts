@@ -10,12 +10,12 @@ import type { WithLog } from '../../../log.ts';
 import type { WithSandbox } from '../../../sandbox/sandbox.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { makeRepository } from '../../turn-repository/begin.ts';
-import { point, turnView } from '../../turn-repository/dot-git.ts';
+import { pointGitFile, turnView } from '../../turn-repository/dot-git.ts';
 import { pinRefs } from '../../turn-repository/pins.ts';
 import { listText } from '../../turn-repository/refs.ts';
 import { findWorktree, otherWorktrees } from '../read.ts';
 import { closeTurn } from './close.ts';
-import { type Came, NOTHING, type TellTurn, type TurnTold } from './notices.ts';
+import { NOTHING, type TurnListener, type TurnResult, type TurnTold } from './notices.ts';
 import { reclaimTurn } from './reclaim.ts';
 
 interface Wanted {
@@ -32,7 +32,7 @@ export interface OpenTurn {
   /** What nothing holds, to be told before it begins. */
   unheld: TurnTold[];
   /** Takes in what was done: never rejects. To be called when nothing of the turn is alive any more. */
-  close(tell: TellTurn): Promise<Came>;
+  close(tell: TurnListener): Promise<TurnResult>;
 }
 
 /**
@@ -86,7 +86,7 @@ const lead = (store: Store, worktree: WorktreeRecord, turn_dir: string): Promise
   inWorktreeTurn(store, worktree.case_id, async () => {
     const current = findWorktree(store, worktree.case_id) ?? worktree;
     await replaceWorktree(store, { ...current, turn_dir });
-    point(worktree, worktree.git_dir, turn_dir);
+    pointGitFile(worktree, worktree.git_dir, turn_dir);
   });
 
 interface May {

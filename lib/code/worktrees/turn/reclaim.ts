@@ -11,8 +11,8 @@ import type { WithGit } from '../../../tools/git/run/git.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import type { WithLive, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree } from '../read.ts';
-import { closeTurn, closeWithin } from './close.ts';
-import type { TellTurn, TurnTold } from './notices.ts';
+import { closeTurn, closeTurnLocked } from './close.ts';
+import type { TurnListener, TurnTold } from './notices.ts';
 
 /**
  * Takes in what a turn left that could not be taken in at its end. Throws 409 `worktree_busy` where it still cannot be:
@@ -26,19 +26,19 @@ export const reclaimTurn = (
 /** The same for whoever has the worktree's turn, and is no session: 409 `session_active` while that turn goes on. */
 export const reclaimWithin = async (service: WorktreeNeeds, caseId: string): Promise<void> => {
   const marker = readTurn(service.store.layout, caseId)?.marker;
-  if (marker !== undefined && goesOn(service, marker))
+  if (marker !== undefined && isTurnRunning(service, marker))
     throw new ServiceError('session_active', GOES_ON);
-  await settle(service, caseId, (tell) => closeWithin(service, caseId, tell));
+  await settle(service, caseId, (tell) => closeTurnLocked(service, caseId, tell));
 };
 
 const settle = async (
   { store: { layout }, log }: WithLog & WithStore,
   caseId: string,
-  close: (tell: TellTurn) => Promise<unknown>,
+  close: (tell: TurnListener) => Promise<unknown>,
 ): Promise<void> => {
   if (readTurn(layout, caseId) === undefined) return;
   const said: string[] = [];
-  const tell: TellTurn = (told) => {
+  const tell: TurnListener = (told) => {
     for (const each of told) {
       log.warn({ case_id: caseId, ...each }, each.message);
       said.push(each.message);
@@ -50,7 +50,7 @@ const settle = async (
   throw new ServiceError('worktree_busy', `${why} Nothing else was done.`);
 };
 
-const goesOn = ({ engine, setups }: WithLive & WithSetups, marker: string): boolean =>
+const isTurnRunning = ({ engine, setups }: WithLive & WithSetups, marker: string): boolean =>
   [...engine.live.values()].some(({ run_marker }) => run_marker === marker) ||
   [...setups.running.values()].some((setup) => setup.marker === marker);
 

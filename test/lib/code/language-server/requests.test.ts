@@ -17,13 +17,14 @@ const ANSWER = bytes({ jsonrpc: '2.0', id: 7, result: [] });
 
 const start = () => {
   const written: string[] = [];
-  const errands = createServerRequests(60_000, (answer) => written.push(answer.toString()));
+  const serverRequests = createServerRequests(60_000, (answer) => written.push(answer.toString()));
   return {
     written,
-    give: (...clients: EditorClient[]) => errands.give(QUESTION, readEnvelope(QUESTION), clients),
+    give: (...clients: EditorClient[]) =>
+      serverRequests.give(QUESTION, readEnvelope(QUESTION), clients),
     answered: (client: EditorClient, answer = ANSWER) =>
-      errands.answered(client, answer, readEnvelope(answer))?.toString(),
-    forget: errands.forget,
+      serverRequests.answered(client, answer, readEnvelope(answer))?.toString(),
+    forget: serverRequests.forget,
   };
 };
 

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parse } from 'graphql';
-import { effectOf, type HostRequest, WRITES } from '../../../../lib/codehost/github/allow-list.ts';
+import {
+  classifyRequest,
+  type HostRequest,
+  WRITES,
+} from '../../../../lib/codehost/github/allow-list.ts';
 import { MARK_READY, PULL_REQUEST } from '../../../../lib/codehost/github/documents.ts';
 import { apiAt } from './fixture.ts';
 
@@ -27,7 +31,7 @@ const LOGS = '/repos/{owner}/{repo}/actions/jobs/{job_id}/logs';
 
 const refuses = (given: HostRequest, base = PUBLIC): void => {
   assert.throws(
-    () => effectOf(given, base),
+    () => classifyRequest(given, base),
     /is not among what the code host may be asked/,
     JSON.stringify(given),
   );
@@ -42,11 +46,11 @@ describe('what may be asked', () => {
       [asked('GET', LOGS, { ...repo, job_id: 7, request: { redirect: 'manual' } }), PUBLIC],
       [asked('GET', `${ENTERPRISE}/repositories/1/issues?page=2`, {}, ENTERPRISE), ENTERPRISE],
     ];
-    for (const [given, base] of reads) assert.equal(effectOf(given, base), 'read');
+    for (const [given, base] of reads) assert.equal(classifyRequest(given, base), 'read');
     const ask = { query: PULL_REQUEST, variables: { owner: 'acme', name: 'app', number: 1 } };
-    assert.equal(effectOf(asked('POST', '/graphql', ask), PUBLIC), 'question');
+    assert.equal(classifyRequest(asked('POST', '/graphql', ask), PUBLIC), 'question');
     const there = asked('POST', 'https://ghe.example/api/graphql', ask, ENTERPRISE);
-    assert.equal(effectOf(there, ENTERPRISE), 'question');
+    assert.equal(classifyRequest(there, ENTERPRISE), 'question');
   });
 
   it('is a handful of writes, each with its own fields', () => {
@@ -61,7 +65,7 @@ describe('what may be asked', () => {
       }),
       asked('POST', '/graphql', { query: MARK_READY, variables: { id: 'PR_1' } }),
     ];
-    for (const given of writes) assert.equal(effectOf(given, PUBLIC), 'write');
+    for (const given of writes) assert.equal(classifyRequest(given, PUBLIC), 'write');
     assert.ok(
       !Object.keys(WRITES).some((route) => /merge|refs|contents|update-branch/.test(route)),
     );

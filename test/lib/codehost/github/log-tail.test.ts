@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createLogEnd, type StepTimes } from '../../../../lib/codehost/github/log-tail.ts';
+import { createLogTail, type StepTimes } from '../../../../lib/codehost/github/log-tail.ts';
 
 const STEP: StepTimes = {
   started_at: '2026-01-01T10:00:10Z',
@@ -12,7 +12,7 @@ const at = (second: number | string, said: string): string =>
   `2026-01-01T10:00:${second}.1234567Z ${said}\n`;
 
 const endOf = (log: string, step = STEP): string => {
-  const end = createLogEnd(step);
+  const end = createLogTail(step);
   end.take(log);
   return end.read();
 };
@@ -63,7 +63,7 @@ describe('the end of a step in the log of its job', () => {
   });
 
   it('needs no more of the log once the step is over', () => {
-    const end = createLogEnd(STEP);
+    const end = createLogTail(STEP);
     assert.equal(end.take(JOB.slice(0, JOB.indexOf('one'))), 'more');
     assert.equal(end.take(JOB.slice(JOB.indexOf('one'))), 'enough');
   });
@@ -72,7 +72,7 @@ describe('the end of a step in the log of its job', () => {
     const whole = endOf(JOB);
     fc.assert(
       fc.property(fc.array(fc.nat(JOB.length), { maxLength: 20 }), (cuts) => {
-        const end = createLogEnd(STEP);
+        const end = createLogTail(STEP);
         const places = [0, ...cuts.toSorted((a, b) => a - b), JOB.length];
         places.slice(1).forEach((to, n) => {
           end.take(JOB.slice(places[n], to));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { runsWhen } from '../../../../../lib/code/worktrees/inspect/runs-later.ts';
+import { runTriggers } from '../../../../../lib/code/worktrees/inspect/runs-later.ts';
 import { filesOf, patched } from '../../../../../lib/text/patch.ts';
 
 const patchOf = (
@@ -10,12 +10,12 @@ const patchOf = (
 ): string => `diff --git a/${path} b/${path}\n${head}--- /dev/null\n+++ b/${path}\n${body}`;
 
 const runsOf = (path: string, body?: string, head?: string): string[] =>
-  filesOf(patchOf(path, body, head)).flatMap((file) => runsWhen(file));
+  filesOf(patchOf(path, body, head)).flatMap((file) => runTriggers(file));
 
 const HOOK = 'runs when you commit, push or check out: a git hook';
 const CI = 'runs in CI when you push';
 
-describe('runsWhen', () => {
+describe('runTriggers', () => {
   for (const [path, when] of [
     ['.envrc', 'runs when you enter the directory with direnv'],
     ['deep/er/.ENVRC', 'runs when you enter the directory with direnv'],
@@ -74,7 +74,7 @@ describe('runsWhen', () => {
       const [one, two] = [before, after].map((each) =>
         typeof each === 'string' ? each : JSON.stringify(each),
       );
-      return runsWhen(file, { before: one, after: two });
+      return runTriggers(file, { before: one, after: two });
     };
     const npm = (name: string): string => `runs when you run \`npm run ${name}\``;
     const scripts = { test: 'x', lint: 'y', postinstall: 'z' };
@@ -89,7 +89,7 @@ describe('runsWhen', () => {
     ]);
     // Nobody can tell: more is said, not less.
     assert.deepEqual(runs({ scripts }, '{'), ['runs when you run `npm install`']);
-    assert.deepEqual(runsWhen(file), ['runs when you run `npm install`']);
+    assert.deepEqual(runTriggers(file), ['runs when you run `npm install`']);
   });
 });
 
