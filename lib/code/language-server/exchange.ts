@@ -52,7 +52,11 @@ export const createExchange = (
   patience_ms: number,
 ): Exchange => {
   const state: State = {
-    ...{ write, delivery, clients: new Set(), capabilities: 'null', greeted: () => undefined },
+    write,
+    delivery,
+    clients: new Set(),
+    capabilities: 'null',
+    greeted: () => undefined,
     requests: createRequests(),
     serverRequests: createServerRequests(patience_ms, write),
     documents: createDocuments<EditorClient>(),

@@ -89,7 +89,13 @@ export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
     () => undefined,
   );
   return {
-    ...{ marker, root, clients: exchange.clients, ready, exited, join: exchange.join, end },
+    marker,
+    root,
+    clients: exchange.clients,
+    ready,
+    exited,
+    join: exchange.join,
+    end,
     readySince: () => since,
     unread: () => program.stdin.writableLength,
   };

@@ -112,8 +112,13 @@ export const sweepLanguageServers = async ({ store, log }: WithLog & WithStore):
 };
 
 const newPlace = (root: string): RunningServer => ({
-  ...{ root, server: undefined, opening: undefined, failures: 0, not_before: 0 },
-  ...{ last_words: '', idle: undefined },
+  root,
+  server: undefined,
+  opening: undefined,
+  failures: 0,
+  not_before: 0,
+  last_words: '',
+  idle: undefined,
 });
 
 const refuseTooMany = ({ running, limits }: LanguageServers): void => {
@@ -150,7 +155,12 @@ const start = async (
   const server = withNetwork(service, { language, root: tree.root }, (network) =>
     startLanguageServer({
       ...shutIn(service, argv, tree, network),
-      ...{ root: tree.root, marker, ready_ms, slow_ms, patience_ms, runs: service.runs },
+      root: tree.root,
+      marker,
+      ready_ms,
+      slow_ms,
+      patience_ms,
+      runs: service.runs,
       sandboxed: service.sandbox().kind === 'bubblewrap',
     }),
   );
@@ -190,7 +200,10 @@ const shutIn = (
   const env = serverEnvironment(service.config, sandbox.kind === 'none' ? {} : inside);
   const { dossier } = service.store.layout;
   const view = {
-    ...{ cwd: root, phase: 'plan' as const, writable: [], network: network.view },
+    cwd: root,
+    phase: 'plan' as const,
+    writable: [],
+    network: network.view,
     readable: [git_dir, ...closed.filter((path) => path !== dossier)],
     hidden: [dossier, ...otherWorktrees(service.store, '').filter((path) => path !== root)],
   };

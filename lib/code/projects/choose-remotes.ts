@@ -40,8 +40,14 @@ export const chooseRemotes = (given: Given): Detection => {
   const several = new Set(candidates.map(identity)).size > 1;
   const { host, owner, name, remote } = base;
   return {
-    ...{ host, owner, name, remote },
-    ...{ base, push, candidates, ambiguous: said === undefined && several },
+    host,
+    owner,
+    name,
+    remote,
+    base,
+    push,
+    candidates,
+    ambiguous: said === undefined && several,
   };
 };
 

@@ -72,7 +72,9 @@ export const listRecoveredWork = async (
   const notes = await notesOf(git, works);
   return works
     .map(({ ref, head }, at) => ({
-      ...{ name: ref.slice(RECOVERED.length), ref, head },
+      name: ref.slice(RECOVERED.length),
+      ref,
+      head,
       note: orElse(() => JSON.parse(notes[at] ?? ''), undefined),
     }))
     .toSorted((one, other) => (one.ref < other.ref ? -1 : 1));

@@ -110,7 +110,9 @@ export const keepPicture = async (
   const { files, index_blob, head, git_files } = picture;
   const ref = `refs/dossier/${kind}/${refOwner(git.place)}${randomUUID()}`;
   const commit = await commitAt(git, {
-    ...{ ref, head, message: `dossier: ${kind}\n\n${JSON.stringify(picture)}\n` },
+    ref,
+    head,
+    message: `dossier: ${kind}\n\n${JSON.stringify(picture)}\n`,
     contents: [...(index === null ? [] : [index]), ...beside.map(([, content]) => content)],
     entries: [
       `M 040000 ${files} files`,
@@ -155,7 +157,8 @@ const commitAt = async (git: GitAt, commit: Commit): Promise<string> => {
   ].join('\n');
   const blobs = contents.flatMap((content) => [
     Buffer.from(`blob\ndata ${content.length}\n`),
-    ...[content, Buffer.from('\n')],
+    content,
+    Buffer.from('\n'),
   ]);
   const input = Buffer.concat([...blobs, Buffer.from(lines)]);
   const { stdout } = await git.run(['fast-import', '--quiet'], { input });

@@ -5,24 +5,24 @@ import type { Bind } from '../../sandbox/sandbox.ts';
 import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 
-/** What the `.git` file of a worktree says that leads to a directory. */
+/** The content of a `.git` file that points to a directory. */
 export const gitFileText = (dir: string): string => `gitdir: ${dir}\n`;
 
 /**
- * Has the worktree's `.git` file lead to another directory, by one rename. False where it is not what it is meant to be:
- * somebody else changed it, and that is told where the worktree is looked at.
+ * Points the worktree's `.git` file from one directory to another, with one rename. Returns false and changes nothing if
+ * it does not point to `from`; the status of the worktree reports that.
  */
 export const pointGitFile = ({ path }: GitWorktree, from: string, to: string): boolean => {
   const link = join(path, '.git');
   if (targetOf(link) !== from) return false;
   const temporary = join(path, `.git-${randomUUID()}`);
-  // Synced: a rename that outlives a power cut must not name a file that has not.
+  // Synced first, so that after a power cut the renamed file is never empty.
   writeFileSync(temporary, gitFileText(to), { flag: 'wx', flush: true });
   renameSync(temporary, link);
   return true;
 };
 
-/** Takes away what a daemon left that died before the rename. */
+/** Removes temporary files of a daemon that died before the rename. */
 export const removeStaleGitFiles = ({ path }: GitWorktree): void => {
   for (const { name, kind } of entriesOf(path))
     if (kind === 'file' && HALF.test(name) && isPointer(join(path, name))) rmSync(join(path, name));
@@ -30,11 +30,11 @@ export const removeStaleGitFiles = ({ path }: GitWorktree): void => {
 
 const HALF = /^\.git-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-// One that was cut off, too.
+// Also matches a partially written file.
 const isPointer = (path: string): boolean =>
   /^(?:gitdir: [^\n]*\n?)?$/.test(plainText(path, 65_536) ?? '\n');
 
-/** The directory that a `.git` file names; undefined where it is none. */
+/** The directory that a `.git` file names; undefined if the file is not a pointer. */
 const targetOf = (link: string): string | undefined => {
   const text = plainText(link, 65_536);
   const target = text === undefined ? undefined : /^gitdir: (.*?)\n*$/s.exec(text)?.[1];
@@ -47,17 +47,17 @@ export interface RepositoryPlaces {
   operator: string;
 }
 
-interface TurnView {
+interface TurnMounts {
   writable: string[];
   kept: string[];
   binds: Bind[];
 }
 
 /**
- * What a sandboxed turn sees of git: its own repository, to be written but for its settings, its hooks and where its
- * objects come from; the operator's, never to be written; and a `.git` in the worktree that leads to its own.
+ * The mounts of git for a sandboxed turn: its own repository, writable except for settings, hooks and alternates; the
+ * operator's repository, read-only; and a `.git` in the worktree that points to the turn's own.
  */
-export const turnView = (worktree: GitWorktree, places: RepositoryPlaces): TurnView => {
+export const turnView = (worktree: GitWorktree, places: RepositoryPlaces): TurnMounts => {
   const { path, git_dir, common_dir } = worktree;
   const { dir, pointer, operator } = places;
   const isClone = git_dir === common_dir;
@@ -82,7 +82,7 @@ export const turnView = (worktree: GitWorktree, places: RepositoryPlaces): TurnV
   };
 };
 
-// What lies over a name keeps it from being moved, so the directories above one that is fixed are, too.
+// A mount point cannot be renamed, so the parent directories of read-only files are mounted too.
 const FIXED = [
   ...['config', 'hooks', 'objects/info/alternates'].map((name) => ({ name, write: false })),
   ...['objects', 'objects/info'].map((name) => ({ name, write: true })),

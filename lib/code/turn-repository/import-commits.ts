@@ -11,51 +11,51 @@ import { importMergeState } from './merge-state.ts';
 import { keepReplacedCommits } from './pins.ts';
 import { type RefList, readUntrustedRefs, type UntrustedRefs } from './refs.ts';
 
-/** A turn that is over: where its repository is, and what it began with. */
-export interface Over {
-  /** The repository that an agent could write in. */
+/** A finished turn: its repository, and the state that it started from. */
+export interface FinishedTurn {
+  /** The repository that the agent could write. */
   dir: string;
-  /** A directory of our own for what is being taken in. */
+  /** A temporary directory of the daemon for the import. */
   room: string;
   ref: string;
   head: string | null;
-  /** SHA-256 of the worktree's index as it was. */
+  /** SHA-256 of the worktree's index at the start. */
   index: string;
   refs: RefList;
-  /** What `mergeStateHashes` said of the worktree. */
+  /** `mergeStateHashes` of the worktree at the start. */
   operation: Readonly<Record<string, string>>;
 }
 
-/** A ref of the turn's repository that is no part of the work: it is kept, and never applied. */
+/** A ref that the turn changed besides its branch: its value is kept, but not applied. */
 export interface KeptRef {
   ref: string;
   before: string | null;
   after: string | null;
-  /** Where it is kept; null where there is nothing to keep. */
+  /** The ref that keeps it; null if there is nothing to keep. */
   kept_ref: string | null;
 }
 
 export interface ImportedCommits {
-  /** The worktree's branch has other commits than before. */
+  /** Whether the worktree's branch moved. */
   moved: boolean;
-  /** Why the branch was not moved, though the turn did: its commits are among what is kept. */
+  /** Why the branch was not moved although the turn committed; the commits are in `kept`. */
   held: string | undefined;
   kept: KeptRef[];
-  /** Repositories inside the worktree that the base does not know, which were staged or committed; read as latin1. */
+  /** Paths (latin1) of new gitlinks that were staged or committed. */
   links: string[];
-  /** Why something could not be taken in: the repository of the turn has it, and nobody else. */
+  /** Why something could not be imported: only the turn's repository has it. */
   broken: string | undefined;
-  /** What else there is to tell, a sentence each. */
+  /** Other notices, one sentence each. */
   notes: string[];
 }
 
 /**
- * Takes in what a turn left in its repository: its branch, if nobody else moved it meanwhile, with what is staged. All
- * else that it did to refs is kept beside. To do it again is no harm. No git is started in that repository.
+ * Imports the turn's branch, unless it moved meanwhile, and the index. Other changed refs are kept under `refs/dossier/`.
+ * Idempotent. git never runs in the turn's repository.
  */
 export const importCommits = async (
   git: GitAt<GitWorktree>,
-  over: Over,
+  over: FinishedTurn,
 ): Promise<ImportedCommits> => {
   const left = readUntrustedRefs(over.dir);
   const own = ownTip(over, left);
@@ -68,7 +68,7 @@ export const importCommits = async (
     from: join(over.dir, 'objects'),
     room: join(over.room, 'objects'),
     tips: [...new Set([...tips, ...left.former])],
-    // What the worktree stood on as the turn began: its pin is there until all is taken in.
+    // The pin protects this commit until the import is complete.
     held: over.head === null ? [] : [over.head],
   });
   const branch = await moveBranch(git, { over, own, kind: brought.there.get(own ?? '') });
@@ -95,7 +95,7 @@ export const importCommits = async (
   };
 };
 
-// What was amended, rebased or reset away is somebody's work, too.
+// Commits that were amended, rebased or reset away are kept as well.
 const REPLACED = 'refs/replaced-commits';
 
 interface Change {
@@ -104,14 +104,14 @@ interface Change {
   after: string | null;
 }
 
-const changeOf = ({ ref, head }: Over, own: string | undefined): Change => ({
+const changeOf = ({ ref, head }: FinishedTurn, own: string | undefined): Change => ({
   ref: ref === 'HEAD' ? 'refs/HEAD' : latin1(ref),
   before: head,
   after: own ?? null,
 });
 
-// What the worktree's branch is now; of one that was deleted, or made to stand for another, what it was.
-const ownTip = ({ ref, head }: Over, left: UntrustedRefs): string | undefined => {
+// The tip of the turn's branch; its former tip if the branch was deleted or made symbolic.
+const ownTip = ({ ref, head }: FinishedTurn, left: UntrustedRefs): string | undefined => {
   const value = ref === 'HEAD' ? left.head : left.refs.get(latin1(ref));
   return isObject(value ?? null) ? value : (head ?? undefined);
 };
@@ -119,7 +119,7 @@ const ownTip = ({ ref, head }: Over, left: UntrustedRefs): string | undefined =>
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
 const changesIn = (
-  { ref, refs, head }: Over,
+  { ref, refs, head }: FinishedTurn,
   left: UntrustedRefs,
   own: string | undefined,
 ): Change[] => {
@@ -136,7 +136,7 @@ const changesIn = (
 };
 
 interface Move {
-  over: Over;
+  over: FinishedTurn;
   own: string | undefined;
   kind: string | undefined;
 }
@@ -144,7 +144,7 @@ interface Move {
 interface Moved {
   moved: boolean;
   held: string | undefined;
-  /** What the branch is now. */
+  /** The current tip of the branch. */
   tip: string | undefined;
 }
 
@@ -165,8 +165,8 @@ const moveBranch = async (git: GitAt<GitWorktree>, { over, own, kind }: Move): P
   }
 };
 
-const NOT_WHOLE = 'what it committed is not whole';
-const MEANWHILE = 'somebody else moved the branch meanwhile';
+const NOT_WHOLE = 'objects of its commits are missing or invalid';
+const MEANWHILE = 'the branch moved meanwhile';
 
 const whyHeld = async (git: GitAt<GitWorktree>, ref: string): Promise<string | undefined> => {
   const current = (await symbolicRef(git, 'HEAD')) ?? 'HEAD';

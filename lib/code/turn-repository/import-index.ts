@@ -7,17 +7,17 @@ import { nulls } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 import { readMergeHeads } from './merge-state.ts';
 
-/** SHA-256 of what an index holds. */
+/** SHA-256 of the entries of an index. */
 export const indexHashOf = (lines: IndexLines): string =>
   createHash('sha256').update(lines.join('\0'), 'latin1').digest('hex');
 
 interface TurnIndex {
   before: IndexLines;
-  /** What is staged in the turn's repository; undefined where that cannot be read. */
+  /** The entries in the turn's repository; undefined if unreadable. */
   after: IndexLines | undefined;
-  /** The objects that it has and the worktree's own index has not. */
+  /** Objects that only the turn's index refers to. */
   blobs: string[];
-  /** The commits that a merge under way names. */
+  /** Commits named by a merge in progress. */
   heads: string[];
 }
 
@@ -28,7 +28,7 @@ interface Place {
   head: string | null;
 }
 
-/** What is staged in the turn's repository, read from a copy. */
+/** Reads the index of the turn's repository from a copy. */
 export const readTurnIndex = async (
   git: GitAt<GitWorktree>,
   { dir, room }: Place,
@@ -48,26 +48,26 @@ export const readTurnIndex = async (
 };
 
 export interface IndexImport {
-  /** Read as latin1, byte for byte. */
+  /** Paths of new gitlinks, as latin1. */
   links: string[];
   notes: string[];
 }
 
-interface Given {
+interface IndexImportInput {
   over: Place;
   index: TurnIndex;
   there: ReadonlyMap<string, string>;
-  /** The commit that the worktree stands on now. */
+  /** The commit that HEAD of the worktree points to now. */
   tip: string | undefined;
 }
 
 /**
- * Has the worktree's index say what was staged in the turn, so that what was staged and what was not stays apart. One that
- * somebody else changed meanwhile stays; repositories that the base does not know are not put into it.
+ * Applies what the turn staged to the worktree's index. Leaves an index that changed meanwhile as it is, and does not
+ * add gitlinks that the base does not have.
  */
 export const importIndex = async (
   git: GitAt<GitWorktree>,
-  { over, index, there, tip }: Given,
+  { over, index, there, tip }: IndexImportInput,
 ): Promise<IndexImport> => {
   const { before, after } = index;
   const known = new Set(before.filter(isGitlink).map(entryPath));
@@ -96,11 +96,11 @@ export const importIndex = async (
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 const STAGED_MEANWHILE =
-  'Somebody else staged files in the worktree meanwhile: what they staged stays, what the turn staged is unstaged.';
+  'The index of the worktree changed during the turn: it was kept, and the changes that the turn staged are unstaged.';
 const NO_INDEX =
-  'What was staged cannot be read any more: all changes of the worktree are unstaged. Its files are as they were left.';
+  'The index of the turn cannot be read: all changes in the worktree are unstaged. Its files were not changed.';
 
-// What is not among the objects, for it was deleted in the turn, cannot be staged: the path stays as it was.
+// An entry whose object is missing cannot be staged: the path keeps its former entry.
 const takeable = (
   { before, after = [] }: TurnIndex,
   there: ReadonlyMap<string, string>,
@@ -126,15 +126,13 @@ const linksBetween = async (
   );
 };
 
-/** The entries of an index, a line each as `ls-files --stage` has it; names read as latin1. */
+/** Index entries in the format of `ls-files --stage`, names decoded as latin1. */
 type IndexLines = readonly string[];
 
-/** What the worktree's own index holds. */
+/** Reads the worktree's own index. */
 export const readWorktreeIndex = (git: GitAt<GitWorktree>): Promise<IndexLines> => listed(git);
 
-/**
- * What an index says that an agent may have written: a copy of it is read, by the worktree's own git. Undefined where that is no index.
- */
+/** Reads a copy of an index that an agent may have written, with the worktree's own git. Undefined if it is invalid. */
 const readUntrustedIndex = async (
   git: GitAt<GitWorktree>,
   path: string,
@@ -152,12 +150,12 @@ const listed = async (git: GitAt<GitWorktree>, path?: string): Promise<IndexLine
   return lines.map((line) => line.slice(TAG));
 };
 
-// A letter and a space: what git is told of looking at the file.
+// Each line starts with a tag letter and a space.
 const TAG = 2;
 
 const MOST_BYTES = 1024 * 1024 * 1024;
 
-/** Copies an index to where only the daemon writes; false where there is none. */
+/** Copies an index to a path that only the daemon writes. Returns false if there is none. */
 const copyIndexTo = (path: string, to: string): boolean => {
   const text = plainText(path, MOST_BYTES);
   if (text === undefined) return false;
@@ -166,14 +164,13 @@ const copyIndexTo = (path: string, to: string): boolean => {
 };
 
 interface IndexChange {
-  /** All lines of paths that are not what they were. */
+  /** The new entries of all changed paths. */
   added: string[];
   paths: string[];
-  /** How long an object's id is. */
+  /** Length of an object id in characters. */
   width: number;
 }
 
-/** What differs between two indexes. */
 const indexChange = (before: IndexLines, after: IndexLines): IndexChange => {
   const [had, has] = [new Set(before), new Set(after)];
   const differs = [
@@ -190,20 +187,20 @@ const indexChange = (before: IndexLines, after: IndexLines): IndexChange => {
 
 const entryPath = (line: string): string => line.slice(line.indexOf('\t') + 1);
 
-/** The object of an entry; undefined of one that names a commit of another repository. */
+/** The object id of an entry; undefined for a gitlink. */
 const entryObject = (line: string): string | undefined =>
   isGitlink(line) ? undefined : line.split(' ', 2)[1];
 
 const isGitlink = (line: string): boolean => line.startsWith('160000 ');
 
-/** Makes the worktree's index say the same. All that git itself knows of unchanged files stays known. */
+/** Applies a change to the worktree's index. Cached file stats of unchanged entries are kept. */
 const updateIndex = async (
   git: GitAt<GitWorktree>,
   { added, paths, width }: IndexChange,
 ): Promise<void> => {
   if (paths.length === 0) return;
   const nothing = '0'.repeat(width);
-  // All of a path at once: its stages, or a directory that a file becomes.
+  // Remove a changed path first: it may have other stages now, or a file may have become a directory.
   const lines = [...paths.map((path) => `0 ${nothing}\t${path}`), ...added];
   await git.run(['update-index', '-z', '--index-info'], { input: nulls(lines) });
   await git.run(['update-index', '-q', '--refresh'], { ok: [0, 1] });

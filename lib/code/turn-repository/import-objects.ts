@@ -6,7 +6,7 @@ import type { Checkout, GitAt } from '../../tools/git/run/git.ts';
 import { entriesOf } from '../../tools/git/run/plain-file.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 
-/** Copies what of a directory of objects git itself could have put there; nothing else of it is looked at. */
+/** Links or copies loose objects and packs from an untrusted object directory; ignores all other files. */
 const linkObjects = (from: string, to: string): void => {
   mkdirSync(join(to, 'pack'), { recursive: true });
   const rooms = entriesOf(from).filter(
@@ -33,19 +33,19 @@ const linkOrCopy = (from: string, to: string): void => {
   }
 };
 
-/** Has git read and write objects in `dir`, and take what is not there from the repository's own. */
+/** Makes git read and write objects in `dir`, with the repository's own objects as alternates. */
 const withObjects = ({ common_dir }: Checkout, dir: string): Environment => ({
   GIT_OBJECT_DIRECTORY: dir,
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(common_dir, 'objects')),
 });
 
-// A list by colons, in which a path with one is written as C writes strings.
+// The list is separated by colons; a path with a colon is quoted like a C string.
 const quoted = (path: string): string =>
   /[:"\n\\]/.test(path) ? `"${path.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"` : path;
 
-/** Puts a pack that was verified among the objects of the repository: the index last, for it is what git looks for. */
-const migrate = async ({ common_dir }: Checkout, from: string, name: string): Promise<void> => {
+/** Adds a verified pack to the repository: the index last, because git discovers packs by it. */
+const addPack = async ({ common_dir }: Checkout, from: string, name: string): Promise<void> => {
   const to = join(common_dir, 'objects', 'pack');
   mkdirSync(to, { recursive: true });
   for (const ending of ['pack', 'idx']) {
@@ -70,38 +70,40 @@ const sync = async (path: string): Promise<void> => {
   }
 };
 
-/** Moves a pack to where it is verified. */
 const movePack = (from: string, to: string): void => {
   mkdirSync(join(to, '..'), { recursive: true });
   renameSync(from, to);
 };
 
-/** What of the wanted objects the repository has now; `broken` says why others could not be taken in. */
-interface Brought {
-  /** The kind of each by its id. */
+/** The requested objects that the repository now has; `broken` says why others could not be imported. */
+interface ImportedObjects {
+  /** Object types, by object id. */
   there: Map<string, string>;
   broken: string | undefined;
 }
 
-interface Wish {
-  /** The objects of the turn's repository. */
+interface ImportRequest {
+  /** The object directory of the turn's repository. */
   from: string;
-  /** A directory of our own, that is not there yet and is removed by whoever asks. */
+  /** A new temporary directory; the caller removes it. */
   room: string;
-  /** Commits that the repository surely has, for a ref holds them. */
+  /** Commits that the repository has, because a ref protects them. */
   held: readonly string[];
-  /** In the order of their worth: where not all can be had together, each is tried by itself. */
+  /** By descending importance: if they cannot be imported together, each is tried on its own. */
   tips: readonly string[];
 }
 
 /**
- * Takes objects, with all below them, out of a directory in which an agent wrote: copied, packed, verified by what they
- * hold in a place of our own, and only then put into the repository. An id is by that what it says. git never has that
- * directory for its own.
+ * Imports objects and all that they reach from a directory that an agent could write. They are copied into quarantine,
+ * packed, verified by `index-pack --strict`, which recomputes every id, and only then added to the repository. git never
+ * runs with the untrusted directory as its own.
  */
-export const importObjects = async (git: GitAt, wish: Wish): Promise<Brought> => {
-  const { from, room, held } = wish;
-  const tips = wish.tips.filter((oid) => !held.includes(oid));
+export const importObjects = async (
+  git: GitAt,
+  request: ImportRequest,
+): Promise<ImportedObjects> => {
+  const { from, room, held } = request;
+  const tips = request.tips.filter((oid) => !held.includes(oid));
   const known = await kindsOf(git, tips);
   for (const oid of held) known.set(oid, 'commit');
   const missing = tips.filter((oid) => !known.has(oid));
@@ -111,7 +113,7 @@ export const importObjects = async (git: GitAt, wish: Wish): Promise<Brought> =>
   const found = await kindsOf(git, missing, gathered);
   const wanted = missing.filter((oid) => found.has(oid));
   const left = missing.length - wanted.length;
-  let broken = left > 0 ? `${left} objects that it names are not there` : undefined;
+  let broken = left > 0 ? `${left} referenced objects are missing` : undefined;
   const bring = (some: readonly string[], at: number) =>
     bringPacked(git, { gathered, room: join(room, String(at)), tips: some });
   const why = wanted.length === 0 ? undefined : await reasonOf(() => bring(wanted, 0));
@@ -135,7 +137,7 @@ const reasonOf = async (work: () => Promise<void>): Promise<string | undefined> 
   }
 };
 
-/** The kinds of those objects that are there, by their ids; `objects`: a directory of more of them. */
+/** The types of those objects that exist, by id. `objects` is an additional object directory. */
 export const kindsOf = async (
   git: GitAt,
   oids: readonly string[],
@@ -172,13 +174,13 @@ const bringPacked = async (git: GitAt, { gathered, room, tips }: Packing): Promi
   movePack(`${base}-${hash}.pack`, join(verified, 'pack', `${name}.pack`));
   const env = withObjects(git.place, verified);
   const options = { read: true, timeout_ms: TIMEOUT_MS, env };
-  // The ids are made anew of what the pack holds, whatever it was found under.
+  // Recomputes all ids from the content of the pack.
   await git.run(['index-pack', STRICT, join(verified, 'pack', `${name}.pack`)], options);
   await git.run(['rev-list', '--objects', '--quiet', '--stdin'], { ...options, input });
-  await migrate(git.place, join(verified, 'pack'), name);
+  await addPack(git.place, join(verified, 'pack'), name);
 };
 
-// A ref whose object is gone would be an error for all.
+// Drops refs to missing objects: one would make the whole command fail.
 const existingTips = async (git: GitAt): Promise<string[]> => {
   const listed = new Set(await git.lines(['for-each-ref', '--format=%(objectname)']));
   return [...(await kindsOf(git, [...listed])).keys()];
@@ -186,6 +188,6 @@ const existingTips = async (git: GitAt): Promise<string[]> => {
 
 const TIMEOUT_MS = 30 * 60_000;
 
-// What old histories have, that an agent may fetch, is no harm.
+// Harmless defects that old public histories contain.
 const STRICT =
   '--strict=badTimezone=ignore,missingSpaceBeforeDate=ignore,badDateOverflow=ignore,zeroPaddedFilemode=ignore';

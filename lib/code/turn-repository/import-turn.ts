@@ -20,23 +20,23 @@ import {
   type SanitizeResult,
   sanitizeNestedRepositories,
 } from './guard.ts';
-import { type ImportedCommits, importCommits, type Over } from './import-commits.ts';
+import { type FinishedTurn, type ImportedCommits, importCommits } from './import-commits.ts';
 import { type ClearedSetIds, clearSetIds } from './setuid.ts';
 
 export interface ImportedTurn extends ImportedCommits {
   disarmed: SanitizeResult;
-  /** Files that ran as somebody else than who starts them. */
+  /** Files that were set-uid or set-gid. */
   set_ids: string[];
-  /** Directories that were not looked into, as git writes them for people. */
+  /** Directories that were not read, in git's quoted form. */
   unseen: string[];
 }
 
-interface TurnImport extends Over {
+interface TurnImport extends FinishedTurn {
   guarded?: RecordedRepositories | undefined;
   aside: string;
 }
 
-/** All that follows the end of a turn: its branch, what is staged, large files, and the repositories it may have made. */
+/** Imports a finished turn: its branch, index and LFS objects; then sanitizes repositories inside the worktree. */
 export const importTurn = async (
   git: Git,
   worktree: GitWorktree,
@@ -67,7 +67,7 @@ const clearWorktreeSetIds = async ({ path, git_dir }: GitWorktree): Promise<Clea
   };
 };
 
-// What fails here leaves no repository in the worktree as the turn put it.
+// An error is returned, so that nested repositories are sanitized in any case.
 const importBranch = async (
   git: Git,
   worktree: GitWorktree,
@@ -75,7 +75,7 @@ const importBranch = async (
 ): Promise<{ taken: ImportedCommits; failed?: { error: unknown } }> => {
   let taken = NOTHING_TAKEN;
   try {
-    // Where there is none the turn never began.
+    // Without the directory the turn never began.
     if (existsSync(over.dir)) taken = await importCommits(git.at(worktree), over);
     await importLfsObjects(worktree, over);
     return { taken };
@@ -95,7 +95,7 @@ const NOTHING_TAKEN: ImportedCommits = {
 
 const MOST = 100_000;
 
-/** Takes in what git-lfs stored in a turn: each file whose name is the SHA-256 of what it holds, and no other. */
+/** Imports git-lfs objects of a turn whose name is the SHA-256 of their content; ignores other files. */
 const importLfsObjects = async (
   { common_dir }: Checkout,
   { dir, room }: { dir: string; room: string },
@@ -109,7 +109,7 @@ const importLfsObjects = async (
   }
 };
 
-// Copied first: what is hashed is what is taken.
+// Copied first, so that the hashed bytes are the imported bytes.
 const importLfsObject = async (
   from: string,
   { to, room, oid }: { to: string; room: string; oid: string },
@@ -122,7 +122,7 @@ const importLfsObject = async (
   await pipeline(createReadStream(copy), hash);
   if (hash.digest('hex') === oid) {
     const beside = `${to}.dossier`;
-    // Made anew: what may be done with it is not the agent's to say.
+    // Copied again, so that the file does not inherit permissions that the agent chose.
     await pipeline(createReadStream(copy), createWriteStream(beside));
     renameSync(beside, to);
   }

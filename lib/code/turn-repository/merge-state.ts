@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
-// One commit is made with them; what a rebase keeps is not among them, for git would run commands that stand in it.
+// The state of operations that end in one commit. The state of a rebase is left out: git runs commands listed in it.
 const HEADS = ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD'];
 const WORDS = ['MERGE_MSG', 'MERGE_MODE', 'SQUASH_MSG'];
 
 const MOST_BYTES = 1_048_576;
 
-/** The commits that a merge under way in the turn's repository names. */
+/** The commits named by a merge in progress in the turn's repository. */
 export const readMergeHeads = (dir: string): string[] =>
   HEADS.flatMap((name) => commitsIn(dir, name) ?? []);
 
@@ -20,7 +20,7 @@ const commitsIn = (dir: string, name: string): string[] | undefined => {
   return text.split('\n').slice(0, -1);
 };
 
-/** SHA-256 of each file of a merge under way, by its name. */
+/** SHA-256 of each state file of a merge in progress, by name. */
 export const mergeStateHashes = (git_dir: string): Record<string, string> =>
   Object.fromEntries(
     [...HEADS, ...WORDS].flatMap((name) => {
@@ -32,8 +32,8 @@ export const mergeStateHashes = (git_dir: string): Record<string, string> =>
   );
 
 /**
- * A merge, cherry-pick or revert that the turn began goes on in the worktree; one that it ended is over there, too. What
- * somebody else did about it there meanwhile stays.
+ * Continues in the worktree a merge, cherry-pick or revert that the turn began, and ends one that the turn ended. A file
+ * that changed in the worktree meanwhile is left as it is.
  */
 export const importMergeState = (
   { git_dir }: GitWorktree,

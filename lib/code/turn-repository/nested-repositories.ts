@@ -3,29 +3,29 @@ import { type IgnoreRules, withIgnoreRules } from '../../tools/git/read/ignore-r
 import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { type WalkBounds, type WalkedDirectory, walk } from './walk.ts';
 
-/** The repositories inside a worktree, by the paths of their directories: read as latin1, byte for byte. */
+/** Repositories inside a worktree, by directory; paths are decoded as latin1 to keep every byte. */
 interface NestedRepositories {
   paths: string[];
-  /** Those that are a git directory themselves, without a `.git`. */
+  /** Bare repositories: git directories without a `.git`. */
   bare: string[];
-  /** Pipes and the like under a name that git reads wherever it is: it would wait for ever. */
+  /** Pipes and devices named like a file that git reads everywhere: opening one blocks git. */
   blocking: string[];
-  /** Directories that were not looked into. */
+  /** Directories that were not read. */
   unseen: string[];
 }
 
-interface Looking {
-  /** Directories that they ignore are left alone; without rules none is. */
+interface SearchOptions {
+  /** Directories that these rules ignore are skipped; without rules none is. */
   rules: IgnoreRules | undefined;
-  /** Whether a directory that is shut to its owner is opened. */
+  /** Whether to restore the owner's permissions on a directory that lacks them. */
   open_up: boolean;
   most?: WalkBounds | undefined;
 }
 
-/** The repositories inside a worktree, submodules among them. What git itself would ignore there now has no say. */
+/** Finds repositories inside a worktree, submodules included. Ignore rules that the turn wrote are not used. */
 export const findNestedRepositories = async (
   git: GitAt<GitWorktree>,
-  { rules, open_up, most }: Looking,
+  { rules, open_up, most }: SearchOptions,
 ): Promise<NestedRepositories> => {
   const paths: string[] = [];
   const bare: string[] = [];
@@ -48,12 +48,12 @@ export const findNestedRepositories = async (
   return { paths, bare, blocking, unseen };
 };
 
-// What git takes for a repository where it stands in it.
+// The same criteria as git's repository discovery.
 const kindsOf = ({ path, entries }: WalkedDirectory): { inner: boolean; bare: boolean } => {
   if (path === '') return { inner: false, bare: false };
   const names = new Set(entries.map(({ name }) => name));
   const isBare = names.has('commondir') || (names.has('objects') && names.has('refs'));
-  // A disk that knows no case has it by each of its names.
+  // A case-insensitive disk finds `.GIT` too.
   const inner = entries.some(({ name }) => name.toLowerCase() === '.git');
   return { inner, bare: names.has('HEAD') && isBare };
 };
@@ -65,14 +65,14 @@ const blockingIn = ({ path, entries }: WalkedDirectory): string[] =>
 
 const READ_BY_GIT = /^\.(?:gitignore|gitattributes|gitmodules)$/i;
 
-/** Gives the owner of a directory leave to read, write and enter it. A link is none. */
+/** Grants the owner of a directory read, write and execute permission. Ignores links and missing paths. */
 export const grantOwnerAccess = (dir: string | Buffer): void => {
   const found = lstatSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory() !== true || (found.mode & OWNER) === OWNER) return;
   try {
     chmodSync(dir, (found.mode & 0o7777) | OWNER);
   } catch {
-    // It is another user's: what follows says what it cannot do.
+    // It belongs to another user: the following operation reports its own error.
   }
 };
 

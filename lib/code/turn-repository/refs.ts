@@ -6,17 +6,17 @@ import type { GitAt } from '../../tools/git/run/git.ts';
 import { plainFilesBelow, plainText } from '../../tools/git/run/plain-file.ts';
 import { kindsOf } from './import-objects.ts';
 
-/** The refs of a repository: an object each, or `ref: <another>`. Names are read as latin1, byte for byte. */
+/** Refs by name: an object id, or `ref: <target>`. Names are decoded as latin1 to keep every byte. */
 export type RefList = Map<string, string>;
 
 interface VisibleRefs {
   refs: RefList;
   packed: string;
-  /** The kinds of their objects, by their ids. */
+  /** Object types, by object id. */
   kinds: ReadonlyMap<string, string>;
 }
 
-/** What a turn's repository begins with: neither stashes nor what Dossier keeps. Sorted as git sorts. */
+/** The refs a turn starts with, without stashes and `refs/dossier/`, in git's order. */
 export const visibleRefs = async (git: GitAt): Promise<VisibleRefs> => {
   const lines = await listed(git);
   const refs: RefList = new Map();
@@ -49,7 +49,7 @@ interface Line {
   inner: string | undefined;
 }
 
-// Looked into, a ref whose object is gone is an error for all of them.
+// If one ref points to a missing object, git refuses to print types at all: list again without them.
 const listed = async (git: GitAt): Promise<Line[]> => {
   try {
     return await list(git, ' %(objecttype) %(*objectname) %(*objecttype)');
@@ -69,7 +69,7 @@ const list = async (git: GitAt, more: string): Promise<Line[]> => {
     .filter(({ ref }) => !/^refs\/(?:stash$|dossier\/)/.test(ref));
 };
 
-/** A list as it is kept beside the turn's repository. */
+/** Serializes refs for the file beside the turn's repository. */
 export const listText = (refs: RefList): string =>
   [...refs].map(([ref, value]) => `${ref} ${value}\n`).join('');
 
@@ -84,21 +84,21 @@ export const readList = (text: string): RefList =>
       }),
   );
 
-interface Own {
-  /** The repository of the turn that begins. */
+interface SessionRefs {
+  /** The repository of the new turn. */
   dir: string;
   own: ReadonlyMap<string, string>;
-  /** What it begins with: what is put is added. */
+  /** The refs of the new turn; restored refs are added. */
   refs: RefList;
 }
 
 /**
- * Puts branches, tags and stashes that earlier turns made into the repository of the next, whose objects the operator's
- * repository keeps. A name that is taken there by now is not given twice. Answers the kinds of those that are there.
+ * Restores branches, tags and stashes that earlier turns of the session created. A name that the operator's repository
+ * uses now is skipped. Returns the types of the objects that still exist.
  */
 export const restoreSessionRefs = async (
   git: GitAt,
-  { dir, own, refs }: Own,
+  { dir, own, refs }: SessionRefs,
 ): Promise<ReadonlyMap<string, string>> => {
   const named = [...own].filter(([, oid]) => isObject(oid));
   const kinds = await kindsOf(
@@ -141,7 +141,7 @@ const putStashes = async (
   const subjects = (await git.read(args)).toString('latin1').split('\n');
   const lines = stashes.map((oid, at) => {
     const before = stashes[at - 1] ?? '0'.repeat(oid.length);
-    // A time of zero is none to git.
+    // git treats a timestamp of 0 as missing.
     return `${before} ${oid} Dossier <dossier@localhost> 1 +0000\t${subjects[at] ?? ''}\n`;
   });
   write(join(dir, STASH), `${stashes.at(-1)}\n`);
@@ -153,13 +153,13 @@ const write = (path: string, text: string): void => {
   writeFileSync(path, text, 'latin1');
 };
 
-/** What stands in a repository that an agent could write in, read as plain files: no git is started in it. */
+/** Refs of a repository that an agent may have written, read as plain files: git never runs in it. */
 export interface UntrustedRefs {
-  /** The object that HEAD is, or `ref: <name>`; undefined where nobody can tell. */
+  /** The object id of HEAD, or `ref: <name>`; undefined if the file is malformed. */
   head: string | undefined;
-  /** A stash is named `refs/stash@{<object>}`, the oldest first. */
+  /** Stashes are named `refs/stash@{<object>}`, oldest first. */
   refs: RefList;
-  /** What HEAD was, from its log, oldest first. */
+  /** Earlier values of HEAD from its reflog, oldest first. */
   former: string[];
 }
 
@@ -168,7 +168,7 @@ const PACKED_BYTES = 256 * 1024 * 1024;
 const LOG_BYTES = 16 * 1024 * 1024;
 const MOST_REFS = 200_000;
 
-/** Reads HEAD, refs and the logs of stashes and HEAD. What is no such thing is not among the answers; never throws. */
+/** Reads HEAD, refs and the reflogs of HEAD and the stash. Skips malformed values; never throws. */
 export const readUntrustedRefs = (dir: string): UntrustedRefs => {
   const refs = packedIn(plainText(join(dir, 'packed-refs'), PACKED_BYTES) ?? '');
   for (const name of plainFilesBelow(join(dir, 'refs'), MOST_REFS)) {
@@ -208,7 +208,7 @@ const valueIn = (text: string): string | undefined => {
   return /^([0-9a-f]{40}|[0-9a-f]{64})\s*$/.exec(text)?.[1];
 };
 
-// git takes them line by line from its standard input: a name that is none must not become a command there.
+// Names are passed to git line by line on stdin: an invalid name must not become a command.
 export const isRefName = (ref: string): boolean =>
   ref.length <= 1024 &&
   /^refs(?:\/[^\0-\x20\x7f~^:?*[\\/]+)+$/.test(ref) &&

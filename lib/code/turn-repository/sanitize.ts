@@ -11,10 +11,10 @@ import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 import { grantOwnerAccess } from './nested-repositories.ts';
 
-/** By what a git directory can have programs run, as it was. Plain data. */
+/** The parts of a git directory that can make git run a program. Plain data. */
 export interface ProgramSettings {
   config: string;
-  /** SHA-256 of its hooks; null where it has none. */
+  /** SHA-256 of the hooks; null if there are none. */
   hooks: string | null;
 }
 
@@ -35,23 +35,26 @@ const hooksIn = (dir: string): string | null => {
   return hash.digest('hex');
 };
 
-interface Suspect {
+interface GitDirectory {
   dir: string;
   name: string;
   before: ProgramSettings | undefined;
-  /** Where what is taken out of it goes. */
+  /** The directory that receives what is removed. */
   aside: string;
 }
 
 /**
- * Takes out of a git directory what a turn put there that makes git run a program, or look elsewhere: new hooks, and
- * settings but for those that name no program. True when there was something.
+ * Removes from a git directory what a turn added that makes git run a program or read another directory: new hooks, and
+ * settings that are not on the list of safe ones. Returns whether anything was removed.
  */
-export const mend = async (git: GitAt<GitWorktree>, suspect: Suspect): Promise<boolean> => {
-  const { dir, name, before, aside } = suspect;
+export const sanitizeGitDirectory = async (
+  git: GitAt<GitWorktree>,
+  directory: GitDirectory,
+): Promise<boolean> => {
+  const { dir, name, before, aside } = directory;
   const now = readProgramSettings(dir);
   const isPlain = plainText(join(dir, 'config'), MOST_BYTES) !== undefined;
-  const safe = now.config === before?.config ? now.config : await safeSettings(git, suspect);
+  const safe = now.config === before?.config ? now.config : await safeSettings(git, directory);
   const odd = ['commondir', 'config.worktree', 'hooks'].filter((each) => {
     const found = lstatSync(join(dir, each), { throwIfNoEntry: false });
     if (found === undefined) return false;
@@ -59,7 +62,7 @@ export const mend = async (git: GitAt<GitWorktree>, suspect: Suspect): Promise<b
   });
   for (const each of odd)
     await takeOut(join(dir, each), unusedPath(join(aside, `${name.replaceAll('/', '-')}.${each}`)));
-  // A link, a pipe, or more than is read: git would read it all the same.
+  // The config is a link, a pipe or too large to read here, but git would still read it.
   if (safe === now.config && isPlain) return odd.length > 0;
   await takeOut(
     join(dir, 'config'),
@@ -75,7 +78,7 @@ const takeOut = async (from: string, to: string): Promise<void> => {
   await rm(from, { recursive: true, force: true });
 };
 
-/** The same name, or one with a number where something is there already. */
+/** The path itself, or with the first free numeric suffix. */
 const unusedPath = (path: string, number = 1): string => {
   const name = number === 1 ? path : `${path}-${number}`;
   return lstatSync(name, { throwIfNoEntry: false }) === undefined
@@ -83,10 +86,10 @@ const unusedPath = (path: string, number = 1): string => {
     : unusedPath(path, number + 1);
 };
 
-// What a clone of git's own says, and what was said before.
+// Keeps the settings that were there before, and those that a plain `git clone` writes.
 const safeSettings = async (
   git: GitAt<GitWorktree>,
-  { dir, before, aside }: Suspect,
+  { dir, before, aside }: GitDirectory,
 ): Promise<string> => {
   const had = before?.config ?? '';
   const text = readProgramSettings(dir).config;
@@ -102,7 +105,7 @@ const lineOf = ({ key, value }: ConfigEntry): string => `${key}\n${value}`;
 const SAFE =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|symlinks|ignorecase|precomposeunicode|sparsecheckout|sparsecheckoutcone)|remote\..*\.(?:url|fetch|tagopt)|branch\..*\.(?:remote|merge|rebase)|submodule\..*\.(?:url|active)|user\.(?:name|email)|extensions\.objectformat)$/s;
 
-// A URL may name a program, too, and the working files may be said to be somebody else's.
+// `ext::` URLs run programs, and `core.worktree` can point outside the worktree.
 const isSafe = ({ path }: GitWorktree, dir: string, { key, value = '' }: ConfigEntry): boolean => {
   if (key === 'core.worktree') return `${resolve(dir, value)}/`.startsWith(`${path}/`);
   return SAFE.test(key) && !(key.endsWith('.url') && /^ext::|^-/.test(value));
@@ -125,32 +128,32 @@ const entriesAt = async (
   }
 };
 
-interface Aside {
-  /** The directory that it goes to, which is made when it is needed. */
+interface Quarantine {
+  /** The target directory; created on demand. */
   aside: string;
-  /** Whether the path is that of the git directory itself. */
+  /** Whether the path is the git directory itself. */
   isBare: boolean;
 }
 
 /**
- * Moves the git directory at a path of a worktree, read as latin1, out of it, and answers where it is now; undefined for
- * what is not there, or lies outside. Nothing of it is lost, and git finds no repository where it is.
+ * Moves the git directory at a path (latin1) out of the worktree and returns its new path; undefined if it does not
+ * exist or lies outside. The moved directory keeps all its files, but git does not recognize it as a repository.
  */
 export const quarantineGitDirectory = async (
   worktree: GitWorktree,
   path: string,
-  { aside, isBare }: Aside,
+  { aside, isBare }: Quarantine,
 ): Promise<string | undefined> => {
   const at = onDisk(worktree, path);
   const from = isBare ? at : onDisk(worktree, `${path}/.git`);
-  // Another name of it may have been first.
+  // It may have been moved already under another name.
   if (!(isInsideWorktree(worktree.path, at) && isThere(from))) return undefined;
   mkdirSync(aside, { recursive: true });
-  // Nothing is taken out of a directory that is shut, and none that is shut itself.
+  // A rename needs write permission on both the directory and its parent.
   grantOwnerAccess(isBare ? onDisk(worktree, dirname(path)) : at);
   grantOwnerAccess(from);
   const to = await move(from, unusedPath(join(aside, `${nameOf(path)}.git-directory`)));
-  // Where it is now git must find none either.
+  // git must not find a repository in the new place either.
   if (lstatSync(to).isDirectory()) putOut(to, ['.git', 'HEAD', ...PROGRAMS, ...ELSEWHERE]);
   return pathText(to.toString('latin1'));
 };
@@ -159,8 +162,8 @@ const PROGRAMS = ['config', 'hooks'];
 const ELSEWHERE = ['commondir', 'config.worktree'];
 
 /**
- * In a repository of a turn that is over: what would have a git that is started there look for settings elsewhere, and
- * where an agent could write them also the settings and hooks themselves, are put beside.
+ * Renames the files in a finished turn's repository that redirect git to other settings, and with `mayHaveWritten` also
+ * the settings and hooks themselves, so that git ignores them.
  */
 export const disableGitSettings = (dir: string, mayHaveWritten: boolean): void =>
   putOut(Buffer.from(dir), mayHaveWritten ? [...PROGRAMS, ...ELSEWHERE] : ELSEWHERE);
@@ -170,7 +173,7 @@ const putOut = (dir: Buffer, names: readonly string[]): void => {
     renameSync(plus(dir, `/${name}`), unusedSibling(plus(dir, `/${name}`)));
 };
 
-// The names are an agent's, and so are links on the way.
+// An agent chose these names, and may have put links among the parents.
 const isInsideWorktree = (root: string, path: Buffer): boolean =>
   orElse(() => {
     const [inner, outer] = [path, root].map((one) => realpathSync.native(one, 'latin1'));
@@ -195,13 +198,13 @@ const move = async (from: Buffer, to: string): Promise<Buffer> => {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
   }
   if (await copied(from, to)) return Buffer.from(to);
-  // What cannot be copied stays beside, whole.
+  // If it cannot be copied, rename it in place.
   const beside = unusedSibling(from);
   await rename(from, beside);
   return beside;
 };
 
-// Node copies by names that are UTF-8 alone.
+// `cp` of Node accepts UTF-8 paths only.
 const copied = async (from: Buffer, to: string): Promise<boolean> => {
   const text = utf8Path(from.toString('latin1'));
   if (text === undefined) return false;

@@ -8,20 +8,20 @@ import { type WalkedDirectory, walk } from './walk.ts';
 const BITS = 0o6000;
 
 export interface ClearedSetIds {
-  /** Files that ran as their owner or group for whoever started them. */
+  /** Files that were set-uid or set-gid. */
   dropped: string[];
-  /** Directories that were not looked into, read as latin1. */
+  /** Directories that were not read; paths are latin1. */
   unseen: string[];
 }
 
 /**
- * Has no file below a directory run as its owner or group for whoever starts it: another user of the machine would be
- * whom the daemon runs as. Nothing is looked at where others cannot enter.
+ * Clears the set-uid and set-gid bits of all files below a directory, so that other users of the machine cannot run
+ * programs as the daemon's user. Skips directories that other users cannot enter.
  */
 export const clearSetIds = async (root: string): Promise<ClearedSetIds> =>
   canBeEntered(root) ? clearSetIdsBelow(root) : { dropped: [], unseen: [] };
 
-/** The same, whoever can enter now. */
+/** Like `clearSetIds`, whether or not other users can enter the directory. */
 export const clearSetIdsBelow = async (root: string): Promise<ClearedSetIds> => {
   const dropped: string[] = [];
   const visit = ({ path, entries }: WalkedDirectory): string[] => {
@@ -42,7 +42,7 @@ const drop = (path: Buffer): boolean => {
     chmodSync(path, mode & 0o1777);
     return true;
   } catch {
-    // It is gone, or another user's.
+    // The file is gone, or belongs to another user.
     return false;
   }
 };

@@ -46,10 +46,14 @@ const failingRuns = async (place: RepositoryContext, commit: string): Promise<Fa
       const isJob = app?.slug === ACTIONS;
       const notes = isJob || output.annotations_count === 0 ? [] : await notesOf(place, Number(id));
       return {
-        ...{ id: String(id), name, conclusion: conclusion ?? '', app: app?.name ?? null },
+        id: String(id),
+        name,
+        conclusion: conclusion ?? '',
+        app: app?.name ?? null,
         said: paragraphs([output.title, output.summary, output.text, ...notes]),
         url: run.details_url ?? run.html_url,
-        ...{ at: run.completed_at ?? run.started_at, job: isJob ? Number(id) : null },
+        at: run.completed_at ?? run.started_at,
+        job: isJob ? Number(id) : null,
       };
     }),
   );
@@ -64,7 +68,9 @@ const notesOf = async (place: RepositoryContext, check_run_id: number): Promise<
   const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations';
   const { data } = await api.request(route, {
-    ...{ ...apiPath(place), check_run_id, per_page: MOST_NOTES },
+    ...apiPath(place),
+    check_run_id,
+    per_page: MOST_NOTES,
   });
   return data.map(({ path, start_line, title, message }) =>
     [`${path}:${start_line}`, title, message].filter(Boolean).join(': '),
@@ -82,9 +88,14 @@ const failingStatuses = async (
   return data.statuses
     .filter(({ state }) => state === 'failure' || state === 'error')
     .map((status) => ({
-      ...{ id: `status-${status.id}`, name: status.context, conclusion: status.state },
-      ...{ app: null, said: status.description?.trim() ?? '', url: status.target_url ?? null },
-      ...{ at: status.updated_at, job: null },
+      id: `status-${status.id}`,
+      name: status.context,
+      conclusion: status.state,
+      app: null,
+      said: status.description?.trim() ?? '',
+      url: status.target_url ?? null,
+      at: status.updated_at,
+      job: null,
     }));
 };
 
@@ -102,7 +113,13 @@ const failingJobs = async (place: RepositoryContext, commit: string): Promise<Fa
     .flat()
     .filter(isFailing)
     .map(({ id, name, conclusion, html_url, completed_at }) => ({
-      ...{ id: String(id), name, conclusion: conclusion ?? '', app: 'GitHub Actions', said: '' },
-      ...{ url: html_url, at: completed_at, job: Number(id) },
+      id: String(id),
+      name,
+      conclusion: conclusion ?? '',
+      app: 'GitHub Actions',
+      said: '',
+      url: html_url,
+      at: completed_at,
+      job: Number(id),
     }));
 };

@@ -126,7 +126,11 @@ export const issueComments = async (
   const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
   const all = await listOf(place, route, { issue_number: number });
   return all.map(({ id, user, body = '', html_url: url, created_at, updated_at }) => ({
-    ...{ id: Number(id), body, url, created_at, updated_at },
+    id: Number(id),
+    body,
+    url,
+    created_at,
+    updated_at,
     author: user?.login ?? null,
   }));
 };

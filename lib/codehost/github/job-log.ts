@@ -50,7 +50,9 @@ const PASSED = new Set(['success', 'skipped', 'neutral']);
 const endOf = async (place: RepositoryContext, job: number, step: StepTimes): Promise<string> => {
   const { api, base } = await hostClient(place);
   const { headers } = await api.request('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', {
-    ...{ ...apiPath(place), job_id: job, request: { redirect: 'manual' } },
+    ...apiPath(place),
+    job_id: job,
+    request: { redirect: 'manual' },
   });
   const end = createLogTail(step);
   await readElsewhere(place.context, { address: headers.location ?? '', base }, end.take);

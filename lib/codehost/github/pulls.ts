@@ -55,7 +55,11 @@ export const postPull = async (place: RepositoryContext, wanted: NewPull): Promi
   const { api } = await hostClient(place);
   const { data } = await api.request('POST /repos/{owner}/{repo}/pulls', {
     ...apiPath(place),
-    ...{ title, body, head, base, draft },
+    title,
+    body,
+    head,
+    base,
+    draft,
   });
   return newPullFromRest(data);
 };

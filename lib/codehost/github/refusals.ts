@@ -156,8 +156,13 @@ export const timedOut = (seconds: number, { host, write }: RequestContext): Serv
 
 // By these nothing was sent yet.
 const UNSENT = new Set([
-  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'],
-  ...['UND_ERR_CONNECT_TIMEOUT', 'ENETDOWN'],
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ENETDOWN',
 ]);
 
 /** No connection came about, or it broke. */

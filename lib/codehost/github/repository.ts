@@ -139,7 +139,10 @@ export const labels = async (place: RepositoryContext): Promise<Label[]> => {
 export const listMilestones = async (place: RepositoryContext): Promise<Milestone[]> => {
   const all = await listOf(place, 'GET /repos/{owner}/{repo}/milestones', { state: 'all' });
   return all.map(({ number, title, state, due_on, description }) => ({
-    ...{ number, title, due_on, description },
+    number,
+    title,
+    due_on,
+    description,
     state: state === 'closed' ? 'closed' : 'open',
   }));
 };

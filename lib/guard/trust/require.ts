@@ -18,7 +18,9 @@ export const requireTrusted = (store: Store, wanted: readonly string[]): void =>
     waiting.map(({ key }) => key),
   );
   const values = waiting.map(({ key, hash }) => ({
-    ...{ key, file: 'workspace.md', hash },
+    key,
+    file: 'workspace.md',
+    hash,
     ...(places.has(key) && { line: places.get(key)?.line }),
   }));
   const named = values.map(
@@ -70,10 +72,7 @@ export const projectNamed = (service: WithConfig & WithStore, name: string): str
 
 /** The same for a worktree that is made or set up. */
 export const needWorktree = (store: Store): void =>
-  requireTrusted(store, [
-    ...['worktrees.root', 'worktrees.setup', 'worktrees.copy_files'],
-    ...SHUT_IN,
-  ]);
+  requireTrusted(store, ['worktrees.root', 'worktrees.setup', 'worktrees.copy_files', ...SHUT_IN]);
 
 /** The same for what is asked of the code host, or pushed there. */
 export const needCodeHost = (store: Store): void => requireTrusted(store, ['codehost.*']);

@@ -63,7 +63,8 @@ export const workOf = async (
     const { head, dirty } = await status(git.at(record));
     const commit = head === record.base_commit ? null : head;
     return {
-      ...{ dirty, has_work: dirty || commit !== null },
+      dirty,
+      has_work: dirty || commit !== null,
       ...(head !== null && { head }),
       ...(commit !== null && { commit }),
       ...(await hashesOf(git, record, { ...wanted, dirty })),

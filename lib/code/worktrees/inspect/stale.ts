@@ -80,7 +80,11 @@ const lookAt = async (
   const last = lastUse(service.store, record);
   return [
     {
-      ...{ case_id, path, branch, attached, created_at },
+      case_id,
+      path,
+      branch,
+      attached,
+      created_at,
       status: await stateOf(record),
       last_used_at: new Date(last).toISOString(),
       idle_hours: Math.round((idleMs(service.store, last) / HOUR_MS) * 10) / 10,

@@ -56,7 +56,10 @@ const stagesIn = (lines: readonly string[]): Omit<Unmerged, 'kind'>[] => {
     files.set(path, { ...files.get(path), [stage]: { mode, oid } });
   }
   return [...files].map(([path, { 1: ancestor, 2: base, 3: branch }]) => ({
-    ...{ path, ancestor, base, branch },
+    path,
+    ancestor,
+    base,
+    branch,
   }));
 };
 

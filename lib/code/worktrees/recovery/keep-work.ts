@@ -45,7 +45,10 @@ const keepNoted = async (
   const { case_id, repository, branch, base, base_commit } = record;
   const now = store.clock();
   const note: RecoveryNote = {
-    ...{ case_id, branch, base, base_commit },
+    case_id,
+    branch,
+    base,
+    base_commit,
     created_at: now.toISOString(),
     picture: state === undefined ? null : pictureOf(state),
   };

@@ -49,8 +49,15 @@ const recoveryOf = (case_id: string, state: KeptState): Recovery => {
   const { kind, name, ref, head, made_at } = state;
   const detail = byHand(state);
   return {
-    ...{ id: `${kind}-${name}`, case_id, kind, created_at: made_at.toISOString() },
-    ...{ branch: null, base_commit: null, head, ref, patch: null },
+    id: `${kind}-${name}`,
+    case_id,
+    kind,
+    created_at: made_at.toISOString(),
+    branch: null,
+    base_commit: null,
+    head,
+    ref,
+    patch: null,
     restorable: detail === undefined,
     ...(detail !== undefined && { detail }),
   };

@@ -77,7 +77,11 @@ const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> 
   const planned = { repository, path, branch, base: head, reason: lockReason(case_id) };
   const worktree = await addWorktreeDurably(service, case_id, planned);
   const record: WorktreeRecord = {
-    ...{ case_id, path, branch, base, base_commit },
+    case_id,
+    path,
+    branch,
+    base,
+    base_commit,
     attached: false,
     created_at: store.clock().toISOString(),
     repository: repository.root,

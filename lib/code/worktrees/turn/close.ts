@@ -170,7 +170,8 @@ const noticesOf = (
       : [{ code: 'repositories_disarmed' as const, message: linksText(named) }]),
     ...(unseen.length === 0 ? [] : [{ code: 'left_unseen' as const, message: unseenText(unseen) }]),
     ...[
-      ...[...notes, ...mended],
+      ...notes,
+      ...mended,
       ...(disarmed.removed.length === 0 ? [] : [removedText(disarmed.removed)]),
       ...(set_ids.length === 0 ? [] : [setIdsText(set_ids)]),
     ].map((message) => ({ code: 'git_noted' as const, message })),

@@ -63,7 +63,9 @@ export const openTurn = async (
     own,
   });
   const record: TurnRecord = {
-    ...{ case_id, ...wanted, ...begun },
+    case_id,
+    ...wanted,
+    ...begun,
     worktree_created_at: worktree.created_at,
     common_dir,
     pointed: !isHeld,
