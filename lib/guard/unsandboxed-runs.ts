@@ -12,8 +12,8 @@ import { killRun } from '../tools/process/process-tree.ts';
 import type { Runs } from '../tools/process/runs.ts';
 
 /**
- * From now on what files say in the operator's place waits while a program lives that no sandbox holds. Costs nothing
- * while there is none. The table tells of each before it starts, and that it is gone once nothing of it is alive.
+ * Follows the table of runs: while an unsandboxed program runs, decisions that files claim are held until the operator
+ * confirms them. The table reports each run before it starts and after all its processes have ended.
  */
 export const followRuns = ({ store, log }: WithLog & WithStore, runs: Runs): void => {
   const noted = new Set<string>();
@@ -29,27 +29,27 @@ export const followRuns = ({ store, log }: WithLog & WithStore, runs: Runs): voi
       if (open.has(marker)) continue;
       noted.delete(marker);
       apart(() => unsandboxedEnded(store, marker)).catch((error: unknown) =>
-        log.error({ err: error }, 'What files say goes on waiting for the operator'),
+        log.error({ err: error }, 'Held changes could not be released after an unsandboxed run'),
       );
     }
   });
 };
 
-/** What a former life of the daemon may have left alive that no sandbox holds. Asked before anything new is started. */
+/** Unsandboxed runs that a former daemon process may have left. Read this before any new run starts. */
 export const formerRuns = (store: Store): [string, UnsandboxedRun][] => unsandboxedRuns(store);
 
-/** Ends it. What it changed by file in the operator's place waits. */
+/** Kills those runs. Decisions that they wrote to files are held. */
 export const endFormerRuns = async (
   { store, log }: WithLog & WithStore,
   former: readonly [string, UnsandboxedRun][],
 ): Promise<void> => {
   for (const [marker, { dir }] of former) {
     const killed = await killRun(marker, dir === undefined ? {} : { dir });
-    if (killed > 0) log.warn({ marker, killed }, 'Programs of a former life were ended');
+    if (killed > 0) log.warn({ marker, killed }, 'Programs of a former daemon ended');
     await unsandboxedEnded(store, marker);
   }
 };
 
-/** Resolves when what ended was looked at. */
+/** Resolves when the changes of all ended runs have been checked. */
 export const gateAtRest = (store: Store): Promise<void> =>
   store.locks.whenFree(lockOn.unsandboxed());

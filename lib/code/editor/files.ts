@@ -28,7 +28,7 @@ export interface ServedFile<T> {
   etag: string;
 }
 
-/** A file of the worktree as it is on disk: text, or base64 where it is none. 413 where it is too large to be served. */
+/** Reads a file of the worktree: as text, or as base64 if it is binary. 413 if it is too large. */
 export const readFile = async (
   store: Store,
   caseId: string,
@@ -39,7 +39,7 @@ export const readFile = async (
   return { file: readEditorFile(file), etag: etagOf(file.sha256) };
 };
 
-/** Makes a file that must not be there yet, with the directories on the way: of two that do it at once one gets 409. */
+/** Creates a file and its parent directories. 409 if it exists; of two concurrent calls one gets 409. */
 export const createEditorFile = async (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
@@ -59,7 +59,7 @@ export const createEditorFile = async (
   return { file: writtenRecord(file), etag: etagOf(file.sha256) };
 };
 
-/** Writes a file that is there; the former one is kept for some days. With If-Match only if nobody else did meanwhile. */
+/** Replaces an existing file; the old version is kept for some days. `ifMatch` makes it conditional. */
 export const writeFile = async (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
@@ -75,7 +75,7 @@ export const writeFile = async (
   return { file: writtenRecord(file), etag: etagOf(file.sha256) };
 };
 
-/** Removes a file, which is kept for some days, or an empty directory. */
+/** Deletes a file, which is kept for some days, or an empty directory. */
 export const deleteFile = (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
@@ -88,7 +88,7 @@ export const deleteFile = (
     recordEdit(service, caseId, { action: 'deleted', path });
   });
 
-/** Gives a file or a directory another name; 409 where something has that already. */
+/** Renames a file or directory. 409 if the target exists. */
 export const rename = (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
@@ -102,7 +102,7 @@ export const rename = (
     return { from, path: to };
   });
 
-/** Makes a directory, with those on the way to it; 409 where something has that name. */
+/** Creates a directory and its parents. 409 if the path exists. */
 export const makeEditorDirectory = (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
@@ -121,29 +121,29 @@ export const makeEditorDirectory = (
 const absent = (path: string): ServiceError =>
   new ServiceError(
     'not_found',
-    `There is no ${path} in the worktree. GET …/editor/directories lists what there is; POST …/editor/files makes a file.`,
+    `${path} does not exist in the worktree. GET …/editor/directories lists its files; POST …/editor/files creates one.`,
   );
 
 export const exists = (path: string): ServiceError =>
   new ServiceError(
     'already_exists',
-    `There is something at ${path} already, and it was left as it is. Take another name, or write the file that is there.`,
+    `${path} already exists and was not changed. Use another name, or write the existing file.`,
   );
 
 const notEmpty = (path: string): ServiceError =>
   invalidState(
-    `The directory ${path} is not empty. Delete what is in it first: files are kept one by one.`,
+    `The directory ${path} is not empty. Delete its files first.`,
   );
 
-/** What the operator did to a file of the worktree. */
+/** An edit of a file by the operator. */
 interface Edit {
   action: 'created' | 'written' | 'deleted' | 'renamed' | 'directory_created';
   path: string;
-  /** The former path, of what was renamed. */
+  /** The former path of a renamed file. */
   from?: string;
 }
 
-/** Tells who follows the session that goes on in the worktree: what changes there need not be its agent's doing. */
+/** Adds the edit to the transcript of the session that runs in the worktree, so that it is not attributed to the agent. */
 const recordEdit = ({ store, engine }: WithLive & WithStore, caseId: string, edit: Edit): void => {
   const open = (sessionsOf(store, caseId) ?? []).find(
     ({ session }) =>
@@ -160,7 +160,7 @@ interface ListQuery {
   after?: string | undefined;
 }
 
-/** A page of what is in a directory of the worktree, by name, with what git ignores marked: git is asked once. */
+/** Lists one page of a directory of the worktree by name, and marks ignored files. */
 export const listEditorDirectory = async (
   { store, git }: WithGit & WithStore,
   caseId: string,
@@ -182,7 +182,7 @@ const marked = async (
   return entries.map((entry) => ({ ...entry, ignored: ignored?.has(entry.path) ?? null }));
 };
 
-/** A file as the commit has it that the worktree began with: what git keeps, no filter done. 404 where it has none. */
+/** Reads a file of the worktree's base commit, without git filters. 404 if the commit does not have it. */
 export const readBaseFile = async (
   { store, git }: WithGit & WithStore,
   caseId: string,
@@ -200,5 +200,5 @@ export const readBaseFile = async (
   return { file: readEditorFile({ path, bytes, sha256: hash }), etag: etagOf(hash) };
 };
 
-// No link: what it leads to is none of ours.
+// Regular files only: a link may point outside.
 const FILE = /^100\d{3} blob ([0-9a-f]{40,64}) +(\d+)\t/;

@@ -10,22 +10,22 @@ import type { WithSetups } from '../worktrees/needs.ts';
 import { getWorktree, requireNoSetup } from '../worktrees/read.ts';
 import { finishInterruptedMove } from '../worktrees/recovery/changes.ts';
 
-/** The worktree of a Work item, for whoever reads files in it. 404 without one, 409 where it is not as it was made. */
+/** The worktree of a Work item, for reading files. 404 without one, 409 if it is missing or tampered. */
 export const requireWorktree = async (store: Store, caseId: string): Promise<WorktreeRecord> => {
   const worktree = getWorktree(store, caseId);
   await checkState(worktree);
   return worktree;
 };
 
-/** Its files: nothing of git's, and nothing of this daemon's. */
+/** The file tree of a worktree, without git's directories and `.dossier/`. */
 export const treeOf = (
   { layout }: Store,
   { path, git_dir, common_dir }: Checkout & { path: string },
 ): Tree => ({ layout, root: path, git_dir, closed: [git_dir, common_dir, layout.dossier] });
 
 /**
- * Runs a change of the operator's in the worktree. Steps of git in it are waited for. 409 while it is set up, and while
- * an agent reads it in Plan mode: what changes then is undone, whoever did it, and fails the session.
+ * Runs a change of files by the operator under the lock of the worktree. 409 during a setup, and while an agent reads the
+ * worktree in Plan mode, because the end of that turn undoes all changes and fails the session.
  */
 export const withWorktreeChange = <T>(
   service: WithSetups & WithStore,
@@ -49,9 +49,9 @@ const refuseReading = (store: Store, caseId: string): void => {
   const baseline = readBaseline(store.layout, caseId);
   if (baseline === undefined) return;
   const who =
-    baseline.planning === true ? 'An agent writes a planning file' : 'A session is in Plan mode';
+    baseline.planning === true ? 'An agent is writing a planning file' : 'A session is in Plan mode';
   throw new ServiceError(
     'session_active',
-    `${who}: nothing in the worktree may change until it has ended, for a change would be undone with it. Wait for its plan, or pause or abort it, then write again.`,
+    `${who}: the worktree must not change until it ends, because the change would be undone. Wait for its plan, or pause or abort it, then try again.`,
   );
 };

@@ -11,7 +11,7 @@ import { contentBytes, readEditorFile, type Sent } from './content.ts';
 import { exists, type ServedFile } from './files.ts';
 import { treeOf } from './open-worktree.ts';
 
-/** With a content: makes a file in the project's own checkout, where there must be none. Without: reads one. */
+/** Creates a file in the project's own checkout if `content` is given, else reads one. 409 if the new file exists. */
 export const projectFile = async (
   service: ProjectNeeds,
   project: string,
@@ -35,7 +35,7 @@ export const treeOfProject = async (service: ProjectNeeds, project: string): Pro
   if (!repository.bare) return treeOf(service.store, { ...repository, path: repository.root });
   throw new ServiceError(
     'no_repository',
-    `The repository of the project ${project} is bare: it has no files of its own. Use the worktree of a Work item.`,
+    `The repository of the project ${project} is bare and has no files. Use the worktree of a Work item.`,
   );
 };
 

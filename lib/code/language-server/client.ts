@@ -1,4 +1,4 @@
-/** Why a client's seat is taken away: what a WebSocket is closed with. */
+/** The close code and reason with which a client is disconnected. */
 export interface ClientEnding {
   code: number;
   reason: string;
@@ -6,23 +6,23 @@ export interface ClientEnding {
 
 /** A client of a shared server. */
 export interface EditorClient {
-  /** Hears notifications, and is asked what the server asks of an editor. */
+  /** Whether it receives notifications and requests of the server. */
   readonly isEditor: boolean;
-  /** False when it has more unread than it should: it says `drained` on its seat when it has read on. */
+  /** Returns false if too much is unread; the client then calls `drained` on its subscription when it has caught up. */
   deliver(message: Buffer): boolean;
-  /** The server reads again. */
+  /** Called when the server reads again. */
   resume(): void;
   end(why: ClientEnding): void;
 }
 
 export interface Subscription {
-  /** One message of the client's. False when the server reads too slowly: `resume` is called when it goes on. */
+  /** Handles a message of the client. Returns false if the server is too slow; `resume` is called when it catches up. */
   receive(message: Buffer): boolean;
   drained(): void;
   leave(): void;
 }
 
-/** How a WebSocket is closed; 4000 and more are an application's own. */
+/** WebSocket close codes; 4000 and above are application-defined. */
 export const CLOSED = {
   asked: 1000,
   daemon_ends: 1001,
@@ -33,13 +33,13 @@ export const CLOSED = {
 
 const TOO_SLOW: ClientEnding = {
   code: CLOSED.too_slow,
-  reason: 'Too much was left unread: read on, or connect again',
+  reason: 'Too many messages were left unread: connect again',
 };
 export const ASKED: ClientEnding = { code: CLOSED.asked, reason: 'exit' };
 
 export const messageBytes = (message: object): Buffer => Buffer.from(JSON.stringify(message));
 
-/** The way from a server to its clients. */
+/** Delivers messages of a server to its clients. */
 export interface ClientMessages {
   deliver(client: EditorClient, message: Buffer): void;
   drained(client: EditorClient): void;
@@ -51,8 +51,8 @@ interface Source {
 }
 
 /**
- * While a client has too much unread, nothing more is read from the server, so that neither side fills the memory. A
- * client that does not read on within `slow_ms` is put out: the others wait no longer.
+ * Stops reading from the server while a client has too much unread, so that memory stays bounded. A client that does not
+ * catch up within `slow_ms` is disconnected, so that it does not block the others.
  */
 export const createClientMessages = (source: Source, slow_ms: number): ClientMessages => {
   const stalled = new Map<EditorClient, NodeJS.Timeout>();

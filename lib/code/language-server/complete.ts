@@ -15,9 +15,9 @@ import { serverFor } from './servers.ts';
 interface Cursor extends FilesScope {
   language: Language;
   path: string;
-  /** From 0; the character in UTF-16 units. */
+  /** Zero-based; `character` in UTF-16 units. */
   position: { line: number; character: number };
-  /** What the editor has and has not saved; without it, the file as it is on disk. */
+  /** The unsaved text of the editor; without it, the file on disk. */
   content?: string | undefined;
 }
 
@@ -25,8 +25,8 @@ const LOADING_MS = 10_000;
 const PAUSE_MS = 250;
 
 /**
- * What could stand at the cursor, as the language server says. A server that still loads the project says nothing at first:
- * while its list is empty, a server that is new is asked again for up to 10 s.
+ * The completions of the language server at the cursor. A server that is still loading the project returns none, so a
+ * new server is asked again for up to 10 s while its list is empty.
  */
 export const complete = async (
   service: LanguageServerNeeds,
@@ -73,6 +73,6 @@ const itemsOf = ({ result, error }: Wire): Wire[] => {
   const why = text(record(error).message) ?? 'no reason given';
   throw new ServiceError(
     'unavailable',
-    `The language server could not complete this: ${why}. See that the position lies in the file, then try again.`,
+    `The language server returned an error: ${why}. Check that the position is in the file, then try again.`,
   );
 };

@@ -8,16 +8,16 @@ import type { LanguageServerNeeds, LanguageServers } from './running.ts';
 import type { LanguageServer } from './server.ts';
 import { serverFor, subscribe } from './servers.ts';
 
-/** The daemon's own conversation with a shared server, for one call of the API. */
+/** A client of a shared server for one API call. */
 export interface Conversation {
-  /** The whole answer: with a result, or the server's own error. Throws 503 `unavailable` and 504 `tool_timeout`. */
+  /** Sends a request and returns the response, a result or an error. Throws 503 `unavailable` and 504 `tool_timeout`. */
   ask(message: Wire): Promise<Wire>;
   tell(message: Wire): void;
 }
 
 const MOST_UNREAD = 8 * 1_048_576;
 
-/** Takes a seat for as long as `work` lasts; what it opened is closed with it. */
+/** Connects to a shared server for the duration of `work`; files that it opened are closed afterwards. */
 export const withConversation = async <T>(
   languageServers: LanguageServers,
   server: LanguageServer,
@@ -59,16 +59,16 @@ export const withConversation = async <T>(
 const answerTimedOut = (ms: number): ServiceError =>
   new ServiceError(
     'tool_timeout',
-    `The language server did not answer within ${ms / 1000} s. It may still be reading the project: try again.`,
+    `The language server did not respond within ${ms / 1000} s. It may still be loading the project: try again.`,
   );
 
 const serverStalled = (): ServiceError =>
   new ServiceError(
     'unavailable',
-    'The language server has not read what it was sent before. Wait a while, or close the editors that use it: it ends then.',
+    'The language server does not read its input. Wait, or close the editors that use it to end it.',
   );
 
-/** One message to the shared server, plain or as `message`: a request's answer, or undefined for a notification. */
+/** Sends one message, plain or as `message`, to the shared server. Returns the response; undefined for a notification. */
 export const passMessage = async (
   service: LanguageServerNeeds,
   language: Language,
@@ -77,9 +77,9 @@ export const passMessage = async (
   const [message, at] = wrapped === undefined ? [record(plain), ''] : [wrapped, '/message'];
   const scope = { case_id, project_id };
   const { id, method } = message;
-  if (typeof method !== 'string') throw notAMessage(`${at}/method`, 'is required: a text');
+  if (typeof method !== 'string') throw notAMessage(`${at}/method`, 'is required and must be a string');
   if (id !== undefined && typeof id !== 'string' && typeof id !== 'number')
-    throw notAMessage(`${at}/id`, 'is a text or a number');
+    throw notAMessage(`${at}/id`, 'must be a string or a number');
   const server = await serverFor(service, language, await treeIn(service, scope));
   return withConversation(service.languageServers, server, async ({ ask, tell }) => {
     const sent = { jsonrpc: '2.0', ...message };

@@ -6,13 +6,13 @@ import type { WithGit } from '../../tools/git/run/git.ts';
 import { requireWorktree, treeOf } from '../editor/open-worktree.ts';
 import { treeOfProject } from '../editor/project-files.ts';
 
-/** Whose files are meant: exactly one of both. */
+/** The files of a Work item or of a project; exactly one is set. */
 export interface FilesScope {
   case_id?: string | undefined;
   project_id?: string | undefined;
 }
 
-/** The files of a Work item's worktree, or of a project's own checkout. 404 where there is none, 400 without a name. */
+/** The file tree of a Work item's worktree or a project's checkout. 404 if there is none, 400 unless exactly one is set. */
 export const treeIn = async (
   service: WithConfig & WithGit & WithStore,
   scope: FilesScope,
@@ -21,7 +21,7 @@ export const treeIn = async (
   if ((case_id === undefined) === (project_id === undefined))
     throw new ServiceError(
       'bad_request',
-      'Name whose files are meant: case_id for the worktree of a Work item, or project_id for a project.',
+      'Set exactly one: case_id for the worktree of a Work item, or project_id for a project.',
     );
   if (case_id !== undefined)
     return treeOf(service.store, await requireWorktree(service.store, case_id));

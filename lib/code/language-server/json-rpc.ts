@@ -1,22 +1,22 @@
-/** What a JSON-RPC message says of itself, found without parsing what it carries. */
+/** The id and method of a JSON-RPC message, read without parsing its params or result. */
 export interface Envelope {
-  /** Where the bytes of its id are; undefined for a notification. */
+  /** The byte range of the id; undefined for a notification. */
   id: { from: number; to: number } | undefined;
-  /** Undefined for an answer. */
+  /** Undefined for a response. */
   method: string | undefined;
 }
 
 const [QUOTE, BACKSLASH, COMMA, COLON, NULL] = [0x22, 0x5c, 0x2c, 0x3a, 0x6e];
 const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** It is no JSON object, or one whose keys hide behind escapes. */
+/** The message is not a JSON object, or has escaped keys. */
 export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError';
 }
 
 /**
- * Looks at the keys of the outermost object only, and no further than it must: params and results are passed over as bytes.
- * Throws EnvelopeError where they do not form an object; whether all of it is JSON is for its receiver to say.
+ * Reads the keys of the outermost object only, and stops as early as possible; values are skipped as bytes. Throws
+ * EnvelopeError if the message is not an object; the receiver validates the rest.
  */
 export const readEnvelope = (message: Buffer): Envelope => {
   const found: Envelope = { id: undefined, method: undefined };
@@ -36,17 +36,17 @@ export const readEnvelope = (message: Buffer): Envelope => {
 
 interface Entry {
   key: string;
-  /** Where the bytes of its value are. */
+  /** The byte range of the value. */
   from: number;
   to: number;
-  /** Where the next key, or the end of the object, is. */
+  /** The offset of the next key, or of the end of the object. */
   next: number;
 }
 
 const entryAt = (message: Buffer, at: number): Entry => {
   const end = endOfString(message, at);
   const key = message.toString('latin1', at + 1, end - 1);
-  if (key.includes('\\')) throw new EnvelopeError('a key of the message is written with escapes');
+  if (key.includes('\\')) throw new EnvelopeError('a key of the message contains escapes');
   const from = expect(message, skipBlank(message, end), COLON);
   const to = endOfValue(message, from);
   const after = skipBlank(message, to);
@@ -61,7 +61,7 @@ const OF_ANSWERS = new Set(['result', 'error']);
 export const messageId = (message: Buffer, { id }: Envelope): string =>
   id === undefined ? 'null' : message.toString('utf8', id.from, id.to);
 
-/** The same message with another id. */
+/** Replaces the id of a message. */
 export const withId = (message: Buffer, { id }: Envelope, other: string): Buffer => {
   if (id === undefined) return message;
   return Buffer.concat([message.subarray(0, id.from), Buffer.from(other), message.subarray(id.to)]);
@@ -127,17 +127,17 @@ const LARGEST_MESSAGE = 32 * 1_048_576;
 const LONGEST_HEADER = 4096;
 const END_OF_HEADER = Buffer.from('\r\n\r\n');
 
-/** What a language server wrote is no message of the protocol. */
+/** A language server's output is not a valid message frame. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
 
-/** The header that goes before a message on a server's standard input. */
+/** The header of a message frame. */
 export const headerOf = (message: Buffer): string => `Content-Length: ${message.length}\r\n\r\n`;
 
 /**
- * Takes chunks of a server's standard output and hands on each message as its bytes, whatever the chunks' borders. Keeps
- * at most one message. Throws FrameError, after which the rest of the output has no meaning any more.
+ * Splits the chunks of a server's standard output into messages. Buffers at most one message. Throws FrameError, after
+ * which the rest of the output cannot be interpreted.
  */
 export const createFrameReader = (
   take: (message: Buffer) => void,
@@ -145,7 +145,7 @@ export const createFrameReader = (
 ): ((chunk: Buffer) => void) => {
   let parts: Buffer[] = [];
   let size = 0;
-  // Of the message that is being read; undefined while its header is.
+  // The length of the current message; undefined while its header is being read.
   let length: number | undefined;
 
   const joined = (): Buffer => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts));
@@ -160,7 +160,7 @@ export const createFrameReader = (
       keep(bytes);
       return false;
     }
-    if (end === -1 || end > LONGEST_HEADER) throw new FrameError('a header that does not end');
+    if (end === -1 || end > LONGEST_HEADER) throw new FrameError('a header without an end');
     length = lengthIn(bytes.toString('latin1', 0, end), largest);
     keep(bytes.subarray(end + END_OF_HEADER.length));
     return true;
@@ -185,6 +185,6 @@ const lengthIn = (header: string, largest: number): number => {
   if (found === undefined) throw new FrameError('a header without Content-Length');
   const length = Number(found);
   if (length === 0 || length > largest)
-    throw new FrameError(`a message of ${found} bytes; at most ${largest} are taken`);
+    throw new FrameError(`a message of ${found} bytes; the limit is ${largest}`);
   return length;
 };

@@ -6,37 +6,37 @@ import type { RemoteUrl } from '../../codehost/remote-url.ts';
 import { ServiceError } from '../../errors.ts';
 import type { RemoteSettings } from '../../tools/git/read/remotes.ts';
 
-/** A remote, and the repository that it fetches from and pushes to. */
+/** A remote, with the repositories of its fetch and push URLs. */
 export interface KnownRemote {
   name: string;
-  /** Without credentials, as the next one. */
+  /** Both URLs are without credentials. */
   url: string;
   push_url: string;
   at: RemoteUrl;
   push: RemoteUrl;
 }
 
-interface Given {
+interface RemoteChoice {
   project: string;
-  /** It is what is meant where no project is named. */
+  /** Whether it is the default project. */
   isDefault: boolean;
   settings: CodeHostSettings;
   configured: RemoteSettings;
   known: readonly KnownRemote[];
-  /** Which is to be pushed. */
+  /** The branch to push. */
   branch: string | undefined;
 }
 
 /**
- * Of the remotes that lead to a code host the one that pull requests go to, and the one that is pushed to. In this order:
- * the settings; what was said to gh; a remote called upstream, github or origin; the first.
+ * Chooses, among the remotes on a code host, the one for pull requests and the one to push to. In this order: the
+ * settings; the choice of `gh repo set-default`; a remote named upstream, github or origin; the first.
  */
-export const chooseRemotes = (given: Given): Detection => {
-  const candidates = given.known.flatMap(({ name, url, at }) => repositoryAt(at, name, url));
-  const said = saidBase(given, candidates);
+export const chooseRemotes = (choice: RemoteChoice): Detection => {
+  const candidates = choice.known.flatMap(({ name, url, at }) => repositoryAt(at, name, url));
+  const said = saidBase(choice, candidates);
   const base = said ?? likeliest(candidates);
-  if (base === undefined) throw noRemote(given);
-  const push = pushedTo(given) ?? base;
+  if (base === undefined) throw noRemote(choice);
+  const push = pushedTo(choice) ?? base;
   const several = new Set(candidates.map(identity)).size > 1;
   const { host, owner, name, remote } = base;
   return {
@@ -61,21 +61,21 @@ const identity = ({ host, owner, name }: RemoteRepository): string =>
   `${host}/${owner}/${name}`.toLowerCase();
 
 const saidBase = (
-  given: Given,
+  choice: RemoteChoice,
   candidates: readonly RemoteRepository[],
 ): RemoteRepository | undefined => {
-  const { isDefault, settings } = given;
+  const { isDefault, settings } = choice;
   if (settings.repository !== undefined && isDefault)
     return named(settings.repository, settings.host ?? GITHUB, candidates);
   if (settings.base_remote !== undefined) {
     const found = candidates.find(({ remote }) => remote === settings.base_remote);
-    if (found === undefined && isDefault) throw noRemote(given, settings.base_remote);
+    if (found === undefined && isDefault) throw noRemote(choice, settings.base_remote);
     if (found !== undefined) return found;
   }
-  return resolved(given, candidates);
+  return resolved(choice, candidates);
 };
 
-/** The repository by its name, with the remote that leads to it, if one does. */
+/** The repository with this name, and its remote if there is one. */
 const named = (
   full_name: string,
   on: string,
@@ -85,9 +85,9 @@ const named = (
   return candidates.find((each) => identity(each) === identity(wanted)) ?? wanted;
 };
 
-// gh notes at a remote that it is the one, or which repository is meant by it.
+// `gh` stores at a remote that it is the base, or which repository is.
 const resolved = (
-  { configured }: Given,
+  { configured }: RemoteChoice,
   candidates: readonly RemoteRepository[],
 ): RemoteRepository | undefined => {
   const meant = configured.remotes.map(({ name, resolved: note }) => {
@@ -119,7 +119,7 @@ const pushedTo = ({
   configured,
   known,
   branch = '',
-}: Given): RemoteRepository | undefined => {
+}: RemoteChoice): RemoteRepository | undefined => {
   const targets = known.flatMap(({ name, push_url, push }) => repositoryAt(push, name, push_url));
   const wanted = [
     settings.push_remote,
@@ -132,7 +132,7 @@ const pushedTo = ({
     .find((each) => each !== undefined);
 };
 
-const noRemote = ({ project, known }: Given, wanted?: string): ServiceError => {
+const noRemote = ({ project, known }: RemoteChoice, wanted?: string): ServiceError => {
   const remotes = known.map(({ name, url, at }) => ({
     name,
     url,
@@ -141,9 +141,9 @@ const noRemote = ({ project, known }: Given, wanted?: string): ServiceError => {
   const each = remotes.map(({ name, reason }) => `${name} ${reason}.`).join(' ');
   const what =
     wanted === undefined
-      ? `No remote of the project ${project} leads to a code host.`
-      : `The settings name ${wanted} as the base_remote, and no such remote leads to a code host.`;
-  const there = each === '' ? 'There is no remote at all.' : each;
+      ? `No remote of the project ${project} is on a code host.`
+      : `The setting base_remote names ${wanted}, but there is no such remote on a code host.`;
+  const there = each === '' ? 'There is no remote.' : each;
   return new ServiceError(
     'codehost_no_remote',
     `${what} ${there} Add one (git remote add origin …), or name the repository in workspace.md under codehost.`,

@@ -13,12 +13,12 @@ import { needCodeHost } from '../../guard/trust/require.ts';
 import { detect } from './detect.ts';
 import type { ProjectNeeds } from './project.ts';
 
-/** For what asks the code host about a project's repository. */
+/** The services of operations that call the code host for a project's repository. */
 export type HostedNeeds = ProjectNeeds & WithCodeHost;
 
 /**
- * What can be asked of the repository on the code host that a project's pull requests go to. Asks nobody itself. Throws
- * 422 `codehost_repo_not_detected` where there is none, and `no_repository` where the project has no git repository.
+ * The API of the repository that a project's pull requests go to. Makes no request itself. Throws 422
+ * `codehost_repo_not_detected` if none is detected, and `no_repository` if the project has no git repository.
  */
 export const hostedRepositoryOf = async (
   service: HostedNeeds,
@@ -28,7 +28,7 @@ export const hostedRepositoryOf = async (
   return hostedRepositoryNamed(service.codeHost, base);
 };
 
-/** Which repositories a project has there, for who needs one: 422 `codehost_repo_not_detected` without. */
+/** Like `detect`, but throws 422 `codehost_repo_not_detected` if none is detected. */
 export const detected = (
   service: ProjectNeeds,
   project: string,
@@ -38,19 +38,19 @@ export const detected = (
     throw notDetected(error);
   });
 
-/** The same for one that is known by name. */
+/** The API of a repository by name. */
 export const hostedRepositoryNamed = (
   codeHost: () => CodeHost,
   name: RepositoryName,
 ): HostedRepository => codeHost().repository(name);
 
-// Who asked to detect gets 404; for everybody else it is the state that is wrong.
+// `detect` reports 404; for other operations the missing repository is an invalid state.
 const notDetected = (error: unknown): unknown =>
   hasErrorCode(error, 'codehost_no_remote')
     ? new ServiceError('codehost_repo_not_detected', error.message, { members: error.members })
     : error;
 
-/** The host that is meant where no repository has to be: of the settings, else of the project's, else GitHub's own. */
+/** The host for calls that need no repository: of the settings, else of the project's repository, else github.com. */
 export const hostOf = async (service: ProjectNeeds, project = 'default'): Promise<string> => {
   needCodeHost(service.store);
   const { host } = settingsOf(service.store).codehost ?? {};
@@ -63,7 +63,7 @@ export const hostOf = async (service: ProjectNeeds, project = 'default'): Promis
   }
 };
 
-/** How many issues are open, and where. */
+/** The number of open issues of a project's repository. */
 export const countIssues = async (
   service: HostedNeeds,
   project?: string,

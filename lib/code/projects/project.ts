@@ -10,7 +10,7 @@ import { needProject, projectNamed } from '../../guard/trust/require.ts';
 import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 
-/** The repository of a project: the settings' `projects`, where `--repo` names the default. Undefined when it has none. */
+/** The configured repository path of a project: `--repo` for the default one, else `projects` of the settings. */
 export const projectRepository = (
   service: WithConfig & WithStore,
   project: string,
@@ -20,10 +20,10 @@ export const projectRepository = (
   return repositoryIn(settingsOf(store), projectNamed(service, project));
 };
 
-/** The project of a new Work item that names none. */
+/** The default project of a new Work item. */
 export { theOnlyProject } from '../../guard/trust/require.ts';
 
-/** Why a project has none, and what to do. */
+/** The error for a project without a repository. */
 export const noRepository = (service: WithConfig & WithStore, project: string): ServiceError =>
   new ServiceError('no_repository', whyNoRepository(service, projectNamed(service, project)));
 
@@ -31,10 +31,10 @@ const whyNoRepository = ({ store }: WithStore, project: string): string => {
   const remotes = projectRemotes(store);
   const names = Object.keys({ ...settingsOf(store).projects, ...remotes });
   if (Object.hasOwn(remotes, project))
-    return `The project ${project} has no repository on this machine. Clone ${remotes[project]}, and run dossier in it.`;
+    return `The project ${project} has no repository on this machine. Clone ${remotes[project]} and run \`dossier\` in it.`;
   if (project === 'default' && names.length > 1)
-    return `The Work item names no project, and there are several. Give it one: ${names.join(', ')}.`;
-  return `The project ${project} has no repository. Run dossier in it, or name its path in workspace.md under projects.`;
+    return `The Work item has no project, and there are several. Set one: ${names.join(', ')}.`;
+  return `The project ${project} has no repository. Run \`dossier\` in it, or set its path in workspace.md under projects.`;
 };
 
 export const checkProject = (
@@ -52,17 +52,14 @@ export const checkProject = (
   throw badField(
     '/project',
     'is not in the settings',
-    `There is no project ${project}. Name it under projects in workspace.md first.`,
+    `There is no project ${project}. Add it in workspace.md under projects first.`,
   );
 };
 
-/** What it takes to know a project's repository. */
+/** The services that operations on a project's repository take. */
 export type ProjectNeeds = WithConfig & WithGit & WithStore;
 
-/**
- * The repository of a project. A path in the settings that is not absolute starts at the workspace. 422 `trust_needed` for
- * one that waits for the operator's word.
- */
+/** The repository of a project. A relative path in the settings starts at the workspace. 422 `trust_needed` if untrusted. */
 export const repositoryFor = async (
   service: ProjectNeeds,
   project: string,
@@ -75,17 +72,17 @@ export const repositoryFor = async (
   if (repository?.root === root)
     throw new ServiceError(
       'no_repository',
-      `The repository of the project ${project} is the workspace itself, ${root}. Give the project another one.`,
+      `The repository of the project ${project} is the workspace itself: ${root}. Set another one in workspace.md under projects.`,
     );
   if (repository !== undefined) return repository;
   const path = resolve(root, named);
   throw new ServiceError(
     'no_repository',
-    `${path} is not a git repository. Run git init there, or give the project ${project} another one.`,
+    `${path} is not a git repository. Run git init there, or set another one for the project ${project}.`,
   );
 };
 
-/** The same where there may be none. */
+/** Like `repositoryFor`, but undefined if there is none; does not check trust. */
 export const findProjectRepository = async (
   service: ProjectNeeds,
   project: string,
@@ -95,7 +92,7 @@ export const findProjectRepository = async (
   return findRepository(service.git, resolve(service.store.layout.root, named));
 };
 
-/** The Work item as it is on disk this moment. 404 when there is none. */
+/** Reads a Work item from disk. 404 if there is none. */
 export const getItem = async (store: Store, caseId: string): Promise<Case> => {
   return orNotFound(await readCase(store, caseId), 'Work item', caseId);
 };

@@ -3,22 +3,22 @@ import { type Checkout, type GitAt, repositoryOf } from '../../tools/git/run/git
 /** Where the work of removed worktrees is kept. */
 export const RECOVERED = 'refs/dossier/recovered/';
 
-/** Something that was kept before it was changed, under a ref of the repository. */
+/** A state of a worktree or of refs, kept under a ref of the repository before a change. */
 export interface KeptState {
-  /** A snapshot, what was undone since one, what refs pointed to, or changes that were set aside. */
+  /** A snapshot, changes undone since one, former targets of refs, or changes set aside. */
   kind: 'snapshot' | 'undone' | 'refs' | 'set_aside';
-  /** The end of the ref's name. */
+  /** The last part of the ref's name, without the owner. */
   name: string;
-  /** Of `refs` there are several, below this. */
+  /** For the kind `refs`, the common prefix of several refs. */
   ref: string;
   commit: string;
-  /** The commit that it was made on; null where there was none. */
+  /** The HEAD commit at that time; null without commits. */
   head: string | null;
-  /** When it was kept, or, of `refs`, when the commit was made. */
+  /** The time of the snapshot; for the kind `refs`, the date of the commit. */
   made_at: Date;
 }
 
-/** What is kept under names that begin so. Whoever writes in the repository can make such a ref. */
+/** Lists the kept states whose names have this prefix. Untrusted: programs that can write the repository can add refs. */
 export const listKeptStates = async (git: GitAt, begin: string): Promise<KeptState[]> => {
   const patterns = KEPT_ROOMS.flatMap((room) => [
     `refs/dossier/${room}/${begin}*`,
@@ -41,7 +41,7 @@ const KINDS: Readonly<Record<string, KeptState['kind']>> = {
   'set-aside': 'set_aside',
 };
 
-/** Where refs are, below refs/dossier/. */
+/** The namespaces below `refs/dossier/`. */
 const KEPT_ROOMS = Object.keys(KINDS);
 
 const stateIn = (line: string, begin: string): KeptState | undefined => {
@@ -60,7 +60,7 @@ const stateIn = (line: string, begin: string): KeptState | undefined => {
   };
 };
 
-/** Lets go of a ref, or of all below it; git's own clean-up removes what nothing else holds some day. */
+/** Deletes a ref and all refs below it; `git gc` removes the objects later. */
 export const dropRefs = async ({ at, place }: GitAt, ref: string): Promise<void> => {
   const git = at(repositoryOf(place));
   const args = ['for-each-ref', '--format=delete %(refname)', ref, `${ref}/**`];
@@ -68,15 +68,15 @@ export const dropRefs = async ({ at, place }: GitAt, ref: string): Promise<void>
   await git.run(['update-ref', '--no-deref', '--stdin'], { input });
 };
 
-/** The refs under which a repository keeps something, whose ever it is. Whoever writes in it can make such a ref. */
+/** All refs that keep states or recoveries, of all Work items. Untrusted, like `listKeptStates`. */
 export const keptRefs = async (git: GitAt): Promise<string[]> => {
   const rooms = [RECOVERED, ...KEPT_ROOMS.map((room) => `refs/dossier/${room}/`)];
   const args = ['for-each-ref', '--format=%(refname)', ...rooms];
   const lines = await git.at(repositoryOf(git.place)).lines(args);
-  // Of refs that were put back there are several, below one.
+  // For the kind `refs`, several refs share one prefix.
   return lines.flatMap((line) => /^refs\/dossier\/[^/]+\/[0-9a-f]{8}-[^/]+/.exec(line)?.[0] ?? []);
 };
 
-/** How the names of refs begin that keep something of this checkout: whose it is. */
+/** The prefix of ref names that identifies the Work item. */
 export const refOwner = ({ case_id }: Pick<Checkout, 'case_id'>): string =>
   case_id === undefined ? '' : `${case_id.slice(0, 8)}-`;

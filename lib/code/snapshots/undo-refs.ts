@@ -11,8 +11,8 @@ interface RefValue {
 }
 
 /**
- * Keeps what refs point to, or pointed to, under `refs/dossier/undone/<id>/`, so that git's clean-up leaves it. Answers
- * under which ref each is; what is no object, or gone already, is not among them.
+ * Keeps (former) targets of refs under `refs/dossier/undone/<id>/`, so that `git gc` does not remove them. Returns the
+ * keeping ref for each; values that are not objects, or no longer exist, are skipped.
  */
 export const keepValues = async (
   git: GitAt,
@@ -26,10 +26,7 @@ export const keepValues = async (
   return new Map(wanted.flatMap(({ ref }, at) => (held[at] ? [[ref, kept[at] ?? '']] : [])));
 };
 
-/**
- * Puts refs back. One that is not what the change says any more, because somebody was there meanwhile, is left alone.
- * Answers the names of those that were put back.
- */
+/** Restores refs by compare-and-swap: a ref that changed again is left as it is. Returns the restored names. */
 export const putRefsBack = async (
   git: GitAt<GitWorktree>,
   changes: readonly OwnChange[],
@@ -50,7 +47,7 @@ const lineFor = ({ ref, after, target }: OwnChange): string => {
   return after === null ? `create ${ref} ${target}` : `update ${ref} ${target} ${after}`;
 };
 
-// All in one process; where one of them is refused git does none, and each is tried by itself.
+// One transaction for all; if git rejects it, each ref is updated on its own.
 const updateAll = async (git: GitAt, lines: readonly string[]): Promise<boolean[]> => {
   if (lines.length === 0 || (await update(git, lines))) return lines.map(() => true);
   if (lines.length === 1) return [false];
@@ -72,8 +69,8 @@ const update = async ({ at, place }: GitAt, lines: readonly string[]): Promise<b
   }
 };
 
-// git knows stashes by their place in the list, which a new one shifts: the wrong one would come back at once. Dropped by
-// its log, for what an agent has put there may be no stash.
+// Uses the reflog: `git stash drop` takes a position, which a concurrent stash shifts, and rejects commits that an agent
+// stored there without being stashes. Entries that a concurrent change removed by mistake are added again.
 const dropStash = async (git: GitAt<GitWorktree>, oid: string): Promise<boolean> => {
   const list = (await readRefLog(git.place, STASH)).toReversed();
   const at = list.findIndex(({ to }) => to === oid);
@@ -88,23 +85,23 @@ const dropStash = async (git: GitAt<GitWorktree>, oid: string): Promise<boolean>
   return !left.some(({ to }) => to === oid);
 };
 
-/** A change that one hand made, after whatever others had done to the ref before. */
+/** A change of a ref by the run itself. */
 export interface OwnChange extends RefChange {
-  /** What the ref was before that hand touched it; null: it was not there. */
+  /** The value before the run changed it; null if the ref did not exist. */
   target: string | null;
-  /** Of a branch that was renamed: what git had noted of it, which went with the name. */
+  /** For a renamed branch, its reflog, which git moved to the new name. */
   log?: readonly LogLine[];
 }
 
-/** A change that somebody else made, or nobody knows who. */
+/** A change of a ref by another or an unknown author. */
 export interface OtherChange extends RefChange {
-  /** Whom git noted; null where it noted nobody: of what was deleted, or where a git notes less. */
+  /** The author in the reflog; null without an entry, as for a deleted ref. */
   by: string | null;
-  /** git's own notes still have what it was before. */
+  /** Whether the reflog still has the former value. */
   noted: boolean;
 }
 
-/** Who changed what, as far as git has noted it. Changes nothing, and starts no process. */
+/** Divides ref changes into those of the run and others, by the reflogs. Read-only, and starts no process. */
 export const sortOut = async (
   place: Checkout,
   changes: readonly RefChange[],
@@ -137,7 +134,7 @@ const formerNames = (lines: readonly LogLine[]): string[] =>
     return how === 'renamed' ? [name] : [];
   });
 
-// All stashes have one log; each is a line of it.
+// All stashes share one reflog, with one line for each.
 const logOf = async (place: Checkout, { ref, after }: RefChange): Promise<LogLine[]> => {
   if (!ref.startsWith(`${STASH}@`)) return readRefLog(place, ref);
   const lines = (await readRefLog(place, STASH)).filter(({ to }) => stashOf(to) === ref);
@@ -149,12 +146,12 @@ const newestOf = (
   { after }: RefChange,
   isOwn: (by: string) => boolean,
 ): readonly LogLine[] => {
-  // Else it was written past the log, after that.
+  // Otherwise the ref was changed later without a reflog entry.
   if (!isObject(after) || log.at(-1)?.to !== after) return [];
   return log.slice(log.findLastIndex(({ by }) => !isOwn(by)) + 1);
 };
 
-// A renamed branch brings the log of another along.
+// The reflog of a renamed branch is that of its former name.
 const targetOf = (lines: readonly LogLine[], { before }: RefChange): string | null =>
   lines.some(({ message }) => RENAMED.test(message)) ? before : (lines[0]?.from ?? before);
 

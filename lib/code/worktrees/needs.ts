@@ -9,7 +9,7 @@ import type { WithSandbox } from '../../sandbox/sandbox.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import type { WithRuns } from '../../tools/process/runs.ts';
 
-/** What most of this room's work is given. */
+/** The services that most operations on worktrees take. */
 export type WorktreeNeeds = WithConfig &
   WithLive &
   WithGit &
@@ -21,15 +21,15 @@ export type WorktreeNeeds = WithConfig &
   WithSetups &
   WithStore;
 
-/** For what looks at worktrees, and sets up or removes none. */
+/** The services of operations that only read worktrees. */
 export type GitNeeds = WithGit & WithStore;
 
-/** Whoever has programs in directories: ends those in one that is about to be removed. */
+/** Callbacks that stop programs in a directory before it is removed, such as language servers. */
 export interface WithLeaving {
   readonly leaving: Set<(directory: string) => Promise<void>>;
 }
 
-/** The sessions whose agents run, as far as it concerns whoever is about to touch a worktree. */
+/** The part of the session engine that operations on worktrees use. */
 interface LiveSessions {
   readonly live: ReadonlyMap<string, { readonly run_marker: string }>;
   transcript(kept: StoredSession): Transcript;
@@ -39,20 +39,20 @@ export interface WithLive {
   readonly engine: LiveSessions;
 }
 
-/** The set-up of one worktree, while it goes on. */
+/** A setup in progress. */
 export interface RunningSetup {
-  /** In the environment of each of its processes. */
+  /** Set in the environment of each of its processes. */
   marker: string;
-  /** Settles when it has ended, and what came of it is in the worktree's record. */
+  /** Settles when the setup has ended and its result is in the worktree's record. */
   done: Promise<WorktreeRecord>;
-  /** Ends it; resolves when none of its processes is alive. */
+  /** Stops the setup; resolves when all its processes have ended. */
   stop(): Promise<void>;
 }
 
 export interface Setups {
-  /** By Work item: there is one at a time. */
+  /** By Work item; one at a time. */
   readonly running: Map<string, RunningSetup>;
-  /** Ends all of them. */
+  /** Stops all setups. */
   close(): Promise<void>;
 }
 
@@ -66,7 +66,6 @@ export const createSetups = (): Setups => {
   };
 };
 
-/** The worktrees that are being set up. */
 export interface WithSetups {
   readonly setups: Setups;
 }

@@ -7,8 +7,8 @@ import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 
 /**
- * Throws 422 `trust_needed` while one of these settings waits for the operator's word: no default and no former value
- * stands in for it. `codehost.*` is all below `codehost`.
+ * Throws 422 `trust_needed` while one of these settings is untrusted; no default or former value is used instead.
+ * `codehost.*` means all settings below `codehost`.
  */
 export const requireTrusted = (store: Store, wanted: readonly string[]): void => {
   const waiting = waitingSettings(store).filter(({ key }) => isWanted(wanted, key));
@@ -28,7 +28,7 @@ export const requireTrusted = (store: Store, wanted: readonly string[]): void =>
   );
   throw new ServiceError(
     'trust_needed',
-    `You have not trusted what stands in the settings on this machine: ${named.join(', ')}. Run ${trustCommandFor(store.layout)} to see it and say yes, then try again.`,
+    `These settings are not trusted on this machine: ${named.join(', ')}. Review and trust them with ${trustCommandFor(store.layout)}, then try again.`,
     { members: { waiting: values } },
   );
 };
@@ -38,41 +38,41 @@ const isWanted = (wanted: readonly string[], key: string): boolean =>
 
 const SHUT_IN = ['sandbox', 'sandbox_readable', 'network', 'allow_local'];
 
-/** The same for whatever starts a provider: its entry, what shuts it in, and what it may do unasked. */
+/** Requires the settings that starting a provider uses: its entry, the sandbox and its permissions. */
 export const needProvider = (store: Store, name: string): void => {
   if (name === 'manual') return;
   requireTrusted(store, [`providers.${name}`, 'permissions.*', ...SHUT_IN]);
 };
 
-/** The same for whatever goes by the provider of the settings where none is named. */
+/** Requires the default provider to be trusted if no provider is named. */
 export const needChosen = (store: Store, named: string | undefined): void => {
   if (named === undefined) requireTrusted(store, ['provider']);
 };
 
-/** The same for whoever uses the repository of a project; `--repo` is the operator's word for the default one. */
+/** Requires the repository of a project to be trusted. The operator's `--repo` needs no trust. */
 export const needProject = (service: WithConfig & WithStore, name: string): void => {
   if (name === 'default' && service.config.repo !== undefined) return;
   requireTrusted(service.store, [`projects.${projectNamed(service, name)}`]);
 };
 
-/** The only project, where none is called `default`: it is what a Work item means that names none. */
+/** The name of the only project, if it is not called `default`: Work items without a project belong to it. */
 export const theOnlyProject = ({ store, config }: WithConfig & WithStore): string | undefined => {
   if (config.repo !== undefined) return undefined;
   const known = Object.keys({ ...settingsOf(store).projects, ...projectRemotes(store) });
   return onlyProject(known.length > 0 ? known : waitingProjects(store));
 };
 
-// While nothing else has a name, one that waits for trust is meant: the answer says so.
+// Without trusted projects, an untrusted one is used, so that the error names it.
 const waitingProjects = (store: Store): string[] =>
   waitingSettings(store).flatMap(({ key }) => /^projects\.(.+)$/s.exec(key)?.[1] ?? []);
 
-/** What a project is called in the settings: `default`, where nothing is called so, is the only one. */
+/** The name of a project in the settings: `default` can stand for the only project. */
 export const projectNamed = (service: WithConfig & WithStore, name: string): string =>
   (name === 'default' ? theOnlyProject(service) : undefined) ?? name;
 
-/** The same for a worktree that is made or set up. */
+/** Requires the settings that creating and setting up a worktree uses. */
 export const needWorktree = (store: Store): void =>
   requireTrusted(store, ['worktrees.root', 'worktrees.setup', 'worktrees.copy_files', ...SHUT_IN]);
 
-/** The same for what is asked of the code host, or pushed there. */
+/** Requires the settings of the code host. */
 export const needCodeHost = (store: Store): void => requireTrusted(store, ['codehost.*']);

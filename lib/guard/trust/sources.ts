@@ -19,23 +19,23 @@ import { waitingRegistrations } from '../../../store/webhooks/webhooks.ts';
 import { waitingKeys } from '../../../store/workspace/api-keys.ts';
 import { confirmWorktrees, lookAtWorktrees } from '../../../store/worktrees/claimed-worktrees.ts';
 
-/** Who sends to receivers of events, and looks at them again when it is told that they changed. */
+/** The webhook dispatcher, which rereads its receivers on `changed`. */
 export interface WithReceivers {
   readonly dispatcher: { changed(): void };
 }
 
-/** A kind of things that wait for the operator's word. */
+/** A kind of values that wait for the operator's trust. */
 interface TrustSource {
-  /** What of it waits now. */
+  /** The values that wait now. */
   list(service: WithReceivers & WithStore): Promise<WaitingValue[]>;
-  /** Makes these hold, of those that `list` answered a moment ago; on disk when it resolves. */
+  /** Trusts these values, which `list` has just returned; on disk when it resolves. */
   accept(service: WithReceivers & WithStore, values: readonly WaitingValue[]): Promise<void>;
 }
 
 const settings: TrustSource = {
   list: async ({ store, dispatcher }) => {
     await refreshGlobals(store);
-    // What was found changed here is found so by nobody else.
+    // The refresh consumes the change, so the dispatcher must be notified here.
     dispatcher.changed();
     return waitingSettingValues(store.layout, {
       waiting: waitingSettings(store),
@@ -57,7 +57,7 @@ const webhooks: TrustSource = {
   },
 };
 
-// Whoever follows a Work item's registrations looks at them again.
+// Lets followers of the Work item reread its webhooks.
 export const announceTrustChange = (store: Store, key: string): void => {
   const [, id] = /^cases\/([^/]+)\//.exec(key) ?? [];
   if (id !== undefined) announce(store, id);
@@ -70,16 +70,16 @@ const keys: TrustSource = {
   accept: async ({ store }, values) => trustValues(store, values.map(wordOf)),
 };
 
-// Started, or approved, by what their files say alone.
+// Sessions that are started or approved only in their files.
 const sessionsThat = (isMeant: (kind: WaitingValue['kind']) => boolean): TrustSource => ({
   list: async ({ store }) => unconfirmedSessions(store).filter(({ kind }) => isMeant(kind)),
   accept: async ({ store }, values) => {
-    // What waits of a Work item is another by now.
+    // The pending values of the Work item have changed.
     for (const id of await confirmSessions(store, values)) announce(store, id);
   },
 });
 
-// Where a Work item is worked on, as a record says that this machine did not write.
+// Worktree records that this machine did not write.
 const worktrees: TrustSource = {
   list: async ({ store }) => lookAtWorktrees(store),
   accept: async ({ store }, values) => {
@@ -88,7 +88,7 @@ const worktrees: TrustSource = {
   },
 };
 
-/** Changes by file that wait since a program ran that no sandbox held, as what waits for the operator's word. */
+/** File changes that are held because an unsandboxed program ran. */
 const heldSource = {
   list: async ({ store }: WithStore): Promise<WaitingValue[]> =>
     waitingChanges(store).map(asWaiting),
@@ -111,10 +111,10 @@ const asWaiting = (change: WaitingChange): WaitingValue => ({
   since: change.since,
 });
 
-/** By which it is trusted. */
+/** The key under which a held change is trusted. */
 export const changeKey = ({ file, field }: WaitingChange): string => `${file}#${field}`;
 
-/** What can wait, by its kind. */
+/** The sources of values that wait for trust, by kind. */
 export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {
   setting: settings,
   webhook: webhooks,

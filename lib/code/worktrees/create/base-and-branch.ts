@@ -19,7 +19,7 @@ import { worktreeConfig } from '../config.ts';
 import { findWorktree } from '../read.ts';
 import { fillTemplate, wrongTemplate } from './names.ts';
 
-/** What the Work item's worktree began from, or would begin from now. Creates nothing, and fetches nothing. */
+/** The base of the Work item's worktree, or of a new one. Creates and fetches nothing. */
 export const baseOf = async (
   service: ProjectNeeds,
   caseId: string,
@@ -30,35 +30,37 @@ export const baseOf = async (
   const known = findWorktree(store, caseId);
   if (known !== undefined && wanted === undefined) {
     const { base, base_commit, base_notes = [], repository: _, ...place } = known;
-    const told = await toldOf(describeCommit(git.at(place), base_commit));
-    return { base, base_commit, ...told, notes: base_notes, exists: true };
+    const summary = await commitSummary(describeCommit(git.at(place), base_commit));
+    return { base, base_commit, ...summary, notes: base_notes, exists: true };
   }
   const repository = await repositoryFor(service, item.project);
   const { base_branch } = worktreeConfig(store);
   const chosen = await chooseBase(git.at(repository), wanted ?? base_branch ?? undefined);
-  const [told, left] = await Promise.all([
-    toldOf(describeCommit(git.at(repository), chosen.commit)),
+  const [summary, left] = await Promise.all([
+    commitSummary(describeCommit(git.at(repository), chosen.commit)),
     notIncluded(service, repository),
   ]);
   const { name: base, commit: base_commit, notes } = chosen;
-  return { base, base_commit, ...told, notes: [...notes, ...left], exists: false };
+  return { base, base_commit, ...summary, notes: [...notes, ...left], exists: false };
 };
 
-type Told = Pick<WorktreeBase, 'subject' | 'committed_at'>;
+type CommitSummary = Pick<WorktreeBase, 'subject' | 'committed_at'>;
 
-// One that a later git has removed is still named by its record.
-const toldOf = async (said: ReturnType<typeof describeCommit>): Promise<Told> => {
-  const { subject = '', committed_at = new Date(0) } = (await said) ?? {};
+// The commit may have been removed by `git gc`.
+const commitSummary = async (
+  described: ReturnType<typeof describeCommit>,
+): Promise<CommitSummary> => {
+  const { subject = '', committed_at = new Date(0) } = (await described) ?? {};
   return { subject, committed_at: committed_at.toISOString() };
 };
 
-/** How many files of the project's checkout a new worktree does not have, as a sentence; none where that cannot be read. */
+/** A sentence with the number of uncommitted files in the project's checkout; empty if there are none or git fails. */
 export const notIncluded = async (
   { git, store }: WithGit & WithStore,
   { root: path, bare, git_dir, common_dir }: Repository,
 ): Promise<string[]> => {
   if (bare) return [];
-  // It only goes with the record: a checkout that git cannot read keeps no worktree from being created.
+  // Informational: an unreadable checkout must not prevent the creation of a worktree.
   const now = await status(git.at({ path, git_dir, common_dir })).catch(() => undefined);
   const isOurs = (file: string): boolean => isAtOrBelow(`${path}/${file}`, store.layout.root);
   const files = (now?.files ?? []).filter((file) => !file.repository && !isOurs(file.path));
@@ -67,7 +69,7 @@ export const notIncluded = async (
   return [`${counted(files.length, 'uncommitted file')} ${are} not included.`];
 };
 
-/** The branch that a new worktree of the Work item is on, by the template of the settings or the one given. Makes nothing. */
+/** The branch of a new worktree of the Work item, by the given template or that of the settings. Creates nothing. */
 export const branchNameFor = async (
   service: ProjectNeeds,
   caseId: string,
@@ -86,7 +88,7 @@ export const branchNameFor = async (
   };
 };
 
-/** The name as the template makes it: 400 for one that was given, 422 for that of the settings, if git does not take it. */
+/** The branch name by a template. If it is invalid: 400 for a given template, 422 for that of the settings. */
 export const branchFor = async (
   { store, git }: WithGit & WithStore,
   item: Case,
@@ -97,10 +99,10 @@ export const branchFor = async (
   const branch = fillTemplate(used, item, branch_prefix);
   const wrong = wrongTemplate(used);
   if (wrong === undefined && (await checkBranchName(git, branch))) return branch;
-  const why = wrong ?? `makes ${JSON.stringify(branch)}, which git does not take as a branch`;
+  const why = wrong ?? `makes ${JSON.stringify(branch)}, which is not a valid branch name`;
   if (template === undefined) {
     const which = 'branch_template or branch_prefix, below worktrees in workspace.md';
-    throw invalidState(`Mend ${which}: the template ${why}.`);
+    throw invalidState(`The template ${why}. Change ${which}.`);
   }
   throw badField('/template', why, `The template ${why}.`);
 };

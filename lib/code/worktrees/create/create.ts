@@ -31,21 +31,21 @@ import { newSetup, setUp } from '../setup/setup.ts';
 import { branchFor, notIncluded } from './base-and-branch.ts';
 import { lockReason, nameOf } from './names.ts';
 
-interface Wanted {
-  /** A branch that exists is checked out as it is. Default: the prefix of the settings and the Work item's name. */
+interface NewWorktreeOptions {
+  /** An existing branch is checked out as it is. Default: by `branch_template` of the settings. */
   branch?: string;
-  /** Default: `base_branch` of the settings, else the default branch. `current`: what is checked out. */
+  /** Default: `base_branch` of the settings, else the default branch. `current` is the branch that is checked out. */
   base?: string;
 }
 
 /**
- * Makes the worktree of a Work item, and sets it up; a set-up that fails is told in its record. There is one: 409
- * `already_exists`; no repository: 422 `no_repository`.
+ * Creates the worktree of a Work item and sets it up; a failed setup is noted in its record. Throws 409
+ * `already_exists` if there is one, 422 `no_repository` without a repository.
  */
 export const createWorktree = async (
   service: WorktreeNeeds,
   caseId: string,
-  wanted: Wanted = {},
+  wanted: NewWorktreeOptions = {},
 ): Promise<WorktreeRecord> => {
   const item = await getItem(service.store, caseId);
   needWorktree(service.store);
@@ -60,13 +60,13 @@ export const createWorktree = async (
 };
 
 /**
- * The worktree of a Work item, made, but not set up, when there is none. Throws 409 `worktree_missing` or `worktree_tampered` when it is
- * not as it was made. A session calls it once it holds the session lock: then nobody removes the worktree.
+ * Returns the worktree of a Work item; creates it without setup if there is none. Throws 409 `worktree_missing` or
+ * `worktree_tampered`. A session calls this while it holds the session lock, so that the worktree cannot be removed.
  */
 export const ensureWorktree = async (
   service: ProjectNeeds,
   caseId: string,
-  wanted: Pick<Wanted, 'base'> = {},
+  wanted: Pick<NewWorktreeOptions, 'base'> = {},
 ): Promise<WorktreeRecord> => {
   const item = await getItem(service.store, caseId);
   return inWorktreeTurn(service.store, caseId, async () => {
@@ -78,17 +78,17 @@ export const ensureWorktree = async (
   });
 };
 
-/** True when nothing is left of a worktree that was made: neither its record nor what was at its place. */
+/** Whether neither the record of the worktree nor anything at its path exists any more. */
 export const isWorktreeLost = async (store: Store, caseId: string): Promise<boolean> => {
   if (findWorktree(store, caseId) !== undefined) return false;
   return whatIsAt(worktreePath(store, await getItem(store, caseId))) === 'nothing';
 };
 
-/** Where the Work item's worktree is made, by the settings of now. */
+/** The path of the Work item's worktree by the current settings. */
 export const worktreePath = (store: Store, item: Case): string =>
   join(worktreesHome(store.layout, worktreeConfig(store).root), nameOf(item));
 
-const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<WorktreeRecord> => {
+const make = async (service: ProjectNeeds, item: Case, wanted: NewWorktreeOptions): Promise<WorktreeRecord> => {
   const { store, git } = service;
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);
@@ -107,7 +107,7 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
     notIncluded(service, repository),
   ]);
   const base_notes = worktree.new_branch ? [...base.notes, ...left] : [];
-  // In one that was there somebody may have been at work: nothing is run in it unasked.
+  // An adopted worktree may hold work: run no setup in it unasked.
   const setup = adopted === undefined ? newSetup(store) : undefined;
   const record: WorktreeRecord = {
     case_id: item.id,
@@ -128,7 +128,7 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
   return record;
 };
 
-/** Makes a worktree, whole and on disk. The note of it stays until its record is there, too. */
+/** Adds a worktree and syncs it to disk. The change record stays until the caller has saved the worktree's record. */
 export const addWorktreeDurably = async (
   service: ProjectNeeds,
   case_id: string,
@@ -143,13 +143,13 @@ export const addWorktreeDurably = async (
     await syncWorktree({ store, git, config }, worktree, branch);
     return worktree;
   } catch (error) {
-    // git has taken back what it made. What it met there is not the daemon's.
+    // git removed what it had created. Anything else at the path does not belong to the daemon.
     await endWorktreeChange(store, case_id);
     throw error;
   }
 };
 
-/** The commit that a worktree's work begins at. Its branch may be older, and have left the base earlier. */
+/** The commit that the worktree's own commits start from: the merge base, because its branch may be older than the base. */
 export const startOf = async (git: GitAt<GitWorktree>, base: string): Promise<string> => {
   const head = await headCommit(git);
   if (head === undefined || head === base) return base;
@@ -157,8 +157,8 @@ export const startOf = async (git: GitAt<GitWorktree>, base: string): Promise<st
 };
 
 /**
- * The worktree that was made for this Work item before, where only its record is lost: the daemon died between the two,
- * or `.dossier/` was deleted. Undefined when the place is free; anything else that is there is 409 `already_exists`.
+ * Finds the Work item's worktree when only its record is lost, because the daemon died before writing it or `.dossier/`
+ * was deleted. Undefined if the path is free; throws 409 `already_exists` if something else is there.
  */
 const adopt = async (git: Git, planned: NewWorktree): Promise<AddedWorktree | undefined> => {
   const { path, branch } = planned;
@@ -171,11 +171,11 @@ const adopt = async (git: Git, planned: NewWorktree): Promise<AddedWorktree | un
   }
   throw new ServiceError(
     'already_exists',
-    `${path} is there already and is not the Work item's worktree on ${branch}. Look at what it holds, move it away, then try again.`,
+    `${path} exists and is not the Work item's worktree on ${branch}. Move it away, then try again.`,
   );
 };
 
-// git keeps the reason that a worktree is locked for: this one's names the Work item.
+// The lock reason that git stores names the Work item.
 const isListed = async (
   git: Git,
   { repository, path, branch, reason }: NewWorktree,

@@ -13,13 +13,13 @@ import { takePicture } from '../../snapshots/picture.ts';
 import { findWorktree } from '../read.ts';
 
 export interface WorktreeDiff extends DiffSummary {
-  /** Bytes: the files decide what encoding its lines have. `git apply` takes it. */
+  /** Bytes, because files can have any encoding. Valid input of `git apply`. */
   patch: Buffer;
   changed: ChangedFile[];
   left_out: string[];
 }
 
-/** All that the worktree holds now against its base: committed, staged, unstaged and untracked, but not ignored. */
+/** The diff of the worktree against its base: committed, staged, unstaged and untracked changes, but not ignored files. */
 export const worktreeDiff = async (git: Git, record: WorktreeRecord): Promise<WorktreeDiff> => {
   const { patch, summary, changed, left_out } = await worktreeChanges(
     git.at(record),
@@ -28,35 +28,34 @@ export const worktreeDiff = async (git: Git, record: WorktreeRecord): Promise<Wo
   return { patch, changed, left_out, ...summary };
 };
 
-/** What of the work can be named. */
-interface WorkThere {
+interface WorkDescription {
   head?: string;
-  /** The commit that holds it: undefined while HEAD is where the branch began. */
+  /** HEAD, unless it is the base commit. */
   commit?: string;
   dirty?: boolean;
-  /** Of all that the worktree holds against its base; null for nothing. Undefined where nobody asked for it. */
+  /** SHA-256 of the diff against the base; null if it is empty, undefined if not requested. */
   diff_sha256?: string | null;
-  /** Of all its files, committed or not, but not ignored: the same tree is the same work. Undefined where nobody asked for it. */
+  /** Tree of all files that are not ignored, committed or not; undefined if not requested. */
   tree?: string;
-  /** It holds more than its base. */
+  /** Whether the worktree differs from its base. */
   has_work?: boolean;
 }
 
-/** `uncommitted`: where not all is committed. */
-interface Wanted {
+/** `uncommitted`: hash the diff only if there are uncommitted changes. */
+interface WorkOptions {
   diff: boolean | 'uncommitted';
   tree: boolean;
 }
 
 /**
- * What a worktree holds now, with the hash of its diff and the tree of its files or without.
- * Empty without a worktree. Never throws: it only goes with other records.
+ * Describes the current content of a worktree, optionally with the hash of its diff and the tree of its files. Empty
+ * without a worktree. Never throws, because it only supplements other records.
  */
 export const workOf = async (
   { store, git, log }: WithGit & WithLog & WithStore,
   caseId: string,
-  wanted: Wanted,
-): Promise<WorkThere> => {
+  wanted: WorkOptions,
+): Promise<WorkDescription> => {
   try {
     const record = findWorktree(store, caseId);
     if (record === undefined) return {};
@@ -70,8 +69,8 @@ export const workOf = async (
       ...(await hashesOf(git, record, { ...wanted, dirty })),
     };
   } catch (error) {
-    // What is wrong with a worktree is told by its status; a proof can be attached all the same.
-    log.debug({ err: error, case_id: caseId }, 'what the worktree holds cannot be read');
+    // The status of the worktree reports the error; a proof can be attached in any case.
+    log.debug({ err: error, case_id: caseId }, 'Worktree content could not be read');
     return {};
   }
 };
@@ -79,8 +78,8 @@ export const workOf = async (
 const hashesOf = async (
   git: Git,
   record: WorktreeRecord,
-  { diff, tree, dirty }: Wanted & { dirty: boolean },
-): Promise<Pick<WorkThere, 'diff_sha256' | 'tree'>> => {
+  { diff, tree, dirty }: WorkOptions & { dirty: boolean },
+): Promise<Pick<WorkDescription, 'diff_sha256' | 'tree'>> => {
   const isWanted = diff === 'uncommitted' ? dirty : diff;
   const patch = isWanted ? (await worktreeDiff(git, record)).patch : undefined;
   return {

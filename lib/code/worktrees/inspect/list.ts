@@ -13,8 +13,8 @@ import { recoveryPrefix } from '../recovery/keep-work.ts';
 import { neededRefs } from '../recovery/kept-states.ts';
 
 /**
- * Every worktree, one whose record cannot be read too, and every Work item of which work may be kept, with a worktree or
- * without. Files are looked at and refs are listed, no worktree: it is quick, however many there are.
+ * Lists all worktrees, including unreadable records, and all Work items with recoveries. Reads records and refs but no
+ * worktree, so it is fast for any number of them.
  */
 export const knownWorktrees = async (service: ProjectNeeds): Promise<KnownWorktree[]> => {
   const records = worktreeRecords(service.store);
@@ -36,7 +36,7 @@ const keptItems = async (service: ProjectNeeds, records: FoundRecord[]): Promise
   const refs = await allRefs(service, records);
   const isKept = (id: string) => hasKept(store, id, refs.get(recoveryPrefix(id)) ?? []);
   const items = allItems(store).filter(({ id, dir }) => isKept(id) || hasPatch(store, dir));
-  // Of a Work item that is gone what is kept is of no call: git for-each-ref shows it.
+  // Recoveries of a deleted Work item have no route; `git for-each-ref` lists them.
   return new Set(items.map(({ id }) => id));
 };
 
@@ -50,7 +50,7 @@ const hasPatch = (store: Store, dir: string): boolean => recoveredPatches(store,
 
 type Refs = Map<string, string[]>;
 
-// By how they begin. What is wrong with a repository is told where something of it is asked for.
+// Refs by the prefix of their Work item. Errors of a repository are reported by other calls.
 const allRefs = async (service: ProjectNeeds, records: FoundRecord[]): Promise<Refs> => {
   const { git, store } = service;
   const projects = new Set(['default', ...Object.keys(settingsOf(store).projects ?? {})]);

@@ -10,8 +10,8 @@ import { notedPlace, repairWorktree } from '../../../tools/git/write/worktree.ts
 import { pointGitFile } from '../../turn-repository/dot-git.ts';
 
 /**
- * Has git find the worktrees of a workspace that was moved: where git's own record names a place at which nothing is any
- * more. Whatever else is wrong with a worktree stays, and is told.
+ * Repairs git's records of worktrees after the workspace was moved: only where the recorded path no longer exists.
+ * Other problems of a worktree are left for its status to report.
  */
 export const followMove = async (service: WithGit & WithLog & WithStore): Promise<void> => {
   const { store, git, log } = service;
@@ -19,14 +19,14 @@ export const followMove = async (service: WithGit & WithLog & WithStore): Promis
     if (record === undefined || !isMoved(record, store.layout.dossier)) continue;
     const { case_id, path, git_dir } = record;
     const former = join(notedPlace(record), '..', '..', 'repositories', case_id, 'git');
-    // The turn that a daemon left: its repository came along, and is taken in by the record of the turn.
+    // The repository of an unfinished turn moved along; the record of the turn imports it later.
     for (const dir of [former, turnPlaces(store.layout, case_id).dir])
       pointGitFile(record, dir, git_dir);
     try {
       await repairWorktree(git, record);
-      log.info({ case_id, path }, 'The worktree was moved with the workspace: git knows its place');
+      log.info({ case_id, path }, 'Worktree moved with the workspace; git record repaired');
     } catch (error) {
-      log.error({ err: error, case_id, path }, 'git could not be told where the worktree is now');
+      log.error({ err: error, case_id, path }, 'git record of a moved worktree could not be repaired');
     }
   }
 };

@@ -5,20 +5,20 @@ import {
 } from '../../../tools/git/read/named-in-settings.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 
-/** A file of a patch that has something run later, and when, as sentences without a subject. */
+/** A file of a patch that makes something run later, and when; each entry is a phrase such as "runs in CI …". */
 export interface RunsLater {
   path: string;
   runs: string[];
 }
 
-interface Against {
-  /** In the repository; undefined where that is gone: then more is said than would be. */
+interface DiffBase {
+  /** The repository; without it the result may list more than needed. */
   git: GitAt<GitWorktree> | undefined;
   base_commit: string | null;
 }
 
-/** The files of a patch against the base by which something runs later, outside of any sandbox. */
-export const runsLater = async (patch: string, against: Against): Promise<RunsLater[]> => {
+/** The files of a patch that make something run later, outside any sandbox. */
+export const runsLater = async (patch: string, against: DiffBase): Promise<RunsLater[]> => {
   const settings = await namedBy(against);
   const found: RunsLater[] = [];
   for (const file of filesOf(patch)) {
@@ -32,7 +32,7 @@ export const runsLater = async (patch: string, against: Against): Promise<RunsLa
 
 const NONE: NamedInSettings = { hooks: [], includes: [], programs: [] };
 
-const namedBy = async ({ git }: Against): Promise<NamedInSettings> =>
+const namedBy = async ({ git }: DiffBase): Promise<NamedInSettings> =>
   git === undefined ? NONE : namedInSettings(git).catch(() => NONE);
 
 const bySettings = (path: string, { hooks, includes, programs }: NamedInSettings): string[] => [
@@ -47,8 +47,8 @@ const bySettings = (path: string, { hooks, includes, programs }: NamedInSettings
 
 const named = (word: string): string => word.replace(/^!?(?:\.\/)*/, '');
 
-// Of one kind of file alone it matters what stands in it besides what the patch shows.
-const contentsOf = async (file: FilePatch, against: Against): Promise<Contents | undefined> => {
+// Only package.json needs its whole content; for other files the patch is enough.
+const contentsOf = async (file: FilePatch, against: DiffBase): Promise<Contents | undefined> => {
   if (!/(?:^|\/)package\.json$/i.test(file.path)) return undefined;
   const before = file.kind === 'new' ? '' : await baseText(file.from ?? file.path, against);
   return { before, after: before === undefined ? undefined : patched(before, file) };
@@ -56,7 +56,7 @@ const contentsOf = async (file: FilePatch, against: Against): Promise<Contents |
 
 const baseText = async (
   path: string,
-  { git, base_commit }: Against,
+  { git, base_commit }: DiffBase,
 ): Promise<string | undefined> =>
   base_commit === null
     ? undefined
@@ -64,7 +64,7 @@ const baseText = async (
         ?.find(['cat-file', 'blob', `${base_commit}:${path}`], { ok: [0, 128] })
         .catch(() => undefined);
 
-/** Of a changed file, its contents where they are known. */
+/** The contents of a changed file, as far as they are known. */
 interface Contents {
   before: string | undefined;
   after: string | undefined;
@@ -72,14 +72,14 @@ interface Contents {
 
 type Changed = Pick<FilePatch, 'path' | 'kind' | 'text'>;
 
-/** When programs run that a changed file names, as sentences without a subject; none for a file of no such name, or a deleted one. */
+/** When programs named in a changed file run, as phrases; empty for a deleted file and for files that name none. */
 export const runTriggers = (file: Changed, contents?: Contents): string[] => {
   if (file.kind === 'deleted') return [];
   const named = TABLE.filter(([name]) => nameLike(name).test(file.path)).map(([, when]) => when);
   return [...new Set([...named, ...gitRuns(file), ...packageRuns(file, contents)])];
 };
 
-// Below any directory, in any case, as some disks have it. A directory counts with all in it, and as a link.
+// Matches in any directory and in any letter case, because some disks ignore case.
 const nameLike = (name: string): RegExp => {
   const known = patterns.get(name) ?? new RegExp(`(?:^|/)(?:${name})$`, 'i');
   patterns.set(name, known);
@@ -94,7 +94,7 @@ const CI = 'runs in CI when you push';
 const AGENT = 'runs when you start an agent here';
 const CONTAINER = 'runs when you build or start the containers';
 
-/** Names of files, as expressions, and when what is in them runs. */
+/** Patterns of file names, and when their content runs. */
 const TABLE: readonly (readonly [name: string, when: string])[] = [
   ['\\.envrc', 'runs when you enter the directory with direnv'],
   ['\\.?mise(?:\\.[^/]+)?\\.toml|\\.tool-versions', 'runs when you enter the directory with mise'],
@@ -166,7 +166,7 @@ const DRIVER = /\s(?:filter|diff|merge)=\S/;
 const packageRuns = (file: Changed, contents: Contents | undefined): string[] => {
   if (!/(?:^|\/)package\.json$/i.test(file.path)) return [];
   const [before, after] = [scriptsIn(contents?.before), scriptsIn(contents?.after)];
-  // Nobody can tell what it says now.
+  // Unreadable: assume that it has an install script.
   if (after === undefined) return [INSTALL];
   const changed = Object.keys(after).filter((name) => after[name] !== before?.[name]);
   const [install, others] = [changed.filter(isRunByInstall), changed.filter(isRunByName)];

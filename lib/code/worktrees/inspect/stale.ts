@@ -21,24 +21,24 @@ import { stateOf } from './status.ts';
 
 interface StaleList {
   stale: StaleWorktree[];
-  /** The Work items whose worktree's record cannot be read. */
+  /** Work items with an unreadable worktree record. */
   unreadable: Cleanup['skipped'];
 }
 
-interface Wanted {
-  /** Of which Work items, where not of all. */
+interface StaleFilter {
+  /** Default: all Work items. */
   isWanted?: (caseId: string) => boolean;
-  /** Those of closed Work items too, however lately used. */
+  /** Include worktrees of closed Work items, even if used recently. */
   closed?: boolean;
 }
 
 /**
- * The worktrees that nobody has used for longer than `ttl_hours`, longest first, and whether each could be removed: the
- * one list that is shown, tried out (a dry run) and cleaned up by. A session that has not ended keeps a worktree.
+ * Lists worktrees that were not used for longer than `ttl_hours`, longest idle first, and whether each can be removed.
+ * The listing, the dry run and the cleanup use this one list. A worktree with an unfinished session is not stale.
  */
 export const staleWorktrees = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
-  { isWanted = () => true, closed = false }: Wanted = {},
+  { isWanted = () => true, closed = false }: StaleFilter = {},
 ): Promise<StaleList> => {
   const list: StaleList = { stale: [], unreadable: [] };
   for (const { case_id, record, problem = '' } of worktreeRecords(service.store)) {
@@ -53,7 +53,7 @@ export const staleWorktrees = async (
 
 const HOUR_MS = 3_600_000;
 
-// One that is removed meanwhile looks as if somebody had tampered with it: what is so is known once that is done.
+// A worktree that is being removed looks tampered: check such a result again under the lock of the worktree.
 const ifStale = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
@@ -93,10 +93,7 @@ const lookAt = async (
   ];
 };
 
-/**
- * Whether nobody is at work in a worktree, and nobody has been for longer than `ttl_hours`, or, with `closed`, its Work item is
- * closed.
- */
+/** Whether a worktree is unused and was idle for longer than `ttl_hours`, or, with `closed`, its Work item is closed. */
 const isStale = (
   service: WithSetups & WithStore,
   record: WorktreeRecord,
@@ -144,18 +141,17 @@ const removability = async (
   }
 };
 
-const ATTACHED = 'It is a directory of yours: only DELETE /api/cases/…/worktree lets go of it.';
+const ATTACHED = 'It is your directory. Detach it with DELETE /api/cases/…/worktree.';
 
-/** Why a worktree stays, for the operator and for programs. */
+/** The code and the reason why a worktree was not removed. */
 const refusalFrom = (error: unknown): { code: string; reason: string } => ({
   code: error instanceof Error && 'code' in error ? String(error.code) : 'internal',
   reason: messageOf(error),
 });
 
 /**
- * Removes the stale worktrees, with `closed` also those of closed Work items, in which nothing would be lost; their
- * branches stay. The list is that of `staleWorktrees`, for a dry run too; each is looked at once more at the moment of
- * its removal. Never with force, never by a timer.
+ * Removes the stale worktrees whose removal loses no work; with `closed` also those of closed Work items. Branches stay.
+ * Uses the list of `staleWorktrees`, and checks each again before its removal. Never forces and never runs on a timer.
  */
 export const cleanUp = async (
   service: WorktreeNeeds,
@@ -179,7 +175,7 @@ export const cleanUp = async (
   return result;
 };
 
-const NOT_STALE = { code: 'not_stale', reason: 'It has no worktree that is stale.' };
+const NOT_STALE = { code: 'not_stale', reason: 'The Work item has no stale worktree.' };
 
 type Refusal = { code: string; reason: string };
 
@@ -193,7 +189,7 @@ const remove = async (
 ): Promise<Refusal | undefined> => {
   if (!worktree.removable) return refusalOf(worktree);
   try {
-    // One that was made, attached or used at this moment is another.
+    // Skip a worktree that was replaced or used since it was listed.
     const isMeant = (record: WorktreeRecord) =>
       record.created_at === worktree.created_at && isStale(service, record, closed);
     await removeWorktree(service, worktree.case_id, { force: false, isMeant });

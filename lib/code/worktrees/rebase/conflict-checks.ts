@@ -6,7 +6,7 @@ import { nulls, onDisk } from '../../../tools/git/run/index-file.ts';
 import type { WorktreeSnapshot } from '../../snapshots/snapshot.ts';
 import type { Unmerged } from './unmerged.ts';
 
-/** Lines of a file that still begin a conflict, end one, or divide it. */
+/** Lines of a file that are conflict markers. */
 interface Leftover {
   path: string;
   /** From 1. */
@@ -14,8 +14,8 @@ interface Leftover {
 }
 
 /**
- * The conflict markers that are left in files. A line that one of the sides has as well, as of a text about conflicts or
- * under a heading, is none. Changes nothing.
+ * Finds conflict markers that are left in files. A line that one of the two sides contains as well does not count, such
+ * as an underlined heading. Read-only.
  */
 export const leftoverMarkers = async (
   git: GitAt<GitWorktree>,
@@ -70,7 +70,7 @@ const marksIn = (content: string, size: number): Mark[] => {
     .filter(({ text }) => isMark.test(text));
 };
 
-// As often as the two sides have it together, a line may be there for its own sake.
+// A line may occur as often as in both sides together; further occurrences are markers.
 const withoutKnown = async (
   git: GitAt<GitWorktree>,
   { file: { base, branch }, marks }: { file: Unmerged; marks: readonly Mark[] },
@@ -92,7 +92,7 @@ const withoutKnown = async (
     .map(({ line }) => line);
 };
 
-/** Those of these files that are as they were in a snapshot: content, mode, link, or not there at all. */
+/** The files that have not changed since a snapshot: content, mode, link target, or absence. */
 export const asTheyWere = async (
   git: GitAt<GitWorktree>,
   { commit }: Pick<WorktreeSnapshot, 'commit'>,

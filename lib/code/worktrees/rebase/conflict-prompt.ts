@@ -10,7 +10,7 @@ import { conflictDiff, type Unmerged, unmergedFiles } from './unmerged.ts';
 
 const MOST_CHARACTERS = 65_536;
 
-/** What an agent is told of the conflicts in the worktree: where git stopped, the files, and git's own diff of them. */
+/** The part of an agent's prompt about the conflicts: where git stopped, the files, and git's diff of them. */
 export const conflictWords = async (
   service: WithGit & WithStore,
   worktree: WorktreeRecord,
@@ -43,8 +43,9 @@ export const toFile = ({ path, kind }: Unmerged): ConflictFile => ({
 });
 
 const RULES = [
-  'Resolve these files, and no others, so that both intentions hold and no conflict marker is left; a file that is to go',
-  'is deleted. Of a file without markers (binary, deleted on one side, renamed, a mode, a link) git left one side: change,',
-  'replace or delete it; where it is right as it is, say so and name it, for the operator has to confirm that. Stage nothing and commit nothing (no git add, no git commit, no git rebase --continue or --abort): the',
-  'operator looks at the files, stages them and goes on.',
+  'Resolve only these files, so that the intent of both sides is kept and no conflict marker is left. Delete a file that',
+  'should not exist. For a file without markers (binary, deleted on one side, renamed, mode, link) git left one side:',
+  'change, replace or delete it; if it is correct as it is, say so and name it, because the operator has to confirm it.',
+  'Stage and commit nothing (no git add, no git commit, no git rebase --continue or --abort): the operator reviews the',
+  'files, stages them and continues the rebase.',
 ].join('\n');

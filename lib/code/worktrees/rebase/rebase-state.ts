@@ -12,7 +12,7 @@ import { putIndex } from '../../snapshots/restore.ts';
 import { indexDiffers, readWorktreeSnapshot } from '../../snapshots/snapshot.ts';
 import { findWorktree } from '../read.ts';
 
-/** The rebase that the daemon began in the Work item's worktree, and that has not ended. It throws `unreadable_record`. */
+/** The unfinished rebase that the daemon began in the Work item's worktree. Throws `unreadable_record`. */
 export const rebaseUnderWay = (store: Store, caseId: string): StoredConflict | undefined => {
   const open = openConflict(store, caseId);
   if (open === undefined) return undefined;
@@ -20,11 +20,11 @@ export const rebaseUnderWay = (store: Store, caseId: string): StoredConflict | u
   return worktree !== undefined && isOf(open, worktree) ? open : undefined;
 };
 
-/** Whether it was begun in this worktree, and not in one that was there before. */
+/** Whether the rebase belongs to this worktree, and not to an earlier one of the Work item. */
 export const isOf = ({ matter }: StoredConflict, { created_at }: WorktreeRecord): boolean =>
   matter.worktree_created_at === created_at;
 
-/** Whether what git is in the middle of is that rebase, and not another that somebody began since. */
+/** Whether the rebase that git has in progress is the recorded one. */
 export const isThisRebase = (
   { branch, onto, orig_head }: RebaseState,
   { matter }: StoredConflict,
@@ -33,46 +33,43 @@ export const isThisRebase = (
   onto === matter.onto_commit &&
   orig_head === matter.orig_head;
 
-/**
- * Whether a session of this type may start now: while a rebase waits for the operator only one that is about its
- * conflicts, and such a one only then.
- */
+/** Whether a session of this type may start: conflict sessions during a rebase, all others only without one. */
 export const maySessionStart = (store: Store, caseId: string, type: string): boolean =>
   (type === CONFLICT) === (rebaseUnderWay(store, caseId) !== undefined);
 
 /** The type of a session that resolves conflicts. */
 export const CONFLICT = 'conflict';
 
-/** Throws 409 `rebase_in_progress`, or 422 for a session about conflicts where there are none. */
+/** Throws 409 `rebase_in_progress`, or 422 for a conflict session without a rebase. */
 export const refuseSession = (store: Store, caseId: string, type: string): void => {
   if (maySessionStart(store, caseId, type)) return;
   if (type === CONFLICT) throw noRebase();
   throw new ServiceError(
     'rebase_in_progress',
-    `A rebase waits for you in the worktree. End it with POST /api/cases/${caseId}/conflicts/apply or …/abort, or have an agent look at it with …/resolve-with-agent.`,
+    `A rebase in the worktree has conflicts. Finish it with POST /api/cases/${caseId}/conflicts/apply or …/abort, or start an agent with …/resolve-with-agent.`,
   );
 };
 
 export const noRebase = (): ServiceError =>
   invalidState(
-    'No rebase of the daemon is under way in the worktree. Start one with POST /api/cases/…/pr/rebase.',
+    'No rebase of the daemon is in progress in the worktree. Start one with POST /api/cases/…/pr/rebase.',
   );
 
 export const foreignRebase = (): ServiceError =>
   new ServiceError(
     'rebase_in_progress',
-    'A rebase that the daemon did not start is under way in the worktree, and is left alone. End it there with git rebase --continue or git rebase --abort, then try again.',
+    'A rebase that the daemon did not start is in progress in the worktree. Finish it there with git rebase --continue or git rebase --abort, then try again.',
   );
 
-/** What a session about conflicts did beyond its task: it was put right (`undone`), or cannot be (`broken`), as a sentence. */
+/** What a conflict session did against its instructions, as a sentence: undone, or not reversible (`broken`). */
 interface ConflictSessionCheck {
   undone?: string;
   broken?: string;
 }
 
 /**
- * Puts back what an agent staged: the files in conflict stay as it left them, and are in conflict again. An agent that
- * committed, or ended the rebase, cannot be undone but by an abort.
+ * Restores the index if an agent staged files: the files keep their content and are in conflict again. A commit or an
+ * ended rebase can only be undone by an abort.
  */
 export const unstage = async (
   service: WithGit & WithStore,
@@ -96,9 +93,9 @@ export const unstage = async (
 };
 
 const UNDONE =
-  'The agent staged files. That was undone: they are as it left them, and in conflict until you apply.';
+  'The agent staged files. They were unstaged: their content is kept, and they are in conflict until you apply.';
 const BROKEN =
-  'The agent went on with the rebase by itself, or ended it. Look at the worktree; …/conflicts/abort brings back the exact state before the rebase.';
+  'The agent continued or ended the rebase itself. Check the worktree; …/conflicts/abort restores the exact state before the rebase.';
 
 const isStill = async (
   git: Git,

@@ -12,12 +12,12 @@ import { refOwner } from '../../snapshots/kept-refs.ts';
 import { saveRecoveredWork } from '../../snapshots/recovered.ts';
 import { dropSnapshot, snapshot, type WorktreeSnapshot } from '../../snapshots/snapshot.ts';
 
-/** How the refs of a Work item's recoveries begin. */
+/** The prefix of the ref names of a Work item's recoveries. */
 export const recoveryPrefix = (case_id: string): string => refOwner({ case_id });
 
 /**
- * Keeps all of a worktree under a ref: a commit on top of its HEAD, which holds the files as they are (`files/`,
- * untracked ones too), the index, and what it takes to have the worktree again. Ignored files are not in it.
+ * Saves a worktree under a ref: a commit on top of its HEAD with its files (`files/`, untracked ones included), the index
+ * and the data for a restore. Ignored files are not included.
  */
 export const keepWorktreeState = async (
   service: WithGit & WithLog & WithStore,
@@ -30,7 +30,7 @@ export const keepWorktreeState = async (
   return ref;
 };
 
-/** Keeps the commits of a worktree whose directory is gone. */
+/** Saves the commits of a worktree whose directory is missing. */
 export const keepCommits = (
   service: WithGit & WithLog & WithStore,
   record: WorktreeRecord,
@@ -55,13 +55,13 @@ const keepNoted = async (
   const name = `${recoveryPrefix(case_id)}${timeName(now)}`;
   const kept = { name, head, note, ...(state !== undefined && { state }) };
   const ref = await saveRecoveredWork(git, record, kept);
-  log.info({ case_id, repository, ref }, 'the work of a removed worktree is kept');
+  log.info({ case_id, repository, ref }, 'Work of a removed worktree saved');
   return ref;
 };
 
 const pictureOf = ({ ref: _ref, commit: _commit, ...picture }: WorktreeSnapshot) => picture;
 
-/** Writes what the worktree holds against its base beside the Work item's records, as a patch that explains itself. */
+/** Writes the diff of the worktree against its base as a patch beside the Work item's records, with an explanation. */
 export const keepPatch = async (
   service: WithGit & WithStore,
   record: WorktreeRecord,
@@ -76,26 +76,26 @@ export const keepPatch = async (
   if (await keepRecovered(store, dir, { name, head, write })) return;
   throw new ServiceError(
     'file_busy',
-    `${dir}/recovered/${name} is there already. Nothing was removed: try again.`,
+    `${dir}/recovered/${name} already exists. Nothing was removed: try again.`,
   );
 };
 
-/** What a recovery is called: the time at which its worktree was removed. */
+/** The id of a recovery: the time at which its worktree was removed. */
 export const recoveryId = (caseId: string, name: string): string =>
   name.slice(name.lastIndexOf('/') + 1 + recoveryPrefix(caseId).length);
 
-// git apply passes over all that comes before the first `diff`.
+// `git apply` skips everything before the first `diff` line.
 const explained = (
   { case_id, branch, base_commit, repository }: WorktreeRecord,
   ref: string,
 ): string =>
-  `What the worktree held when it was removed with force, ${recoveryId(case_id, ref)}.
+  `Content of the worktree that was removed with force, ${recoveryId(case_id, ref)}.
 Branch: ${branch}
 Base: ${base_commit}
-All of it, commits included, is under ${ref}
+Everything, commits included, is saved as ${ref}
 in ${repository}: the commits are ${ref}^, and
   git diff ${base_commit} ${ref}:files
-shows this patch once more. On the base commit, git apply takes this file as it is.
-POST /api/worktrees/${case_id}/recoveries/${recoveryId(case_id, ref)}/restore makes the worktree again.
+prints this patch again. To apply it on the base commit, pass this file to git apply.
+POST /api/worktrees/${case_id}/recoveries/${recoveryId(case_id, ref)}/restore creates the worktree again.
 
 `;

@@ -23,8 +23,8 @@ interface FoundState {
 }
 
 /**
- * What was kept of a Work item's worktree while it was there: before a rebase, by an abort, by the end of a Plan turn. Not
- * what a rebase or a Plan turn that goes on still needs.
+ * The states kept of a Work item's worktree: before a rebase, by an abort, at the end of a Plan turn. Excludes states
+ * that a rebase or Plan turn in progress still needs.
  */
 export const keptStates = async (
   { git, store }: WithGit & WithStore,
@@ -38,7 +38,7 @@ export const keptStates = async (
     .map((state) => ({ recovery: recoveryOf(id, state), state, place }));
 };
 
-/** What a rebase or a Plan turn that goes on will go back to. */
+/** The refs that a rebase or Plan turn in progress still needs. */
 export const neededRefs = (store: Store, caseId: string): Set<string | undefined> => {
   const open = openConflict(store, caseId)?.matter;
   const turn = readBaseline(store.layout, caseId);
@@ -65,7 +65,7 @@ const recoveryOf = (case_id: string, state: KeptState): Recovery => {
 
 const byHand = ({ kind, ref, head }: KeptState): string | undefined => {
   if (kind === 'refs')
-    return `What branches, tags or stashes pointed to: git for-each-ref ${ref} shows it, and git branch NAME REF brings one back.`;
+    return `Former targets of branches, tags or stashes: git for-each-ref ${ref} lists them, and git branch NAME REF restores one.`;
   if (kind === 'set_aside')
     return `Changes that did not fit after a rebase. In the worktree: git cherry-pick -n -m 1 ${ref}.`;
   return head === null ? `By hand: git restore --source ${ref}:files.` : undefined;
@@ -73,7 +73,7 @@ const byHand = ({ kind, ref, head }: KeptState): string | undefined => {
 
 let validator: Validator | undefined;
 
-/** What it takes to make a worktree of such a state: the base is the one that a new worktree would have. */
+/** The data to create a worktree from a kept state. Its base is that of a new worktree. */
 export const noteOfState = async (
   service: WithGit & WithStore,
   item: Case,
@@ -82,10 +82,10 @@ export const noteOfState = async (
   const { git } = service;
   const picture = await readPicture(git.at(repository), state.commit).catch(() => undefined);
   validator ??= Compile(Pictured);
-  // Whoever writes in the repository can make such a ref: it is checked as what comes from outside.
+  // Any program with write access to the repository can create such a ref: validate it as external input.
   if (picture === undefined || !validator.Check(picture) || picture.head === null)
     throw invalidState(
-      `${state.ref} is not as the daemon made it. By hand: git restore --source ${state.ref}:files.`,
+      `${state.ref} was not written by the daemon. By hand: git restore --source ${state.ref}:files.`,
     );
   const base = await chooseBase(
     git.at(repository),

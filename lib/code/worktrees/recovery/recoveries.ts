@@ -19,30 +19,30 @@ import { recoveryId, recoveryPrefix } from './keep-work.ts';
 import { keptStates } from './kept-states.ts';
 
 /**
- * What was kept of a Work item's worktrees, oldest first: by forced removals, with the patches beside the records, before
- * rebases, and of all that was undone. Only the operator removes it.
+ * The recoveries of a Work item, oldest first: from forced removals (with their patches), from before rebases, and of
+ * undone changes. Only the operator deletes them.
  */
 export const listRecoveries = async (service: ProjectNeeds, caseId: string): Promise<Recovery[]> =>
-  (await found(service, caseId)).all.map(({ recovery }) => recovery);
+  (await findAll(service, caseId)).all.map(({ recovery }) => recovery);
 
 export interface FoundRecovery {
   recovery: Recovery;
-  /** Of a removed worktree; undefined where there is not what it takes to restore it. */
+  /** For a removed worktree; undefined if it cannot be restored. */
   note?: RecoveryNote | undefined;
-  /** Of one that was changed. */
+  /** For a changed worktree. */
   state?: KeptState;
-  /** Where it is kept. */
+  /** The repository that keeps it. */
   place: Checkout;
   repository: Repository;
 }
 
-/** One of them. 404 when it is not there. */
+/** One recovery. 404 if there is none with this id. */
 export const findRecovery = async (
   service: ProjectNeeds,
   caseId: string,
   id: string,
 ): Promise<FoundRecovery> => {
-  const { all, repository } = await found(service, caseId);
+  const { all, repository } = await findAll(service, caseId);
   const one = orNotFound(
     all.find(({ recovery }) => recovery.id === id),
     'recovery',
@@ -51,7 +51,7 @@ export const findRecovery = async (
   return { ...one, repository };
 };
 
-const found = async (service: ProjectNeeds, caseId: string) => {
+const findAll = async (service: ProjectNeeds, caseId: string) => {
   const item = await getItem(service.store, caseId);
   const repository = await repositoryFor(service, item.project);
   const works = await listRecoveredWork(service.git.at(repository), recoveryPrefix(caseId));
@@ -74,7 +74,7 @@ const found = async (service: ProjectNeeds, caseId: string) => {
   return { all, repository };
 };
 
-// One that is attached may be of another repository than that of the project: there it can be looked at by hand.
+// An attached directory may belong to another repository than the project's: its states can only be restored by hand.
 const changed = async (
   service: WithGit & WithStore,
   item: Case,
@@ -117,7 +117,7 @@ const SUFFIX = '.patch'.length;
 
 let validator: Validator | undefined;
 
-// Whoever writes in the repository can make such a ref: it is checked as what comes from outside.
+// Any program with write access to the repository can create such a ref: validate it as external input.
 const noteOf = ({ note, head }: RecoveredWork, caseId: string): RecoveryNote | undefined => {
   validator ??= Compile(RecoveryNote);
   if (!validator.Check(note)) return undefined;
@@ -133,10 +133,10 @@ const timeOf = (id: string): string => {
 
 const byHand = (work: RecoveredWork | undefined, patch: string | null): string =>
   work === undefined
-    ? `Only the patch is here. Make a worktree, then run git apply in it on ${patch}.`
-    : `It lacks what a restore needs. By hand: git worktree add DIR ${work.ref}^ and git restore --source ${work.ref}:files.`;
+    ? `Only the patch exists. Create a worktree, then run git apply in it on ${patch}.`
+    : `The data for a restore is missing. By hand: git worktree add DIR ${work.ref}^ and git restore --source ${work.ref}:files.`;
 
-/** Lets go of what was kept: the ref, and the patch beside the records. Only the operator asks for it; 404 for none. */
+/** Deletes a recovery: its ref, and its patch beside the records. 404 if there is none with this id. */
 export const forgetRecovery = (service: ProjectNeeds, caseId: string, id: string): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
     const { recovery, place } = await findRecovery(service, caseId, id);

@@ -21,13 +21,13 @@ import { findLoss, isNothing, type Loss, lossOfMissing, refuseLoss } from './los
 
 interface Removal {
   force: boolean;
-  /** Whether the one that is there now is the one to remove. */
+  /** Whether the current worktree is the one to remove. */
   isMeant?: (record: WorktreeRecord) => boolean;
 }
 
 /**
- * Removes the worktree of a Work item; its branch stays, and an attached directory is only let go. Throws what
- * `requireRemovable` throws. With `force`, work is kept first: under a ref, and as a patch beside the records.
+ * Removes the worktree of a Work item; its branch stays, and an attached directory is only detached. Throws what
+ * `requireRemovable` throws. With `force`, work is saved first: under a ref, and as a patch beside the records.
  */
 export const removeWorktree = (
   service: WorktreeNeeds,
@@ -35,16 +35,16 @@ export const removeWorktree = (
   { force, isMeant = () => true }: Removal,
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
-    if (await letGoOfClaim(service.store, caseId)) return;
+    if (await dropForeignRecord(service.store, caseId)) return;
     await finishInterruptedChange(service, caseId);
     const record = getWorktree(service.store, caseId);
     if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
-    await takeAway(service, record, { force, patch: true });
+    await remove(service, record, { force, patch: true });
   });
 
 /**
- * The same before a Work item is deleted, with or without a worktree; with `force` only the ref is kept, for the
- * records go too. Throws 409 while somebody is at work, and when work would be lost.
+ * Removes the worktree, if any, of a Work item that is about to be deleted. With `force` work is saved only under a ref,
+ * because the records are deleted as well. Throws 409 while the worktree is in use and when work would be lost.
  */
 export const removeForDeletedCase = (
   service: WorktreeNeeds,
@@ -53,21 +53,21 @@ export const removeForDeletedCase = (
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
     refuseHeld(service, caseId);
-    if (await letGoOfClaim(service.store, caseId)) return;
+    if (await dropForeignRecord(service.store, caseId)) return;
     await finishInterruptedChange(service, caseId);
     const record = findWorktree(service.store, caseId);
-    if (record !== undefined) await takeAway(service, record, { force, patch: false });
+    if (record !== undefined) await remove(service, record, { force, patch: false });
   });
 
-// Of a record that this machine did not write: nothing of what it names is touched.
-const letGoOfClaim = async (store: Store, caseId: string): Promise<boolean> => {
+// For a record that this machine did not write, only the record is removed.
+const dropForeignRecord = async (store: Store, caseId: string): Promise<boolean> => {
   if (claimedWorktree(store.layout, caseId) === undefined) return false;
   await forgetWorktree(store, caseId);
   lookAtWorktrees(store);
   return true;
 };
 
-const takeAway = async (
+const remove = async (
   service: WorktreeNeeds,
   record: WorktreeRecord,
   { force, patch }: { force: boolean; patch: boolean },
@@ -92,15 +92,15 @@ const takeAway = async (
 };
 
 interface Removable {
-  /** What there is to remove: the directory and git's record of it, only the latter, or only our own record. */
+  /** What can be removed: the directory with git's entry, only the entry, or only the daemon's record. */
   has: 'directory' | 'entry' | 'record';
   loss?: Loss;
 }
 
 /**
- * Throws 409 unless the worktree may be removed: `session_active`, `lock_held` and `worktree_busy` while somebody is at
- * work in it, `worktree_tampered` when it is not the one that the daemon made, `work_would_be_lost` for uncommitted
- * files and unpushed commits unless `force`, and for a repository inside it in any case.
+ * Throws 409 unless the worktree may be removed: `session_active`, `lock_held` and `worktree_busy` while it is in use,
+ * `worktree_tampered` if the daemon did not create it, `work_would_be_lost` for uncommitted files and unpushed commits
+ * unless `force`, and for a repository inside it in any case.
  */
 export const requireRemovable = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
@@ -121,18 +121,18 @@ export const requireRemovable = async (
   return { has: state === 'ok' ? 'directory' : 'entry', loss };
 };
 
-// A run of a former daemon that nobody has ended yet, or one that got away: a directory is not taken from under it.
+// Processes of a former daemon's run, or ones that escaped, may still use the directory.
 const refuseInhabited = async ({ path }: WorktreeRecord): Promise<void> => {
   const found = await processesIn(path);
   if (found.length === 0) return;
   const who = found.map(({ pid, name }) => `${pid} (${name})`).join(', ');
   throw new ServiceError(
     'worktree_busy',
-    `Processes of a session are in the worktree: ${who}. Let them end, or end them, then try again.`,
+    `Processes of a session are in the worktree: ${who}. Wait until they end, or stop them, then try again.`,
   );
 };
 
-// The last proof before anything is deleted: git itself says that this is a linked worktree, locked for this Work item.
+// The last check before the deletion: git lists this path as a linked worktree, locked for this Work item.
 const isLockedByUs = async (
   git: Git,
   { case_id, path, common_dir }: WorktreeRecord,

@@ -20,8 +20,8 @@ import { type FoundRecovery, findRecovery } from './recoveries.ts';
 import { syncAll } from './sync-work.ts';
 
 /**
- * Makes the worktree of a Work item again as it was when it was removed, or at another moment that was kept: commits, index and files, byte for byte. Its
- * branch is taken up where it still stands there; where it does not, a new one is made beside it. What was kept stays kept.
+ * Recreates the worktree of a Work item from a recovery: commits, index and files, byte for byte. Uses its former branch
+ * if that still points to the same commit or is gone, else creates a new one. The recovery is kept.
  */
 export const restoreWorktree = (
   service: ProjectNeeds & WithSetups,
@@ -70,7 +70,7 @@ const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> 
   if (whatIsAt(path) !== 'nothing') {
     throw new ServiceError(
       'already_exists',
-      `${path} is there already. Look at what it holds, move it away, then try again.`,
+      `${path} already exists. Move it away, then try again.`,
     );
   }
   const branch = await branchFor(git, kept);
@@ -88,7 +88,7 @@ const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> 
     git_dir: worktree.git_dir,
     common_dir: worktree.common_dir,
   };
-  // Known from now on: if what follows fails, the worktree is there to be looked at, and what was kept is kept.
+  // The record is saved first: if filling the worktree fails, it can be inspected, and the recovery still exists.
   await keepWorktree(store, record);
   await endWorktreeChange(store, case_id);
   if (note.picture !== null) await fill(git, worktree, { ...note.picture, branch });
@@ -108,11 +108,11 @@ const fill = async (
   if (differing.length === 0) return;
   throw new ServiceError(
     'git_failed',
-    `The worktree is there again, but these files are not as they were: ${differing.slice(0, 10).join(', ')}. What was kept is still kept.`,
+    `The worktree was created, but these files differ from the recovery: ${differing.slice(0, 10).join(', ')}. The recovery still exists.`,
   );
 };
 
-// The branch may have been merged, moved, deleted or checked out elsewhere since: no commit of it is left behind.
+// The branch may have been merged, moved, deleted or checked out elsewhere since; never reset it.
 const branchFor = async (git: Git, { note, head, repository }: Kept): Promise<string> => {
   const former = note.picture?.branch?.replace(/^refs\/heads\//, '') ?? note.branch;
   const taken = new Set((await listWorktrees(git.at(repository))).map(({ branch }) => branch));

@@ -15,7 +15,7 @@ import type { WorktreeNeeds } from '../needs.ts';
 import type { TurnTold } from '../turn/notices.ts';
 import { type OpenTurn, openTurn, viewOf } from '../turn/open.ts';
 
-/** Is told each step when it begins, what it writes, when it has ended, and what it reached: as the session's own are. */
+/** Receives the events of each step: start, output, end and network access, in the format of session events. */
 export type TellStep = (event: RunEvent) => void;
 
 interface Run {
@@ -24,7 +24,7 @@ interface Run {
   signal: AbortSignal;
 }
 
-/** Copies what `copy_files` names from the main checkout of the Work item's project. Throws where that cannot be. */
+/** Copies the files of `copy_files` from the main checkout of the Work item's project. Throws if that fails. */
 export const copyFiles = async (
   service: ProjectNeeds,
   record: WorktreeRecord,
@@ -59,7 +59,7 @@ const linesOf = ({ copied, skipped }: BroughtFiles): string =>
     ...skipped.map(({ path, reason }) => `left ${path}: ${reason}`),
   ].join('\n');
 
-/** Runs the commands of `setup` one by one, until one fails: in the worktree, with what Work mode may do. */
+/** Runs the commands of `setup` in the worktree, with the permissions of Work mode, until one fails. */
 export const runCommands = async (
   service: WorktreeNeeds,
   record: WorktreeRecord,
@@ -104,7 +104,7 @@ const runEach = async (
     const status = failure === undefined ? 'completed' : 'failed';
     commands.push({ command, status, ...ran });
     if (failure === undefined) continue;
-    const which = `Set-up command ${at + 1} of ${setup.length} (${command.split('\n', 1)[0]})`;
+    const which = `Setup command ${at + 1} of ${setup.length} (${command.split('\n', 1)[0]})`;
     return { commands, error: `${which} ${failure}.${lastWords(ran.output)}` };
   }
   return { commands, error: null };

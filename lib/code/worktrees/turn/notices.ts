@@ -2,12 +2,12 @@ import { pathText } from '../../../tools/git/run/path-text.ts';
 import type { KeptRef } from '../../turn-repository/import-commits.ts';
 
 export interface TurnResult {
-  /** Why the turn did not complete, as a sentence. */
+  /** Why the turn counts as blocked, as a sentence. */
   blocked: string | undefined;
 }
 
-/** Is given what a turn's repository came to besides the work on its branch, each as it stands. */
-export type TurnListener = (told: readonly TurnTold[]) => void;
+/** Receives notices about a turn's repository, besides the commits on its branch. */
+export type TurnListener = (notices: readonly TurnTold[]) => void;
 
 export interface TurnTold {
   code: (typeof CODES)[number];
@@ -27,7 +27,7 @@ export const isTurnTold = (code: unknown): boolean => CODES.some((known) => know
 
 const MOST_TOLD = 100;
 
-/** Branches, tags and stashes that were made, moved or deleted in the turn's own repository. */
+/** A notice of branches, tags and stashes that the turn created, moved or deleted in its own repository. */
 export const keptRefsNotices = (kept: readonly KeptRef[]): TurnTold[] => {
   if (kept.length === 0) return [];
   const lines = kept.slice(0, MOST_TOLD).map(asText);
@@ -42,17 +42,17 @@ export const keptRefsNotices = (kept: readonly KeptRef[]): TurnTold[] => {
 };
 
 const KEPT =
-  'The turn changed refs in its own repository. Yours are as they were; what it made is kept, and was not applied:';
+  'The turn changed refs in its own repository. Yours are unchanged; the changes are kept, and were not applied:';
 
 const lineOf = ({ ref, before, after, kept_ref }: KeptRef): string => {
   if (ref === 'refs/replaced-commits')
-    return `commits that it amended, rebased or reset away: the parents of ${kept_ref}`;
-  if (after === null) return `${ref}: deleted there`;
-  const what = before === null ? 'made' : `moved from ${before.slice(0, 12)}`;
+    return `commits that the turn amended, rebased or reset away: the parents of ${kept_ref}`;
+  if (after === null) return `${ref}: deleted`;
+  const what = before === null ? 'created' : `moved from ${before.slice(0, 12)}`;
   return `${ref}: ${what}, ${after.slice(0, 12)}${kept_ref === null ? '' : `, kept as ${kept_ref}`}`;
 };
 
-// One that is not UTF-8 is no other one's name.
+// A name that is not UTF-8 is quoted, so that it cannot equal another name.
 const asText = ({ ref, kept_ref, ...rest }: KeptRef): KeptRef => ({
   ...rest,
   ref: pathText(ref),

@@ -15,15 +15,15 @@ import { closeTurn, closeTurnLocked } from './close.ts';
 import type { TurnListener, TurnTold } from './notices.ts';
 
 /**
- * Takes in what a turn left that could not be taken in at its end. Throws 409 `worktree_busy` where it still cannot be:
- * what was committed there is on no branch of the operator's yet. For the turn that follows.
+ * Imports a finished turn whose import failed before, so that the next turn can start. Throws 409 `worktree_busy` if it
+ * fails again: the commits of that turn are on no branch of the operator's yet.
  */
 export const reclaimTurn = (
   service: WithGit & WithLog & WithStore,
   caseId: string,
 ): Promise<void> => settle(service, caseId, (tell) => closeTurn(service, caseId, tell));
 
-/** The same for whoever has the worktree's turn, and is no session: 409 `session_active` while that turn goes on. */
+/** Like `reclaimTurn`, under the lock of the worktree. Throws 409 `session_active` while the turn is running. */
 export const reclaimWithin = async (service: WorktreeNeeds, caseId: string): Promise<void> => {
   const marker = readTurn(service.store.layout, caseId)?.marker;
   if (marker !== undefined && isTurnRunning(service, marker))
@@ -47,7 +47,7 @@ const settle = async (
   await close(tell);
   if (readTurn(layout, caseId) === undefined) return;
   const why = said.at(-1) ?? `It is kept at ${turnPlaces(layout, caseId).home}.`;
-  throw new ServiceError('worktree_busy', `${why} Nothing else was done.`);
+  throw new ServiceError('worktree_busy', `${why} No other change was made.`);
 };
 
 const isTurnRunning = ({ engine, setups }: WithLive & WithSetups, marker: string): boolean =>
@@ -55,11 +55,11 @@ const isTurnRunning = ({ engine, setups }: WithLive & WithSetups, marker: string
   [...setups.running.values()].some((setup) => setup.marker === marker);
 
 const GOES_ON =
-  'A turn goes on in the worktree. Abort the session or let it end, then try again: what it commits is taken in then.';
+  'A turn is running in the worktree. Abort the session or wait until it ends, then try again: its commits are imported then.';
 
 /**
- * Takes in the turns that ended with a former life of the daemon, once none of their processes is alive. `tell` is given
- * what each of a session came to.
+ * Imports turns that a former daemon process left, after killing their processes. `tell` receives the notices of each
+ * turn that belongs to a session.
  */
 export const recoverTurns = async (
   service: WithGit & WithLog & WithStore,
@@ -83,4 +83,4 @@ export const recoverTurns = async (
   }
 };
 
-const NOT_RECOVERED = 'The repository of a turn could not be taken in; it stays as it is';
+const NOT_RECOVERED = 'Turn could not be imported; its repository is unchanged';

@@ -88,22 +88,22 @@ describe('createDocuments', () => {
 
   it('passes on what the only client of a file sends, word for word', () => {
     const documents = createDocuments<string>();
-    assert.equal(documents.hear('a', 'textDocument/didOpen', open('x'))[0]?.asSent, true);
+    assert.equal(documents.apply('a', 'textDocument/didOpen', open('x'))[0]?.asSent, true);
     assert.equal(
-      documents.hear('a', 'textDocument/didChange', change({ text: 'y' }))[0]?.asSent,
+      documents.apply('a', 'textDocument/didChange', change({ text: 'y' }))[0]?.asSent,
       true,
     );
-    assert.equal(documents.leave('a')[0]?.method, 'textDocument/didClose');
-    assert.deepEqual(documents.leave('a'), []);
+    assert.equal(documents.closeAll('a')[0]?.method, 'textDocument/didClose');
+    assert.deepEqual(documents.closeAll('a'), []);
   });
 
   it('gives the server the version of the client that wrote last, and of the other when it goes', () => {
     const documents = createDocuments<string>();
-    documents.hear('a', 'textDocument/didOpen', open('one\r\ntwo😀\nthree'));
-    assert.equal(textOf(documents.hear('b', 'textDocument/didOpen', open('B'))), 'B');
+    documents.apply('a', 'textDocument/didOpen', open('one\r\ntwo😀\nthree'));
+    assert.equal(textOf(documents.apply('b', 'textDocument/didOpen', open('B'))), 'B');
     const range = { start: at(1, 5), end: at(2, 2) };
-    const told = documents.hear('a', 'textDocument/didChange', change({ range, text: '-' }));
+    const told = documents.apply('a', 'textDocument/didChange', change({ range, text: '-' }));
     assert.equal(textOf(told), 'one\r\ntwo😀-ree');
-    assert.equal(textOf(documents.leave('a')), 'B');
+    assert.equal(textOf(documents.closeAll('a')), 'B');
   });
 });

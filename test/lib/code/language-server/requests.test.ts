@@ -21,14 +21,14 @@ const start = () => {
   return {
     written,
     give: (...clients: EditorClient[]) =>
-      serverRequests.give(QUESTION, readEnvelope(QUESTION), clients),
+      serverRequests.forward(QUESTION, readEnvelope(QUESTION), clients),
     answered: (client: EditorClient, answer = ANSWER) =>
-      serverRequests.answered(client, answer, readEnvelope(answer))?.toString(),
+      serverRequests.handleAnswer(client, answer, readEnvelope(answer))?.toString(),
     forget: serverRequests.forget,
   };
 };
 
-describe('an errand of a language server', () => {
+describe('an pending of a language server', () => {
   it('is answered by the editor that was asked, and by no other', () => {
     const { give, answered } = start();
     const [asked, other] = [editor(), editor()];
