@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { detect } from '../lib/code/projects/detect.ts';
-import { countIssues, hostedRepositoryOf, hostOf } from '../lib/code/projects/hosted.ts';
 import {
   changeCodeHostSettings,
   readCodeHostSettings,
   type ServedSettings,
-} from '../lib/code/projects/settings.ts';
+} from '../lib/code/projects/codehost-settings.ts';
+import { detect } from '../lib/code/projects/detect.ts';
+import { countIssues, hostedRepositoryOf, hostOf } from '../lib/code/projects/hosted-repository.ts';
 import { tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import {

@@ -1,14 +1,14 @@
 import { Type } from 'typebox';
-import { readBaseFile } from '../lib/code/editor/base-file.ts';
 import {
   createEditorFile,
   deleteFile,
+  listEditorDirectory,
   makeEditorDirectory,
+  readBaseFile,
   readFile,
   rename,
   writeFile,
 } from '../lib/code/editor/files.ts';
-import { listEditorDirectory } from '../lib/code/editor/list.ts';
 import { projectFile } from '../lib/code/editor/project-files.ts';
 import { complete } from '../lib/code/language-server/complete.ts';
 import { created, tagged } from '../lib/http/answer.ts';

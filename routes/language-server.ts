@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { passMessage } from '../lib/code/language-server/message.ts';
+import { passMessage } from '../lib/code/language-server/conversation.ts';
 import { openBridge } from '../lib/code/language-server/socket.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { Answer, route } from '../lib/http/route.ts';

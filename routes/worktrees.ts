@@ -5,17 +5,14 @@ import {
   type ServedConfig,
 } from '../lib/code/worktrees/config.ts';
 import { attachWorktree } from '../lib/code/worktrees/create/attach.ts';
-import { baseOf } from '../lib/code/worktrees/create/base.ts';
-import { branchNameFor } from '../lib/code/worktrees/create/branch-name.ts';
+import { baseOf, branchNameFor } from '../lib/code/worktrees/create/base-and-branch.ts';
 import { createWorktree } from '../lib/code/worktrees/create/create.ts';
 import { verifyIsolation } from '../lib/code/worktrees/inspect/isolation.ts';
-import { knownWorktrees } from '../lib/code/worktrees/inspect/known.ts';
-import { staleWorktrees } from '../lib/code/worktrees/inspect/stale.ts';
+import { knownWorktrees } from '../lib/code/worktrees/inspect/list.ts';
+import { cleanUp, staleWorktrees } from '../lib/code/worktrees/inspect/stale.ts';
 import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/inspect/status.ts';
 import { getWorktree, worktreeOf } from '../lib/code/worktrees/read.ts';
-import { cleanUp } from '../lib/code/worktrees/recovery/cleanup.ts';
-import { forgetRecovery } from '../lib/code/worktrees/recovery/forget-recovery.ts';
-import { listRecoveries } from '../lib/code/worktrees/recovery/recoveries.ts';
+import { forgetRecovery, listRecoveries } from '../lib/code/worktrees/recovery/recoveries.ts';
 import { removeWorktree } from '../lib/code/worktrees/recovery/remove.ts';
 import { restoreWorktree } from '../lib/code/worktrees/recovery/restore.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';

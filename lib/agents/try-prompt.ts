@@ -5,7 +5,7 @@ import type { Tried } from '../../store/records/provider.ts';
 import type { Reached } from '../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../store/store.ts';
 import { invalidState, orNotFound, ServiceError } from '../errors.ts';
-import { needProvider } from '../guard/trust/need.ts';
+import { needProvider } from '../guard/trust/require.ts';
 import { forgetState } from '../sandbox/state/open.ts';
 import { answering } from './prompt.ts';
 import type { Provider, RunResult } from './provider.ts';

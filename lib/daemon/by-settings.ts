@@ -7,7 +7,7 @@ import { socketDirs } from '../client/node/socket-path.ts';
 import type { CodeHost } from '../codehost/code-host.ts';
 import { createGitHub } from '../codehost/github/github.ts';
 import type { Config } from '../config.ts';
-import { needCodeHost } from '../guard/trust/need.ts';
+import { needCodeHost } from '../guard/trust/require.ts';
 import type { WithDoors } from '../sandbox/egress/doors.ts';
 import { createDoorsProcess } from '../sandbox/egress/doors-process.ts';
 import {

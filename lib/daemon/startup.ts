@@ -9,18 +9,18 @@ import {
   endServersIn,
   sweepLanguageServers,
 } from '../code/language-server/servers.ts';
-import { followMove } from '../code/worktrees/inspect/moved.ts';
+import { followMove } from '../code/worktrees/inspect/repair-moved.ts';
+import { createSetups } from '../code/worktrees/needs.ts';
 import { finishChanges } from '../code/worktrees/recovery/changes.ts';
 import { endInterruptedSetups } from '../code/worktrees/setup/setup.ts';
-import { createSetups } from '../code/worktrees/setup/setups.ts';
 import type { Config } from '../config.ts';
 import { createFeed } from '../events/feed/feed.ts';
 import { createAttention } from '../events/inbox/attention.ts';
 import { createDispatcher } from '../events/webhooks/dispatcher.ts';
 import { createConsoleSessions } from '../guard/api-keys/console-sessions.ts';
-import { createKeyring } from '../guard/api-keys/keyring.ts';
-import { endFormerRuns, followRuns, formerRuns, gateAtRest } from '../guard/gate/file-gate.ts';
-import { tellUnconfirmed } from '../guard/trust/tell-unconfirmed.ts';
+import { createKeyring } from '../guard/api-keys/keys.ts';
+import { tellUnconfirmed } from '../guard/trust/trust.ts';
+import { endFormerRuns, followRuns, formerRuns, gateAtRest } from '../guard/unsandboxed-runs.ts';
 import { pauseImports } from '../host/links/import-run.ts';
 import { createLinkWork } from '../host/links/work.ts';
 import { FEEDBACK, reviewWords } from '../host/reviews/feedback-session.ts';

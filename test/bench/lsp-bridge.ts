@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { WebSocketServer } from 'ws';
-import { createFrameReader, headerOf } from '../../lib/code/language-server/frames.ts';
+import { createFrameReader, headerOf } from '../../lib/code/language-server/json-rpc.ts';
 
 const ECHO = fileURLToPath(new URL('./lsp-echo.js', import.meta.url));
 const listener = createServer();

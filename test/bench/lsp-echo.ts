@@ -1,5 +1,5 @@
 /** A language server that answers every request with 400 bytes, as cheaply as it can. */
-import { createFrameReader, headerOf } from '../../lib/code/language-server/frames.ts';
+import { createFrameReader, headerOf } from '../../lib/code/language-server/json-rpc.ts';
 
 const read = createFrameReader((message) => {
   const id = /"id":(\d+)/.exec(message.toString('latin1', 0, 60))?.[1];

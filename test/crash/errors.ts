@@ -68,13 +68,13 @@ const trialAt = ({ door }: Doors, fault: Fault): Trial => ({
   text: faultText(fault),
   errno: fault.errno,
   arm: () => door.arm(fault),
-  disarm: () => door.disarm().failed,
+  sanitizeNestedRepositories: () => door.sanitizeNestedRepositories().failed,
 });
 
 const gitTrialAt = ({ git }: Doors, fault: GitFault): Trial => ({
   text: `git ${fault.command} ${fault.call} ${fault.errno} ${fault.when}`,
   arm: () => git.arm(fault),
-  disarm: () => git.disarm().failed,
+  sanitizeNestedRepositories: () => git.sanitizeNestedRepositories().failed,
 });
 
 /** `rename * EIO once` is that of each rename. */

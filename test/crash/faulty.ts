@@ -33,7 +33,7 @@ export interface Trial {
   errno?: Fault['errno'];
   arm(): void;
   /** All is as ever again. Answers which calls failed. */
-  disarm(): string[];
+  sanitizeNestedRepositories(): string[];
 }
 
 export interface Tried {
@@ -74,16 +74,16 @@ export const rehearse = async (
     git.arm();
     const answer = await answerOf(life, kept, operation);
     await operation.settle?.(life);
-    const { counts } = door.disarm();
-    const { commands } = git.disarm();
+    const { counts } = door.sanitizeNestedRepositories();
+    const { commands } = git.sanitizeNestedRepositories();
     assert.equal(answer.code, 'done', `${operation.name}: ${answer.text}`);
     await operation.calm?.(life, world);
     await compare(life);
     const after = await look(life, world);
     return { operation, kept, counts, commands, before, after, told: toldSince(life, from) };
   } finally {
-    door.disarm();
-    git.disarm();
+    door.sanitizeNestedRepositories();
+    git.sanitizeNestedRepositories();
     await end(life);
   }
 };
@@ -134,13 +134,13 @@ export const tryFault = async (done: Rehearsed, trial: Trial): Promise<Tried> =>
     trial.arm();
     const answer = await answerOf(life, kept, operation);
     await operation.settle?.(life);
-    const failed = trial.disarm();
+    const failed = trial.sanitizeNestedRepositories();
     Object.assign(tried, { answer: answer.code, failed });
     if (failed.length > 0) await judgeAnswer(done, { trial, answer, life, from });
   } catch (error) {
     tried.wrong = error instanceof Error ? error.message : String(error);
   } finally {
-    trial.disarm();
+    trial.sanitizeNestedRepositories();
     await end(life);
   }
   return tried;

@@ -44,7 +44,7 @@ const killedInPlanMode = async (t: TestContext, behaviour: string, word: RegExp)
       return {
         errors: next.errors,
         session: () => get(`/cases/${caseId}/sessions/${id}`),
-        told: () => refsTold(join(dir(), 'events.ndjson')),
+        told: () => keptRefsNotices(join(dir(), 'events.ndjson')),
         item: () => get(`/cases/${caseId}`),
         resume: () => post(`/api/cases/${caseId}/session/resume`),
       };
@@ -53,7 +53,7 @@ const killedInPlanMode = async (t: TestContext, behaviour: string, word: RegExp)
 };
 
 // What the session's events say of refs, as code and names.
-const refsTold = (file: string): [code: string, refs: string[]][] =>
+const keptRefsNotices = (file: string): [code: string, refs: string[]][] =>
   readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line.includes('"refs":['))

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { hostedRepositoryNamed } from '../../lib/code/projects/hosted.ts';
+import { hostedRepositoryNamed } from '../../lib/code/projects/hosted-repository.ts';
 import { recordPull } from '../../lib/host/pull-requests/record.ts';
 import { type CodeHost, startCodeHost } from '../codehost/code-host.ts';
 import type { Answered, startForTest } from './service.ts';

@@ -1,8 +1,7 @@
 /** The calls as requests to the real routes. Every answer is held against what the routes declare before it counts. */
-
 import assert from 'node:assert/strict';
 import { createLanguageServers } from '../../lib/code/language-server/servers.ts';
-import { createSetups } from '../../lib/code/worktrees/setup/setups.ts';
+import { createSetups } from '../../lib/code/worktrees/needs.ts';
 import { createServer } from '../../lib/daemon/server.ts';
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import { createFeed } from '../../lib/events/feed/feed.ts';

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { disarm, guard } from '../../lib/code/turn-repository/guard.ts';
+import { guard, sanitizeNestedRepositories } from '../../lib/code/turn-repository/guard.ts';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
@@ -114,12 +114,17 @@ describe('what a turn leaves', () => {
     const before = await guard(git, base);
     for (const name of ['aa', 'bb/cc', 'zz']) gitIn(on.path)('init', '--quiet', name);
     const most = { directories: 3, entries: 1000 };
-    const { taken, unseen } = await disarm(git, { before, links: [], aside, most });
+    const { taken, unseen } = await sanitizeNestedRepositories(git, {
+      before,
+      links: [],
+      aside,
+      most,
+    });
     assert.deepEqual([taken.map(({ path }) => path), unseen], [['aa'], ['zz', 'bb/cc']]);
     const few = { directories: 1000, entries: 1 };
-    const again = await disarm(git, { before, links: [], aside, most: few });
+    const again = await sanitizeNestedRepositories(git, { before, links: [], aside, most: few });
     assert.deepEqual(again.unseen, ['.']);
-    const rest = await disarm(git, { before, links: [], aside });
+    const rest = await sanitizeNestedRepositories(git, { before, links: [], aside });
     assert.deepEqual([rest.taken.map(({ path }) => path), rest.unseen], [['zz', 'bb/cc'], []]);
   });
 
@@ -134,7 +139,7 @@ describe('what a turn leaves', () => {
     gitIn(on.path)('init', '--quiet', 'fixture/objects/in');
     mkdirSync(join(on.path, 'links'));
     symlinkSync(outside, join(on.path, 'links/out'));
-    const { taken, unseen } = await disarm(git, { before, links: [], aside });
+    const { taken, unseen } = await sanitizeNestedRepositories(git, { before, links: [], aside });
     assert.deepEqual([taken.map(({ path }) => path), unseen], [['fixture/objects/in'], []]);
     assert.ok(existsSync(join(outside, 'theirs/.git')));
   });

@@ -4,8 +4,8 @@ import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
+import type { TurnTold } from '../../lib/code/worktrees/turn/notices.ts';
 import { openTurn } from '../../lib/code/worktrees/turn/open.ts';
-import type { TurnTold } from '../../lib/code/worktrees/turn/told.ts';
 import { turnPlaces } from '../../store/worktrees/turn-records.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitScene, type Scene } from '../helpers/git-scene.ts';
@@ -83,7 +83,7 @@ describe('a turn that could not be taken in', () => {
     const git = gitIn(on.test.running.repository.root);
     const dir = join(layout.repositories, kept, 'git');
     assert.equal(
-      git(`--git-dir=${dir}`, 'log', '-1', '--format=%s', branchOf(git, dir)).trim(),
+      git(`--git-dir=${dir}`, 'log', '-1', '--format=%s', importBranch(git, dir)).trim(),
       'mine',
     );
     assert.equal(existsSync(turnPlaces(layout, item.id).home), false);
@@ -123,7 +123,7 @@ printf '[core]\n\tfsmonitor = evil\n' >> $dir/config
 echo other > $dir/commondir
 exit 0`;
 
-const branchOf = (git: Scene['git'], dir: string): string =>
+const importBranch = (git: Scene['git'], dir: string): string =>
   git(`--git-dir=${dir}`, 'symbolic-ref', 'HEAD').trim();
 
 describe('while a turn without a sandbox goes on', () => {

@@ -3,13 +3,13 @@ import { LARGEST_FILE, type TreeFile } from '../../../store/fs/worktree/read.ts'
 import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
 import { badField, ServiceError } from '../../errors.ts';
 
-/** What a file is to hold, as it was sent. */
+/** The content of a file in a request. */
 export interface Sent {
   content: string;
   encoding?: 'utf-8' | 'base64';
 }
 
-/** The bytes that were meant. Throws 400 for a content that is not what its encoding says, 413 for one that is too large. */
+/** Decodes the content. Throws 400 if it is invalid in its encoding, 413 if it is too large. */
 export const contentBytes = ({ content, encoding = 'utf-8' }: Sent): Buffer => {
   const bytes = Buffer.from(content, encoding);
   const isMeant =
@@ -18,7 +18,7 @@ export const contentBytes = ({ content, encoding = 'utf-8' }: Sent): Buffer => {
   if (bytes.length <= LARGEST_FILE) return bytes;
   throw new ServiceError(
     'too_large',
-    `The file would have ${bytes.length} bytes, and ${LARGEST_FILE} at most are written here. Write it in the worktree itself.`,
+    `The file is too large: ${bytes.length} bytes, at most ${LARGEST_FILE}. Write it directly in the worktree.`,
     { members: { size: bytes.length, max_bytes: LARGEST_FILE } },
   );
 };
@@ -26,12 +26,12 @@ export const contentBytes = ({ content, encoding = 'utf-8' }: Sent): Buffer => {
 const notAs = (encoding: string): ServiceError => {
   const message =
     encoding === 'base64'
-      ? 'is not base64, with its padding and without line ends'
-      : 'holds half a character (a lone surrogate), which no file can hold';
+      ? 'is not valid base64 (with padding, without line breaks)'
+      : 'contains a lone surrogate, which UTF-8 cannot encode';
   return badField('/content', message, `content ${message}. Nothing was written.`);
 };
 
-/** As text where that is what it is, byte for byte; else as base64. */
+/** The file as text if it is valid UTF-8, else as base64. */
 export const readEditorFile = (file: TreeFile): EditorFile => {
   const { bytes } = file;
   const binary = isBinary(bytes);
@@ -46,5 +46,5 @@ export const writtenRecord = ({ path, bytes, sha256 }: TreeFile): WrittenFile =>
   binary: isBinary(bytes),
 });
 
-// As git tells them apart, but for the whole file; and what is not UTF-8 could not come back from a text as it was.
+// Like git's check for NUL bytes, but of the whole file. Invalid UTF-8 would not survive a round trip as text.
 const isBinary = (bytes: Buffer): boolean => bytes.includes(0) || !isUtf8(bytes);

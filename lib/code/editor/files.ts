@@ -1,6 +1,8 @@
 import { etagOf } from '../../../store/base/names.ts';
-import { listTreeFolder } from '../../../store/fs/worktree/list.ts';
-import { readTreeFile } from '../../../store/fs/worktree/read.ts';
+import { sha256 } from '../../../store/base/sha256.ts';
+import { listTreeFolder, type TreeEntry } from '../../../store/fs/worktree/list.ts';
+import { pathNames } from '../../../store/fs/worktree/path.ts';
+import { LARGEST_FILE, readTreeFile, tooLarge } from '../../../store/fs/worktree/read.ts';
 import {
   createTreeFile,
   makeTreeFolder,
@@ -8,124 +10,195 @@ import {
   replaceTreeFile,
 } from '../../../store/fs/worktree/write.ts';
 import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
-import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
+import type { EditorEntry, EditorFile, WrittenFile } from '../../../store/records/editor.ts';
+import { isEnded } from '../../../store/records/session.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
-import type { WithLive } from '../worktrees/live.ts';
-import { moveNoted } from '../worktrees/recovery/changes.ts';
-import type { WithSetups } from '../worktrees/setup/setups.ts';
+import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { ignoredPaths } from '../../tools/git/read/ignore-rules.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import type { WithLive, WithSetups } from '../worktrees/needs.ts';
+import { moveDurably } from '../worktrees/recovery/changes.ts';
 import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
-import { changingWorktree, openWorktree, treeOf } from './place.ts';
-import { tellEdit } from './tell-edit.ts';
+import { requireWorktree, treeOf, withWorktreeChange } from './open-worktree.ts';
 
 export interface ServedFile<T> {
   file: T;
   etag: string;
 }
 
-/** A file of the worktree as it is on disk: text, or base64 where it is none. 413 where it is too large to be served. */
+/** Reads a file of the worktree: as text, or as base64 if it is binary. 413 if it is too large. */
 export const readFile = async (
   store: Store,
   caseId: string,
   path: string,
 ): Promise<ServedFile<EditorFile>> => {
-  const worktree = await openWorktree(store, caseId);
+  const worktree = await requireWorktree(store, caseId);
   const file = orNotFound(await readTreeFile(treeOf(store, worktree), path), 'file', path);
   return { file: readEditorFile(file), etag: etagOf(file.sha256) };
 };
 
-/** Makes a file that must not be there yet, with the directories on the way: of two that do it at once one gets 409. */
+/** Creates a file and its parent directories. 409 if it exists; of two concurrent calls one gets 409. */
 export const createEditorFile = async (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
   { path, ...sent }: Sent & { path: string },
 ): Promise<ServedFile<WrittenFile>> => {
   const bytes = contentBytes(sent);
-  const file = await changingWorktree(service, caseId, async (tree) => {
+  const file = await withWorktreeChange(service, caseId, async (tree) => {
     const made = await createTreeFile(tree, path, bytes);
     if (made === undefined) {
       const there = isMadeAgain() ? await readTreeFile(tree, path) : undefined;
       if (there?.bytes.equals(bytes) === true) return there;
       throw exists(path);
     }
-    tellEdit(service, caseId, { action: 'created', path });
+    recordEdit(service, caseId, { action: 'created', path });
     return made;
   });
   return { file: writtenRecord(file), etag: etagOf(file.sha256) };
 };
 
-/** Writes a file that is there; the former one is kept for some days. With If-Match only if nobody else did meanwhile. */
+/** Replaces an existing file; the old version is kept for some days. `ifMatch` makes it conditional. */
 export const writeFile = async (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
   { path, ifMatch, ...sent }: Sent & { path: string; ifMatch: string | undefined },
 ): Promise<ServedFile<WrittenFile>> => {
   const bytes = contentBytes(sent);
-  const file = await changingWorktree(service, caseId, async (tree) => {
+  const file = await withWorktreeChange(service, caseId, async (tree) => {
     const written = await replaceTreeFile(tree, path, { bytes, ifMatch });
     if (written === undefined) throw absent(path);
-    tellEdit(service, caseId, { action: 'written', path });
+    recordEdit(service, caseId, { action: 'written', path });
     return written;
   });
   return { file: writtenRecord(file), etag: etagOf(file.sha256) };
 };
 
-/** Removes a file, which is kept for some days, or an empty directory. */
+/** Deletes a file, which is kept for some days, or an empty directory. */
 export const deleteFile = (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
   { path, ifMatch }: { path: string; ifMatch: string | undefined },
 ): Promise<void> =>
-  changingWorktree(service, caseId, async (tree) => {
+  withWorktreeChange(service, caseId, async (tree) => {
     const done = await removeFromTree(tree, path, ifMatch);
     if (done === 'absent') throw absent(path);
     if (done === 'not_empty') throw notEmpty(path);
-    tellEdit(service, caseId, { action: 'deleted', path });
+    recordEdit(service, caseId, { action: 'deleted', path });
   });
 
-/** Gives a file or a directory another name; 409 where something has that already. */
+/** Renames a file or directory. 409 if the target exists. */
 export const rename = (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
   { from, to }: { from: string; to: string },
 ): Promise<{ from: string; path: string }> =>
-  changingWorktree(service, caseId, async (tree, record) => {
-    const done = await moveNoted(service.store, tree, { record, from, to });
+  withWorktreeChange(service, caseId, async (tree, record) => {
+    const done = await moveDurably(service.store, tree, { record, from, to });
     if (done === 'absent') throw absent(from);
     if (done === 'exists') throw exists(to);
-    tellEdit(service, caseId, { action: 'renamed', path: to, from });
+    recordEdit(service, caseId, { action: 'renamed', path: to, from });
     return { from, path: to };
   });
 
-/** Makes a directory, with those on the way to it; 409 where something has that name. */
+/** Creates a directory and its parents. 409 if the path exists. */
 export const makeEditorDirectory = (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
   path: string,
 ): Promise<{ path: string }> =>
-  changingWorktree(service, caseId, async (tree) => {
+  withWorktreeChange(service, caseId, async (tree) => {
     if (!(await makeTreeFolder(tree, path))) {
       if (isMadeAgain() && (await listTreeFolder(tree, path, { limit: 1 })) !== undefined)
         return { path };
       throw exists(path);
     }
-    tellEdit(service, caseId, { action: 'directory_created', path });
+    recordEdit(service, caseId, { action: 'directory_created', path });
     return { path };
   });
 
 const absent = (path: string): ServiceError =>
   new ServiceError(
     'not_found',
-    `There is no ${path} in the worktree. GET …/editor/directories lists what there is; POST …/editor/files makes a file.`,
+    `${path} does not exist in the worktree. GET …/editor/directories lists its files; POST …/editor/files creates one.`,
   );
 
 export const exists = (path: string): ServiceError =>
   new ServiceError(
     'already_exists',
-    `There is something at ${path} already, and it was left as it is. Take another name, or write the file that is there.`,
+    `${path} already exists and was not changed. Use another name, or write the existing file.`,
   );
 
 const notEmpty = (path: string): ServiceError =>
   invalidState(
-    `The directory ${path} is not empty. Delete what is in it first: files are kept one by one.`,
+    `The directory ${path} is not empty. Delete its files first.`,
   );
+
+/** An edit of a file by the operator. */
+interface Edit {
+  action: 'created' | 'written' | 'deleted' | 'renamed' | 'directory_created';
+  path: string;
+  /** The former path of a renamed file. */
+  from?: string;
+}
+
+/** Adds the edit to the transcript of the session that runs in the worktree, so that it is not attributed to the agent. */
+const recordEdit = ({ store, engine }: WithLive & WithStore, caseId: string, edit: Edit): void => {
+  const open = (sessionsOf(store, caseId) ?? []).find(
+    ({ session }) =>
+      session.elsewhere !== true && session.status !== 'queued' && !isEnded(session.status),
+  );
+  if (open === undefined) return;
+  const transcript = engine.transcript(open);
+  if (!transcript.complete) transcript.append('operator_edit', { ...edit });
+};
+
+interface ListQuery {
+  path: string;
+  limit: number;
+  after?: string | undefined;
+}
+
+/** Lists one page of a directory of the worktree by name, and marks ignored files. */
+export const listEditorDirectory = async (
+  { store, git }: WithGit & WithStore,
+  caseId: string,
+  { path, ...page }: ListQuery,
+): Promise<{ entries: EditorEntry[]; more: boolean }> => {
+  const worktree = await requireWorktree(store, caseId);
+  const found = await listTreeFolder(treeOf(store, worktree), path, page);
+  if (found === undefined) throw notFound('directory', path);
+  return { ...found, entries: await marked(git, worktree, found.entries) };
+};
+
+const marked = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  entries: readonly TreeEntry[],
+): Promise<EditorEntry[]> => {
+  const asked = entries.filter(({ kind }) => kind !== 'other').map(({ path }) => path);
+  const ignored = await ignoredPaths(git.at(worktree), asked);
+  return entries.map((entry) => ({ ...entry, ignored: ignored?.has(entry.path) ?? null }));
+};
+
+/** Reads a file of the worktree's base commit, without git filters. 404 if the commit does not have it. */
+export const readBaseFile = async (
+  { store, git }: WithGit & WithStore,
+  caseId: string,
+  path: string,
+): Promise<ServedFile<EditorFile>> => {
+  pathNames(path);
+  const worktree = await requireWorktree(store, caseId);
+  const at = git.at(worktree);
+  const args = ['ls-tree', '-z', '--long', '--full-tree', worktree.base_commit, '--', path];
+  const [, oid, size] = FILE.exec((await at.names(args))[0] ?? '') ?? [];
+  if (oid === undefined) throw notFound('file in the base', path);
+  if (Number(size) > LARGEST_FILE) throw tooLarge(path, Number(size));
+  const bytes = await at.read(['cat-file', 'blob', oid], { max_bytes: LARGEST_FILE + 1 });
+  const hash = sha256(bytes);
+  return { file: readEditorFile({ path, bytes, sha256: hash }), etag: etagOf(hash) };
+};
+
+// Regular files only: a link may point outside.
+const FILE = /^100\d{3} blob ([0-9a-f]{40,64}) +(\d+)\t/;

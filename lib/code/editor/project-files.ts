@@ -3,18 +3,15 @@ import type { Tree } from '../../../store/fs/worktree/folder.ts';
 import { readTreeFile, type TreeFile } from '../../../store/fs/worktree/read.ts';
 import { createTreeFile } from '../../../store/fs/worktree/write.ts';
 import type { EditorFile } from '../../../store/records/editor.ts';
-import type { Store } from '../../../store/store.ts';
-import { readyToWrite } from '../../../store/store.ts';
+import { readyToWrite, type Store } from '../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
-import { needProject } from '../../guard/trust/need.ts';
-import type { ProjectNeeds } from '../projects/needs.ts';
-import { projectRepository } from '../projects/project.ts';
-import { repositoryFor } from '../projects/repository.ts';
+import { needProject } from '../../guard/trust/require.ts';
+import { type ProjectNeeds, projectRepository, repositoryFor } from '../projects/project.ts';
 import { contentBytes, readEditorFile, type Sent } from './content.ts';
 import { exists, type ServedFile } from './files.ts';
-import { treeOf } from './place.ts';
+import { treeOf } from './open-worktree.ts';
 
-/** With a content: makes a file in the project's own checkout, where there must be none. Without: reads one. */
+/** Creates a file in the project's own checkout if `content` is given, else reads one. 409 if the new file exists. */
 export const projectFile = async (
   service: ProjectNeeds,
   project: string,
@@ -38,7 +35,7 @@ export const treeOfProject = async (service: ProjectNeeds, project: string): Pro
   if (!repository.bare) return treeOf(service.store, { ...repository, path: repository.root });
   throw new ServiceError(
     'no_repository',
-    `The repository of the project ${project} is bare: it has no files of its own. Use the worktree of a Work item.`,
+    `The repository of the project ${project} is bare and has no files. Use the worktree of a Work item.`,
   );
 };
 

@@ -1,4 +1,4 @@
-/** Why a client's seat is taken away: what a WebSocket is closed with. */
+/** The close code and reason with which a client is disconnected. */
 export interface ClientEnding {
   code: number;
   reason: string;
@@ -6,23 +6,23 @@ export interface ClientEnding {
 
 /** A client of a shared server. */
 export interface EditorClient {
-  /** Hears notifications, and is asked what the server asks of an editor. */
+  /** Whether it receives notifications and requests of the server. */
   readonly isEditor: boolean;
-  /** False when it has more unread than it should: it says `drained` on its seat when it has read on. */
+  /** Returns false if too much is unread; the client then calls `drained` on its subscription when it has caught up. */
   deliver(message: Buffer): boolean;
-  /** The server reads again. */
+  /** Called when the server reads again. */
   resume(): void;
   end(why: ClientEnding): void;
 }
 
-export interface Seat {
-  /** One message of the client's. False when the server reads too slowly: `resume` is called when it goes on. */
+export interface Subscription {
+  /** Handles a message of the client. Returns false if the server is too slow; `resume` is called when it catches up. */
   receive(message: Buffer): boolean;
   drained(): void;
   leave(): void;
 }
 
-/** How a WebSocket is closed; 4000 and more are an application's own. */
+/** WebSocket close codes; 4000 and above are application-defined. */
 export const CLOSED = {
   asked: 1000,
   daemon_ends: 1001,
@@ -31,10 +31,43 @@ export const CLOSED = {
   bad_message: 4002,
 } as const;
 
-export const TOO_SLOW: ClientEnding = {
+const TOO_SLOW: ClientEnding = {
   code: CLOSED.too_slow,
-  reason: 'Too much was left unread: read on, or connect again',
+  reason: 'Too many messages were left unread: connect again',
 };
 export const ASKED: ClientEnding = { code: CLOSED.asked, reason: 'exit' };
 
 export const messageBytes = (message: object): Buffer => Buffer.from(JSON.stringify(message));
+
+/** Delivers messages of a server to its clients. */
+export interface ClientMessages {
+  deliver(client: EditorClient, message: Buffer): void;
+  drained(client: EditorClient): void;
+}
+
+interface Source {
+  pause(): unknown;
+  resume(): unknown;
+}
+
+/**
+ * Stops reading from the server while a client has too much unread, so that memory stays bounded. A client that does not
+ * catch up within `slow_ms` is disconnected, so that it does not block the others.
+ */
+export const createClientMessages = (source: Source, slow_ms: number): ClientMessages => {
+  const stalled = new Map<EditorClient, NodeJS.Timeout>();
+  return {
+    deliver: (client, message) => {
+      if (client.deliver(message) || stalled.has(client)) return;
+      source.pause();
+      stalled.set(
+        client,
+        setTimeout(() => client.end(TOO_SLOW), slow_ms),
+      );
+    },
+    drained: (client) => {
+      clearTimeout(stalled.get(client));
+      if (stalled.delete(client) && stalled.size === 0) source.resume();
+    },
+  };
+};

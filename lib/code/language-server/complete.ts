@@ -5,19 +5,19 @@ import { readTreeFile } from '../../../store/fs/worktree/read.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
-import { type Conversation, converse } from './converse.ts';
+import { type Conversation, withConversation } from './conversation.ts';
 import { DID_OPEN } from './documents.ts';
+import { type FilesScope, treeIn } from './files-scope.ts';
 import { uriOf } from './initialize.ts';
-import type { LanguageServerNeeds } from './needs.ts';
-import { type FilesScope, treeIn } from './root.ts';
+import type { LanguageServerNeeds } from './running.ts';
 import { serverFor } from './servers.ts';
 
 interface Cursor extends FilesScope {
   language: Language;
   path: string;
-  /** From 0; the character in UTF-16 units. */
+  /** Zero-based; `character` in UTF-16 units. */
   position: { line: number; character: number };
-  /** What the editor has and has not saved; without it, the file as it is on disk. */
+  /** The unsaved text of the editor; without it, the file on disk. */
   content?: string | undefined;
 }
 
@@ -25,8 +25,8 @@ const LOADING_MS = 10_000;
 const PAUSE_MS = 250;
 
 /**
- * What could stand at the cursor, as the language server says. A server that still loads the project says nothing at first:
- * while its list is empty, a server that is new is asked again for up to 10 s.
+ * The completions of the language server at the cursor. A server that is still loading the project returns none, so a
+ * new server is asked again for up to 10 s while its list is empty.
  */
 export const complete = async (
   service: LanguageServerNeeds,
@@ -38,7 +38,7 @@ export const complete = async (
   const server = await serverFor(service, language, tree);
   const uri = uriOf(`${tree.root}/${pathNames(path).join('/')}`);
   const params = { textDocument: { uri }, position };
-  return converse(service.languageServers, server, async (conversation) => {
+  return withConversation(service.languageServers, server, async (conversation) => {
     const languageId = languageOf(language, path);
     const textDocument = { uri, languageId, version: 1, text: content };
     conversation.tell({ jsonrpc: '2.0', method: DID_OPEN, params: { textDocument } });
@@ -73,6 +73,6 @@ const itemsOf = ({ result, error }: Wire): Wire[] => {
   const why = text(record(error).message) ?? 'no reason given';
   throw new ServiceError(
     'unavailable',
-    `The language server could not complete this: ${why}. See that the position lies in the file, then try again.`,
+    `The language server returned an error: ${why}. Check that the position is in the file, then try again.`,
   );
 };

@@ -1,26 +1,26 @@
 import { list, number, record, text, type Wire } from '../../text/unknown-json.ts';
 
-/** A change or a text of a client's, as the protocol's parameters say it. */
+/** Parameters of a notification of the protocol. */
 type Params = unknown;
 
-/** The open files of one server, each client's own version of them. */
+/** The open files of one server, with each client's version. */
 interface Documents<Client> {
-  /** What the server has to be told instead, in this order, when a client opens, changes or closes a file. */
-  hear(client: Client, method: string, params: Params): Telling[];
-  /** The same for all that a client has open, when it goes. */
-  leave(client: Client): Telling[];
-  /** What the server has to be told before the client asks about a file, where it has another's text of it. */
-  show(client: Client, uri: string): Telling[];
-  /** Who has a text of the file other than the server has, or than it had when it was told this version. */
-  apart(uri: string, version?: number): Client[];
-  /** Those `among` whom a file has different texts, each told once until it is the same again. */
-  differing(uri: string, among: (client: Client) => boolean): Client[];
+  /** Applies a client's open, change or close, and returns the messages to send to the server in its place. */
+  apply(client: Client, method: string, params: Params): DocumentMessage[];
+  /** Closes all files of a client that disconnects. */
+  closeAll(client: Client): DocumentMessage[];
+  /** The messages that give the server this client's text before the client's request about the file. */
+  activate(client: Client, uri: string): DocumentMessage[];
+  /** The clients whose text differs from the server's, or from the server's text at this version. */
+  clientsWithOtherText(uri: string, version?: number): Client[];
+  /** The clients to warn that their texts of a file differ: each once, until the texts are equal again. */
+  clientsToWarn(uri: string, among: (client: Client) => boolean): Client[];
 }
 
-export interface Telling {
+export interface DocumentMessage {
   method: string;
   params: object;
-  /** It is what the client sent, word for word. */
+  /** Whether it is identical to the client's own message. */
   asSent: boolean;
 }
 
@@ -31,22 +31,22 @@ interface Version {
 
 interface Open<Client> {
   versions: Map<Client, Version>;
-  /** Whose version the server has. */
-  shown: Client;
-  /** The newest texts that the server was told, by their versions: it answers late. */
+  /** The client whose text the server has. */
+  active: Client;
+  /** The latest texts sent to the server, by version, because its diagnostics arrive later. */
   texts: Map<number, string>;
-  /** Who knows that another has another text. */
-  told: Set<Client>;
+  /** Clients that were warned of different texts. */
+  warned: Set<Client>;
 }
 
 /**
- * A server takes each file as open once, with one text. Where several clients have it open, the server has the version of
- * the one that wrote or asked last; when that one closes the file, another's.
+ * A server accepts one text for each open file. If several clients have a file open, the server gets the text of the
+ * client that changed it or sent a request last; when that client closes the file, another's.
  */
 export const createDocuments = <Client>(): Documents<Client> => {
   const open = new Map<string, Open<Client>>();
 
-  const opened = (client: Client, uri: string, params: Wire): Telling[] => {
+  const opened = (client: Client, uri: string, params: Wire): DocumentMessage[] => {
     const own = versionIn(record(params.textDocument));
     const known = open.get(uri);
     if (known === undefined) {
@@ -54,54 +54,54 @@ export const createDocuments = <Client>(): Documents<Client> => {
       return [{ method: DID_OPEN, params, asSent: true }];
     }
     known.versions.set(client, own);
-    present(known, client);
+    activateText(known, client);
     return [whole(uri, own)];
   };
 
-  const changed = (client: Client, uri: string, params: Wire): Telling[] => {
+  const changed = (client: Client, uri: string, params: Wire): DocumentMessage[] => {
     const known = open.get(uri);
     const own = known?.versions.get(client);
     if (known === undefined || own === undefined) return [];
     own.text = list(params.contentChanges).reduce<string>(applyChange, own.text);
     own.version = number(record(params.textDocument).version) ?? own.version;
-    const asSent = known.shown === client;
-    present(known, client);
+    const asSent = known.active === client;
+    activateText(known, client);
     return [asSent ? { method: DID_CHANGE, params, asSent } : whole(uri, own)];
   };
 
-  const closed = (client: Client, uri: string): Telling[] => {
+  const closed = (client: Client, uri: string): DocumentMessage[] => {
     const known = open.get(uri);
     if (known === undefined || !known.versions.delete(client)) return [];
-    known.told.delete(client);
+    known.warned.delete(client);
     const [next] = known.versions;
     if (next === undefined) {
       open.delete(uri);
       return [{ method: DID_CLOSE, params: { textDocument: { uri } }, asSent: false }];
     }
-    if (known.shown !== client) return [];
-    present(known, next[0]);
+    if (known.active !== client) return [];
+    activateText(known, next[0]);
     return [whole(uri, next[1])];
   };
 
   return {
-    show: (client, uri) => shownTo(client, uri, open.get(uri)),
-    apart: (uri, version) => apartIn(open.get(uri), version),
-    differing: (uri, among) => untold(open.get(uri), among),
-    hear: (client, method, given) => {
+    activate: (client, uri) => activateFor(client, uri, open.get(uri)),
+    clientsWithOtherText: (uri, version) => clientsWithOtherTextIn(open.get(uri), version),
+    clientsToWarn: (uri, among) => unwarned(open.get(uri), among),
+    apply: (client, method, given) => {
       const params = record(given);
       const uri = text(record(params.textDocument).uri) ?? '';
       if (method === DID_OPEN) return opened(client, uri, params);
       return method === DID_CHANGE ? changed(client, uri, params) : closed(client, uri);
     },
-    leave: (client) => [...open.keys()].flatMap((uri) => closed(client, uri)),
+    closeAll: (client) => [...open.keys()].flatMap((uri) => closed(client, uri)),
   };
 };
 
 const openedBy = <Client>(client: Client, own: Version): Open<Client> => ({
   versions: new Map([[client, own]]),
-  shown: client,
+  active: client,
   texts: new Map([[own.version, own.text]]),
-  told: new Set(),
+  warned: new Set(),
 });
 
 const versionIn = ({ text: content, version }: Wire): Version => ({
@@ -109,22 +109,22 @@ const versionIn = ({ text: content, version }: Wire): Version => ({
   version: number(version) ?? 0,
 });
 
-const shownTo = <Client>(
+const activateFor = <Client>(
   client: Client,
   uri: string,
   known: Open<Client> | undefined,
-): Telling[] => {
+): DocumentMessage[] => {
   const own = known?.versions.get(client);
-  if (known === undefined || own === undefined || known.shown === client) return [];
-  const same = known.versions.get(known.shown)?.text === own.text;
-  present(known, client);
+  if (known === undefined || own === undefined || known.active === client) return [];
+  const same = known.versions.get(known.active)?.text === own.text;
+  activateText(known, client);
   return same ? [] : [whole(uri, own)];
 };
 
 const TEXTS = 8;
 
-const present = <Client>(known: Open<Client>, client: Client): void => {
-  known.shown = client;
+const activateText = <Client>(known: Open<Client>, client: Client): void => {
+  known.active = client;
   const own = known.versions.get(client);
   if (own === undefined) return;
   known.texts.delete(own.version);
@@ -133,22 +133,22 @@ const present = <Client>(known: Open<Client>, client: Client): void => {
   if (known.texts.size > TEXTS && oldest !== undefined) known.texts.delete(oldest);
 };
 
-const apartIn = <Client>(known: Open<Client> | undefined, version?: number): Client[] => {
+const clientsWithOtherTextIn = <Client>(known: Open<Client> | undefined, version?: number): Client[] => {
   if (known === undefined || known.versions.size < 2) return [];
-  const shown = known.texts.get(version ?? Number.NaN) ?? known.versions.get(known.shown)?.text;
-  return [...known.versions].flatMap(([client, { text: own }]) => (own === shown ? [] : client));
+  const active = known.texts.get(version ?? Number.NaN) ?? known.versions.get(known.active)?.text;
+  return [...known.versions].flatMap(([client, { text: own }]) => (own === active ? [] : client));
 };
 
-const untold = <Client>(
+const unwarned = <Client>(
   known: Open<Client> | undefined,
   among: (client: Client) => boolean,
 ): Client[] => {
   if (known === undefined || known.versions.size < 2) return [];
   const theirs = [...known.versions].filter(([client]) => among(client));
   const isSame = new Set(theirs.map(([, { text: own }]) => own)).size < 2;
-  if (isSame) known.told.clear();
-  const news = isSame ? [] : theirs.flatMap(([client]) => (known.told.has(client) ? [] : client));
-  for (const client of news) known.told.add(client);
+  if (isSame) known.warned.clear();
+  const news = isSame ? [] : theirs.flatMap(([client]) => (known.warned.has(client) ? [] : client));
+  for (const client of news) known.warned.add(client);
   return news;
 };
 
@@ -156,7 +156,7 @@ export const DID_OPEN = 'textDocument/didOpen';
 export const DID_CHANGE = 'textDocument/didChange';
 export const DID_CLOSE = 'textDocument/didClose';
 
-const whole = (uri: string, { text: content, version }: Version): Telling => ({
+const whole = (uri: string, { text: content, version }: Version): DocumentMessage => ({
   method: DID_CHANGE,
   params: { textDocument: { uri, version }, contentChanges: [{ text: content }] },
   asSent: false,
@@ -170,7 +170,7 @@ const applyChange = (before: string, change: unknown): string => {
   return before.slice(0, offsetOf(before, start)) + written + before.slice(offsetOf(before, end));
 };
 
-// In UTF-16 units, as the protocol counts and as strings do.
+// In UTF-16 units, like the protocol and JavaScript strings.
 const offsetOf = (content: string, position: unknown): number => {
   const { line, character } = record(position);
   const ends = /\r\n|\n|\r/g;

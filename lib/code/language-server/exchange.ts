@@ -1,24 +1,34 @@
 import { isUtf8 } from 'node:buffer';
 import { number, record, text } from '../../text/unknown-json.ts';
-import { ASKED, type EditorClient, messageBytes, type Seat } from './client.ts';
-import type { ClientMessages } from './client-messages.ts';
-import { createDocuments, DID_CHANGE, DID_CLOSE, DID_OPEN, type Telling } from './documents.ts';
-import { type Envelope, EnvelopeError, messageId, readEnvelope } from './envelope.ts';
+import {
+  ASKED,
+  type ClientMessages,
+  type EditorClient,
+  messageBytes,
+  type Subscription,
+} from './client.ts';
+import {
+  createDocuments,
+  DID_CHANGE,
+  DID_CLOSE,
+  DID_OPEN,
+  type DocumentMessage,
+} from './documents.ts';
 import { initializeParams } from './initialize.ts';
-import { createRequests } from './requests.ts';
-import { createServerRequests } from './server-requests.ts';
+import { type Envelope, EnvelopeError, messageId, readEnvelope } from './json-rpc.ts';
+import { createRequests, createServerRequests } from './requests.ts';
 
-/** The messages between one server and its clients. */
+/** Routes messages between one server and its clients. */
 interface Exchange {
   readonly clients: ReadonlySet<EditorClient>;
-  /** Initialises the server, once for all clients. Rejects with what the server said against it. */
-  greet(root: string): Promise<void>;
-  /** One message of the server's. Throws when it is none. */
-  hear(message: Buffer): void;
-  join(client: EditorClient): Seat;
+  /** Initializes the server, once for all clients. Rejects with the server's error. */
+  initialize(root: string): Promise<void>;
+  /** Handles a message of the server. Throws EnvelopeError if it is malformed. */
+  handleMessage(message: Buffer): void;
+  join(client: EditorClient): Subscription;
 }
 
-/** Writes one message to the server; false when it should be waited for. */
+/** Writes one message to the server. Returns false if its input buffer is full. */
 type Write = (message: Buffer) => boolean;
 
 interface State {
@@ -26,88 +36,92 @@ interface State {
   delivery: ClientMessages;
   clients: Set<EditorClient>;
   requests: ReturnType<typeof createRequests>;
-  errands: ReturnType<typeof createServerRequests>;
+  serverRequests: ReturnType<typeof createServerRequests>;
   documents: ReturnType<typeof createDocuments<EditorClient>>;
-  /** What the server can do, as JSON: its answer to initialize. */
-  abilities: string;
-  greeted: (answer: Buffer) => void;
+  /** The server's result of `initialize`, as JSON. */
+  capabilities: string;
+  onInitialized: (answer: Buffer) => void;
 }
 
-const GREETING = 0;
+const INITIALIZE_ID = 0;
 
-/** `patience_ms`: how long an editor may leave a request of the server's unanswered. */
+/** `patience_ms`: how long an editor may take to answer a request of the server. */
 export const createExchange = (
   write: Write,
   delivery: ClientMessages,
   patience_ms: number,
 ): Exchange => {
   const state: State = {
-    ...{ write, delivery, clients: new Set(), abilities: 'null', greeted: () => undefined },
+    write,
+    delivery,
+    clients: new Set(),
+    capabilities: 'null',
+    onInitialized: () => undefined,
     requests: createRequests(),
-    errands: createServerRequests(patience_ms, write),
+    serverRequests: createServerRequests(patience_ms, write),
     documents: createDocuments<EditorClient>(),
   };
   return {
     clients: state.clients,
-    greet: (root) => greet(state, root),
-    hear: (message) => hear(state, message),
+    initialize: (root) => initialize(state, root),
+    handleMessage: (message) => handleMessage(state, message),
     join: (client) => join(state, client),
   };
 };
 
-const greet = (state: State, root: string): Promise<void> =>
+const initialize = (state: State, root: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    state.greeted = (answer) => {
+    state.onInitialized = (answer) => {
       const { result, error } = JSON.parse(answer.toString('utf8'));
       if (result === undefined)
         return reject(new Error(`refused to start: ${text(record(error).message) ?? 'no reason'}`));
-      state.abilities = JSON.stringify(result);
+      state.capabilities = JSON.stringify(result);
       state.write(messageBytes({ jsonrpc: '2.0', method: 'initialized', params: {} }));
       resolve();
     };
     const params = initializeParams(root);
-    state.write(messageBytes({ jsonrpc: '2.0', id: GREETING, method: 'initialize', params }));
+    state.write(messageBytes({ jsonrpc: '2.0', id: INITIALIZE_ID, method: 'initialize', params }));
   });
 
-const hear = (state: State, message: Buffer): void => {
+const handleMessage = (state: State, message: Buffer): void => {
   if (!isUtf8(message)) throw new EnvelopeError('the message is not UTF-8');
   const envelope = readEnvelope(message);
-  if (envelope.method === undefined) hearAnswer(state, message, envelope);
-  else if (envelope.id !== undefined) hearErrand(state, message, envelope);
-  else spread(state, message, envelope);
+  if (envelope.method === undefined) handleResponse(state, message, envelope);
+  else if (envelope.id !== undefined) handleServerRequest(state, message, envelope);
+  else broadcast(state, message, envelope);
 };
 
-const spread = (state: State, message: Buffer, { method }: Envelope): void => {
-  const apart = method === DIAGNOSTICS ? apartFrom(state, message) : [];
+const broadcast = (state: State, message: Buffer, { method }: Envelope): void => {
+  const excluded = method === DIAGNOSTICS ? clientsWithOtherText(state, message) : [];
   for (const client of state.clients)
-    if (client.isEditor && !apart.includes(client)) state.delivery.deliver(client, message);
+    if (client.isEditor && !excluded.includes(client)) state.delivery.deliver(client, message);
 };
 
 const DIAGNOSTICS = 'textDocument/publishDiagnostics';
 
-// They are of the text that the server has: whoever has another would see them in the wrong places.
-const apartFrom = ({ clients, documents }: State, message: Buffer): EditorClient[] => {
+// Diagnostics refer to the server's text: a client with another text would show them in the wrong places.
+const clientsWithOtherText = ({ clients, documents }: State, message: Buffer): EditorClient[] => {
   if (clients.size < 2) return [];
   const { uri, version } = record(JSON.parse(message.toString('utf8')).params);
-  return documents.apart(uriOf(uri), number(version));
+  return documents.clientsWithOtherText(uriOf(uri), number(version));
 };
 
 const uriOf = (uri: unknown): string => text(uri) ?? '';
 
-const hearErrand = (state: State, message: Buffer, envelope: Envelope): void => {
-  const given = state.errands.give(message, envelope, state.clients);
+const handleServerRequest = (state: State, message: Buffer, envelope: Envelope): void => {
+  const given = state.serverRequests.forward(message, envelope, state.clients);
   if ('to' in given) state.delivery.deliver(given.to, message);
   else state.write(given.answer);
 };
 
-const hearAnswer = (state: State, message: Buffer, envelope: Envelope): void => {
+const handleResponse = (state: State, message: Buffer, envelope: Envelope): void => {
   const settled = state.requests.settle(message, envelope);
-  if (messageId(message, envelope) === String(GREETING)) state.greeted(message);
+  if (messageId(message, envelope) === String(INITIALIZE_ID)) state.onInitialized(message);
   else if (settled !== undefined) state.delivery.deliver(settled.client, settled.message);
 };
 
-const join = (state: State, client: EditorClient): Seat => {
-  const { clients, delivery, documents, errands, requests, write } = state;
+const join = (state: State, client: EditorClient): Subscription => {
+  const { clients, delivery, documents, serverRequests, requests, write } = state;
   clients.add(client);
   return {
     receive: (message) => receive(state, client, message),
@@ -115,8 +129,9 @@ const join = (state: State, client: EditorClient): Seat => {
     leave: () => {
       if (!clients.delete(client)) return;
       delivery.drained(client);
-      tell(state, documents.leave(client));
-      for (const message of [...requests.forget(client), ...errands.forget(client)]) write(message);
+      sendToServer(state, documents.closeAll(client));
+      for (const message of [...requests.forget(client), ...serverRequests.forget(client)])
+        write(message);
     },
   };
 };
@@ -125,40 +140,40 @@ const receive = (state: State, client: EditorClient, message: Buffer): boolean =
   const envelope = readEnvelope(message);
   const { id, method } = envelope;
   if (method === undefined) {
-    const answer = state.errands.answered(client, message, envelope);
+    const answer = state.serverRequests.handleAnswer(client, message, envelope);
     return answer === undefined || state.write(answer);
   }
   if (id !== undefined) return request(state, client, message, envelope);
   if (DOCUMENT.has(method)) {
     const { params } = JSON.parse(message.toString('utf8'));
-    const isTold = tell(state, state.documents.hear(client, method, params), message);
-    warn(state, uriOf(params?.textDocument?.uri));
-    return isTold;
+    const hasRoom = sendToServer(state, state.documents.apply(client, method, params), message);
+    warnOfOtherText(state, uriOf(params?.textDocument?.uri));
+    return hasRoom;
   }
   if (method === '$/cancelRequest') return state.write(state.requests.cancel(client, message));
   if (method === 'exit') client.end(ASKED);
   return LIFE.has(method) || state.write(message);
 };
 
-// Two editors of one file with different unsaved texts: who is not told takes the other's for a fault of the server's.
-const warn = ({ documents, delivery }: State, uri: string): void => {
+// Without a warning, wrong diagnostics in one of two editors with different unsaved texts look like a server error.
+const warnOfOtherText = ({ documents, delivery }: State, uri: string): void => {
   const params = {
     type: WARNING,
-    message: `Another editor has other unsaved text of ${uri}. ${HOW}`,
+    message: `Another editor has different unsaved text of ${uri}. ${HOW}`,
   };
   const message = messageBytes({ jsonrpc: '2.0', method: 'window/showMessage', params });
-  for (const client of documents.differing(uri, ({ isEditor }) => isEditor))
+  for (const client of documents.clientsToWarn(uri, ({ isEditor }) => isEditor))
     delivery.deliver(client, message);
 };
 
 const WARNING = 2;
 const HOW =
-  'What you ask is answered by your text; diagnostics are shown to the one whose text was sent last. Save in one of them, and close or reload the other.';
+  'Your requests use your text; diagnostics go to the editor whose text was sent last. Save in one editor, and close or reload the other.';
 
 const DOCUMENT = new Set([DID_OPEN, DID_CHANGE, DID_CLOSE]);
 const LIFE = new Set(['initialized', 'exit']);
 
-// The server is shared: it is initialised already, and not one client's to shut down.
+// The server is shared: it is initialized already, and one client must not shut it down.
 const request = (
   state: State,
   client: EditorClient,
@@ -170,28 +185,28 @@ const request = (
     state.delivery.deliver(client, Buffer.from(`{"jsonrpc":"2.0","id":${id},${content}}`));
     return true;
   };
-  if (envelope.method === 'initialize') return reply(`"result":${state.abilities}`);
+  if (envelope.method === 'initialize') return reply(`"result":${state.capabilities}`);
   if (envelope.method === 'shutdown') return reply('"result":null');
-  showFirst(state, client, message);
+  sendClientText(state, client, message);
   const passed = state.requests.pass(client, message, envelope);
   return passed === undefined ? reply(TOO_MANY) : state.write(passed);
 };
 
-// What is asked of a file is asked of the text that the client has.
-const showFirst = (state: State, client: EditorClient, message: Buffer): void => {
+// A request about a file refers to the client's own text.
+const sendClientText = (state: State, client: EditorClient, message: Buffer): void => {
   if (state.clients.size < 2) return;
   const { params } = JSON.parse(message.toString('utf8'));
-  tell(state, state.documents.show(client, uriOf(params?.textDocument?.uri)));
+  sendToServer(state, state.documents.activate(client, uriOf(params?.textDocument?.uri)));
 };
 
 const TOO_MANY =
-  '"error":{"code":-32000,"message":"The language server owes too many answers: wait for some"}';
+  '"error":{"code":-32000,"message":"Too many requests to the language server are unanswered: wait for responses"}';
 
-const tell = (state: State, tellings: Telling[], asSent?: Buffer): boolean =>
-  tellings
-    .map(({ method, params, ...telling }) =>
+const sendToServer = (state: State, messages: DocumentMessage[], asSent?: Buffer): boolean =>
+  messages
+    .map(({ method, params, ...message }) =>
       state.write(
-        telling.asSent && asSent !== undefined
+        message.asSent && asSent !== undefined
           ? asSent
           : messageBytes({ jsonrpc: '2.0', method, params }),
       ),

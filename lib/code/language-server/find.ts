@@ -6,13 +6,13 @@ import { settingsOf } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { Config, WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { needTrusted } from '../../guard/trust/need.ts';
+import { requireTrusted } from '../../guard/trust/require.ts';
 import { cleanEnvironment, type Environment } from '../../tools/process/environment.ts';
 import { execute } from '../../tools/process/execute.ts';
 import { findProgram, programStamp } from '../../tools/process/find-program.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
 
-/** A server that answered when it was asked for its version. */
+/** A server that answered `--version`. */
 interface FoundServer {
   argv: string[];
 }
@@ -20,11 +20,11 @@ interface FoundServer {
 interface Candidate {
   command: string;
   args: readonly string[];
-  /** What its version has to begin with, to be a language server at all. */
+  /** What its version must match; older versions have no language server. */
   version?: RegExp;
 }
 
-// TypeScript's own first: it starts nothing from the worktree, as the other does with the project's TypeScript.
+// TypeScript's own server first: the other one runs the project's TypeScript from the worktree.
 const TYPESCRIPT: Candidate[] = [
   { command: 'tsc', args: ['--lsp', '--stdio'], version: /^Version (?:[7-9]|\d\d)\./ },
   { command: 'typescript-language-server', args: ['--stdio'] },
@@ -45,15 +45,15 @@ const INSTALL: Record<Language, string> = {
 };
 
 /**
- * The server of a language: that of the settings, else the first on the PATH that answers `--version`; a file alone
- * proves nothing, rustup leaves one for what is not installed. Throws 503 `unavailable` saying what to install.
+ * Finds the server of a language: that of the settings, else the first on the PATH that answers `--version`. Existence is
+ * not enough, because rustup installs a proxy for missing components. Throws 503 `unavailable` naming what to install.
  */
 export const findServer = async (
   { store, config }: WithConfig & WithStore,
   language: Language,
   root: string,
 ): Promise<FoundServer> => {
-  needTrusted(store, [`language_servers.${language}`]);
+  requireTrusted(store, [`language_servers.${language}`]);
   const env = serverEnvironment(config);
   const named = settingsOf(store).language_servers?.[language];
   const candidates = named ? [{ args: [], ...named }] : CANDIDATES[language];
@@ -69,15 +69,15 @@ export const findServer = async (
     reasons.push(why);
   }
   const advice = named
-    ? `See language_servers.${language}.command in workspace.md`
-    : `${INSTALL[language]}, or name another program in workspace.md under language_servers`;
+    ? `Check language_servers.${language}.command in workspace.md`
+    : `${INSTALL[language]}, or set another program in workspace.md under language_servers`;
   throw new ServiceError(
     'unavailable',
     `There is no language server for ${language}: ${reasons.join('; ')}. ${advice}.`,
   );
 };
 
-/** Of all language servers: no secret of the daemon's, and no terminal. */
+/** The environment of language servers: without the daemon's secrets, and without a terminal. */
 export const serverEnvironment = (config: Config, extra: Environment = {}): Environment => {
   const { CARGO_HOME, RUSTUP_HOME } = config.env;
   return cleanEnvironment(config.env, {
@@ -92,20 +92,20 @@ export const serverEnvironment = (config: Config, extra: Environment = {}): Envi
 const locate = (command: string, env: Environment): string | undefined =>
   isAbsolute(command) ? command : findProgram(command, env);
 
-// What lies in a worktree may be an agent's work: nobody chose it as a program.
+// A program inside a worktree may be the work of an agent.
 const refusal = (store: Store, program: string, root: string): string | undefined => {
-  // A worktree whose directory is gone holds nothing.
+  // The directory of a worktree may be missing.
   const inside = [root, ...otherWorktrees(store, '')].some((dir) =>
     orElse(() => pathContains(dir, program), false),
   );
-  return inside ? `${program} lies in the files that it would serve, and is not run` : undefined;
+  return inside ? `${program} is inside a worktree and was not run` : undefined;
 };
 
 const PROBE_MS = 20_000;
 const FAILURE_MS = 30_000;
 const answers = new Map<string, { why: Promise<string | undefined>; until: number }>();
 
-// An answer holds until the program is another file; that there was none is asked again after 30 s.
+// A success is cached until the program's file changes; a failure for 30 s.
 const probe = (
   program: string,
   { version = /\S/ }: Candidate,

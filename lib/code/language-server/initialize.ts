@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * What the daemon says of itself for all clients of a server. It offers what every editor has; texts are plain, without
- * placeholders to be filled in. No process id: shut in, the server could not see it, and would end.
+ * The `initialize` parameters for all clients of a server, with capabilities that every editor has and without snippets.
+ * Without a process id: in a sandbox the server cannot see that process and would exit.
  */
 export const initializeParams = (root: string): object => {
   const uri = uriOf(root);

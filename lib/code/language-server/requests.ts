@@ -1,27 +1,28 @@
+import { list, record } from '../../text/unknown-json.ts';
 import { type EditorClient, messageBytes } from './client.ts';
-import { type Envelope, messageId, withId } from './envelope.ts';
+import { type Envelope, messageId, withId } from './json-rpc.ts';
 
 const MOST_PENDING = 4096;
 
-/** What clients have asked a server and await an answer to. */
+/** Pending requests of clients to a server. */
 interface Requests {
-  /** The request with a number of the daemon's own for its id; undefined when too many are unanswered. */
+  /** The request with a new id of the daemon; undefined if too many are pending. */
   pass(client: EditorClient, message: Buffer, envelope: Envelope): Buffer | undefined;
-  /** Whose answer it is, with the id as that client wrote it; undefined when nobody waits for it any more. */
+  /** The client of a response, and the response with the client's id; undefined if the request is not pending. */
   settle(
     message: Buffer,
     envelope: Envelope,
   ): { client: EditorClient; message: Buffer } | undefined;
-  /** The client's $/cancelRequest, with the daemon's number in it. */
+  /** The client's `$/cancelRequest` with the daemon's id. */
   cancel(client: EditorClient, message: Buffer): Buffer;
-  /** Nobody waits for the client's answers any more: the cancellations that tell the server so. */
+  /** Drops the requests of a client that disconnects, and returns their cancellations. */
   forget(client: EditorClient): Buffer[];
 }
 
-/** Two clients may use the same id: each request goes on with a number of its own, and its answer comes back with the id. */
+/** Replaces request ids, because two clients may use the same id. */
 export const createRequests = (): Requests => {
   const pending = new Map<number, { client: EditorClient; id: string }>();
-  // 0 is the daemon's own initialize.
+  // 0 is the id of the daemon's own `initialize`.
   let last = 0;
   return {
     pass: (client, message, envelope) => {
@@ -55,3 +56,100 @@ export const createRequests = (): Requests => {
 
 const cancelling = (id: number): Buffer =>
   messageBytes({ jsonrpc: '2.0', method: '$/cancelRequest', params: { id } });
+
+/** Requests of a server to an editor. */
+interface ServerRequests {
+  /** Chooses the responsive editor that is connected longest; without one, returns a default answer. */
+  forward(message: Buffer, envelope: Envelope, clients: Iterable<EditorClient>): Forwarded;
+  /**
+   * The answer to send to the server: the client's, or the default answer if the client does not support the method.
+   * Undefined if no request of this id is pending at this client.
+   */
+  handleAnswer(client: EditorClient, message: Buffer, envelope: Envelope): Buffer | undefined;
+  /** Default answers to the pending requests of a client that disconnects. */
+  forget(client: EditorClient): Buffer[];
+}
+
+type Forwarded = { to: EditorClient } | { answer: Buffer };
+
+interface PendingRequest {
+  client: EditorClient;
+  message: Buffer;
+  timer: NodeJS.Timeout;
+}
+
+/** Sends the default answer if an editor does not answer within `patience_ms`, because some servers block meanwhile. */
+export const createServerRequests = (
+  patience_ms: number,
+  write: (answer: Buffer) => unknown,
+): ServerRequests => {
+  const asked = new Map<string, PendingRequest>();
+  // Editors that let a request time out and have answered none since.
+  const silent = new WeakSet<EditorClient>();
+  const forward = (client: EditorClient, message: Buffer, id: string): void => {
+    const answerTimedOut = (): void => {
+      asked.delete(id);
+      silent.add(client);
+      write(answerTo(message));
+    };
+    const timer = setTimeout(answerTimedOut, patienceFor(message, patience_ms));
+    asked.set(id, { client, message, timer: timer.unref() });
+  };
+  return {
+    forward: (message, envelope, clients) => {
+      for (const client of clients) {
+        if (!client.isEditor || silent.has(client)) continue;
+        forward(client, message, messageId(message, envelope));
+        return { to: client };
+      }
+      return { answer: answerTo(message) };
+    },
+    handleAnswer: (client, message, envelope) => {
+      const id = messageId(message, envelope);
+      silent.delete(client);
+      const pending = asked.get(id);
+      if (pending?.client !== client) return undefined;
+      clearTimeout(pending.timer);
+      asked.delete(id);
+      return isNotDone(message) ? answerTo(pending.message) : message;
+    },
+    forget: (client) =>
+      [...asked].flatMap(([id, one]) => {
+        if (one.client !== client) return [];
+        clearTimeout(one.timer);
+        asked.delete(id);
+        return answerTo(one.message);
+      }),
+  };
+};
+
+// This request asks a person, and servers do not block on it.
+const patienceFor = (message: Buffer, patience_ms: number): number =>
+  JSON.parse(message.toString('utf8')).method === 'window/showMessageRequest'
+    ? patience_ms * 30
+    : patience_ms;
+
+const NOT_DONE = -32_601;
+
+const isNotDone = (answer: Buffer): boolean =>
+  record(JSON.parse(answer.toString('utf8')).error).code === NOT_DONE;
+
+// The answer of an editor without optional features.
+const answerTo = (message: Buffer): Buffer => {
+  const { id, method, params } = JSON.parse(message.toString('utf8'));
+  const answer = ANSWERS[method]?.(params);
+  if (answer !== undefined) return messageBytes({ jsonrpc: '2.0', id, result: answer });
+  const error = { code: NOT_DONE, message: `No editor is connected to handle ${method}` };
+  return messageBytes({ jsonrpc: '2.0', id, error });
+};
+
+const nothing = () => null;
+const ANSWERS: Record<string, (params: unknown) => unknown> = {
+  'workspace/configuration': (params) => list(record(params).items).map(nothing),
+  'workspace/applyEdit': () => ({ applied: false }),
+  'workspace/workspaceFolders': nothing,
+  'client/registerCapability': nothing,
+  'client/unregisterCapability': nothing,
+  'window/workDoneProgress/create': nothing,
+  'window/showMessageRequest': nothing,
+};

@@ -1,6 +1,13 @@
+import type { WithStore } from '../../../store/store.ts';
+import type { WithConfig } from '../../config.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithNetwork } from '../../sandbox/egress/networks.ts';
+import type { WithSandbox } from '../../sandbox/sandbox.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import type { WithRuns } from '../../tools/process/runs.ts';
 import type { LanguageServer } from './server.ts';
 
-/** The language servers that run: one for each language and directory, whoever asks. */
+/** The running language servers: one for each language and directory. */
 export interface LanguageServers {
   readonly running: Map<string, RunningServer>;
   readonly limits: ServerLimits;
@@ -10,13 +17,13 @@ export interface LanguageServers {
 export interface ServerLimits {
   ready_ms: number;
   slow_ms: number;
-  /** How long an editor may leave a request of the server's unanswered. */
+  /** How long an editor may take to answer a request of the server. */
   patience_ms: number;
-  /** How long a server goes on without clients. */
+  /** How long a server runs without clients. */
   idle_ms: number;
-  /** How long an answer over HTTP may take. */
+  /** How long a response over HTTP may take. */
   answer_ms: number;
-  /** The pause after a server ended by itself for the second time; each further one is twice as long, up to a minute. */
+  /** The pause after the second crash of a server; doubles with each further crash, up to a minute. */
   pause_ms: number;
   most: number;
 }
@@ -31,7 +38,16 @@ export interface RunningServer {
   idle: NodeJS.Timeout | undefined;
 }
 
-/** The language servers that run, each shared by all who edit the same files. */
 export interface WithLanguageServers {
   readonly languageServers: LanguageServers;
 }
+
+/** The services that operations on language servers take. */
+export type LanguageServerNeeds = WithConfig &
+  WithGit &
+  WithLanguageServers &
+  WithLog &
+  WithNetwork &
+  WithRuns &
+  WithSandbox &
+  WithStore;

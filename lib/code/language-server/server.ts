@@ -1,30 +1,39 @@
 import { settlesWithin } from '../../../store/base/async.ts';
 import { messageOf } from '../../../store/base/attempt.ts';
 import { ServiceError } from '../../errors.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithNetwork } from '../../sandbox/egress/networks.ts';
+import { onceEach } from '../../sandbox/egress/doors.ts';
+import type { OpenNetwork } from '../../sandbox/egress/run-network.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Runs } from '../../tools/process/runs.ts';
 import { type Exit, type Program, startProgram } from '../../tools/process/spawn.ts';
-import { CLOSED, type ClientEnding, type EditorClient, type Seat } from './client.ts';
-import { createClientMessages } from './client-messages.ts';
+import {
+  CLOSED,
+  type ClientEnding,
+  createClientMessages,
+  type EditorClient,
+  type Subscription,
+} from './client.ts';
 import { createExchange } from './exchange.ts';
-import { createFrameReader, headerOf } from './frames.ts';
+import { createFrameReader, headerOf } from './json-rpc.ts';
 
 interface ServerSpec {
   argv: readonly string[];
-  /** What it serves; it starts there. */
+  /** The root of its files, and its working directory. */
   root: string;
   env: Environment;
   marker: string;
   runs: Runs;
-  /** Whether it has the machine's loopback. */
+  /** Whether it can reach the machine's loopback interface. */
   loopback: boolean;
-  /** Whether a sandbox keeps it from the workspace's files. */
+  /** Whether a sandbox hides the workspace's files from it. */
   sandboxed: boolean;
   /** How long `initialize` may take. */
   ready_ms: number;
-  /** How long a client may leave unread what is for it. */
+  /** How long a client may leave messages unread. */
   slow_ms: number;
-  /** How long an editor may leave a request of the server's unanswered. */
+  /** How long an editor may take to answer a request of the server. */
   patience_ms: number;
 }
 
@@ -32,19 +41,19 @@ export interface LanguageServer {
   readonly marker: string;
   readonly root: string;
   readonly clients: ReadonlySet<EditorClient>;
-  /** Resolves when it has been initialised. Rejects with 503 `unavailable`, or 504 `tool_timeout`. */
+  /** Resolves when it is initialized. Rejects with 503 `unavailable` or 504 `tool_timeout`. */
   readonly ready: Promise<void>;
-  /** Never rejects. When it has settled, no process of it is alive, and its clients have been told. */
+  /** Resolves when all its processes have ended and its clients are disconnected. Never rejects. */
   readonly exited: Promise<Exit>;
-  /** When it was initialised, by performance.now(). */
+  /** The time of its initialization, by `performance.now()`. */
   readySince(): number;
-  /** What is written to it and not read by it yet, in bytes. */
+  /** Bytes written to the server that it has not read yet. */
   unread(): number;
-  join(client: EditorClient): Seat;
+  join(client: EditorClient): Subscription;
   end(why: ClientEnding): Promise<void>;
 }
 
-/** Starts a language server and initialises it; clients share it, each with its own ids and its own open files. */
+/** Starts and initializes a language server. Clients share it, each with its own request ids and open files. */
 export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
   const { argv, root, env, marker, runs, ready_ms, slow_ms } = spec;
   const { loopback, sandboxed, patience_ms } = spec;
@@ -56,22 +65,22 @@ export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
     ending ??= why;
     await program.end();
   };
-  readFrom(program, exchange.hear, (what) => {
+  readFrom(program, exchange.handleMessage, (what) => {
     if (ending === undefined) void end(badMessage(what));
   });
   program.stdin.on('drain', () => {
     for (const client of exchange.clients) client.resume();
   });
   const exited = program.exited.then((exit) => {
-    ending ??= { code: CLOSED.server_ended, reason: departed(exit) };
+    ending ??= { code: CLOSED.server_ended, reason: exitReason(exit) };
     for (const client of [...exchange.clients]) client.end(ending);
     return exit;
   });
   const gone = exited.then(() => {
     throw new Error(ending?.reason);
   });
-  const first = Promise.race([exchange.greet(root), gone]);
-  const ready = greeting(first, ready_ms, end);
+  const first = Promise.race([exchange.initialize(root), gone]);
+  const ready = awaitReady(first, ready_ms, end);
   let since = 0;
   ready.then(
     () => {
@@ -80,7 +89,13 @@ export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
     () => undefined,
   );
   return {
-    ...{ marker, root, clients: exchange.clients, ready, exited, join: exchange.join, end },
+    marker,
+    root,
+    clients: exchange.clients,
+    ready,
+    exited,
+    join: exchange.join,
+    end,
     readySince: () => since,
     unread: () => program.stdin.writableLength,
   };
@@ -115,13 +130,13 @@ const readFrom = (
   });
 };
 
-// A reason of a WebSocket's end has room for 123 bytes.
+// The reason of a WebSocket close frame is limited to 123 bytes.
 const badMessage = (what: string): ClientEnding => ({
   code: CLOSED.bad_message,
-  reason: `The language server does not keep to the protocol: ${what}`.slice(0, 120),
+  reason: `The language server violated the protocol: ${what}`.slice(0, 120),
 });
 
-const departed = ({ code, signal, stderr_tail }: Exit): string => {
+const exitReason = ({ code, signal, stderr_tail }: Exit): string => {
   const words = stderr_tail.trim().split('\n').at(-1) ?? '';
   const how = signal ?? `code ${code}`;
   return asReason(`The language server ended (${how})${words === '' ? '' : `: ${words}`}`);
@@ -129,23 +144,47 @@ const departed = ({ code, signal, stderr_tail }: Exit): string => {
 
 const asReason = (words: string): string => words.replace(/[^\x20-\x7e]/g, '?').slice(0, 120);
 
-const greeting = async (
+const awaitReady = async (
   first: Promise<void>,
   ready_ms: number,
   end: (why: ClientEnding) => Promise<void>,
 ): Promise<void> => {
   if (!(await settlesWithin(first, ready_ms))) {
-    await end(badMessage('initialize was not answered'));
+    await end(badMessage('no response to initialize'));
     throw new ServiceError(
       'tool_timeout',
-      `The language server was not ready within ${ready_ms / 1000} s, and was ended. Try again; if it lasts, run it by hand.`,
+      `The language server was not ready within ${ready_ms / 1000} s and was stopped. Try again; if it fails again, run it by hand.`,
     );
   }
   await first.catch(async (error: Error) => {
     await end(badMessage(error.message));
     throw new ServiceError(
       'unavailable',
-      `${error.message}. Run it by hand to see why, or name another in workspace.md under language_servers.`,
+      `${error.message}. Run it by hand to see why, or set another one in workspace.md under language_servers.`,
     );
   });
+};
+
+/**
+ * Starts a language server with its own network access until it ends. Logs each reached or refused destination once,
+ * because no session stream could report it.
+ */
+export const withNetwork = (
+  { network: door, log }: WithLog & WithNetwork,
+  of: { language: string; root: string },
+  begin: (network: OpenNetwork) => LanguageServer,
+): LanguageServer => {
+  const tell = onceEach((told) => {
+    if (told.allowed) log.info({ ...of, ...told }, 'A language server reached the network');
+    else log.warn({ ...of, ...told }, 'A language server was refused the network');
+  });
+  const network = door().open({ given: {}, token: undefined, tell });
+  try {
+    const server = begin(network);
+    void server.exited.then(network.close);
+    return server;
+  } catch (error) {
+    void network.close();
+    throw error;
+  }
 };

@@ -16,12 +16,15 @@ import type { WithSandbox } from '../../sandbox/sandbox.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import { killRun } from '../../tools/process/process-tree.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
-import { CLOSED, type EditorClient, type Seat } from './client.ts';
+import { CLOSED, type EditorClient, type Subscription } from './client.ts';
 import { findServer, serverEnvironment } from './find.ts';
-import type { LanguageServerNeeds } from './needs.ts';
-import type { LanguageServers, RunningServer, ServerLimits } from './running.ts';
-import { type LanguageServer, startLanguageServer } from './server.ts';
-import { withNetwork } from './with-network.ts';
+import type {
+  LanguageServerNeeds,
+  LanguageServers,
+  RunningServer,
+  ServerLimits,
+} from './running.ts';
+import { type LanguageServer, startLanguageServer, withNetwork } from './server.ts';
 
 const LIMITS: ServerLimits = {
   ready_ms: 60_000,
@@ -41,8 +44,8 @@ export const createLanguageServers = (limits: Partial<ServerLimits> = {}): Langu
 });
 
 /**
- * The server of a language for these files, started and initialised if it was not. Throws 503 `unavailable`: not
- * installed, or ended by itself a moment ago; 504 `tool_timeout`.
+ * The running server of a language for these files; starts one if needed. Throws 503 `unavailable` if none is installed
+ * or it just crashed, 504 `tool_timeout` if it does not initialize.
  */
 export const serverFor = async (
   service: LanguageServerNeeds,
@@ -50,39 +53,39 @@ export const serverFor = async (
   tree: Tree,
 ): Promise<LanguageServer> => {
   const { running, limits, closed } = service.languageServers;
-  if (closed) throw new ServiceError('unavailable', 'The daemon is ending. Start it again first.');
+  if (closed) throw new ServiceError('unavailable', 'The daemon is stopping. Start it again first.');
   const key = `${language} ${tree.root}`;
-  const place = running.get(key) ?? newPlace(tree.root);
-  running.set(key, place);
-  if (place.opening !== undefined) return place.opening;
+  const entry = running.get(key) ?? newEntry(tree.root);
+  running.set(key, entry);
+  if (entry.opening !== undefined) return entry.opening;
   refuseTooMany(service.languageServers);
-  refuseSoon(place);
-  place.opening = start(service, language, tree, place);
-  place.opening.catch(() => {
-    place.opening = undefined;
+  refuseSoon(entry);
+  entry.opening = start(service, language, tree, entry);
+  entry.opening.catch(() => {
+    entry.opening = undefined;
   });
-  const server = await place.opening;
-  rest(place, limits);
+  const server = await entry.opening;
+  scheduleIdleEnd(entry, limits);
   return server;
 };
 
-/** A seat at the server, given up with `leave`. The server is ended when nobody has had one for a while. */
-export const takeSeat = (
+/** Connects a client to a server. The server ends when it had no client for `idle_ms`. */
+export const subscribe = (
   { running, limits }: LanguageServers,
   server: LanguageServer,
   client: EditorClient,
-): Seat => {
-  const place = [...running.values()].find((one) => one.server === server);
-  clearTimeout(place?.idle);
+): Subscription => {
+  const entry = [...running.values()].find((one) => one.server === server);
+  clearTimeout(entry?.idle);
   const seat = server.join(client);
   const leave = (): void => {
     seat.leave();
-    if (place !== undefined) rest(place, limits);
+    if (entry !== undefined) scheduleIdleEnd(entry, limits);
   };
   return { ...seat, leave };
 };
 
-/** Ends the servers of a directory, for it is going to be removed. */
+/** Ends the servers of a directory that is about to be removed. */
 export const endServersIn = async (
   languageServers: LanguageServers,
   directory: string,
@@ -90,27 +93,32 @@ export const endServersIn = async (
   const within = [...languageServers.running.values()].filter(({ root }) =>
     isAtOrBelow(root, directory),
   );
-  await endAll(within, 'The directory is removed');
+  await endAll(within, 'The directory is being removed');
 };
 
-/** Ends all of them. */
+/** Ends all servers, and starts no new ones. */
 export const closeLanguageServers = async (servers: LanguageServers): Promise<void> => {
   servers.closed = true;
   await endAll([...servers.running.values()], 'The daemon ends');
 };
 
-/** Ends what a former life of the daemon left running. */
+/** Ends servers that a former daemon process left running. */
 export const sweepLanguageServers = async ({ store, log }: WithLog & WithStore): Promise<void> => {
   for (const marker of serverMarkers(store.layout)) {
     const killed = await killRun(marker);
-    if (killed > 0) log.warn({ killed }, 'A language server of a former daemon was ended');
+    if (killed > 0) log.warn({ killed }, 'Language server of a former daemon ended');
     forgetServer(store.layout, marker);
   }
 };
 
-const newPlace = (root: string): RunningServer => ({
-  ...{ root, server: undefined, opening: undefined, failures: 0, not_before: 0 },
-  ...{ last_words: '', idle: undefined },
+const newEntry = (root: string): RunningServer => ({
+  root,
+  server: undefined,
+  opening: undefined,
+  failures: 0,
+  not_before: 0,
+  last_words: '',
+  idle: undefined,
 });
 
 const refuseTooMany = ({ running, limits }: LanguageServers): void => {
@@ -118,7 +126,7 @@ const refuseTooMany = ({ running, limits }: LanguageServers): void => {
   if (there < limits.most) return;
   throw new ServiceError(
     'unavailable',
-    `${there} language servers are running, as many as may. Close some editors; a server without one ends after ${limits.idle_ms / 60_000} minutes.`,
+    `The limit of ${there} language servers is reached. Close some editors; a server without one ends after ${limits.idle_ms / 60_000} minutes.`,
   );
 };
 
@@ -127,7 +135,7 @@ const refuseSoon = ({ not_before, last_words }: RunningServer): void => {
   if (left <= 0) return;
   throw new ServiceError(
     'unavailable',
-    `${last_words}. It may be started again in ${left} s; if it goes on to end, run it by hand to see why.`,
+    `${last_words}. It can be started again in ${left} s; if it keeps ending, run it by hand to see why.`,
     { headers: { 'retry-after': String(left) } },
   );
 };
@@ -136,7 +144,7 @@ const start = async (
   service: LanguageServerNeeds,
   language: Language,
   tree: Tree,
-  place: RunningServer,
+  entry: RunningServer,
 ): Promise<LanguageServer> => {
   const { languageServers, store } = service;
   const { argv } = await findServer(service, language, tree.root);
@@ -146,37 +154,42 @@ const start = async (
   const began = performance.now();
   const server = withNetwork(service, { language, root: tree.root }, (network) =>
     startLanguageServer({
-      ...shutIn(service, argv, tree, network),
-      ...{ root: tree.root, marker, ready_ms, slow_ms, patience_ms, runs: service.runs },
+      ...launchOptions(service, argv, tree, network),
+      root: tree.root,
+      marker,
+      ready_ms,
+      slow_ms,
+      patience_ms,
+      runs: service.runs,
       sandboxed: service.sandbox().kind === 'bubblewrap',
     }),
   );
-  place.server = server;
+  entry.server = server;
   void server.exited.then((exit) => {
     forgetServer(store.layout, marker);
-    clearTimeout(place.idle);
-    place.server = undefined;
-    place.opening = undefined;
+    clearTimeout(entry.idle);
+    entry.server = undefined;
+    entry.opening = undefined;
     if (exit.ended_by === 'caller') return;
-    failed(place, performance.now() - began, languageServers.limits);
-    place.last_words = `The language server ended by itself (${exit.signal ?? `code ${exit.code}`})`;
-    service.log.warn({ language, root: tree.root, exit }, 'A language server ended by itself');
+    recordFailure(entry, performance.now() - began, languageServers.limits);
+    entry.last_words = `The language server ended by itself (${exit.signal ?? `code ${exit.code}`})`;
+    service.log.warn({ language, root: tree.root, exit }, 'Language server crashed');
   });
   await server.ready;
   if (languageServers.closed) await server.end(daemonEnds('The daemon ends'));
   return server;
 };
 
-const failed = (place: RunningServer, lived_ms: number, { pause_ms }: ServerLimits): void => {
-  place.failures = lived_ms > LONGEST_PAUSE_MS ? 1 : place.failures + 1;
-  // Whoever fell over once is started again at once.
-  if (place.failures < 2) return;
-  const pause = Math.min(LONGEST_PAUSE_MS, pause_ms * 2 ** (place.failures - 2));
-  place.not_before = performance.now() + pause;
+const recordFailure = (entry: RunningServer, lived_ms: number, { pause_ms }: ServerLimits): void => {
+  entry.failures = lived_ms > LONGEST_PAUSE_MS ? 1 : entry.failures + 1;
+  // After the first crash there is no pause.
+  if (entry.failures < 2) return;
+  const pause = Math.min(LONGEST_PAUSE_MS, pause_ms * 2 ** (entry.failures - 2));
+  entry.not_before = performance.now() + pause;
 };
 
-// It reads and never writes: what it keeps goes into a /tmp of its own, and with it.
-const shutIn = (
+// Read-only access to the files; caches go to a private /tmp.
+const launchOptions = (
   service: WithConfig & WithSandbox & WithStore,
   argv: string[],
   { root, git_dir, closed }: Tree,
@@ -187,7 +200,10 @@ const shutIn = (
   const env = serverEnvironment(service.config, sandbox.kind === 'none' ? {} : inside);
   const { dossier } = service.store.layout;
   const view = {
-    ...{ cwd: root, phase: 'plan' as const, writable: [], network: network.view },
+    cwd: root,
+    phase: 'plan' as const,
+    writable: [],
+    network: network.view,
     readable: [git_dir, ...closed.filter((path) => path !== dossier)],
     hidden: [dossier, ...otherWorktrees(service.store, '').filter((path) => path !== root)],
   };
@@ -195,19 +211,19 @@ const shutIn = (
   return { argv: sandbox.wrap(argv, view), env: { ...env, ...network.env }, loopback };
 };
 
-const rest = (place: RunningServer, { idle_ms }: ServerLimits): void => {
-  const { server } = place;
-  clearTimeout(place.idle);
+const scheduleIdleEnd = (entry: RunningServer, { idle_ms }: ServerLimits): void => {
+  const { server } = entry;
+  clearTimeout(entry.idle);
   if (server === undefined || server.clients.size > 0) return;
-  place.idle = setTimeout(() => void server.end(daemonEnds('Nobody used it')), idle_ms);
-  place.idle.unref();
+  entry.idle = setTimeout(() => void server.end(daemonEnds('It was idle')), idle_ms);
+  entry.idle.unref();
 };
 
-const endAll = async (places: RunningServer[], why: string): Promise<void> => {
-  await Promise.all(places.map(({ server }) => server?.end(daemonEnds(why))));
-  // One that was being started ends as soon as it is there.
-  await Promise.allSettled(places.map(({ opening }) => opening));
-  await Promise.all(places.map(({ server }) => server?.end(daemonEnds(why))));
+const endAll = async (entries: RunningServer[], why: string): Promise<void> => {
+  await Promise.all(entries.map(({ server }) => server?.end(daemonEnds(why))));
+  // A server that is still starting ends once it has started.
+  await Promise.allSettled(entries.map(({ opening }) => opening));
+  await Promise.all(entries.map(({ server }) => server?.end(daemonEnds(why))));
 };
 
 const daemonEnds = (reason: string) => ({ code: CLOSED.daemon_ends, reason });

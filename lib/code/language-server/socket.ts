@@ -2,14 +2,14 @@ import type { WebSocket } from 'ws';
 import { messageOf } from '../../../store/base/attempt.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { CLOSED, type ClientEnding, type EditorClient } from './client.ts';
-import type { LanguageServerNeeds } from './needs.ts';
-import { type FilesScope, treeIn } from './root.ts';
-import { serverFor, takeSeat } from './servers.ts';
+import { type FilesScope, treeIn } from './files-scope.ts';
+import type { LanguageServerNeeds } from './running.ts';
+import { serverFor, subscribe } from './servers.ts';
 
 const FULL = 1_048_576;
 const EMPTY = 131_072;
 
-/** Starts the server, so that what is wrong with it can still be answered over HTTP; then gives a WebSocket a seat at it. */
+/** Starts the server, so that errors can be reported over HTTP; returns a function that connects a WebSocket to it. */
 export const openBridge = async (
   service: LanguageServerNeeds,
   language: Language,
@@ -33,12 +33,12 @@ export const openBridge = async (
       },
       resume: () => socket.resume(),
       end: (why) => {
-        // The others wait no longer, however long the closing takes.
+        // Leave at once, so that a slow close does not block the other clients.
         seat.leave();
         close(socket, why);
       },
     };
-    const seat = takeSeat(service.languageServers, server, client);
+    const seat = subscribe(service.languageServers, server, client);
     socket.on('message', (data: Buffer) => {
       try {
         if (!seat.receive(data)) socket.pause();
@@ -47,13 +47,13 @@ export const openBridge = async (
         close(socket, { code: CLOSED.bad_message, reason: what.slice(0, 100) });
       }
     });
-    // What is wrong with a frame is told by the code that the socket closes with.
+    // A frame error is reported by the close code.
     socket.on('error', () => undefined);
     socket.on('close', () => seat.leave());
   };
 };
 
-// Its close frame waits behind what is unread; after half a minute ws gives up and cuts the connection.
+// The close frame is queued behind unread messages; ws drops the connection after 30 s.
 const close = (socket: WebSocket, { code, reason }: ClientEnding): void => {
   socket.resume();
   socket.close(code, reason);

@@ -3,7 +3,7 @@ import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import { addressIn, type RemoteUrl } from '../../codehost/remote-url.ts';
 import type { Config } from '../../config.ts';
-import { needCodeHost, needProject, theOnlyProject } from '../../guard/trust/need.ts';
+import { needCodeHost, needProject, theOnlyProject } from '../../guard/trust/require.ts';
 import {
   type ConfiguredRemote,
   type RemoteSettings,
@@ -14,28 +14,28 @@ import type { GitPlace, GitSource } from '../../tools/git/run/git.ts';
 import { cleanEnvironment, loginEnvironment } from '../../tools/process/environment.ts';
 import { createGh } from '../../tools/process/gh.ts';
 import { sshHost } from '../../tools/process/system-programs.ts';
-import { chooseRemotes, type KnownRemote } from './choose.ts';
-import type { ProjectNeeds } from './needs.ts';
-import { findProjectRepository, repositoryFor } from './repository.ts';
+import { chooseRemotes, type KnownRemote } from './choose-remotes.ts';
+import type { ProjectNeeds } from './project.ts';
+import { findProjectRepository, repositoryFor } from './project.ts';
 
-/** A project, and what is known of it without asking anybody. */
-interface Ground {
+/** A project and the local information about it. */
+interface DetectionInput {
   git: GitSource;
   env: Config['env'];
   settings: CodeHostSettings;
   project: string;
-  /** It is what is meant where no project is named. */
+  /** Whether it is the default project. */
   isDefault: boolean;
-  /** Its git repository; a project whose repository on the host is in the settings needs none. */
+  /** Its git repository; not needed if the settings name the repository on the host. */
   place: GitPlace | undefined;
-  /** Which is to be pushed. */
+  /** The branch to push. */
   branch?: string | undefined;
 }
 
 /**
- * Which repository on the code host a project is, by git's configuration and the settings alone: nobody is asked, but ssh
- * what its own configuration means by a name. 404 `codehost_no_remote` with every remote and what is wrong with it; 422
- * `trust_needed` while a setting that says where it is waits for the operator's word.
+ * Detects a project's repository on the code host from git's configuration, ssh's configuration and the settings, without
+ * network access. 404 `codehost_no_remote` lists every remote with the reason; 422 `trust_needed` while a relevant
+ * setting is untrusted.
  */
 export const detect = async (
   service: ProjectNeeds,
@@ -54,9 +54,9 @@ export const detect = async (
   return detectOn({ git, env: config.env, settings, project, isDefault, place, branch });
 };
 
-/** The same without a daemon. */
-export const detectOn = async (ground: Ground): Promise<Detection> => {
-  const { git, env, settings, project, isDefault, place, branch } = ground;
+/** Like `detect`, without a daemon. */
+export const detectOn = async (input: DetectionInput): Promise<Detection> => {
+  const { git, env, settings, project, isDefault, place, branch } = input;
   const configured = place === undefined ? NONE : await remoteSettings(git.at(place));
   const isHost = hostsOf(env, settings);
   const known = await Promise.all(configured.remotes.map((remote) => know(env, remote, isHost)));
@@ -67,7 +67,7 @@ const NONE: RemoteSettings = { remotes: [], push_default: undefined, push_remote
 
 type IsHost = (host: string) => boolean;
 
-// By whole names: a token must reach nobody who only looks like a code host.
+// Matches whole names only, so that a token never reaches a look-alike host.
 const hostsOf = (env: Config['env'], { host: named }: CodeHostSettings): IsHost => {
   const logged_in = createGh(env).hosts();
   return (host) =>
@@ -97,12 +97,12 @@ const know = async (
   return { name: remote.name, url, push_url, at, push };
 };
 
-/** What git makes of the URL, where that leads anywhere; else what is wrong with the URL as it is written. */
+/** The address after git's `insteadOf` rewriting, if it is valid; else the error of the URL as written. */
 const firstOf = async (written: RemoteUrl, rewritten: Promise<RemoteUrl>): Promise<RemoteUrl> => {
   const address = await rewritten;
   return 'why' in address ? written : address;
 };
 
 const unknown = (host: string): RemoteUrl => ({
-  why: `is on ${host}, which is not known as a code host: name it in workspace.md as the host under codehost, or log in to it with gh`,
+  why: `is on ${host}, which is not a known code host: set it as codehost.host in workspace.md, or log in to it with gh`,
 });

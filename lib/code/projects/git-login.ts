@@ -5,22 +5,21 @@ import { addressOf, type RemoteAddress } from '../../tools/git/remote/remote-add
 import type { Remote } from '../../tools/git/remote/remote-command.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
-import type { HostedNeeds } from './hosted.ts';
-import { getItem } from './item.ts';
-import type { ProjectNeeds } from './needs.ts';
+import type { HostedNeeds } from './hosted-repository.ts';
+import { getItem, type ProjectNeeds } from './project.ts';
 
 interface Login {
   place: Checkout;
   /** The remote's name in the repository's configuration. */
   remote: string;
-  /** The code host whose token may be used; none: only git's own logins are. Asked for when it is needed. */
+  /** The code host whose token may be used, evaluated when needed; undefined: only git's own credentials. */
   host: string | (() => Promise<string | undefined>);
   direction: 'fetch' | 'push';
 }
 
 /**
- * Talks to a remote with git's own logins. Only where git has none for it, and the address is the code host's own, the
- * code host's token is used, for this one command: no helper gets to keep it.
+ * Runs a git command with a remote, with git's own credentials. Only if git has none and the address is on the code
+ * host, retries with the code host's token for this one command; no credential helper stores it.
  */
 export const withLogin = async <T>(
   { git, codeHost }: WithCodeHost & WithGit,
@@ -28,7 +27,7 @@ export const withLogin = async <T>(
   work: (remote: Remote) => Promise<T>,
 ): Promise<T> => {
   const { place, remote, direction } = login;
-  // What is pushed to may have another address, and is asked there what it has, too.
+  // The push URL can differ from the fetch URL.
   const address = await addressOf(git.at(place), remote, direction);
   try {
     return await work(direction === 'push' ? address : remote);
@@ -49,7 +48,7 @@ const tokenFor = async (
   return known !== undefined && isAt(url, known) ? codeHost().gitLogin(known) : undefined;
 };
 
-/** The same for a remote of a Work item's worktree, on the code host that its project is detected to be on. */
+/** Like `withLogin`, for a remote of a Work item's worktree and the detected code host of its project. */
 export const withWorktreeLogin = <T>(
   service: HostedNeeds,
   worktree: WorktreeRecord,
@@ -75,7 +74,7 @@ const hostOfRemote = async (
   }
 };
 
-// Never in the clear, but to this machine itself.
+// The token is sent over plain HTTP only to this machine.
 const isAt = (url: string, host: string): boolean => {
   const [, scheme, at] = /^(https?):\/\/([^/]+)/.exec(url) ?? [];
   if (at?.toLowerCase() !== host.toLowerCase()) return false;

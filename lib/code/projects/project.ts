@@ -1,11 +1,16 @@
+import { resolve } from 'node:path';
+import { readCase } from '../../../store/cases/cases.ts';
 import { repositoryIn } from '../../../store/records/applied.ts';
+import type { Case } from '../../../store/records/case.ts';
 import { projectRemotes, settingsOf } from '../../../store/settings/globals.ts';
-import type { WithStore } from '../../../store/store.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithConfig } from '../../config.ts';
-import { badField, ServiceError } from '../../errors.ts';
-import { needProject, projectNamed } from '../../guard/trust/need.ts';
+import { badField, orNotFound, ServiceError } from '../../errors.ts';
+import { needProject, projectNamed } from '../../guard/trust/require.ts';
+import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 
-/** The repository of a project: the settings' `projects`, where `--repo` names the default. Undefined when it has none. */
+/** The configured repository path of a project: `--repo` for the default one, else `projects` of the settings. */
 export const projectRepository = (
   service: WithConfig & WithStore,
   project: string,
@@ -15,10 +20,10 @@ export const projectRepository = (
   return repositoryIn(settingsOf(store), projectNamed(service, project));
 };
 
-/** The project of a new Work item that names none. */
-export { theOnlyProject } from '../../guard/trust/need.ts';
+/** The default project of a new Work item. */
+export { theOnlyProject } from '../../guard/trust/require.ts';
 
-/** Why a project has none, and what to do. */
+/** The error for a project without a repository. */
 export const noRepository = (service: WithConfig & WithStore, project: string): ServiceError =>
   new ServiceError('no_repository', whyNoRepository(service, projectNamed(service, project)));
 
@@ -26,10 +31,10 @@ const whyNoRepository = ({ store }: WithStore, project: string): string => {
   const remotes = projectRemotes(store);
   const names = Object.keys({ ...settingsOf(store).projects, ...remotes });
   if (Object.hasOwn(remotes, project))
-    return `The project ${project} has no repository on this machine. Clone ${remotes[project]}, and run dossier in it.`;
+    return `The project ${project} has no repository on this machine. Clone ${remotes[project]} and run \`dossier\` in it.`;
   if (project === 'default' && names.length > 1)
-    return `The Work item names no project, and there are several. Give it one: ${names.join(', ')}.`;
-  return `The project ${project} has no repository. Run dossier in it, or name its path in workspace.md under projects.`;
+    return `The Work item has no project, and there are several. Set one: ${names.join(', ')}.`;
+  return `The project ${project} has no repository. Run \`dossier\` in it, or set its path in workspace.md under projects.`;
 };
 
 export const checkProject = (
@@ -47,6 +52,47 @@ export const checkProject = (
   throw badField(
     '/project',
     'is not in the settings',
-    `There is no project ${project}. Name it under projects in workspace.md first.`,
+    `There is no project ${project}. Add it in workspace.md under projects first.`,
   );
+};
+
+/** The services that operations on a project's repository take. */
+export type ProjectNeeds = WithConfig & WithGit & WithStore;
+
+/** The repository of a project. A relative path in the settings starts at the workspace. 422 `trust_needed` if untrusted. */
+export const repositoryFor = async (
+  service: ProjectNeeds,
+  project: string,
+): Promise<Repository> => {
+  needProject(service, project);
+  const named = projectRepository(service, project);
+  if (named === undefined) throw noRepository(service, project);
+  const repository = await findProjectRepository(service, project);
+  const { root } = service.store.layout;
+  if (repository?.root === root)
+    throw new ServiceError(
+      'no_repository',
+      `The repository of the project ${project} is the workspace itself: ${root}. Set another one in workspace.md under projects.`,
+    );
+  if (repository !== undefined) return repository;
+  const path = resolve(root, named);
+  throw new ServiceError(
+    'no_repository',
+    `${path} is not a git repository. Run git init there, or set another one for the project ${project}.`,
+  );
+};
+
+/** Like `repositoryFor`, but undefined if there is none; does not check trust. */
+export const findProjectRepository = async (
+  service: ProjectNeeds,
+  project: string,
+): Promise<Repository | undefined> => {
+  const named = projectRepository(service, project);
+  if (named === undefined) return undefined;
+  return findRepository(service.git, resolve(service.store.layout.root, named));
+};
+
+/** Reads a Work item from disk. 404 if there is none. */
+export const getItem = async (store: Store, caseId: string): Promise<Case> => {
+  return orNotFound(await readCase(store, caseId), 'Work item', caseId);
 };

@@ -17,31 +17,31 @@ import { localSettings } from '../../tools/git/run/hardening.ts';
 import { nulls, onIndexCopy } from '../../tools/git/run/index-copy.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 
-/** A worktree at one moment: equal pictures mean that nothing changed. Ignored files and file times are not in it. */
+/** The state of a worktree. Two equal pictures mean that nothing changed. Excludes ignored files and file times. */
 export interface Picture {
   head: string | null;
   /** The full ref that HEAD names; null when it is detached. */
   branch: string | null;
-  /** SHA-256 of the index's entries with stages and flags, but not of the file times that git keeps there. */
+  /** SHA-256 of the index entries with stages and flags, without cached file times. */
   index: string;
-  /** The index file itself, as an object; null when there is none. */
+  /** The index file as a blob; null if there is none. */
   index_blob: string | null;
-  /** A tree of the working files: as git has them where clean, byte for byte as on disk where changed or untracked. */
+  /** A tree of the working files: as in the index if clean, byte for byte as on disk if changed or untracked. */
   files: string;
-  /** The contents that only the index has, perhaps neither committed nor in a working file. */
+  /** Blobs that may exist only in the index. */
   staged: string[];
-  /** The permissions of changed and untracked files, by their names read as latin1. */
+  /** The permissions of changed and untracked files, by latin1 path. */
   permissions: Record<string, number>;
-  /** Submodules and repositories inside the worktree: only that they are there, and their commit. */
+  /** Submodules and nested repositories: only their existence and commit. */
   repositories: string[];
-  /** Merges, rebases and the like that are under way. */
+  /** Operations in progress, such as a merge or rebase. */
   operations: string[];
-  /** SHA-256 of the repository's own settings and ignore rules, which decide what git sees. */
+  /** SHA-256 of the repository's settings and ignore rules, which decide what git reports. */
   settings: string;
   tampered: boolean;
 }
 
-/** The same without the index file, which only what is kept needs. */
+/** A picture without the index blob, which is only needed to keep it. */
 export type Look = Omit<Picture, 'index_blob'>;
 
 export const takePicture = async (git: GitAt<GitWorktree>): Promise<Look> =>
@@ -49,11 +49,11 @@ export const takePicture = async (git: GitAt<GitWorktree>): Promise<Look> =>
 
 interface WholeLook {
   look: Look;
-  /** The bytes of the index; null where there is none. */
+  /** The bytes of the index; null if there is none. */
   index: Buffer | null;
 }
 
-/** The same with the index as it was then. */
+/** Takes a picture together with the bytes of the index. */
 export const takeWhole = async (git: GitAt<GitWorktree>): Promise<WholeLook> => {
   const index = await stagedIndex(git);
   const { bytes, said } = index;
@@ -69,7 +69,7 @@ export const takeWhole = async (git: GitAt<GitWorktree>): Promise<WholeLook> => 
   return { look, index: bytes };
 };
 
-/** SHA-256 of what `index` of a picture says. */
+/** Computes the `index` field of a picture. */
 export const indexHash = async (git: GitAt<GitWorktree>): Promise<string> =>
   sha256((await stagedIndex(git)).said.stages);
 
@@ -85,7 +85,7 @@ const OPERATIONS = [
 
 type WorkingFiles = Omit<Look, 'branch' | 'index' | 'operations' | 'settings' | 'tampered'>;
 
-// What HEAD is comes with the status: starting git is what takes time.
+// HEAD is read from the status output, to save a git process.
 const workingFiles = async (
   git: GitAt<GitWorktree>,
   copy: GitAt<GitWorktree>,
@@ -98,7 +98,7 @@ const workingFiles = async (
   } = parseStatus(await copy.read([...STATUS, '--no-renames']), 'latin1');
   const changed = status.filter((file) => !file.repository).map((file) => file.path);
   const stored = await storeFiles(git, changed);
-  // A submodule in conflict has no one commit, and no tree can be made with it.
+  // A submodule in conflict has several commits, and `write-tree` rejects it.
   const open = status.filter((file) => file.repository && /U|AA|DD/.test(file.code));
   const gone = [...changed, ...open.map((file) => file.path)];
   const head = headers.get('branch.oid');
@@ -116,11 +116,11 @@ const workingFiles = async (
   };
 };
 
-// Of a file that is gone the index has an entry.
+// Without stored files, the id length is taken from an index entry.
 const widthIn = ({ said }: StagedIndex): number =>
   /^\S+ \d+ ([0-9a-f]+) /.exec(said.stages.toString('latin1', 0, 100))?.[1]?.length ?? 40;
 
-// The files are as the index has them, and that is as HEAD has them: whose tree is there.
+// All files are clean, so the tree of the index is the tree of the files.
 const cleanTree = async (copy: GitAt<GitWorktree>, index: StagedIndex): Promise<string> => {
   const { tree } = index.said;
   if (tree !== undefined) return tree;
@@ -131,7 +131,7 @@ const cleanTree = async (copy: GitAt<GitWorktree>, index: StagedIndex): Promise<
 
 const WRITE_TREE = ['write-tree', '--missing-ok'];
 
-// Every changed path is taken out first, so that what was deleted is gone and a directory can follow a file.
+// Changed paths are removed first: deleted files stay out, and a directory can replace a file.
 const treeOf = async (
   copy: GitAt,
   {
@@ -156,7 +156,7 @@ const settingsOf = async (git: GitAt<GitWorktree>): Promise<string> => {
   return sha256(JSON.stringify([own, exclude?.toString('latin1') ?? null]));
 };
 
-// Mostly they are in two files, and name no others.
+// The common case, without a git process: two files and no includes.
 const plainSettings = (place: GitWorktree): Setting[] | undefined => {
   const entries = entriesOfFile(settingsText(place) ?? '[');
   if (entries?.some(({ key }) => key.startsWith('include'))) return undefined;

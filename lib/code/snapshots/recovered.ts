@@ -3,26 +3,26 @@ import { ServiceError } from '../../errors.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { type Checkout, type Git, type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
 import { DAEMON } from '../../tools/git/write/commit.ts';
+import { RECOVERED } from './kept-refs.ts';
 import type { WorktreeSnapshot } from './snapshot.ts';
 
-export const RECOVERED = 'refs/dossier/recovered/';
 const NOTE = 'dossier.json';
 
-interface Keeping {
-  /** The end of the ref's name, `<whose>-<when>`; with a number where one is there already. */
+interface WorkToSave {
+  /** The last part of the ref's name, `<owner>-<time>`; a number is appended if it exists. */
   name: string;
-  /** What is kept, with the commits below it; without one the commits alone. */
+  /** The state to save together with the commits; without it only the commits are saved. */
   state?: WorktreeSnapshot;
   head: string | null;
-  /** Goes with it, as JSON. */
+  /** Stored as JSON in the commit. */
   note: object;
 }
 
-/** Keeps the work of a worktree under a ref of the repository, and answers it. Only a hand removes it. */
-export const keepWork = async (
+/** Saves the work of a worktree under a new ref and returns the ref. The daemon never deletes it unasked. */
+export const saveRecoveredWork = async (
   git: Git,
   place: Checkout,
-  { name, state, head, note }: Keeping,
+  { name, state, head, note }: WorkToSave,
 ): Promise<string> =>
   git.turn(repositoryOf(place), async (now) => {
     const say = saying(now);
@@ -35,12 +35,12 @@ export const keepWork = async (
     const message = 'The work of a removed worktree';
     const commit = await say(['commit-tree', ...parent, '-m', message, tree]);
     const ref = await freeRef(now, name);
-    // The empty old value: a ref that is there already is not overwritten.
+    // The empty old value makes git refuse to overwrite an existing ref.
     await now.run(['update-ref', ref, commit, '']);
     return ref;
   });
 
-// Two within one second.
+// Two recoveries may have the same second in their name.
 const freeRef = async (git: GitAt, name: string): Promise<string> => {
   for (let number = 1; ; number += 1) {
     const ref = number === 1 ? `${RECOVERED}${name}` : `${RECOVERED}${name}-${number}`;
@@ -48,17 +48,20 @@ const freeRef = async (git: GitAt, name: string): Promise<string> => {
   }
 };
 
-export interface KeptWork {
-  /** The end of the ref's name. */
+export interface RecoveredWork {
+  /** The last part of the ref's name. */
   name: string;
   ref: string;
   head: string | null;
-  /** As it was given, if it is there and JSON. It can be forged by whoever writes in the repository. */
+  /** The saved note, if it is valid JSON. Untrusted: programs that can write the repository can forge it. */
   note: unknown;
 }
 
-/** What is kept under names that begin so, oldest first. */
-export const listWork = async ({ at, place }: GitAt, begin: string): Promise<KeptWork[]> => {
+/** Lists recoveries whose names have this prefix, oldest first. */
+export const listRecoveredWork = async (
+  { at, place }: GitAt,
+  begin: string,
+): Promise<RecoveredWork[]> => {
   const git = at(repositoryOf(place));
   const format = '--format=%(refname) %(objectname) %(objecttype) %(parent)';
   const lines = await git.lines(['for-each-ref', format, `${RECOVERED}${begin}*`]);
@@ -69,13 +72,15 @@ export const listWork = async ({ at, place }: GitAt, begin: string): Promise<Kep
   const notes = await notesOf(git, works);
   return works
     .map(({ ref, head }, at) => ({
-      ...{ name: ref.slice(RECOVERED.length), ref, head },
+      name: ref.slice(RECOVERED.length),
+      ref,
+      head,
       note: orElse(() => JSON.parse(notes[at] ?? ''), undefined),
     }))
     .toSorted((one, other) => (one.ref < other.ref ? -1 : 1));
 };
 
-// All with one look: of one that is no file, or very large, there is none.
+// Reads all notes with one process. Undefined if the note is not a blob.
 const notesOf = async (
   git: GitAt,
   works: readonly { oid: string }[],
@@ -95,10 +100,7 @@ const notesOf = async (
   });
 };
 
-/**
- * Throws unless a tree of files can be put into a worktree: whoever writes in the repository can make one whose names
- * lead out of it.
- */
+/** Throws if a tree contains paths that point outside a worktree, as in a forged recovery. */
 export const refuseUnsafeTree = async ({ at, place }: GitAt, tree: string): Promise<void> => {
   const git = at(repositoryOf(place));
   const names = await git.names(['ls-tree', '-r', '-z', '--name-only', tree]);
@@ -106,7 +108,7 @@ export const refuseUnsafeTree = async ({ at, place }: GitAt, tree: string): Prom
   if (unsafe === undefined) return;
   throw new ServiceError(
     'git_failed',
-    `What is kept there holds ${JSON.stringify(unsafe)}, which is no name of a work file: somebody made it by hand. Nothing was restored.`,
+    `The recovery contains the unsafe path ${JSON.stringify(unsafe)} and was not written by the daemon. Nothing was restored.`,
   );
 };
 

@@ -17,23 +17,23 @@ import {
 } from './snapshot.ts';
 
 export interface RestoreFindings {
-  /** What had changed since the snapshot. */
+  /** The changes since the snapshot. */
   undone: Comparison;
-  /** The working files' part of it as a patch. */
+  /** The changes of working files as a patch. */
   patch: Buffer;
-  /** The whole state as it was found, commits and index included, is kept under this ref; null when nothing changed. */
+  /** The ref that keeps the state before the restore, commits and index included; null if nothing changed. */
   kept_ref: string | null;
 }
 
 export interface Restored extends RestoreFindings {
-  /** What still differs: nothing, unless a repository was made inside the worktree or the like. */
+  /** Remaining differences, such as a repository that was created inside the worktree. */
   left: Comparison;
 }
 
 /**
- * Puts a worktree back exactly as the snapshot has it, and only what differs: HEAD, its branch, the index with its
- * flags, working files with their modes, untracked ones too. What is undone is kept first, and told to `beforeUndoing`:
- * whoever dies after that finds it noted. Ignored files stay.
+ * Restores a worktree exactly to a snapshot, changing only what differs: HEAD, its branch, the index with its flags, and
+ * working files with their modes, untracked ones included. The current state is kept first and passed to
+ * `beforeUndoing`, which records it before anything changes. Ignored files stay.
  */
 export const restore = (
   git: Git,
@@ -52,7 +52,7 @@ export const restore = (
       const undone = { ...looked, tampered, changed: tampered };
       return { undone, patch: Buffer.alloc(0), kept_ref: null, left: looked };
     }
-    // Looked at once more: what is kept, told and undone is of one moment.
+    // Compare again, so that the kept, reported and undone states are the same.
     const after = await keepPicture(now, 'undone');
     const pair = { before, after };
     const undone = { ...(await difference(now, pair)), tampered, changed: true };
@@ -64,23 +64,23 @@ export const restore = (
     return { undone, patch, kept_ref: after.ref, left };
   });
 
-/** Puts into a new worktree what an earlier one held, and answers what still differs: nothing, as a rule. */
+/** Restores the state of a former worktree in a new one. Returns what still differs. */
 export const putInto = (git: Git, worktree: GitWorktree, before: Picture): Promise<Comparison> =>
   git.turn(worktree, async (now) => {
     await putBack(now, { before, after: await takePicture(now) });
     return difference(now, { before, after: await takePicture(now) });
   });
 
-interface Back extends Pair {
+interface RestorePair extends Pair {
   before: Picture;
 }
 
-const putBack = async (git: GitAt<GitWorktree>, pair: Back): Promise<void> => {
+const putBack = async (git: GitAt<GitWorktree>, pair: RestorePair): Promise<void> => {
   const { before, after } = pair;
   await endOperations(git.place, pair);
   await putHead(git, pair);
   if (before.index !== after.index) await putIndex(git, before);
-  // Looked at anew: flags in the index may have hidden what happened to a file.
+  // Compare again: index flags of the old index may have hidden changed files.
   const now = await takePicture(git);
   const files = await changedFiles(git, { before, after: now });
   const isNew = files.map(({ letter }) => letter === 'A');
@@ -95,8 +95,8 @@ const putBack = async (git: GitAt<GitWorktree>, pair: Back): Promise<void> => {
   await git.run(['update-index', '-q', '--refresh'], { ok: [0, 1] });
 };
 
-// The three small files that tie a worktree to its repository. A directory in the place of `.git` is left as it is:
-// it may hold what no picture shows.
+// Rewrites the three files that link a worktree and its repository. A directory named `.git` is left as it is, because
+// its content is in no picture.
 const relink = async ({ path, git_dir, common_dir }: GitWorktree): Promise<void> => {
   if (git_dir === common_dir) return;
   await writeFile(join(git_dir, 'commondir'), `${relative(git_dir, common_dir)}\n`);
@@ -131,8 +131,8 @@ const putUnborn = async (git: GitAt<GitWorktree>, { before, after }: Pair): Prom
 const LONG_AGO = 1000;
 
 /**
- * Puts the index back. As git does it: whoever makes the lock file holds the index, and its renaming is the write. The
- * file is whole before it becomes the lock, so that hardly any death leaves a lock behind.
+ * Restores the index with git's own protocol: `index.lock` is the lock, and renaming it is the write. The file is
+ * complete before it is linked as the lock, so that a crash rarely leaves a stale lock.
  */
 export const putIndex = async (git: GitAt<GitWorktree>, { index_blob }: Picture): Promise<void> => {
   const index = join(git.place.git_dir, 'index');
@@ -141,7 +141,7 @@ export const putIndex = async (git: GitAt<GitWorktree>, { index_blob }: Picture)
   try {
     const content = index_blob === null ? '' : await blobOf(git, index_blob);
     await writeFile(next, content, { flag: 'wx' });
-    // So old that git trusts no file time against it, and looks into every file once. Zero would mean the contrary.
+    // An old mtime makes git compare the content of every file once. A mtime of 0 would disable that check.
     await utimes(next, LONG_AGO, LONG_AGO);
     holdIndex(next, `${index}.lock`);
     renameSync(`${index}.lock`, index);

@@ -2,17 +2,17 @@ import { status } from '../../tools/git/read/status.ts';
 import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onIndexCopy } from '../../tools/git/run/index-copy.ts';
 import { DAEMON } from '../../tools/git/write/commit.ts';
-import { refOwner } from './owner.ts';
+import { refOwner } from './kept-refs.ts';
 
-/** Uncommitted changes as a commit: git's own `cherry-pick --no-commit` brings it back, and so does `bringBack`. */
+/** Uncommitted changes as a commit. `bringBack` and `git cherry-pick --no-commit` apply them again. */
 interface SetAside {
   ref: string;
   commit: string;
 }
 
 /**
- * Keeps the changes of tracked files, and what is staged apart from what is not, under a ref, and takes them out of the
- * worktree. Untracked files stay where they are.
+ * Saves the changes of tracked files under a ref, staged and unstaged separately, and removes them from the worktree.
+ * Untracked files stay.
  */
 export const setAside = (git: Git, worktree: GitWorktree, id: string): Promise<SetAside> =>
   git.turn(worktree, async (now) => {
@@ -30,8 +30,8 @@ export const setAside = (git: Git, worktree: GitWorktree, id: string): Promise<S
   });
 
 /**
- * Brings changes back that were set aside, staged ones as staged, onto HEAD as it is now. False, and nothing is touched,
- * when they do not fit, or when there are other changes by now. The ref goes once they are back.
+ * Applies changes that were set aside to the current HEAD, staged ones as staged, and deletes their ref. Returns false
+ * and changes nothing if they conflict, or if there are other uncommitted changes.
  */
 export const bringBack = (git: Git, worktree: GitWorktree, kept: SetAside): Promise<boolean> =>
   git.turn(worktree, async (now) => {
@@ -48,7 +48,7 @@ export const bringBack = (git: Git, worktree: GitWorktree, kept: SetAside): Prom
     return true;
   });
 
-// A three-way merge needs a commit whose parent is where the changes were made: one with the files of HEAD.
+// `merge-tree` needs a merge base: a commit with the files of HEAD on top of the commit that the changes are based on.
 const merged = async (git: GitAt<GitWorktree>, changes: string): Promise<string | undefined> => {
   const here = await commitTree(git, { tree: 'HEAD^{tree}', parents: [`${changes}^1`] });
   const args = ['merge-tree', '--write-tree', '--no-messages', here, changes];

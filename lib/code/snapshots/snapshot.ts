@@ -8,14 +8,14 @@ import { pathText } from '../../tools/git/run/path-text.ts';
 import { textAsText } from '../../tools/git/run/text-attributes.ts';
 import { DAEMON } from '../../tools/git/write/commit.ts';
 import { type GitFiles, gitFilesIn } from '../../tools/git/write/git-files.ts';
-import { refOwner } from './owner.ts';
+import { refOwner } from './kept-refs.ts';
 import { indexHash, type Look, type Picture, takePicture, takeWhole } from './picture.ts';
 
-/** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
+/** A picture whose objects are kept under a ref. Plain data that can be written to a file. */
 export interface WorktreeSnapshot extends Picture {
   ref: string;
   commit: string;
-  /** Not compared: git itself writes them over as it goes. */
+  /** Not compared, because git overwrites these files itself. */
   git_files?: GitFiles;
 }
 
@@ -25,7 +25,7 @@ interface FileChange {
 }
 
 export interface Comparison {
-  /** Anything but the settings: those are the whole repository's, and the operator may have changed them. */
+  /** Whether anything but the settings changed. The operator may change settings of the shared repository. */
   changed: boolean;
   head: boolean;
   branch: boolean;
@@ -37,7 +37,7 @@ export interface Comparison {
   files: FileChange[];
 }
 
-/** Keeps the exact state of a worktree under a ref: HEAD, branch, index and working files, untracked ones too. */
+/** Keeps the exact state of a worktree under a ref: HEAD, branch, index and working files, untracked ones included. */
 export const snapshot = (
   git: Git,
   worktree: GitWorktree,
@@ -48,19 +48,19 @@ type KeptPicture = Omit<WorktreeSnapshot, 'ref' | 'commit'>;
 
 type Kind = 'snapshots' | 'undone' | 'conflicted';
 
-/** A snapshot by its commit alone, whose message has all that is not in its files. 502 `git_failed` once it is gone. */
+/** Reads a snapshot from its commit, whose message holds the picture as JSON. 502 `git_failed` if it is gone. */
 export const readWorktreeSnapshot = async (
   git: GitAt<GitWorktree>,
   { ref, commit }: Pick<WorktreeSnapshot, 'ref' | 'commit'>,
 ): Promise<WorktreeSnapshot> => ({ ...(await readPicture(git, commit)), ref, commit });
 
-/** What a snapshot's commit says. In a repository that others write in it may be anything. */
+/** Reads the picture in a snapshot's commit. Untrusted: programs that can write the repository can forge it. */
 export const readPicture = async (git: GitAt, commit: string): Promise<KeptPicture> => {
   const [, , ...picture] = (await git.text(['cat-file', 'commit', commit])).split('\n\n');
   return JSON.parse(picture.join('\n\n')) as KeptPicture;
 };
 
-/** Lets go of a snapshot; git's own clean-up removes its objects some day. */
+/** Deletes the ref of a snapshot; `git gc` removes its objects later. */
 export const dropSnapshot = async (
   git: GitAt<GitWorktree>,
   { ref }: Pick<WorktreeSnapshot, 'ref'>,
@@ -68,7 +68,7 @@ export const dropSnapshot = async (
   await git.run(['update-ref', '-d', ref]);
 };
 
-/** What changed in the worktree since the snapshot. Changes nothing. */
+/** Compares the worktree with a snapshot. Read-only. */
 export const compareSnapshot = async (
   git: GitAt<GitWorktree>,
   before: WorktreeSnapshot,
@@ -76,7 +76,7 @@ export const compareSnapshot = async (
   try {
     return await difference(git, { before, after: await takePicture(git) });
   } catch (error) {
-    // So much so that git would look elsewhere: there is no more to see, and it did change.
+    // git would read another repository, so only the tampering itself can be reported.
     if (error instanceof ServiceError && error.code === 'worktree_tampered') return TAMPERED;
     throw error;
   }
@@ -94,7 +94,7 @@ const TAMPERED: Comparison = {
   files: [],
 };
 
-/** A picture of now, kept under `refs/dossier/<kind>/<id>`. For use inside a turn. */
+/** Takes a picture and keeps it under `refs/dossier/<kind>/<id>`. Call it under the git lock. */
 export const keepPicture = async (
   git: GitAt<GitWorktree>,
   kind: Kind,
@@ -110,7 +110,9 @@ export const keepPicture = async (
   const { files, index_blob, head, git_files } = picture;
   const ref = `refs/dossier/${kind}/${refOwner(git.place)}${randomUUID()}`;
   const commit = await commitAt(git, {
-    ...{ ref, head, message: `dossier: ${kind}\n\n${JSON.stringify(picture)}\n` },
+    ref,
+    head,
+    message: `dossier: ${kind}\n\n${JSON.stringify(picture)}\n`,
     contents: [...(index === null ? [] : [index]), ...beside.map(([, content]) => content)],
     entries: [
       `M 040000 ${files} files`,
@@ -122,7 +124,7 @@ export const keepPicture = async (
   return { ...picture, ref, commit };
 };
 
-// In a repository that has not all its objects, one may be missing.
+// `--missing`: in a partial clone, objects may be absent.
 const stagedEntry = async (git: GitAt, { staged }: Look): Promise<string[]> => {
   if (staged.length === 0) return [];
   const input = staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
@@ -133,13 +135,13 @@ interface Commit {
   ref: string;
   head: string | null;
   message: string;
-  /** Stored with it. */
+  /** Blobs to store. */
   contents: readonly Buffer[];
-  /** As fast-import takes them. */
+  /** File lines of `git fast-import`. */
   entries: readonly string[];
 }
 
-// Contents, trees, the commit and its ref by one process.
+// One process writes blobs, trees, the commit and its ref.
 const commitAt = async (git: GitAt, commit: Commit): Promise<string> => {
   const { ref, head, message, contents, entries } = commit;
   const { GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email } = DAEMON;
@@ -155,26 +157,27 @@ const commitAt = async (git: GitAt, commit: Commit): Promise<string> => {
   ].join('\n');
   const blobs = contents.flatMap((content) => [
     Buffer.from(`blob\ndata ${content.length}\n`),
-    ...[content, Buffer.from('\n')],
+    content,
+    Buffer.from('\n'),
   ]);
   const input = Buffer.concat([...blobs, Buffer.from(lines)]);
   const { stdout } = await git.run(['fast-import', '--quiet'], { input });
   return stdout.toString('latin1').trimEnd();
 };
 
-/** Whether the index holds something else now than in a picture: entries, stages or flags. */
+/** Whether entries, stages or flags of the index differ from a picture. */
 export const indexDiffers = async (
   git: GitAt<GitWorktree>,
   { index }: Pick<Picture, 'index'>,
 ): Promise<boolean> => (await indexHash(git)) !== index;
 
-/** Two looks at one worktree. */
+/** Two pictures of one worktree. */
 export interface Pair {
   before: Look;
   after: Look;
 }
 
-/** Two pictures of one worktree compared. */
+/** Compares two pictures of one worktree. */
 export const difference = async (
   git: GitAt<GitWorktree>,
   { before, after }: Pair,
@@ -192,7 +195,7 @@ export const difference = async (
   return { changed, ...parts, settings: before.settings !== after.settings, files };
 };
 
-/** The paths whose working files differ between two pictures, with what they were in the first. */
+/** The working files that differ between two pictures, with mode and object of the first. */
 export const changedFiles = async (
   git: GitAt<GitWorktree>,
   { before, after }: Pair,
@@ -210,7 +213,7 @@ export const changedFiles = async (
 
 const PATCH_BYTES = 512 * 1024 * 1024;
 
-/** What a patch from the first picture's files to the second's says, byte for byte. */
+/** A patch from the files of the first picture to those of the second. */
 export const patchBetween = async (
   git: GitAt<GitWorktree>,
   { before, after }: Record<'before' | 'after', Pick<Picture, 'files'>>,

@@ -3,14 +3,14 @@ import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { takePicture } from './picture.ts';
 import { patchBetween } from './snapshot.ts';
 
-/** Keeps the files of a worktree as work begins from them, untracked ones too, until work begins in it again. */
+/** Keeps the files of a worktree at the start of work, untracked ones included, until the next start. */
 export const keepWorkStart = (git: Git, worktree: GitWorktree): Promise<void> =>
   git.turn(worktree, async (now) => {
     const { files } = await takePicture(now);
     await now.run(['update-ref', refOf(now), files]);
   });
 
-/** What changed since. Throws `git_failed` where what was kept is gone. */
+/** The patch of all changes since the start of work. Throws `git_failed` if its ref is gone. */
 export const patchSinceStart = (git: Git, worktree: GitWorktree): Promise<Buffer> =>
   git.turn(worktree, async (now) => {
     return patchBetween(now, {
@@ -19,7 +19,7 @@ export const patchSinceStart = (git: Git, worktree: GitWorktree): Promise<Buffer
     });
   });
 
-/** The paths that changed since, each byte a character. Throws `git_failed` where what was kept is gone. */
+/** The latin1 paths that changed since the start of work. Throws `git_failed` if its ref is gone. */
 export const changedSinceStart = async (now: GitAt<GitWorktree>): Promise<Set<string>> => {
   const files = await keptStart(now);
   const { files: after } = await takePicture(now);
@@ -34,8 +34,8 @@ const keptStart = async (now: GitAt<GitWorktree>): Promise<string> => {
 };
 
 const GONE =
-  'What stood in the worktree when the plan was approved is not kept any more: its ref below refs/dossier/approved was removed.';
+  'The state of the worktree at the approval of the plan is lost: its ref below refs/dossier/approved was removed.';
 
-// One session works in a worktree at a time.
+// One ref is enough, because one session at a time works in a worktree.
 const refOf = ({ place }: GitAt<GitWorktree>): string =>
   `refs/dossier/approved/${place.case_id ?? 'work'}`;

@@ -17,39 +17,45 @@ import {
 } from '../../tools/git/run/config.ts';
 import type { Checkout, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
-import { ownIndex } from './index-back.ts';
-import { indexHashOf } from './index-in.ts';
-import { operationOf } from './operation.ts';
-import { type RefList, visibleRefs } from './ref-list.ts';
+import { indexHashOf } from './import-index.ts';
+import { operationOf } from '../../../routes/console/parts/api/operation.ts';
+import { type RefList, visibleRefs } from './refs.ts';
+import type { Git } from '../../tools/git/run/git.ts';
+import { gitFileText, type RepositoryPlaces } from './dot-git.ts';
+import { guard, type RecordedRepositories } from './guard.ts';
+import { readWorktreeIndex } from './import-index.ts';
+import { mergeStateHashes } from './merge-state.ts';
+import { copyTags } from './pins.ts';
+import { restoreSessionRefs } from './refs.ts';
 
-interface Wanted {
-  /** Where the repository of the turn is made: a directory that is not there yet. */
+interface RepositoryPaths {
+  /** The directory to create. */
   dir: string;
-  /** Where the operator's git directory is seen by whoever works in it. */
+  /** The path of the operator's git directory as the agent sees it. */
   seen_at: string;
 }
 
-/** What the repository of a turn began with. */
-export interface Begun {
-  /** The worktree's branch as a full ref; `HEAD` where it was on none. */
+/** The state that a turn's repository starts from. */
+interface InitialState {
+  /** The worktree's branch as a full ref; `HEAD` if it is detached. */
   ref: string;
   head: string | null;
   refs: RefList;
-  /** The kinds of what these refs name, by their ids. */
+  /** Object types, by object id. */
   kinds: ReadonlyMap<string, string>;
-  /** SHA-256 of what is staged. */
+  /** SHA-256 of the index entries. */
   index: string;
   operation: Record<string, string>;
 }
 
 /**
- * Makes a repository for one turn in a worktree, by writing plain files: its refs, settings and index are those of the
- * worktree, its objects the operator's, and nothing that is done in it reaches those. Starts no program that they name.
+ * Creates a repository for one turn by writing plain files. Refs, settings and index are copied from the worktree; the
+ * operator's objects are alternates, so writes stay in the new repository. Runs no program named in the settings.
  */
-export const beginRepository = async (
+const beginRepository = async (
   git: GitAt<GitWorktree>,
-  { dir, seen_at }: Wanted,
-): Promise<Begun> => {
+  { dir, seen_at }: RepositoryPaths,
+): Promise<InitialState> => {
   const { refs, packed, kinds } = await visibleRefs(git);
   const ref = (await symbolicRef(git, 'HEAD')) ?? 'HEAD';
   const head = (await headCommit(git)) ?? null;
@@ -69,8 +75,8 @@ export const beginRepository = async (
   write('objects/info/alternates', alternatesOf(git.place, seen_at).map(lineOf).join(''));
   copyFiles(git.place, dir);
   linkModules(git.place, dir);
-  const index = indexHashOf(await ownIndex(git));
-  return { ref, head, refs, kinds, index, operation: operationOf(git.place.git_dir) };
+  const index = indexHashOf(await readWorktreeIndex(git));
+  return { ref, head, refs, kinds, index, operation: mergeStateHashes(git.place.git_dir) };
 };
 
 const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
@@ -80,7 +86,7 @@ const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
   const own: ConfigEntry[] = [
     { key: 'core.repositoryformatversion', value: '1' },
     { key: 'core.bare', value: 'false' },
-    // An index of one file, and no cache of what files were.
+    // The importer reads the index as a single file.
     { key: 'core.splitindex', value: 'false' },
     { key: 'core.untrackedcache', value: 'false' },
     ...(entries.some(({ key }) => key === 'core.hookspath')
@@ -90,7 +96,7 @@ const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
   return configText([...own, ...entries]);
 };
 
-// Mostly they are in one file, and name no others.
+// The common case, without a git process: one file and no includes.
 const plainEntries = (place: Checkout): ConfigEntry[] | undefined => {
   if (existsSync(join(place.git_dir, 'config.worktree'))) return undefined;
   const entries = entriesOfFile(settingsText(place) ?? '[');
@@ -102,7 +108,7 @@ const listedEntries = async (git: GitAt): Promise<ConfigEntry[]> => {
   return ownEntries((await git.read(args)).toString('latin1'));
 };
 
-// What a repository is, and where its files are, is another matter here; includes are listed with what they say.
+// Settings about the repository's layout do not apply to the copy. Included files are already expanded in the list.
 const isKept = (key: string): boolean =>
   !/^include(?:if)?\./.test(key) &&
   !/^core\.(?:bare|worktree|repositoryformatversion|fsmonitor|splitindex|untrackedcache)$/.test(
@@ -112,7 +118,7 @@ const isKept = (key: string): boolean =>
 
 const MOST_ALTERNATES = 100;
 
-/** The operator's objects, and those that they take from elsewhere in turn, each by its absolute path. */
+/** Absolute paths of the operator's objects and, transitively, of their alternates. */
 const alternatesOf = ({ common_dir }: Checkout, seen_at: string): string[] => {
   const found = [join(common_dir, 'objects')];
   for (let at = 0; at < found.length && found.length < MOST_ALTERNATES; at += 1) {
@@ -127,10 +133,19 @@ const alternatesOf = ({ common_dir }: Checkout, seen_at: string): string[] => {
 
 const lineOf = (path: string): string => `${Buffer.from(path).toString('latin1')}\n`;
 
-/** The files of a worktree's own part of git that say what is staged, and what is under way. */
+/** Files of the worktree's git directory that hold the index and a merge in progress. */
 const OWN = [
-  ...['index', 'ORIG_HEAD', 'FETCH_HEAD', 'MERGE_HEAD', 'MERGE_MSG', 'MERGE_MODE', 'SQUASH_MSG'],
-  ...['CHERRY_PICK_HEAD', 'REVERT_HEAD', 'COMMIT_EDITMSG', 'info/sparse-checkout'],
+  'index',
+  'ORIG_HEAD',
+  'FETCH_HEAD',
+  'MERGE_HEAD',
+  'MERGE_MSG',
+  'MERGE_MODE',
+  'SQUASH_MSG',
+  'CHERRY_PICK_HEAD',
+  'REVERT_HEAD',
+  'COMMIT_EDITMSG',
+  'info/sparse-checkout',
 ];
 const COMMON = ['info/exclude', 'info/attributes', 'info/grafts', 'shallow'];
 
@@ -144,11 +159,39 @@ const copy = (from: string, to: string): void => {
   if (existsSync(from)) copyFileSync(from, to);
 };
 
-// git names a submodule's repository by its real path, so that what is cloned in the turn is where it stays.
+// git records a submodule's repository by its real path, so the link makes clones of the turn land in their final place.
 const linkModules = ({ git_dir, common_dir }: Checkout, dir: string): void => {
   const modules = join(git_dir, 'modules');
   if (git_dir !== common_dir) {
     mkdirSync(modules, { recursive: true });
     symlinkSync(modules, join(dir, 'modules'));
   } else if (existsSync(modules)) mkdirSync(join(dir, 'modules'));
+};
+
+interface NewRepository {
+  /** A temporary directory; the caller renames it to its final path. */
+  made: string;
+  places: RepositoryPlaces;
+  /** Refs of earlier turns of the session, which are restored. */
+  own: ReadonlyMap<string, string>;
+}
+
+/** Creates the repository of a turn, and its `.git` pointer file, in a temporary directory. */
+export const makeRepository = async (
+  git: Git,
+  worktree: GitWorktree & { base_commit: string },
+  { made, places, own }: NewRepository,
+): Promise<InitialState & { guarded: RecordedRepositories }> => {
+  const isClone = worktree.git_dir === worktree.common_dir;
+  const dir = join(made, 'git');
+  const seen_at = isClone ? places.operator : worktree.common_dir;
+  const begun = await beginRepository(git.at(worktree), { dir, seen_at });
+  const { refs } = begun;
+  const kinds = new Map([
+    ...begun.kinds,
+    ...(await restoreSessionRefs(git.at(worktree), { dir, own, refs })),
+  ]);
+  await copyTags(git.at(worktree), dir, { refs, kinds });
+  writeFileSync(join(made, 'pointer'), gitFileText(places.dir));
+  return { ...begun, kinds, guarded: await guard(git.at(worktree), worktree.base_commit) };
 };

@@ -6,33 +6,37 @@ import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-copy.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
-import { type Arms, armsOf, mend } from './armed.ts';
-import { innerRepositories } from './inner.ts';
-import { dropBelow } from './set-ids.ts';
-import { takeAside } from './take-aside.ts';
+import { findNestedRepositories } from './nested-repositories.ts';
+import {
+  type ProgramSettings,
+  quarantineGitDirectory,
+  readProgramSettings,
+  sanitizeGitDirectory,
+} from './sanitize.ts';
+import { clearSetIdsBelow } from './setuid.ts';
 import type { WalkBounds } from './walk.ts';
 
-/** What is known of the repositories inside a worktree before a turn. Plain data. */
-export interface GuardedRepositories {
-  /** What of the worktree is left alone; without them nothing is. */
+/** The repositories inside a worktree before a turn. Plain data. */
+export interface RecordedRepositories {
+  /** Ignored directories are skipped; without rules none is. */
   rules?: IgnoreRules;
-  /** Each by its path; null where its `.git` is no directory. */
-  repositories: Record<string, Arms | null>;
-  /** Where a `.git` that is no directory leads. */
+  /** By path; null if `.git` is not a directory. */
+  repositories: Record<string, ProgramSettings | null>;
+  /** The target of each `.git` file or link. */
   pointers?: Record<string, string>;
-  /** Git directories that are nobody's `.git`. */
-  bare?: Record<string, Arms>;
-  /** The submodules that git keeps for this worktree alone, by their names. */
-  modules: Record<string, Arms>;
+  /** Bare repositories, by path. */
+  bare?: Record<string, ProgramSettings>;
+  /** The worktree's own submodule repositories, by name. */
+  modules: Record<string, ProgramSettings>;
 }
 
-/** Notes which repositories are inside the worktree, where the base ignores nothing, and what they could have git run. */
+/** Records the repositories inside the worktree, outside paths that the base ignores, with their settings and hooks. */
 export const guard = async (
   git: GitAt<GitWorktree>,
   base_commit: string,
-): Promise<GuardedRepositories> => {
+): Promise<RecordedRepositories> => {
   const rules = await noteIgnoreRules(git, base_commit);
-  const found = await innerRepositories(git, { rules, open_up: false });
+  const found = await findNestedRepositories(git, { rules, open_up: false });
   const [paths, bare] = [found.paths.flatMap(asText), found.bare.flatMap(asText)];
   const dirs = paths.map((path) => [path, gitDirAt(git.place, path)] as const);
   const pointers = paths.flatMap((path) => {
@@ -42,15 +46,19 @@ export const guard = async (
   return {
     rules,
     pointers: Object.fromEntries(pointers),
-    bare: Object.fromEntries(bare.map((path) => [path, armsOf(join(git.place.path, path))])),
-    repositories: Object.fromEntries(
-      dirs.map(([path, dir]) => [path, dir === undefined ? null : armsOf(dir)]),
+    bare: Object.fromEntries(
+      bare.map((path) => [path, readProgramSettings(join(git.place.path, path))]),
     ),
-    modules: Object.fromEntries(modulesOf(git.place).map(([name, dir]) => [name, armsOf(dir)])),
+    repositories: Object.fromEntries(
+      dirs.map(([path, dir]) => [path, dir === undefined ? null : readProgramSettings(dir)]),
+    ),
+    modules: Object.fromEntries(
+      modulesOf(git.place).map(([name, dir]) => [name, readProgramSettings(dir)]),
+    ),
   };
 };
 
-// One at a name that is not UTF-8 is nobody's own: it is taken where a turn ends.
+// A path that is not UTF-8 cannot be recorded: its repository counts as new at the end of the turn.
 const asText = (path: string): string[] => {
   const text = utf8Path(path);
   return text === undefined ? [] : [text];
@@ -68,8 +76,8 @@ const pointerAt = ({ path: root }: GitWorktree, path: string): string | undefine
   return found.isSymbolicLink() ? `-> ${readlinkSync(at)}` : (plainText(at, 65_536) ?? '');
 };
 
-// It was there, and is of the same kind: a directory, whose settings are mended, or what leads where it led.
-const isKnown = (worktree: GitWorktree, before: GuardedRepositories, path: string): boolean => {
+// Whether it existed before and is of the same kind: a directory (sanitized separately), or a pointer to the same target.
+const isKnown = (worktree: GitWorktree, before: RecordedRepositories, path: string): boolean => {
   const arms = before.repositories[path];
   if (arms === undefined) return false;
   if (arms !== null) return gitDirAt(worktree, path) !== undefined;
@@ -82,7 +90,7 @@ const modulesOf = ({ git_dir, common_dir }: GitWorktree): [name: string, dir: st
   return git_dir === common_dir ? [] : gitDirsBelow(root).map((dir) => [relative(root, dir), dir]);
 };
 
-// A submodule's name may hold slashes, and it may have submodules of its own.
+// A submodule's name may contain slashes, and submodules can be nested.
 const gitDirsBelow = (root: string): string[] =>
   entriesOf(root).flatMap(({ name, kind }) => {
     if (kind !== 'directory') return [];
@@ -91,37 +99,37 @@ const gitDirsBelow = (root: string): string[] =>
     return isGit ? [dir, ...gitDirsBelow(join(dir, 'modules'))] : gitDirsBelow(dir);
   });
 
-export interface Disarmed {
-  /** Repositories that were not there before, and are none now. */
+export interface SanitizeResult {
+  /** New repositories, whose git directories were moved away. */
   taken: { path: string; to: string }[];
-  /** Those that git was to run something in. */
+  /** Repositories whose new settings or hooks were removed. */
   mended: string[];
-  /** Pipes and the like that git would have waited for: they are gone. */
+  /** Pipes and devices that were deleted because git would block on them. */
   removed: string[];
-  /** Directories that were not looked into, as git writes them for people. */
+  /** Directories that were not read, in git's quoted form. */
   unseen: string[];
 }
 
-interface Watch {
-  before: GuardedRepositories;
-  /** Repositories that the base does not know, which were staged or committed. */
+interface SanitizeInput {
+  before: RecordedRepositories;
+  /** New gitlinks: repositories that were staged or committed in the turn. */
   links: readonly string[];
-  /** Where what is taken goes: a directory that is made when it is needed. */
+  /** The directory that receives what is removed; created on demand. */
   aside: string;
   most?: WalkBounds;
 }
 
 /**
- * Takes the git directory out of each repository that was put into the worktree since, and out of those that `links`
- * names: the operator's git runs what the settings of such a one name. Others are mended. Nothing is lost.
+ * Moves the git directory out of each repository that the turn added to the worktree or that `links` names, because the
+ * operator's git would run programs named in its settings. Known repositories are sanitized. All removed files are kept.
  */
-export const disarm = async (
+export const sanitizeNestedRepositories = async (
   git: GitAt<GitWorktree>,
-  { before, links, aside, most }: Watch,
-): Promise<Disarmed> => {
+  { before, links, aside, most }: SanitizeInput,
+): Promise<SanitizeResult> => {
   const { rules } = before;
   const looking = { rules, open_up: true, most };
-  const { paths, bare, blocking, unseen } = await innerRepositories(git, looking);
+  const { paths, bare, blocking, unseen } = await findNestedRepositories(git, looking);
   for (const path of blocking) rmSync(onDisk(git.place, path), { force: true });
   const isOwn = (path: string): boolean =>
     isKnown(git.place, before, path) || isSubmodule(git.place, path);
@@ -129,34 +137,37 @@ export const disarm = async (
   const known = before.bare ?? {};
   const addedBare = bare.filter((path) => !asText(path).some((text) => text in known));
   const all = new Set([...added, ...addedBare, ...links]);
-  const taken: Disarmed['taken'] = [];
+  const taken: SanitizeResult['taken'] = [];
   const failed: unknown[] = [];
-  // One that cannot be taken leaves no other as it is.
+  // If one cannot be moved, the others still are; the error is thrown at the end.
   for (const path of all)
     try {
-      const to = await takeAside(git.place, path, { aside, isBare: bare.includes(path) });
+      const to = await quarantineGitDirectory(git.place, path, {
+        aside,
+        isBare: bare.includes(path),
+      });
       if (to !== undefined) taken.push({ path: pathText(path), to });
     } catch (error) {
       failed.push(error);
     }
   const mended = await mendAll(git, { before, aside });
-  // Others may enter there who could not enter the git.place.
-  if (taken.length + mended.length > 0) await shut(aside);
+  // The target may be readable by users who could not enter the worktree.
+  if (taken.length + mended.length > 0) await restrictAccess(aside);
   if (failed.length > 0) throw failed[0];
   return { taken, mended, removed: blocking.map(pathText), unseen: unseen.map(nameOf) };
 };
 
 const nameOf = (path: string): string => (path === '' ? '.' : pathText(path));
 
-// What is too much to be looked at is for nobody else.
-const shut = async (aside: string): Promise<void> => {
-  const { unseen } = await dropBelow(aside);
+// If the directory is too large to check, only its owner may enter.
+const restrictAccess = async (aside: string): Promise<void> => {
+  const { unseen } = await clearSetIdsBelow(aside);
   if (unseen.length > 0) chmodSync(aside, 0o700);
 };
 
 const mendAll = async (
   git: GitAt<GitWorktree>,
-  { before, aside }: Pick<Watch, 'before' | 'aside'>,
+  { before, aside }: Pick<SanitizeInput, 'before' | 'aside'>,
 ): Promise<string[]> => {
   const inner = Object.keys(before.repositories).flatMap((name) => {
     const dir = gitDirAt(git.place, name);
@@ -172,14 +183,14 @@ const mendAll = async (
     before: before.modules[name],
   }));
   const mended: string[] = [];
-  for (const suspect of [...inner, ...bare, ...modules])
-    if (await mend(git, { ...suspect, aside })) mended.push(suspect.name);
+  for (const directory of [...inner, ...bare, ...modules])
+    if (await sanitizeGitDirectory(git, { ...directory, aside })) mended.push(directory.name);
   return mended;
 };
 
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-// One that git itself has checked out, and keeps where it keeps such.
+// A submodule that git checked out, with its repository below the worktree's `modules`.
 const isSubmodule = (worktree: GitWorktree, path: string): boolean => {
   const link = plainText(join(worktree.path, path, '.git'), 65_536) ?? '';
   const target = /^gitdir: (.*)\n?$/.exec(link)?.[1];
@@ -191,12 +202,12 @@ const isSubmodule = (worktree: GitWorktree, path: string): boolean => {
   }, false);
 };
 
-/** Takes away the place for submodules that a turn was given, where it has put none there. */
-export const dropEmptyModules = ({ git_dir, common_dir }: GitWorktree): void => {
+/** Removes the `modules` directory created for a turn, if it is still empty. */
+export const removeEmptyModules = ({ git_dir, common_dir }: GitWorktree): void => {
   if (git_dir === common_dir) return;
   try {
     rmdirSync(join(git_dir, 'modules'));
   } catch {
-    // Something is in it, or nobody made it.
+    // It is in use, or does not exist.
   }
 };

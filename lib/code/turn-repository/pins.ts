@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 import { type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
 import { DAEMON } from '../../tools/git/write/commit.ts';
-import type { RefList } from './ref-list.ts';
+import type { RefList } from './refs.ts';
 
 const ROOM = 'refs/dossier/pins/';
 
-interface Pinned {
+interface PinnedRefs {
   refs: RefList;
-  /** The kinds of what they name, by their ids. */
+  /** Object types, by object id. */
   kinds: ReadonlyMap<string, string>;
 }
 
-/** Keeps all commits that a turn begins with from git's clean-up, whoever deletes their branches and tags meanwhile. */
+/** Protects the commits that a turn starts with from `git gc`, even if their branches and tags are deleted. */
 export const pinRefs = async (
   { at, place }: GitAt,
   name: string,
-  { refs, kinds }: Pinned,
+  { refs, kinds }: PinnedRefs,
 ): Promise<void> => {
   const git = at(repositoryOf(place));
   const oids = new Set(refs.values());
@@ -26,7 +26,7 @@ export const pinRefs = async (
   else await commitAt(git, ref, [commit, ...others]);
 };
 
-// The commit, its empty tree and its ref by one process; one that was left there is written over.
+// One process writes the commit, its empty tree and its ref. A leftover ref is overwritten.
 const commitAt = async (
   git: GitAt,
   ref: string,
@@ -43,8 +43,8 @@ const commitAt = async (
 
 const PINNED = 'What a turn began with\n';
 
-/** Makes a commit that holds others, and nothing else. */
-export const commitOver = async (
+/** Creates a commit with an empty tree whose parents are these commits. */
+const commitWithParents = async (
   git: GitAt,
   commits: readonly string[],
   message: string,
@@ -58,8 +58,12 @@ export const commitOver = async (
 
 const WHO = 'Dossier <dossier@localhost> 0 +0000';
 
-/** Copies the tags themselves, which no commit can keep, into the objects of the turn. */
-export const copyTags = async (git: GitAt, dir: string, { refs, kinds }: Pinned): Promise<void> => {
+/** Copies tag objects into the turn's repository, because a commit cannot keep them reachable. */
+export const copyTags = async (
+  git: GitAt,
+  dir: string,
+  { refs, kinds }: PinnedRefs,
+): Promise<void> => {
   const tags = [...new Set(refs.values())].flatMap((oid) =>
     kinds.has(oid) && kinds.get(oid) !== 'commit' ? [`${oid}\n`] : [],
   );
@@ -68,7 +72,31 @@ export const copyTags = async (git: GitAt, dir: string, { refs, kinds }: Pinned)
   await git.read(['pack-objects', '--quiet', base], { input: tags.join('') });
 };
 
-/** Lets go of them. */
+/** Deletes the pin of `pinRefs`. */
 export const unpin = async ({ at, place }: GitAt, name: string): Promise<void> => {
   await at(repositoryOf(place)).run(['update-ref', '-d', `${ROOM}${name}`]);
+};
+
+/**
+ * Creates one commit over those of `former` that no ref reaches any more, because a turn amended, rebased or reset them
+ * away. Undefined if there are none.
+ */
+export const keepReplacedCommits = async (
+  { at, place }: GitAt,
+  former: readonly string[],
+): Promise<string | undefined> => {
+  if (former.length === 0) return undefined;
+  const git = at(repositoryOf(place));
+  const input = former.map((oid) => `${oid}\n`).join('');
+  const { code, stdout } = await git.run(['rev-list', '--stdin', '--not', '--all'], {
+    read: true,
+    input,
+    ok: [0, 128],
+  });
+  const loose = new Set(stdout.toString('latin1').split('\n'));
+  // If git cannot read a ref, keep all of them.
+  const lost = code === 0 ? former.filter((oid) => loose.has(oid)) : former;
+  return lost.length === 0
+    ? undefined
+    : commitWithParents(git, lost, 'Commits that a turn replaced');
 };

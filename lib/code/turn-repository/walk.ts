@@ -14,7 +14,7 @@ import {
 import { orElse } from '../../../store/base/attempt.ts';
 import { onDisk } from '../../tools/git/run/index-copy.ts';
 
-/** A directory below the top, by its path from there. Names are read as latin1, byte for byte. */
+/** A directory by its path relative to the root. Names are decoded as latin1 to keep every byte. */
 export interface WalkedDirectory {
   path: string;
   entries: readonly WalkedEntry[];
@@ -26,16 +26,16 @@ interface WalkedEntry {
 }
 
 interface Walk {
-  /** Answers the names of the directories to go into. */
+  /** Returns the names of the subdirectories to enter. */
   visit: (directory: WalkedDirectory) => readonly string[];
-  /** Those of these directories that are left alone. */
+  /** Returns those of these directories to skip. */
   leave?: (paths: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Called with the path on disk, before a directory is opened. */
   before?: (path: Buffer) => void;
   most?: WalkBounds;
 }
 
-/** After so many a walk stops. */
+/** The limits after which a walk stops. */
 export interface WalkBounds {
   directories: number;
   entries: number;
@@ -44,8 +44,8 @@ export interface WalkBounds {
 const MOST: WalkBounds = { directories: 500_000, entries: 5_000_000 };
 
 /**
- * Visits a directory and all below it, the upper ones first, through no link, and not in one go. Answers the directories
- * that were not looked into: those that are not what they were listed as, and all that remain where a bound is reached.
+ * Visits a directory tree breadth first without following links, and yields to the event loop on the way. Returns the
+ * directories that were not read: those that were replaced meanwhile, and all that remain when a limit is reached.
  */
 export const walk = async (root: string, { most = MOST, ...how }: Walk): Promise<string[]> => {
   const left = { ...most };
@@ -77,7 +77,7 @@ const isSpent = ({ directories, entries }: WalkBounds): boolean => directories <
 
 const pathIn = (path: string, name: string): string => (path === '' ? name : `${path}/${name}`);
 
-// So often the others get their turn.
+// Directories between two yields to the event loop.
 const PAUSE = 64;
 
 const pause = (): Promise<void> => new Promise((done) => void setImmediate(done));
@@ -89,7 +89,7 @@ interface Opening extends Pick<Walk, 'before'> {
   left: WalkBounds;
 }
 
-// Undefined for what cannot be looked into, or not wholly.
+// Undefined if the directory cannot be read completely.
 const entriesAt = async (
   root: string,
   { path, top, left, before }: Opening,
@@ -104,7 +104,7 @@ const entriesAt = async (
       : undefined;
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    // Another user's: whose git would run here does not get in, either.
+    // EACCES: the directory belongs to another user, and git running as this user cannot enter it either.
     return code === 'ENOENT' || code === 'EACCES' ? 'closed' : undefined;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -124,7 +124,7 @@ interface Meant extends Pick<Opening, 'path' | 'top'> {
   at: Buffer;
 }
 
-// A link on the way leads elsewhere. Linux tells where what is open is; elsewhere the way is looked at again.
+// A parent may have become a link. Linux reports the path of an open descriptor; other systems compare the path again.
 const isInPlace = (descriptor: number, { top, at, path }: Meant): boolean => {
   const meant = path === '' ? top : `${top}/${path}`;
   if (hasDescriptors) return readlinkSync(`${DESCRIPTORS}/${descriptor}`, 'latin1') === meant;

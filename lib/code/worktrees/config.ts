@@ -13,10 +13,9 @@ import {
 } from '../../../store/settings/settings.ts';
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import { wrongTemplate } from './create/branch-template.ts';
-import { wrongGlob } from './setup/glob.ts';
+import { wrongTemplate } from './create/names.ts';
 
-/** How worktrees are made now: the settings as last read, with the defaults. */
+/** The worktree settings as last read, with defaults. */
 export const worktreeConfig = (store: Store): WorktreeConfig => worktreeConfigOf(settingsOf(store));
 
 export interface ServedConfig {
@@ -24,7 +23,7 @@ export interface ServedConfig {
   etag: string;
 }
 
-/** The same as workspace.md says it this moment. */
+/** Reads the worktree settings from workspace.md now. */
 export const readWorktreeConfig = async (store: Store): Promise<ServedConfig> =>
   served(await currentSettings(store));
 
@@ -33,7 +32,7 @@ const served = ({ settings, etag }: StoredSettings): ServedConfig => ({
   etag,
 });
 
-/** Writes into workspace.md what is given, and leaves the rest of the file as it is; null takes a setting out. */
+/** Changes the given settings in workspace.md and nothing else; null removes a setting. */
 export const changeConfig = async (
   store: Store,
   change: WorktreeConfigChange,
@@ -49,17 +48,17 @@ export const changeConfig = async (
 const refuseWrong = (store: Store, change: WorktreeConfigChange): void => {
   const { root, branch_template, setup, copy_files } = change;
   const errors = [
-    ...complaint('/root', root, (path) => wrongRoot(store, path)),
-    ...complaint('/branch_template', branch_template, wrongTemplate),
-    ...(setup ?? []).flatMap((command, at) => complaint(`/setup/${at}`, command, wrongCommand)),
-    ...(copy_files ?? []).flatMap((glob, at) => complaint(`/copy_files/${at}`, glob, wrongGlob)),
+    ...fieldError('/root', root, (path) => wrongRoot(store, path)),
+    ...fieldError('/branch_template', branch_template, wrongTemplate),
+    ...(setup ?? []).flatMap((command, at) => fieldError(`/setup/${at}`, command, wrongCommand)),
+    ...(copy_files ?? []).flatMap((glob, at) => fieldError(`/copy_files/${at}`, glob, wrongGlob)),
   ];
   if (errors.length === 0) return;
   const detail = errors.map(({ path, message }) => `${path} ${message}.`).join(' ');
   throw new ServiceError('bad_request', detail, { errors });
 };
 
-const complaint = (
+const fieldError = (
   path: string,
   value: string | null | undefined,
   wrong: (value: string) => string | undefined,
@@ -69,15 +68,23 @@ const complaint = (
 };
 
 const wrongCommand = (command: string): string | undefined =>
-  command.includes('\0') ? 'holds a character that no command can have' : undefined;
+  command.includes('\0') ? 'contains a NUL character' : undefined;
 
-// Among the records, each worktree's files would be read, watched and exported as if they were records.
+// Files of a worktree inside the workspace would be watched and exported as records.
 const wrongRoot = ({ layout }: Store, root: string): string | undefined => {
-  if (root.includes('\0')) return 'holds a character that no path can have';
-  if (root.startsWith('~')) return 'has to be written out: ~ is a word of the shell';
+  if (root.includes('\0')) return 'contains a NUL character';
+  if (root.startsWith('~')) return 'must not begin with ~: write the path in full';
   const path = resolve(layout.root, root);
   const ours = pathContains(layout.root, path) && !pathContains(layout.worktrees, path);
-  if (ours) return 'must not be in the workspace, but for .dossier/worktrees and below';
+  if (ours) return 'must not be in the workspace, except in .dossier/worktrees';
   const git = isAbsolute(root) && path.split('/').includes('.git');
   return git ? `must not be in a git directory: ${join(root)}` : undefined;
+};
+
+/** What is wrong with a glob of `copy_files`, worded to follow the glob; undefined if it is valid. */
+export const wrongGlob = (glob: string): string | undefined => {
+  if (glob.includes('\0')) return 'contains a NUL character';
+  if (glob.startsWith('/') || glob.split('/').includes('..'))
+    return 'points outside the main checkout: use a path relative to its top, without ..';
+  return undefined;
 };

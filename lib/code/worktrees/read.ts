@@ -8,60 +8,60 @@ import { claimedWorktree, lookAtWorktrees } from '../../../store/worktrees/claim
 import { readWorktree, saveWorktree } from '../../../store/worktrees/worktrees.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Traces } from '../../tools/process/process-tree.ts';
-import type { Setups, WithSetups } from './setup/setups.ts';
+import type { Setups, WithSetups } from './needs.ts';
 
-/** The record of a Work item's worktree; undefined when it has none. Throws 409 `unreadable_record`, `worktree_elsewhere`. */
+/** The record of a Work item's worktree, if it has one. Throws 409 `unreadable_record` and `worktree_elsewhere`. */
 export const findWorktree = (store: Store, caseId: string): WorktreeRecord | undefined =>
   readWorktree(store, caseId);
 
-/** By what the processes of a Work item's run are known, besides its marker: they stand in its worktree. */
+/** How processes of a run are found besides its marker: their working directory is in the worktree. */
 export const tracesOf = (store: Store, caseId: string): Traces => {
-  // A record that cannot be read is told where it is needed; the marker finds most.
+  // An unreadable record is reported elsewhere; the marker still finds most processes.
   const dir = orElse(() => findWorktree(store, caseId)?.path, undefined);
   return dir === undefined ? {} : { dir };
 };
 
-/** Where the other Work items are worked on: the settings may name any place for that. */
+/** The worktree directories of the other Work items. */
 export const otherWorktrees = (store: Store, caseId: string): string[] =>
   allItems(store)
     .map(({ id }) => id)
     .flatMap((id) => {
       if (id === caseId) return [];
-      // Whoever asks for that worktree is told what is wrong with its record.
+      // An unreadable record is reported when that worktree is used.
       return orElse(() => readWorktree(store, id)?.path, undefined) ?? [];
     });
 
-/** The record, where there has to be one: 404 without the Work item or its worktree. */
+/** The record of a Work item's worktree. Throws 404 without the Work item or its worktree. */
 export const getWorktree = (store: Store, caseId: string): WorktreeRecord => {
   const record = findWorktree(store, caseId);
   if (record !== undefined) return record;
   checkCase(store, caseId);
   throw new ServiceError(
     'not_found',
-    `The Work item ${caseId} has no worktree. Make one with POST /api/worktrees.`,
+    `The Work item ${caseId} has no worktree. Create one with POST /api/worktrees.`,
   );
 };
 
-/** What a call that was cut off has made before, where this is that call again. */
-export const madeBefore = (store: Store, caseId: string): WorktreeRecord | undefined =>
+/** The worktree that an interrupted call created, if this call repeats it with the same Idempotency-Key. */
+export const worktreeOfRepeatedCall = (store: Store, caseId: string): WorktreeRecord | undefined =>
   isMadeAgain() && claimedWorktree(store.layout, caseId) === undefined
     ? findWorktree(store, caseId)
     : undefined;
 
-/** Keeps the record of a worktree that was made or attached, over one that another machine wrote. */
+/** Saves the record of a new worktree; replaces a record that another machine wrote. */
 export const keepWorktree = async (store: Store, record: WorktreeRecord): Promise<void> => {
   await saveWorktree(store, record);
   lookAtWorktrees(store);
 };
 
-/** Throws 409 `already_exists` where the Work item has a worktree that this machine knows. */
-export const refuseSecond = (store: Store, caseId: string): void => {
+/** Throws 409 `already_exists` if the Work item has a worktree on this machine. */
+export const requireNoWorktree = (store: Store, caseId: string): void => {
   if (claimedWorktree(store.layout, caseId) !== undefined) return;
   const known = findWorktree(store, caseId);
   if (known === undefined) return;
   throw new ServiceError(
     'already_exists',
-    `The Work item has a worktree: ${known.path}. Use it, or delete it first.`,
+    `The Work item already has a worktree: ${known.path}. Use it, or delete it first.`,
   );
 };
 
@@ -69,7 +69,7 @@ export const checkCase = (store: Store, caseId: string): void => {
   if (itemOf(store, caseId) === undefined) throw notFound('Work item', caseId);
 };
 
-/** The record as it is served: where git keeps its own part is nobody's business. */
+/** The public part of a worktree record. */
 export const worktreeOf = ({
   repository: _repository,
   git_dir: _git,
@@ -79,18 +79,15 @@ export const worktreeOf = ({
   ...worktree
 }: WorktreeRecord): Worktree => worktree;
 
-/**
- * Throws 409 while somebody is at work in the worktree: a session or an operator who holds the session lock, or a set-up
- * that goes on.
- */
+/** Throws 409 while a session or an operator holds the session lock, or a setup is running. */
 export const refuseHeld = ({ setups, store }: WithSetups & WithStore, caseId: string): void => {
-  refuseSetup(setups, caseId);
+  requireNoSetup(setups, caseId);
   const lock = readLock(store, caseId);
   if (lock === undefined || !lock.locked) return;
   if (lock.holder?.kind === 'session') {
     throw new ServiceError(
       'session_active',
-      'A session is at work in the worktree. Abort it or let it end, then try again.',
+      'A session is running in the worktree. Abort it or wait until it ends, then try again.',
     );
   }
   throw new ServiceError(
@@ -99,11 +96,11 @@ export const refuseHeld = ({ setups, store }: WithSetups & WithStore, caseId: st
   );
 };
 
-/** Throws 409 `worktree_busy` while a set-up goes on in the worktree. */
-export const refuseSetup = (setups: Setups, caseId: string): void => {
+/** Throws 409 `worktree_busy` while a setup is running in the worktree. */
+export const requireNoSetup = (setups: Setups, caseId: string): void => {
   if (!setups.running.has(caseId)) return;
   throw new ServiceError(
     'worktree_busy',
-    'The worktree is being set up. Its status says how far that is; try again when it has ended.',
+    'The worktree is being set up. Its status shows the progress; try again when the setup has ended.',
   );
 };

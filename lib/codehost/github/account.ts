@@ -7,18 +7,18 @@ import type {
 } from '../../../store/records/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { text } from '../../text/unknown-json.ts';
-import type { HostSettings } from './client.ts';
+import type { HostContext } from './client.ts';
 import type { Headers } from './failure.ts';
 import { howToLogIn, tokenMissing } from './refusals.ts';
 import { type Token, tokenKind } from './tokens.ts';
 
 /** Whether gh is there, and whether a token is taken. Never throws for what it tells. */
-export const availability = async (desk: HostSettings, host: string): Promise<Availability> => {
-  const version = await desk.gh.version().catch(() => undefined);
-  const { authenticated, token, reason } = await probe(desk, host);
+export const availability = async (context: HostContext, host: string): Promise<Availability> => {
+  const version = await context.gh.version().catch(() => undefined);
+  const { authenticated, token, reason } = await probe(context, host);
   return {
     host,
-    cli: { installed: desk.gh.program() !== undefined, version: version ?? null },
+    cli: { installed: context.gh.program() !== undefined, version: version ?? null },
     authenticated,
     token_source: token?.source ?? null,
     ...(reason !== undefined && { reason }),
@@ -28,8 +28,8 @@ export const availability = async (desk: HostSettings, host: string): Promise<Av
 const VERDICTS = { yes: true, no: false, unknown: null } as const;
 
 /** Who the token belongs to and what it may, told apart: none, a wrong one, and nobody to ask. */
-export const authStatus = async (desk: HostSettings, host: string): Promise<AuthStatus> => {
-  const { authenticated, token, login, headers, reason, hint } = await probe(desk, host);
+export const authStatus = async (context: HostContext, host: string): Promise<AuthStatus> => {
+  const { authenticated, token, login, headers, reason, hint } = await probe(context, host);
   return {
     authenticated: VERDICTS[authenticated],
     login: login ?? null,
@@ -44,11 +44,12 @@ export const authStatus = async (desk: HostSettings, host: string): Promise<Auth
 };
 
 /** Reads the token again. 422 where there is none: `codehost_cli_missing` or `codehost_auth_missing`. */
-export const authRefresh = async (desk: HostSettings, host: string): Promise<AuthRefresh> => {
-  const before = await desk.tokens.of(host);
-  const token = await desk.tokens.renew(host, before);
-  if (token === undefined) throw desk.gh.program() === undefined ? noCli(host) : tokenMissing(host);
-  const { authenticated, login = null } = await probe(desk, host);
+export const authRefresh = async (context: HostContext, host: string): Promise<AuthRefresh> => {
+  const before = await context.tokens.of(host);
+  const token = await context.tokens.renew(host, before);
+  if (token === undefined)
+    throw context.gh.program() === undefined ? noCli(host) : tokenMissing(host);
+  const { authenticated, login = null } = await probe(context, host);
   const changed = token.value !== before?.value;
   return { changed, token_source: token.source, login, verified: VERDICTS[authenticated] };
 };
@@ -60,8 +61,8 @@ const noCli = (host: string): ServiceError =>
   );
 
 /** The user that the token belongs to. */
-export const me = async (desk: HostSettings, host: string): Promise<HostUser> => {
-  const { api } = await desk.client(host);
+export const me = async (context: HostContext, host: string): Promise<HostUser> => {
+  const { api } = await context.client(host);
   const { data } = await api.request('GET /user');
   return { login: data.login, name: data.name ?? null, url: data.html_url };
 };
@@ -75,24 +76,24 @@ interface Probe {
   hint?: string;
 }
 
-const probe = async (desk: HostSettings, host: string): Promise<Probe> => {
+const probe = async (context: HostContext, host: string): Promise<Probe> => {
   try {
-    const token = await desk.tokens.of(host);
+    const token = await context.tokens.of(host);
     if (token === undefined) {
       const hint = howToLogIn(host);
       return { authenticated: 'no', headers: {}, reason: 'no_token', hint };
     }
-    return await ask(desk, host);
+    return await ask(context, host);
   } catch (error) {
-    const token = await desk.tokens.of(host).catch(() => undefined);
+    const token = await context.tokens.of(host).catch(() => undefined);
     return { ...verdict(error), token };
   }
 };
 
-const ask = async (desk: HostSettings, host: string): Promise<Probe> => {
-  const { api } = await desk.client(host);
+const ask = async (context: HostContext, host: string): Promise<Probe> => {
+  const { api } = await context.client(host);
   const { data, headers } = await api.request('GET /user');
-  const token = await desk.tokens.of(host);
+  const token = await context.tokens.of(host);
   return { authenticated: 'yes', token, login: data.login, headers: headers as Headers };
 };
 

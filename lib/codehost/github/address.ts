@@ -73,7 +73,7 @@ export const isSameServer = (address: string, base: string): boolean =>
  * Whether what the host keeps elsewhere may be read at an address: encrypted, with no login in it, and on this machine
  * only where the host itself is.
  */
-export const isReadable = (address: string, base: string): boolean => {
+export const isTrustedDownloadUrl = (address: string, base: string): boolean => {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, username, password } = new URL(address);
   if (`${username}${password}` !== '') return false;

@@ -1,6 +1,6 @@
 import type { FailingCheck, FailingChecks } from '../code-host.ts';
-import { apiPath, hostClient, listOf, PER_PAGE, type RemoteRepositoryAccess } from './client.ts';
-import { hasProblem } from './problem.ts';
+import { apiPath, hostClient, listOf, PER_PAGE, type RepositoryContext } from './client.ts';
+import { hasErrorCode } from './problem.ts';
 
 // What GitHub counts as failed when it says what the checks of a commit come to.
 const FAILING = new Set([
@@ -18,13 +18,13 @@ const isFailing = ({ conclusion }: { conclusion: string | null }): boolean =>
  * of checks, whatever it is allowed; the jobs of Actions it may, and they are told in their place.
  */
 export const failingChecks = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   commit: string,
 ): Promise<FailingChecks> => {
   const unread: string[] = [];
   const orUnread = (work: Promise<FailingCheck[]>): Promise<FailingCheck[] | undefined> =>
     work.catch((error: unknown) => {
-      if (!hasProblem(error, 'codehost_forbidden', 'codehost_sso_required')) throw error;
+      if (!hasErrorCode(error, 'codehost_forbidden', 'codehost_sso_required')) throw error;
       unread.push(error.message);
       return undefined;
     });
@@ -38,10 +38,7 @@ export const failingChecks = async (
 
 const ACTIONS = 'github-actions';
 
-const failingRuns = async (
-  place: RemoteRepositoryAccess,
-  commit: string,
-): Promise<FailingCheck[]> => {
+const failingRuns = async (place: RepositoryContext, commit: string): Promise<FailingCheck[]> => {
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
   const all = await listOf(place, route, { ref: commit });
   return Promise.all(
@@ -49,10 +46,14 @@ const failingRuns = async (
       const isJob = app?.slug === ACTIONS;
       const notes = isJob || output.annotations_count === 0 ? [] : await notesOf(place, Number(id));
       return {
-        ...{ id: String(id), name, conclusion: conclusion ?? '', app: app?.name ?? null },
+        id: String(id),
+        name,
+        conclusion: conclusion ?? '',
+        app: app?.name ?? null,
         said: paragraphs([output.title, output.summary, output.text, ...notes]),
         url: run.details_url ?? run.html_url,
-        ...{ at: run.completed_at ?? run.started_at, job: isJob ? Number(id) : null },
+        at: run.completed_at ?? run.started_at,
+        job: isJob ? Number(id) : null,
       };
     }),
   );
@@ -63,11 +64,13 @@ const paragraphs = (parts: readonly (string | null)[]): string =>
 
 const MOST_NOTES = 50;
 
-const notesOf = async (place: RemoteRepositoryAccess, check_run_id: number): Promise<string[]> => {
+const notesOf = async (place: RepositoryContext, check_run_id: number): Promise<string[]> => {
   const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations';
   const { data } = await api.request(route, {
-    ...{ ...apiPath(place), check_run_id, per_page: MOST_NOTES },
+    ...apiPath(place),
+    check_run_id,
+    per_page: MOST_NOTES,
   });
   return data.map(({ path, start_line, title, message }) =>
     [`${path}:${start_line}`, title, message].filter(Boolean).join(': '),
@@ -76,7 +79,7 @@ const notesOf = async (place: RemoteRepositoryAccess, check_run_id: number): Pro
 
 // Only the newest of each context is in it.
 const failingStatuses = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   commit: string,
 ): Promise<FailingCheck[]> => {
   const { api } = await hostClient(place);
@@ -85,17 +88,19 @@ const failingStatuses = async (
   return data.statuses
     .filter(({ state }) => state === 'failure' || state === 'error')
     .map((status) => ({
-      ...{ id: `status-${status.id}`, name: status.context, conclusion: status.state },
-      ...{ app: null, said: status.description?.trim() ?? '', url: status.target_url ?? null },
-      ...{ at: status.updated_at, job: null },
+      id: `status-${status.id}`,
+      name: status.context,
+      conclusion: status.state,
+      app: null,
+      said: status.description?.trim() ?? '',
+      url: status.target_url ?? null,
+      at: status.updated_at,
+      job: null,
     }));
 };
 
 /** The same runs as far as they are of Actions: a job has the number of its check. */
-const failingJobs = async (
-  place: RemoteRepositoryAccess,
-  commit: string,
-): Promise<FailingCheck[]> => {
+const failingJobs = async (place: RepositoryContext, commit: string): Promise<FailingCheck[]> => {
   const every = 'GET /repos/{owner}/{repo}/actions/runs';
   const runs = await listOf(place, every, { head_sha: commit });
   const route = 'GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs';
@@ -108,7 +113,13 @@ const failingJobs = async (
     .flat()
     .filter(isFailing)
     .map(({ id, name, conclusion, html_url, completed_at }) => ({
-      ...{ id: String(id), name, conclusion: conclusion ?? '', app: 'GitHub Actions', said: '' },
-      ...{ url: html_url, at: completed_at, job: Number(id) },
+      id: String(id),
+      name,
+      conclusion: conclusion ?? '',
+      app: 'GitHub Actions',
+      said: '',
+      url: html_url,
+      at: completed_at,
+      job: Number(id),
     }));
 };

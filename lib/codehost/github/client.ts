@@ -14,7 +14,7 @@ import { contextOf, type Door, guarded } from './send.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
 /** What the client is made from. */
-export interface Surroundings {
+export interface GitHubOptions {
   env: Config['env'];
   settings: () => CodeHostSettings;
   /** Of Dossier. */
@@ -24,7 +24,7 @@ export interface Surroundings {
 export type Api = Octokit & { paginate: PaginateInterface } & paginateGraphQLInterface;
 
 /** One host's API. Whatever fails is a ServiceError. */
-export interface HostClient {
+interface HostClient {
   host: string;
   /** Of its API. */
   base: string;
@@ -48,7 +48,7 @@ interface Wish {
 type Variables = Record<string, string | number>;
 
 /** What all calls share. */
-export interface HostSettings {
+export interface HostContext {
   gh: Gh;
   tokens: Tokens;
   /** One write at a time for a host. */
@@ -64,7 +64,7 @@ export interface HostSettings {
 /** Seconds. */
 export const TIMEOUT_S = 30;
 
-export const createDesk = ({ env, settings, version }: Surroundings): HostSettings => {
+export const createHostContext = ({ env, settings, version }: GitHubOptions): HostContext => {
   const gh = createGh(env);
   const tokens = createTokens(env, gh);
   const locks = createLocks();
@@ -180,22 +180,22 @@ const graphqlProblem = async (error: unknown, { door, variables, wish }: Query) 
 };
 
 /** A repository, and who asks about it. */
-export interface RemoteRepositoryAccess {
+export interface RepositoryContext {
   name: RepositoryName;
-  desk: HostSettings;
+  context: HostContext;
 }
 
-export const hostClient = ({ name, desk }: RemoteRepositoryAccess): Promise<HostClient> =>
-  desk.client(name.host);
+export const hostClient = ({ name, context }: RepositoryContext): Promise<HostClient> =>
+  context.client(name.host);
 
 /** As REST's routes name it. */
-export const apiPath = ({ name }: RemoteRepositoryAccess): { owner: string; repo: string } => ({
+export const apiPath = ({ name }: RepositoryContext): { owner: string; repo: string } => ({
   owner: name.owner,
   repo: name.name,
 });
 
 /** As GraphQL's documents do. */
-export const variablesOf = ({ name }: RemoteRepositoryAccess): { owner: string; name: string } => ({
+export const variablesOf = ({ name }: RepositoryContext): { owner: string; name: string } => ({
   owner: name.owner,
   name: name.name,
 });
@@ -211,7 +211,7 @@ export const PER_PAGE = { per_page: 100 } as const;
 
 /** The whole of one of a repository's lists, by REST; `of` is what stands in its path and its query. */
 export const listOf = async <R extends keyof PaginatingEndpoints>(
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   route: R,
   of: Record<string, string | number> = {},
 ): Promise<PaginatingEndpoints[R]['response']['data']> => {
@@ -223,8 +223,8 @@ export const listOf = async <R extends keyof PaginatingEndpoints>(
 };
 
 /** What `pick` finds in all pages of a list of one issue's, or pull request's, by GraphQL. */
-export const gathered = async <P, T>(
-  place: RemoteRepositoryAccess,
+export const collectPages = async <P, T>(
+  place: RepositoryContext,
   { document, number }: { document: string; number: number },
   pick: (repository: P) => readonly T[],
 ): Promise<T[]> => {

@@ -1,9 +1,9 @@
 import { lockOn } from '../../../store/base/locks.ts';
 import type { IssueComment } from '../../../store/records/code-host.ts';
 import { me } from './account.ts';
-import { apiPath, fullNameOf, hostClient, type RemoteRepositoryAccess } from './client.ts';
+import { apiPath, fullNameOf, hostClient, type RepositoryContext } from './client.ts';
 import { issueComments } from './issues.ts';
-import { hasProblem } from './problem.ts';
+import { hasErrorCode } from './problem.ts';
 
 interface Written {
   id: number;
@@ -17,11 +17,11 @@ interface Written {
  * again; then brought up to date, or made. Two calls at once make one.
  */
 export const comment = (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
   { marker, body }: { marker: string; body: string },
 ): Promise<Written> =>
-  place.desk.locks.take(
+  place.context.locks.take(
     lockOn.comment(`${place.name.host}/${fullNameOf(place.name)}#${number}`),
     async () => {
       // Two dashes would end it.
@@ -34,7 +34,7 @@ export const comment = (
 
 // Somebody else's that quotes ours is not ours to change.
 const find = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
   hidden: string,
 ): Promise<IssueComment | undefined> => {
@@ -46,20 +46,16 @@ const find = async (
 };
 
 // The token of an app belongs to no user.
-const authorOf = async ({ desk, name }: RemoteRepositoryAccess): Promise<string | undefined> => {
+const authorOf = async ({ context, name }: RepositoryContext): Promise<string | undefined> => {
   try {
-    return (await me(desk, name.host)).login;
+    return (await me(context, name.host)).login;
   } catch (error) {
-    if (hasProblem(error, 'codehost_forbidden')) return undefined;
+    if (hasErrorCode(error, 'codehost_forbidden')) return undefined;
     throw error;
   }
 };
 
-const create = async (
-  place: RemoteRepositoryAccess,
-  number: number,
-  body: string,
-): Promise<Written> => {
+const create = async (place: RepositoryContext, number: number, body: string): Promise<Written> => {
   const { api } = await hostClient(place);
   const { data } = await api.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
     ...apiPath(place),
@@ -70,7 +66,7 @@ const create = async (
 };
 
 const update = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   known: IssueComment,
   body: string,
 ): Promise<Written> => {

@@ -143,8 +143,14 @@ export const RESOLVE_THREAD = `mutation ResolveThread($thread: ID!) {
 }`;
 
 export const QUERIES: ReadonlySet<string> = new Set([
-  ...[COUNT_ISSUES, ...ISSUE_BATCHES, CLOSING_PULLS, MENTIONING_PULLS],
-  ...[PULL_REQUEST, PULL_EVENTS, THREADS, THREAD_COMMENTS],
+  COUNT_ISSUES,
+  ...ISSUE_BATCHES,
+  CLOSING_PULLS,
+  MENTIONING_PULLS,
+  PULL_REQUEST,
+  PULL_EVENTS,
+  THREADS,
+  THREAD_COMMENTS,
 ]);
 
 /** The only ones that change anything. No merging one is among them, and none may be added. */

@@ -1,38 +1,44 @@
 import type { CodeHost, HostedRepository, RepositoryName } from '../code-host.ts';
 import { authRefresh, authStatus, availability, me } from './account.ts';
 import { failingChecks } from './checks.ts';
-import { createDesk, type HostSettings, type Surroundings } from './client.ts';
+import { createHostContext, type GitHubOptions, type HostContext } from './client.ts';
 import { comment } from './comment.ts';
 import { image } from './images.ts';
-import { issues } from './issue-list.ts';
-import { countOpenIssues, issue, issueComments, issuesByNumber } from './issues.ts';
+import { countOpenIssues, issue, issueComments, issues, issuesByNumber } from './issues.ts';
 import { jobLog } from './job-log.ts';
-import { linkedPulls } from './linked-pulls.ts';
-import { pullEvents } from './pull-events.ts';
-import { findPull, postPull, postReady, pull, setLabels, updatePull } from './pulls.ts';
+import {
+  findPull,
+  linkedPulls,
+  postPull,
+  postReady,
+  pull,
+  pullEvents,
+  setLabels,
+  updatePull,
+} from './pulls.ts';
 import { assignees, labels, listMilestones, meta, permissions, validate } from './repository.ts';
 import { resolveThread, reviews, threads } from './reviews.ts';
 
 /** GitHub, and GitHub Enterprise. No library is loaded and nobody is asked before the first call. */
-export const createGitHub = (surroundings: Surroundings): CodeHost => {
-  const desk = createDesk(surroundings);
+export const createGitHub = (options: GitHubOptions): CodeHost => {
+  const context = createHostContext(options);
   return {
     kind: 'github',
-    availability: (host) => availability(desk, host),
-    authStatus: (host) => authStatus(desk, host),
-    authRefresh: (host) => authRefresh(desk, host),
-    me: (host) => me(desk, host),
+    availability: (host) => availability(context, host),
+    authStatus: (host) => authStatus(context, host),
+    authRefresh: (host) => authRefresh(context, host),
+    me: (host) => me(context, host),
     gitLogin: async (host) => {
-      const token = await desk.tokens.of(host);
+      const token = await context.tokens.of(host);
       return token && { username: 'x-access-token', password: token.value };
     },
-    image: (host, url) => image(desk, host, url),
-    repository: (name) => repositoryOf(desk, name),
+    image: (host, url) => image(context, host, url),
+    repository: (name) => repositoryOf(context, name),
   };
 };
 
-const repositoryOf = (desk: HostSettings, name: RepositoryName): HostedRepository => {
-  const place = { desk, name };
+const repositoryOf = (context: HostContext, name: RepositoryName): HostedRepository => {
+  const place = { context, name };
   return {
     name,
     validate: () => validate(place),

@@ -1,6 +1,6 @@
 import { LARGEST_IMAGE } from '../../../store/codehost/images.ts';
 import { ServiceError } from '../../errors.ts';
-import type { HostSettings } from './client.ts';
+import type { HostContext } from './client.ts';
 import { type Fetch, follow, redirectOf } from './fetch.ts';
 import { isGitHubCom, type Tokens } from './tokens.ts';
 
@@ -8,16 +8,20 @@ import { isGitHubCom, type Tokens } from './tokens.ts';
  * Reads an image that somebody put into an issue of this host: from the host's own servers alone, over https, bounded. The
  * token is shown to the host itself, and goes along no redirect. Throws a ServiceError that says why there is none.
  */
-export const image = async (desk: ImageAccess, host: string, address: string): Promise<Buffer> => {
-  const own = desk.web(host);
+export const image = async (
+  context: ImageAccess,
+  host: string,
+  address: string,
+): Promise<Buffer> => {
+  const own = context.web(host);
   const url = placed(address, host, own);
   if (url === undefined) throw refusal(ELSEWHERE);
-  const token = url.origin === own ? await desk.tokens.of(host) : undefined;
+  const token = url.origin === own ? await context.tokens.of(host) : undefined;
   const authorization = token && { authorization: `Bearer ${token.value}` };
-  const signal = AbortSignal.timeout(desk.seconds() * 1000);
+  const signal = AbortSignal.timeout(context.seconds() * 1000);
   const ask: Fetch = (at) => {
     const headers = at === url.href ? { ...authorization } : {};
-    return asked(desk.fetch, at, { signal, headers });
+    return asked(context.fetch, at, { signal, headers });
   };
   const isSafe = (to: string, from: string): boolean =>
     URL.canParse(to, from) && isAllowed(new URL(to, from), host, own);
@@ -29,7 +33,7 @@ export const image = async (desk: ImageAccess, host: string, address: string): P
   return bytesOf(answer);
 };
 
-export type ImageAccess = Pick<HostSettings, 'web' | 'fetch' | 'seconds'> & {
+export type ImageAccess = Pick<HostContext, 'web' | 'fetch' | 'seconds'> & {
   tokens: Pick<Tokens, 'of'>;
 };
 

@@ -1,5 +1,10 @@
-import type { Issue, IssueComment } from '../../../store/records/code-host.ts';
-import { ServiceError } from '../../errors.ts';
+import type {
+  Issue,
+  IssueComment,
+  IssueFilter,
+  IssuePage,
+} from '../../../store/records/code-host.ts';
+import { badField, ServiceError } from '../../errors.ts';
 import type { MissingIssue } from '../code-host.ts';
 import {
   apiPath,
@@ -7,20 +12,16 @@ import {
   hostClient,
   isSameName,
   listOf,
-  type RemoteRepositoryAccess,
+  type RepositoryContext,
   variablesOf,
 } from './client.ts';
 import { BATCH, COUNT_ISSUES, ISSUE_BATCHES } from './documents.ts';
-import { hasProblem } from './problem.ts';
-import {
-  type GraphqlIssue,
-  issueFromGraphql,
-  issueFromRest,
-  type RestIssue,
-} from './wire-issue.ts';
+import { hasErrorCode } from './problem.ts';
+import { listMilestones } from './repository.ts';
+import { type GraphqlIssue, issueFromGraphql, issueFromRest, type RestIssue } from './wire.ts';
 
 /** The open ones, without pull requests, which REST counts as issues. */
-export const countOpenIssues = async (place: RemoteRepositoryAccess): Promise<number> => {
+export const countOpenIssues = async (place: RepositoryContext): Promise<number> => {
   const { ask } = await hostClient(place);
   const { repository } = await ask<Counted>(COUNT_ISSUES, variablesOf(place));
   return repository.issues.totalCount;
@@ -31,7 +32,7 @@ interface Counted {
 }
 
 /** One issue. 404 `codehost_gone` where it was moved to another repository or deleted. */
-export const issue = async (place: RemoteRepositoryAccess, number: number): Promise<Issue> => {
+export const issue = async (place: RepositoryContext, number: number): Promise<Issue> => {
   const { api } = await hostClient(place);
   const { data } = await api.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
     ...apiPath(place),
@@ -42,18 +43,14 @@ export const issue = async (place: RemoteRepositoryAccess, number: number): Prom
   return issueFromRest(data);
 };
 
-const isPull = ({ name }: RemoteRepositoryAccess, number: number): ServiceError =>
+const isPull = ({ name }: RepositoryContext, number: number): ServiceError =>
   new ServiceError(
     'codehost_not_found',
     `${fullNameOf(name)}#${number} is a pull request, and no issue. Name an issue: POST /api/codehost/issues/fetch lists them.`,
     { members: { is_pull_request: true } },
   );
 
-const movedTo = (
-  { name }: RemoteRepositoryAccess,
-  number: number,
-  moved_to: string,
-): ServiceError =>
+const movedTo = ({ name }: RepositoryContext, number: number, moved_to: string): ServiceError =>
   new ServiceError(
     'codehost_gone',
     `${fullNameOf(name)}#${number} was moved to ${moved_to}. Link the Work item to that one, or go on without.`,
@@ -62,7 +59,7 @@ const movedTo = (
 
 // A redirect was followed. That of a renamed repository leads to the same issue; that of a moved one to another.
 const wasMoved = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
   data: RestIssue,
 ): Promise<boolean> => {
@@ -77,7 +74,7 @@ const wasMoved = async (
 
 /** Several, in questions about fifty at once, one after the other. One that is not there any more says so. */
 export const issuesByNumber = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   numbers: readonly number[],
 ): Promise<Map<number, Issue | MissingIssue>> => {
   const found = new Map<number, Issue | MissingIssue>();
@@ -96,10 +93,7 @@ export const issuesByNumber = async (
 
 type Batch = Record<string, GraphqlIssue | null>;
 
-const askFor = async (
-  place: RemoteRepositoryAccess,
-  numbers: readonly number[],
-): Promise<Batch> => {
+const askFor = async (place: RepositoryContext, numbers: readonly number[]): Promise<Batch> => {
   const { ask } = await hostClient(place);
   const document = ISSUE_BATCHES[numbers.length - 1] ?? '';
   const variables = Object.fromEntries(numbers.map((number, at) => [`n${at}`, number]));
@@ -113,14 +107,11 @@ const askFor = async (
 };
 
 // GraphQL only says that it is not there; REST redirects to where it went.
-const whereIs = async (
-  place: RemoteRepositoryAccess,
-  number: number,
-): Promise<Issue | MissingIssue> => {
+const whereIs = async (place: RepositoryContext, number: number): Promise<Issue | MissingIssue> => {
   try {
     return await issue(place, number);
   } catch (error) {
-    if (!hasProblem(error, 'codehost_gone', 'codehost_not_found')) throw error;
+    if (!hasErrorCode(error, 'codehost_gone', 'codehost_not_found')) throw error;
     const { moved_to } = error.members;
     return typeof moved_to === 'string'
       ? { missing: 'moved', url: moved_to }
@@ -129,13 +120,88 @@ const whereIs = async (
 };
 
 export const issueComments = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
 ): Promise<IssueComment[]> => {
   const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
   const all = await listOf(place, route, { issue_number: number });
   return all.map(({ id, user, body = '', html_url: url, created_at, updated_at }) => ({
-    ...{ id: Number(id), body, url, created_at, updated_at },
+    id: Number(id),
+    body,
+    url,
+    created_at,
+    updated_at,
     author: user?.login ?? null,
   }));
+};
+
+const PAGE = 30;
+
+/**
+ * One page of issues. REST lists pull requests among them: they are left out, so a page may hold fewer than the limit,
+ * but never none while more are to come.
+ */
+export const issues = async (place: RepositoryContext, filter: IssueFilter): Promise<IssuePage> => {
+  const wanted = await parametersOf(place, filter);
+  for (let at = positionOf(filter.cursor); ; ) {
+    const { found, next } = await page(place, { ...wanted, ...at });
+    if (found.length > 0 || next === null)
+      return { issues: found.map(issueFromRest), next_cursor: next && cursorOf(next) };
+    at = next;
+  }
+};
+
+type Position = Record<string, string>;
+
+const page = async (
+  place: RepositoryContext,
+  wanted: object,
+): Promise<{ found: RestIssue[]; next: Position | null }> => {
+  const { api } = await hostClient(place);
+  const { data, headers } = await api.request('GET /repos/{owner}/{repo}/issues', {
+    ...apiPath(place),
+    ...wanted,
+  });
+  const next = /<([^<>]+)>;\s*rel="next"/.exec(headers.link ?? '')?.[1];
+  const found = data.filter(({ pull_request }) => !pull_request);
+  return { found, next: next === undefined ? null : positionIn(new URL(next).searchParams) };
+};
+
+// GitHub pages by number in some lists, and by a cursor of its own in others.
+const PLACES = ['page', 'after'];
+
+const positionIn = (query: URLSearchParams): Position =>
+  Object.fromEntries([...query].filter(([name]) => PLACES.includes(name)));
+
+const cursorOf = (position: Position): string =>
+  Buffer.from(new URLSearchParams(position).toString()).toString('base64url');
+
+const positionOf = (cursor: string | undefined): Position => {
+  if (cursor === undefined) return {};
+  const query = new URLSearchParams(Buffer.from(cursor, 'base64url').toString('utf8'));
+  const position = positionIn(query);
+  if (Object.keys(position).length > 0) return position;
+  throw badField('/cursor', 'is not one that was answered; leave it out to begin anew');
+};
+
+const parametersOf = async (place: RepositoryContext, filter: IssueFilter): Promise<object> => {
+  const { labels, milestone, limit = PAGE, cursor: _cursor, ...same } = filter;
+  return {
+    ...same,
+    per_page: limit,
+    ...(labels !== undefined && labels.length > 0 && { labels: labels.join(',') }),
+    ...(milestone !== undefined && { milestone: await numberOf(place, milestone) }),
+  };
+};
+
+// GitHub wants the number of a milestone, `*` for any and `none`; people know its title.
+const numberOf = async (place: RepositoryContext, milestone: string): Promise<string> => {
+  if (/^(\d+|\*|none)$/.test(milestone)) return milestone;
+  const known = await listMilestones(place);
+  const found = known.find(({ title }) => title === milestone);
+  if (found !== undefined) return String(found.number);
+  throw badField(
+    '/milestone',
+    'is no milestone there; GET /api/codehost/repo/milestones lists them',
+  );
 };

@@ -1,14 +1,14 @@
 import { ServiceError } from '../../errors.ts';
 import type { JobLog } from '../code-host.ts';
-import { isReadable } from './address.ts';
-import { apiPath, type HostSettings, hostClient, type RemoteRepositoryAccess } from './client.ts';
+import { isTrustedDownloadUrl } from './address.ts';
+import { apiPath, type HostContext, hostClient, type RepositoryContext } from './client.ts';
 import type { RequestContext } from './failure.ts';
 import { follow, redirectOf, TimedOut, withTimeout } from './fetch.ts';
-import { createLogEnd, type StepTimes } from './log-end.ts';
+import { createLogTail, type StepTimes } from './log-tail.ts';
 import { silence, timedOut } from './refusals.ts';
 
 /** Where a job of Actions failed, and the end of what was said there. What cannot be read is told in it. */
-export const jobLog = async (place: RemoteRepositoryAccess, job: number): Promise<JobLog> => {
+export const jobLog = async (place: RepositoryContext, job: number): Promise<JobLog> => {
   let step: JobLog['step'] = null;
   try {
     const failed = await failedStep(place, job);
@@ -33,10 +33,7 @@ interface Step extends StepTimes {
   name: string;
 }
 
-const failedStep = async (
-  place: RemoteRepositoryAccess,
-  job: number,
-): Promise<Step | undefined> => {
+const failedStep = async (place: RepositoryContext, job: number): Promise<Step | undefined> => {
   const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/actions/jobs/{job_id}';
   const { data } = await api.request(route, { ...apiPath(place), job_id: job });
@@ -50,17 +47,15 @@ const failedStep = async (
 
 const PASSED = new Set(['success', 'skipped', 'neutral']);
 
-const endOf = async (
-  place: RemoteRepositoryAccess,
-  job: number,
-  step: StepTimes,
-): Promise<string> => {
+const endOf = async (place: RepositoryContext, job: number, step: StepTimes): Promise<string> => {
   const { api, base } = await hostClient(place);
   const { headers } = await api.request('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', {
-    ...{ ...apiPath(place), job_id: job, request: { redirect: 'manual' } },
+    ...apiPath(place),
+    job_id: job,
+    request: { redirect: 'manual' },
   });
-  const end = createLogEnd(step);
-  await readElsewhere(place.desk, { address: headers.location ?? '', base }, end.take);
+  const end = createLogTail(step);
+  await readElsewhere(place.context, { address: headers.location ?? '', base }, end.take);
   return end.read();
 };
 
@@ -73,17 +68,17 @@ interface Elsewhere {
 
 /**
  * Reads a text that the host keeps on another server, piece by piece, until `take` has enough. Nobody's token goes there,
- * and redirects only where `isReadable` says. Throws a ServiceError `codehost_…` that says why it was not read to its end.
+ * and redirects only where `isTrustedDownloadUrl` says. Throws a ServiceError `codehost_…` that says why it was not read to its end.
  */
 const readElsewhere = async (
-  { fetch, seconds }: Pick<HostSettings, 'fetch' | 'seconds'>,
+  { fetch, seconds }: Pick<HostContext, 'fetch' | 'seconds'>,
   { address, base }: Elsewhere,
   take: (text: string) => 'more' | 'enough',
 ): Promise<void> => {
-  if (!isReadable(address, base)) throw new ServiceError('codehost_gateway', NOWHERE);
+  if (!isTrustedDownloadUrl(address, base)) throw new ServiceError('codehost_gateway', NOWHERE);
   const question = questionOf(address);
   const isSafe = (to: string, from: string): boolean =>
-    URL.canParse(to, from) && isReadable(new URL(to, from).href, base);
+    URL.canParse(to, from) && isTrustedDownloadUrl(new URL(to, from).href, base);
   try {
     await withTimeout(seconds(), async (signal) => {
       const init: RequestInit = { method: 'GET', redirect: 'manual', signal };

@@ -99,5 +99,5 @@ const RULES: readonly (readonly [fits: (told: HostAnswer) => boolean, make: Make
 ];
 
 /** Whether an error is of one of these kinds. */
-export const hasProblem = (error: unknown, ...codes: ErrorCode[]): error is ServiceError =>
+export const hasErrorCode = (error: unknown, ...codes: ErrorCode[]): error is ServiceError =>
   error instanceof ServiceError && codes.includes(error.code);

@@ -1,19 +1,34 @@
+import type { LinkedPull } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import type { NewPull, Pull } from '../code-host.ts';
+import type { NewPull, Pull, PullEvent } from '../code-host.ts';
 import {
   apiPath,
+  collectPages,
   fullNameOf,
   hostClient,
   isSameName,
   listOf,
-  type RemoteRepositoryAccess,
+  type RepositoryContext,
   variablesOf,
 } from './client.ts';
-import { MARK_READY, PULL_REQUEST } from './documents.ts';
-import { type GraphqlPull, newPullFromRest, pullFromGraphql } from './wire-pull.ts';
+import {
+  CLOSING_PULLS,
+  MARK_READY,
+  MENTIONING_PULLS,
+  PULL_EVENTS,
+  PULL_REQUEST,
+} from './documents.ts';
+import {
+  type GraphqlPull,
+  type Nodes,
+  newPullFromRest,
+  nodesOf,
+  pullFromGraphql,
+  stateFrom,
+} from './wire.ts';
 
 /** One pull request as it is now, with what reviews and checks come to. */
-export const pull = async (place: RemoteRepositoryAccess, number: number): Promise<Pull> => {
+export const pull = async (place: RepositoryContext, number: number): Promise<Pull> => {
   const { ask } = await hostClient(place);
   const answer = await ask<Answered>(PULL_REQUEST, { ...variablesOf(place), number });
   return pullFromGraphql(answer.repository.pullRequest);
@@ -25,7 +40,7 @@ interface Answered {
 
 /** The open pull request of a branch, of that owner's repository. */
 export const findPull = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   { owner, branch }: { owner: string; branch: string },
 ): Promise<Pull | undefined> => {
   const head = `${owner}:${branch}`;
@@ -35,19 +50,23 @@ export const findPull = async (
 };
 
 /** Makes a pull request. There is one for the branch: 422 `codehost_rejected`. */
-export const postPull = async (place: RemoteRepositoryAccess, wanted: NewPull): Promise<Pull> => {
+export const postPull = async (place: RepositoryContext, wanted: NewPull): Promise<Pull> => {
   const { title, body, head, base, draft } = wanted;
   const { api } = await hostClient(place);
   const { data } = await api.request('POST /repos/{owner}/{repo}/pulls', {
     ...apiPath(place),
-    ...{ title, body, head, base, draft },
+    title,
+    body,
+    head,
+    base,
+    draft,
   });
   return newPullFromRest(data);
 };
 
 /** Writes a title or a body, and no more. Read first: what cannot be read is not written either. */
 export const updatePull = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
   { title, body }: { title?: string; body?: string },
 ): Promise<Pull> => {
@@ -65,7 +84,7 @@ export const updatePull = async (
 
 /** Gives it these labels in place of its own. What has that number and is an issue is left alone: `codehost_not_found`. */
 export const setLabels = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
   wanted: readonly string[],
 ): Promise<void> => {
@@ -80,7 +99,7 @@ export const setLabels = async (
 };
 
 /** Ends the draft. One that is open is left as it is; one that is closed is 422 `codehost_rejected`. */
-export const postReady = async (place: RemoteRepositoryAccess, number: number): Promise<Pull> => {
+export const postReady = async (place: RepositoryContext, number: number): Promise<Pull> => {
   const before = await pull(place, number);
   if (before.state === 'open') return before;
   const about = `${fullNameOf(place.name)}#${number}`;
@@ -103,3 +122,109 @@ export const postReady = async (place: RemoteRepositoryAccess, number: number): 
 interface Readied {
   markPullRequestReadyForReview: { pullRequest: { isDraft: boolean } | null } | null;
 }
+
+/** What has happened to a pull request, oldest first. */
+export const pullEvents = (place: RepositoryContext, number: number): Promise<PullEvent[]> =>
+  collectPages(place, { document: PULL_EVENTS, number }, ({ pullRequest }: Page) =>
+    nodesOf(pullRequest.timelineItems).flatMap(eventFrom),
+  );
+
+interface Page {
+  pullRequest: { timelineItems: Nodes<Item> };
+}
+
+type Who = { login: string } | null;
+
+/** Every field that one of them has. */
+interface Item {
+  __typename: string;
+  id: string;
+  createdAt?: string;
+  submittedAt?: string | null;
+  actor?: Who;
+  author?: Who;
+  afterCommit?: { oid: string } | null;
+  commit?: { oid: string } | null;
+  pushed?: { oid: string; committedDate: string; author: { user: Who } | null };
+}
+
+const KINDS: Record<string, PullEvent['kind']> = {
+  ReadyForReviewEvent: 'ready',
+  ConvertToDraftEvent: 'draft',
+  ClosedEvent: 'closed',
+  ReopenedEvent: 'reopened',
+  MergedEvent: 'merged',
+  HeadRefForcePushedEvent: 'head_pushed',
+  PullRequestCommit: 'head_pushed',
+  PullRequestReview: 'review',
+  RenamedTitleEvent: 'renamed',
+};
+
+const eventFrom = (item: Item): PullEvent[] => {
+  const kind = KINDS[item.__typename];
+  const at = timeOf(item);
+  // A review that is not submitted yet is its author's alone.
+  if (kind === undefined || at === undefined) return [];
+  return [{ id: item.id, kind, actor: actorOf(item)?.login ?? null, at, head_sha: headOf(item) }];
+};
+
+const timeOf = ({ __typename, createdAt, submittedAt, pushed }: Item): string | undefined =>
+  __typename === 'PullRequestReview'
+    ? (submittedAt ?? undefined)
+    : (createdAt ?? pushed?.committedDate);
+
+const actorOf = ({ actor, author, pushed }: Item): Who =>
+  actor ?? author ?? pushed?.author?.user ?? null;
+
+const headOf = ({ afterCommit, commit, pushed }: Item): string | null =>
+  (afterCommit ?? commit ?? pushed)?.oid ?? null;
+
+/**
+ * The pull requests of an issue: those that close it when they are merged, as GitHub itself links them, then those that
+ * only mention it.
+ */
+export const linkedPulls = async (
+  place: RepositoryContext,
+  number: number,
+): Promise<LinkedPull[]> => {
+  const closing = await collectPages(
+    place,
+    { document: CLOSING_PULLS, number },
+    ({ issue }: Closing) => nodesOf(issue.closedByPullRequestsReferences),
+  );
+  const naming = { document: MENTIONING_PULLS, number };
+  const mentioning = await collectPages(place, naming, ({ issue }: Mentioning) =>
+    nodesOf(issue.timelineItems)
+      .map(({ source }) => source)
+      .filter((source): source is Linked => 'url' in source),
+  );
+  const known = new Map(closing.map((pull) => [pull.url, linked(pull, 'closes')]));
+  for (const pull of mentioning)
+    if (!known.has(pull.url)) known.set(pull.url, linked(pull, 'mentions'));
+  return [...known.values()];
+};
+
+interface Linked extends Pick<LinkedPull, 'number' | 'title' | 'url'> {
+  state: string;
+  isDraft: boolean;
+  repository: { nameWithOwner: string };
+}
+
+interface Closing {
+  issue: { closedByPullRequestsReferences: Nodes<Linked> | null };
+}
+
+interface Mentioning {
+  /** An issue that mentions it has none of the fields. */
+  issue: { timelineItems: Nodes<{ source: Linked | Record<string, never> }> };
+}
+
+const linked = (
+  { isDraft, repository, ...pull }: Linked,
+  relation: LinkedPull['relation'],
+): LinkedPull => ({
+  ...pull,
+  repository: repository.nameWithOwner,
+  state: stateFrom(pull.state, isDraft),
+  relation,
+});

@@ -136,10 +136,9 @@ export const rejected: Make = ({ status, message, details, types }, { host, abou
 };
 
 /** What is said of a write that may have been done. */
-export const UNKNOWN = 'Nobody knows whether it was done: look there before you try again.';
+const UNKNOWN = 'Nobody knows whether it was done: look there before you try again.';
 
-export const outcome = (open: boolean): { outcome?: 'unknown' } =>
-  open ? { outcome: 'unknown' } : {};
+const outcome = (open: boolean): { outcome?: 'unknown' } => (open ? { outcome: 'unknown' } : {});
 
 // A sentence of GitHub's, in brackets, or nothing.
 const said = (message: string): string => {
@@ -157,8 +156,13 @@ export const timedOut = (seconds: number, { host, write }: RequestContext): Serv
 
 // By these nothing was sent yet.
 const UNSENT = new Set([
-  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH'],
-  ...['UND_ERR_CONNECT_TIMEOUT', 'ENETDOWN'],
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ENETDOWN',
 ]);
 
 /** No connection came about, or it broke. */

@@ -13,16 +13,16 @@ import {
   hostClient,
   isSameName,
   listOf,
-  type RemoteRepositoryAccess,
+  type RepositoryContext,
 } from './client.ts';
 import type { Headers } from './failure.ts';
-import { hasProblem } from './problem.ts';
+import { hasErrorCode } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
 
 /** Whether the repository can be seen: without a token too, where it is public. That it cannot is an answer. */
-export const validate = async (place: RemoteRepositoryAccess): Promise<Validation> => {
+export const validate = async (place: RepositoryContext): Promise<Validation> => {
   const { host } = place.name;
-  const anonymous = (await place.desk.tokens.of(host)) === undefined;
+  const anonymous = (await place.context.tokens.of(host)) === undefined;
   try {
     const { data } = await read(place, true);
     const asked = fullNameOf(place.name);
@@ -35,7 +35,7 @@ export const validate = async (place: RemoteRepositoryAccess): Promise<Validatio
       parent: data.parent?.full_name ?? null,
     };
   } catch (error) {
-    if (!hasProblem(error, ...HIDDEN)) throw error;
+    if (!hasErrorCode(error, ...HIDDEN)) throw error;
     if (anonymous) throw tokenMissing(host);
     return { accessible: false, anonymous, reason: error.message, ...UNKNOWN };
   }
@@ -50,7 +50,7 @@ const HIDDEN = [
 
 const UNKNOWN = { renamed_to: null, archived: null, fork: null, parent: null };
 
-const read = async (place: RemoteRepositoryAccess, anonymous = false) => {
+const read = async (place: RepositoryContext, anonymous = false) => {
   const { api } = await hostClient(place);
   const request = { anonymous };
   return api.request('GET /repos/{owner}/{repo}', { ...apiPath(place), request });
@@ -61,12 +61,12 @@ type Granted = NonNullable<Read['data']['permissions']>;
 type Can = 'yes' | 'no' | 'unknown';
 
 /** What the user may there, and the token as far as it tells. */
-export const permissions = async (place: RemoteRepositoryAccess): Promise<Permissions> => {
+export const permissions = async (place: RepositoryContext): Promise<Permissions> => {
   try {
     const { data, headers } = await read(place);
     return permitted(data, scopesIn(headers as Headers));
   } catch (error) {
-    if (!hasProblem(error, 'codehost_sso_required')) throw error;
+    if (!hasErrorCode(error, 'codehost_sso_required')) throw error;
     const { sso_url } = error.members;
     return { role: null, capabilities: NONE, ...(typeof sso_url === 'string' && { sso_url }) };
   }
@@ -115,7 +115,7 @@ const tokenCan = (scopes: readonly string[] | null, hidden: boolean): Can => {
   return scopes.includes('repo') || (!hidden && scopes.includes('public_repo')) ? 'yes' : 'no';
 };
 
-export const meta = async (place: RemoteRepositoryAccess): Promise<RepositoryMeta> => {
+export const meta = async (place: RepositoryContext): Promise<RepositoryMeta> => {
   const { data } = await read(place);
   return {
     name: data.name,
@@ -130,22 +130,25 @@ export const meta = async (place: RemoteRepositoryAccess): Promise<RepositoryMet
   };
 };
 
-export const labels = async (place: RemoteRepositoryAccess): Promise<Label[]> => {
+export const labels = async (place: RepositoryContext): Promise<Label[]> => {
   const all = await listOf(place, 'GET /repos/{owner}/{repo}/labels');
   return all.map(({ name, color, description }) => ({ name, color, description }));
 };
 
 /** Open and closed ones. */
-export const listMilestones = async (place: RemoteRepositoryAccess): Promise<Milestone[]> => {
+export const listMilestones = async (place: RepositoryContext): Promise<Milestone[]> => {
   const all = await listOf(place, 'GET /repos/{owner}/{repo}/milestones', { state: 'all' });
   return all.map(({ number, title, state, due_on, description }) => ({
-    ...{ number, title, due_on, description },
+    number,
+    title,
+    due_on,
+    description,
     state: state === 'closed' ? 'closed' : 'open',
   }));
 };
 
 /** Who an issue there can be assigned to. GitHub does not say their names here. */
-export const assignees = async (place: RemoteRepositoryAccess): Promise<HostUser[]> => {
+export const assignees = async (place: RepositoryContext): Promise<HostUser[]> => {
   const all = await listOf(place, 'GET /repos/{owner}/{repo}/assignees');
   return all.map(({ login, html_url: url }) => ({ login, name: null, url }));
 };

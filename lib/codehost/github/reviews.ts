@@ -1,8 +1,8 @@
 import { ServiceError } from '../../errors.ts';
 import type { HostReview, ReviewThread, ThreadComment } from '../code-host.ts';
-import { gathered, hostClient, listOf, type RemoteRepositoryAccess } from './client.ts';
+import { collectPages, hostClient, listOf, type RepositoryContext } from './client.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
-import { type Nodes, nodesOf } from './wire-issue.ts';
+import { type Nodes, nodesOf } from './wire.ts';
 
 const STATES: Record<string, HostReview['state']> = {
   APPROVED: 'approved',
@@ -11,10 +11,7 @@ const STATES: Record<string, HostReview['state']> = {
   PENDING: 'pending',
 };
 
-export const reviews = async (
-  place: RemoteRepositoryAccess,
-  number: number,
-): Promise<HostReview[]> => {
+export const reviews = async (place: RepositoryContext, number: number): Promise<HostReview[]> => {
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const all = await listOf(place, route, { pull_number: number });
   return all.map((review) => ({
@@ -31,11 +28,13 @@ export const reviews = async (
 
 /** Every thread with every comment of it. */
 export const threads = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   number: number,
 ): Promise<ReviewThread[]> => {
-  const found = await gathered(place, { document: THREADS, number }, ({ pullRequest }: Threads) =>
-    nodesOf(pullRequest.reviewThreads),
+  const found = await collectPages(
+    place,
+    { document: THREADS, number },
+    ({ pullRequest }: Threads) => nodesOf(pullRequest.reviewThreads),
   );
   const all: ReviewThread[] = [];
   for (const thread of found)
@@ -57,7 +56,7 @@ interface Comment extends Omit<ThreadComment, 'review' | 'author'> {
 }
 
 const commentsOf = async (
-  place: RemoteRepositoryAccess,
+  place: RepositoryContext,
   { node_id: thread, comments }: Thread,
 ): Promise<Comment[]> => {
   const { pageInfo } = comments;
@@ -80,10 +79,7 @@ const commentFrom = ({ author, pullRequestReview, ...comment }: Comment): Thread
 const RESOLVING = 'contents=write and pull_requests=write';
 
 /** Marks a thread as resolved on the host, and confirms it. */
-export const resolveThread = async (
-  place: RemoteRepositoryAccess,
-  thread: string,
-): Promise<void> => {
+export const resolveThread = async (place: RepositoryContext, thread: string): Promise<void> => {
   const { ask } = await hostClient(place);
   const wish = { about: `the thread ${thread}`, needs: RESOLVING };
   const answer = await ask<Resolved>(RESOLVE_THREAD, { thread }, wish);

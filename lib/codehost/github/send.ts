@@ -4,10 +4,10 @@ import type { Locks } from '../../../store/base/mutex.ts';
 import { notePlaced } from '../../../store/base/write-stage.ts';
 import type { ServiceError } from '../../errors.ts';
 import { record } from '../../text/unknown-json.ts';
-import { type Effect, effectOf, graphqlUrl, type HostRequest } from './allowed.ts';
+import { classifyRequest, type Effect, graphqlUrl, type HostRequest } from './allow-list.ts';
 import type { Failure, Headers, RequestContext } from './failure.ts';
 import { isWanted, TimedOut } from './fetch.ts';
-import { hasProblem, problemFrom } from './problem.ts';
+import { hasErrorCode, problemFrom } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
 import type { Token, Tokens } from './tokens.ts';
 
@@ -33,7 +33,7 @@ export const guarded =
   (door: Door) =>
   <Options extends object>(send: Send<Options>, options: Options): Promise<Answer> => {
     const asked = options as unknown as HostRequest;
-    const effect = effectOf(asked, door.base);
+    const effect = classifyRequest(asked, door.base);
     const attempt = (token: Token | undefined): Promise<Answer> =>
       once({ door, asked, effect, token }, async () => send(options));
     const work = (): Promise<Answer> => withToken(door, { asked, effect }, attempt);
@@ -57,7 +57,7 @@ const withToken = async (
   try {
     return await attempt(token);
   } catch (problem) {
-    if (!hasProblem(problem, 'codehost_auth_invalid')) throw problem;
+    if (!hasErrorCode(problem, 'codehost_auth_invalid')) throw problem;
     const next = await tokens.renew(host, token).catch(() => undefined);
     const isNew = next !== undefined && next.value !== token?.value;
     if (isNew && effect !== 'write') return attempt(next);

@@ -2,7 +2,7 @@ import { proofsOf } from '../../../store/reconcile/item.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import type { Store } from '../../../store/store.ts';
-import { CONFLICT } from '../../code/worktrees/rebase/under-way.ts';
+import { CONFLICT } from '../../code/worktrees/rebase/rebase-state.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import { type AttentionEntry, post } from './entry.ts';
 

@@ -20,7 +20,7 @@ import { plain } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { type Registration, registrationsOf } from '../../../store/webhooks/webhooks.ts';
 import { cachedClaims } from '../../../store/worktrees/claimed-worktrees.ts';
-import { changeKey } from '../../guard/gate/held-source.ts';
+import { changeKey } from '../../guard/trust/sources.ts';
 import type { AboutCase, AttentionEntry } from './entry.ts';
 
 const shortHash = (text: string): string => sha256(text).slice(0, 8);

@@ -4,7 +4,7 @@ import type { Review } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
-import { rebaseUnderWay } from '../../code/worktrees/rebase/under-way.ts';
+import { rebaseUnderWay } from '../../code/worktrees/rebase/rebase-state.ts';
 import { isOpen } from '../../host/pull-requests/current.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import { reviewsOf } from '../../host/reviews/read.ts';

@@ -5,20 +5,19 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { keyWithHash } from '../../../store/workspace/api-keys.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import type { WithKeyring } from './keyring.ts';
-import { validKey } from './keys.ts';
+import { validKey, type WithKeyring } from './keys.ts';
 
-/** The browsers that have shown a key. In memory: they show it again to the daemon's next life. */
-export interface ConsoleSessions {
-  /** What the browser keeps from now on in place of the key. */
+/** Sessions of browsers that logged in with an API key. In memory only: a restart of the daemon ends them. */
+interface ConsoleSessions {
+  /** Opens a session and returns the value of its cookie. */
   open(key: ApiKey): string;
-  /** The key that was shown for it; undefined once that is revoked. */
+  /** The API key of a session; undefined if it is unknown or the key is revoked. */
   keyOf(value: string): ApiKey | undefined;
 }
 
 const MOST = 100;
 
-/** The oldest is forgotten when there are a hundred others. */
+/** Keeps the newest 100 sessions. */
 export const createConsoleSessions = (store: Store): ConsoleSessions => {
   const hashes = new Map<string, string>();
   return {
@@ -35,12 +34,11 @@ export const createConsoleSessions = (store: Store): ConsoleSessions => {
   };
 };
 
-/** The browsers that have shown one. */
 export interface WithConsoleSessions {
   readonly consoleSessions: ConsoleSessions;
 }
 
-/** What the browser that showed this key keeps in place of it. Throws `unauthorized` for what is no key. */
+/** Opens a console session for an API key and returns its cookie value. Throws 401 `unauthorized` for an unknown key. */
 export const logIn = async (
   service: WithConsoleSessions & WithKeyring & WithLog & WithStore,
   text: string,
@@ -49,6 +47,6 @@ export const logIn = async (
   if (key !== undefined) return service.consoleSessions.open(key);
   throw new ServiceError(
     'unauthorized',
-    'The API key is unknown or revoked. dossier key NAME makes one.',
+    'The API key is unknown or revoked. Create one with `dossier key NAME`.',
   );
 };

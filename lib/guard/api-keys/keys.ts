@@ -6,15 +6,16 @@ import {
   apiKeyOf,
   apiKeys,
   inKeyTurn,
+  isKeyGranted,
   removeKey,
   saveKey,
   touchKey,
 } from '../../../store/workspace/api-keys.ts';
 import { badField, invalidState, notFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import type { WithKeyring } from './keyring.ts';
+import type { Runs } from '../../tools/process/runs.ts';
 
-/** A key as it may be shown. */
+/** An API key without its hash. */
 export type ListedKey = Omit<ApiKey, 'sha256'>;
 
 export const listKeys = (store: Store): ListedKey[] =>
@@ -23,8 +24,8 @@ export const listKeys = (store: Store): ListedKey[] =>
 const MOST = 100;
 
 /**
- * Makes a key of 256 random bits. Its text is in this answer and nowhere else. 400 for a name that is none, 409 for one
- * that a key has, 422 when there are a hundred.
+ * Creates a key of 256 random bits. Its text is only in this result. 400 for an invalid name, 409 for a name in use, 422
+ * if there are 100 keys.
  */
 export const createKey = (
   { store, keyring }: WithKeyring & WithStore,
@@ -48,19 +49,19 @@ const nameOf = (wanted: string): string => {
   const isName = name.length > 0 && name.length <= 100 && !/[\p{Cc}\p{Cs}]/u.test(name);
   if (isName) return name;
   const why = 'must have 1 to 100 characters, on one line';
-  throw badField('/name', why, 'A name has 1 to 100 characters, on one line.');
+  throw badField('/name', why, 'The name must have 1 to 100 characters, on one line.');
 };
 
 const taken = (name: string): ServiceError =>
   new ServiceError(
     'already_exists',
-    `There is a key called ${name}. If you sent the form twice, nothing was made the second time; a key is shown only once, so revoke it if you did not keep it.`,
+    `An API key named ${name} already exists. No key was created. A key is shown only once: if you did not save it, revoke it and create a new one.`,
   );
 
 const enough = (): ServiceError =>
-  invalidState(`There are ${MOST} keys. Revoke one that nobody uses first.`);
+  invalidState(`The limit of ${MOST} API keys is reached. Revoke an unused key first.`);
 
-/** Revokes a key: from this moment on it opens nothing. 404 when there is none. */
+/** Revokes a key at once. 404 if there is none with this id. */
 export const revokeKey = (store: Store, id: string): Promise<void> =>
   inKeyTurn(store, async () => {
     const key = apiKeys(store).find((each) => each.id === id);
@@ -69,7 +70,7 @@ export const revokeKey = (store: Store, id: string): Promise<void> =>
 
 const STALE_MS = 300_000;
 
-/** The key with this text; undefined for none, and for one that does not count yet. Notes that it was used, once in five minutes at most. */
+/** The valid key with this text. Records its use at most once in five minutes. */
 export const validKey = async (
   service: WithKeyring & WithLog & WithStore,
   text: string,
@@ -83,8 +84,41 @@ export const validKey = async (
   return key;
 };
 
-// The call goes on: whoever has a key is let in, also while nothing can be written.
+// A failure is only logged: a valid key is accepted even while the disk is full.
 const noteUse = ({ store, log }: WithLog & WithStore, key: ApiKey): Promise<void> =>
   inKeyTurn(store, () => touchKey(store, key)).catch((error: unknown) =>
-    log.warn({ err: error, key: key.id }, 'When the API key was used was not noted'),
+    log.warn({ err: error, key: key.id }, 'Use of the API key could not be recorded'),
   );
+
+/** Decides which keys are valid: only keys that the operator created on this machine, because an unsandboxed program can
+ * write key files. */
+interface Keyring {
+  /** Whether the key existed before any unsandboxed program started, or was created by this daemon. */
+  counts(key: ApiKey): boolean;
+  /** Adds a key that this daemon creates. */
+  add(sha256: string): void;
+}
+
+/** While an unsandboxed program runs, only keys that existed before it started are valid. */
+export const createKeyring = (store: Store, runs: Runs): Keyring => {
+  let known: Set<string> | undefined;
+  runs.follow(() => {
+    const isOpen = [...runs.live].some(({ sandboxed }) => !sandboxed);
+    if (!isOpen) known = undefined;
+    else known ??= new Set(apiKeys(store).map(({ sha256 }) => sha256));
+  });
+  return {
+    counts: (key) => known?.has(key.sha256) !== false && isKeyGranted(store, key),
+    add: (sha256) => {
+      known?.add(sha256);
+    },
+  };
+};
+
+export interface WithKeyring {
+  readonly keyring: Keyring;
+}
+
+/** The approver as recorded with a decision: the operator, with the name of the API key if one was used. */
+export const saidBy = (key: { name: string } | undefined): string =>
+  key === undefined ? 'operator' : `operator (key ${key.name})`;

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { plain } from '../../../store/settings/trust/waiting.ts';
 
-/** What waits, for who is to say yes to it: where it stands, and what it changes, line by line. Nothing in it moves a cursor. */
+/** Renders values that wait for trust as a diff with their places. Control characters are made visible. */
 export const waitingLines = (waiting: readonly WaitingValue[]): string[] => waiting.flatMap(one);
 
 const one = ({ key, file, line, title, value, trusted_value }: WaitingValue): string[] => {
@@ -26,7 +26,7 @@ const linesOf = (value: unknown): string[] => {
   return text.split('\n').map((line) => ` ${plain(line).replace(PUSHING, counted)}`);
 };
 
-// What stands far to the right is looked at no less than what stands on the left.
+// Long runs of blanks could push text out of view, so they are replaced by their length.
 const PUSHING = /(?<=\S)\p{Zs}{10,}/gu;
 const counted = (blanks: string): string => ` ⟦${blanks.length} blanks⟧ `;
 

@@ -1,3 +1,8 @@
+import {
+  acceptWaiting,
+  type WaitingChange,
+  waitingChanges,
+} from '../../../store/pending/pending.ts';
 import { announce } from '../../../store/reconcile/items.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import { confirmSessions, unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
@@ -13,25 +18,24 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { waitingRegistrations } from '../../../store/webhooks/webhooks.ts';
 import { waitingKeys } from '../../../store/workspace/api-keys.ts';
 import { confirmWorktrees, lookAtWorktrees } from '../../../store/worktrees/claimed-worktrees.ts';
-import { heldSource } from '../gate/held-source.ts';
 
-/** Who sends to receivers of events, and looks at them again when it is told that they changed. */
+/** The webhook dispatcher, which rereads its receivers on `changed`. */
 export interface WithReceivers {
   readonly dispatcher: { changed(): void };
 }
 
-/** A kind of things that wait for the operator's word. */
+/** A kind of values that wait for the operator's trust. */
 interface TrustSource {
-  /** What of it waits now. */
+  /** The values that wait now. */
   list(service: WithReceivers & WithStore): Promise<WaitingValue[]>;
-  /** Makes these hold, of those that `list` answered a moment ago; on disk when it resolves. */
+  /** Trusts these values, which `list` has just returned; on disk when it resolves. */
   accept(service: WithReceivers & WithStore, values: readonly WaitingValue[]): Promise<void>;
 }
 
 const settings: TrustSource = {
   list: async ({ store, dispatcher }) => {
     await refreshGlobals(store);
-    // What was found changed here is found so by nobody else.
+    // The refresh consumes the change, so the dispatcher must be notified here.
     dispatcher.changed();
     return waitingSettingValues(store.layout, {
       waiting: waitingSettings(store),
@@ -48,13 +52,13 @@ const webhooks: TrustSource = {
   list: async ({ store }) => waitingRegistrations(store),
   accept: async ({ store, dispatcher }, values) => {
     trustValues(store, values.map(wordOf));
-    for (const { key } of values) announceScope(store, key);
+    for (const { key } of values) announceTrustChange(store, key);
     dispatcher.changed();
   },
 };
 
-// Whoever follows a Work item's registrations looks at them again.
-export const announceScope = (store: Store, key: string): void => {
+// Lets followers of the Work item reread its webhooks.
+export const announceTrustChange = (store: Store, key: string): void => {
   const [, id] = /^cases\/([^/]+)\//.exec(key) ?? [];
   if (id !== undefined) announce(store, id);
 };
@@ -66,16 +70,16 @@ const keys: TrustSource = {
   accept: async ({ store }, values) => trustValues(store, values.map(wordOf)),
 };
 
-// Started, or approved, by what their files say alone.
+// Sessions that are started or approved only in their files.
 const sessionsThat = (isMeant: (kind: WaitingValue['kind']) => boolean): TrustSource => ({
   list: async ({ store }) => unconfirmedSessions(store).filter(({ kind }) => isMeant(kind)),
   accept: async ({ store }, values) => {
-    // What waits of a Work item is another by now.
+    // The pending values of the Work item have changed.
     for (const id of await confirmSessions(store, values)) announce(store, id);
   },
 });
 
-// Where a Work item is worked on, as a record says that this machine did not write.
+// Worktree records that this machine did not write.
 const worktrees: TrustSource = {
   list: async ({ store }) => lookAtWorktrees(store),
   accept: async ({ store }, values) => {
@@ -84,7 +88,33 @@ const worktrees: TrustSource = {
   },
 };
 
-/** What can wait, by its kind. */
+/** File changes that are held because an unsandboxed program ran. */
+const heldSource = {
+  list: async ({ store }: WithStore): Promise<WaitingValue[]> =>
+    waitingChanges(store).map(asWaiting),
+  accept: async ({ store }: WithStore, chosen: readonly WaitingValue[]): Promise<void> => {
+    const wanted = new Set(chosen.map(({ key, hash }) => `${key} ${hash}`));
+    const meant = waitingChanges(store).filter((change) =>
+      wanted.has(`${changeKey(change)} ${change.sha}`),
+    );
+    await acceptWaiting(store, new Set(meant.map(({ id }) => id)));
+  },
+};
+
+const asWaiting = (change: WaitingChange): WaitingValue => ({
+  key: changeKey(change),
+  kind: 'change',
+  file: change.file,
+  value: change.to,
+  trusted_value: change.from,
+  hash: change.sha,
+  since: change.since,
+});
+
+/** The key under which a held change is trusted. */
+export const changeKey = ({ file, field }: WaitingChange): string => `${file}#${field}`;
+
+/** The sources of values that wait for trust, by kind. */
 export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {
   setting: settings,
   webhook: webhooks,

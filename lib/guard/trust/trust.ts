@@ -7,19 +7,22 @@ import type {
   TrustWish,
   WaitingValue,
 } from '../../../store/records/trust.ts';
+import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
 import { refreshGlobals, revokeTrust, wasTrusted } from '../../../store/settings/globals.ts';
 import { trustedValues } from '../../../store/settings/trust/trust-log.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
+import { plain, trustCommandFor } from '../../../store/settings/trust/waiting.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import { announceScope, SOURCES, type WithReceivers } from './sources.ts';
+import type { WithLog } from '../../log.ts';
+import { announceTrustChange, SOURCES, type WithReceivers } from './sources.ts';
 
-/** Who hears that the operator has trusted something. */
+/** Callbacks that run after the operator trusted a value. */
 export interface WithTrusted {
   readonly trusted: Set<() => void>;
 }
 
-/** What waits for the operator's word: settings, receivers of events, and changes that were held back. By file and key. */
+/** All values that wait for the operator's trust, such as settings, webhooks and held changes, by file and line. */
 export const listWaiting = async (service: WithReceivers & WithStore): Promise<WaitingValue[]> => {
   const found: WaitingValue[] = [];
   for (const source of Object.values(SOURCES)) found.push(...(await source.list(service)));
@@ -29,10 +32,7 @@ export const listWaiting = async (service: WithReceivers & WithStore): Promise<W
 const order = (a: WaitingValue, b: WaitingValue): number =>
   Number(a.file > b.file) - Number(a.file < b.file) || (a.line ?? 0) - (b.line ?? 0);
 
-/**
- * Makes what waits hold from now on: all of it, or the values that were looked at. 412 `precondition_failed` when one of
- * those is another by now, and then none holds.
- */
+/** Trusts all waiting values, or the given ones. 412 `precondition_failed` if one of those changed; then none is trusted. */
 export const trust = (
   service: WithReceivers & WithStore & WithTrusted,
   wish: TrustWish,
@@ -53,7 +53,7 @@ export const trust = (
     return { trusted: chosen.map(({ key }) => key), waiting: await listWaiting(service) };
   });
 
-/** What `all` takes: whoever approves a plan names it. */
+/** Whether `all` includes a value: approvals of plans must be named. */
 export const isForAll = ({ kind }: WaitingValue): boolean => kind !== 'approval';
 
 type Seen = Extract<TrustWish, { values: unknown }>['values'];
@@ -63,19 +63,19 @@ const chosenOf = (store: Store, waiting: readonly WaitingValue[], seen: Seen): W
     const found = waiting.filter((value) => value.key === key);
     const same = found.filter((value) => value.hash === hash);
     if (same.length > 0) return same;
-    // Somebody else said the same a moment ago.
+    // A concurrent call has trusted the same value already.
     const holds = found.length === 0 && wasTrusted(store, key, hash);
     if (holds) return [];
     throw new ServiceError(
       'precondition_failed',
-      `${key} is not what you looked at any more. List what waits again (GET /trust) and decide anew; nothing was trusted.`,
+      `${key} has changed since you read it. Nothing was trusted. Read the waiting values again (GET /trust), then decide.`,
     );
   });
 
-/** The settings and receivers that the operator has trusted, and that can be taken back. */
+/** The trusted values, which can be revoked. */
 export const listTrusted = ({ store }: WithStore): TrustedValue[] => trustedValues(store.consent);
 
-/** Takes the trust in a key back, at once: what is in the files waits again. 404 where it is not trusted. */
+/** Revokes the trust in a key at once: its value in the files waits again. 404 if it is not trusted. */
 export const revoke = (service: WithReceivers & WithStore, key: string): Promise<void> =>
   service.store.locks.take(lockOn.trust(), async () => {
     const { store, dispatcher } = service;
@@ -85,11 +85,11 @@ export const revoke = (service: WithReceivers & WithStore, key: string): Promise
     });
     if (!isTrusted) throw notFound('trusted value', key);
     await refreshGlobals(store);
-    announceScope(store, key);
+    announceTrustChange(store, key);
     dispatcher.changed();
   });
 
-// A disk that fails while a decision is kept may have it all the same: then it counts, and no answer says otherwise.
+// A write that failed may still be on disk: check, so that the error's `outcome` is correct.
 const noted = async <T>(
   { consent }: Store,
   decide: () => Promise<T>,
@@ -108,4 +108,13 @@ const noted = async <T>(
 
 const tellTrusted = (trusted: Set<() => void>): void => {
   for (const hear of trusted) apart(hear);
+};
+
+/** Logs unconfirmed sessions and plans at the start. Settings, webhooks and worktrees are reported as file problems. */
+export const tellUnconfirmed = ({ store, log }: WithLog & WithStore): void => {
+  const all = unconfirmedSessions(store);
+  if (all.length === 0) return;
+  const waiting = all.map(({ kind, key, title = '' }) => `${kind} ${key} ${plain(title)}`);
+  const command = trustCommandFor(store.layout);
+  log.warn({ waiting }, `Sessions or approvals from another machine wait for confirmation: run ${command}`);
 };

@@ -1,6 +1,6 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
-import type { HostedNeeds } from '../../code/projects/hosted.ts';
-import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
+import { hostedRepositoryOf } from '../../code/projects/hosted-repository.ts';
 import { checkProject } from '../../code/projects/project.ts';
 import { badField } from '../../errors.ts';
 import { extractIssue } from '../../work/issue-text/extract.ts';

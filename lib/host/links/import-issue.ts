@@ -9,7 +9,7 @@ import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted-repository.ts';
 import { checkProject } from '../../code/projects/project.ts';
 import type { HostedRepository, RepositoryName } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';

@@ -13,7 +13,7 @@ import type {
   ImportJobMatter,
 } from '../../../store/records/import-job.ts';
 import type { Store } from '../../../store/store.ts';
-import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { hostedRepositoryOf } from '../../code/projects/hosted-repository.ts';
 import { checkProject } from '../../code/projects/project.ts';
 import { badField, invalidState, notFound, orNotFound, type ServiceError } from '../../errors.ts';
 import { startImport } from './import-run.ts';

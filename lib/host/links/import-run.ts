@@ -11,7 +11,7 @@ import {
   MAX_ISSUES,
 } from '../../../store/records/import-job.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted-repository.ts';
 import type { HostedRepository } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';

@@ -4,7 +4,7 @@ import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { SyncedAll } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
+import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { applySync, linkRepository } from './sync.ts';

@@ -6,7 +6,7 @@ import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { SyncResult } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
+import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import {
   type MissingIssue,
   type RepositoryName,

@@ -11,7 +11,7 @@ import type { Proof } from '../../../store/records/proof.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
 import { sessionSummary, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import { getItem } from '../../code/projects/item.ts';
+import { getItem } from '../../code/projects/project.ts';
 import { checkCase, findWorktree } from '../../code/worktrees/read.ts';
 import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';

@@ -2,7 +2,7 @@ import { lockOn } from '../../../store/base/locks.ts';
 import { readPull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
+import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import {
   type CodeHost,

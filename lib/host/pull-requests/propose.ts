@@ -1,6 +1,6 @@
 import { sha256 } from '../../../store/base/sha256.ts';
 import type { StoredPull } from '../../../store/codehost/pulls.ts';
-import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
+import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import type { PullNeeds } from './current.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../store/sessions/conflicts.ts';
 import type { Store } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
-import type { HostedNeeds } from '../../code/projects/hosted.ts';
+import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { commitOf, isAncestor } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';

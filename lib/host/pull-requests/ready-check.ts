@@ -3,7 +3,7 @@ import { listReviews } from '../../../store/codehost/reviews.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
 import type { Store } from '../../../store/store.ts';
-import { checkState } from '../../code/worktrees/inspect/state.ts';
+import { checkState } from '../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import type { HostReview, Pull, ReviewThread } from '../../codehost/code-host.ts';

@@ -2,7 +2,7 @@ import { messageOf } from '../../../store/base/attempt.ts';
 import type { CleanRebase, RebaseStep, ResolvedFiles } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { changeConflict, type StoredConflict } from '../../../store/sessions/conflicts.ts';
-import { toFile } from '../../code/worktrees/rebase/conflict-words.ts';
+import { toFile } from '../../code/worktrees/rebase/conflict-prompt.ts';
 import {
   stageConflictFiles,
   type Unmerged,

@@ -9,17 +9,17 @@ import { heldLocks } from '../../../store/sessions/locks.ts';
 import type { Store } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
 import { compareSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
-import { checkState, stateOf } from '../../code/worktrees/inspect/state.ts';
+import { checkState, stateOf } from '../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../code/worktrees/read.ts';
-import { toFile } from '../../code/worktrees/rebase/conflict-words.ts';
+import { toFile } from '../../code/worktrees/rebase/conflict-prompt.ts';
 import {
   foreignRebase,
   isOf,
   isThisRebase,
   noRebase,
   rebaseUnderWay,
-} from '../../code/worktrees/rebase/under-way.ts';
+} from '../../code/worktrees/rebase/rebase-state.ts';
 import { conflictDiff, unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';

@@ -1,9 +1,8 @@
 import type { ConflictFile } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { StoredConflict } from '../../../store/sessions/conflicts.ts';
-import { asTheyWere } from '../../code/worktrees/rebase/as-left.ts';
-import { toFile } from '../../code/worktrees/rebase/conflict-words.ts';
-import { leftoverMarkers } from '../../code/worktrees/rebase/markers.ts';
+import { asTheyWere, leftoverMarkers } from '../../code/worktrees/rebase/conflict-checks.ts';
+import { toFile } from '../../code/worktrees/rebase/conflict-prompt.ts';
 import { isCheckedOut, type Unmerged } from '../../code/worktrees/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Git } from '../../tools/git/run/git.ts';

@@ -3,9 +3,9 @@ import type { ConflictMatter, RebaseWish } from '../../../store/records/conflict
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { listConflicts } from '../../../store/sessions/conflicts.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
-import type { HostedNeeds } from '../../code/projects/hosted.ts';
+import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
-import { foreignRebase } from '../../code/worktrees/rebase/under-way.ts';
+import { foreignRebase } from '../../code/worktrees/rebase/rebase-state.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { type Base, localOrUpstream, upstreamOf } from '../../tools/git/read/base.ts';
 import { commitOf, isAncestor, mergeBase, shortName } from '../../tools/git/read/repository.ts';

@@ -7,7 +7,7 @@ import {
   type StoredConflict,
 } from '../../../store/sessions/conflicts.ts';
 import type { Store } from '../../../store/store.ts';
-import { getItem } from '../../code/projects/item.ts';
+import { getItem } from '../../code/projects/project.ts';
 import { setAside } from '../../code/snapshots/set-aside.ts';
 import { snapshot } from '../../code/snapshots/snapshot.ts';
 import { notFound, orNotFound } from '../../errors.ts';

@@ -12,7 +12,7 @@ import type { Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import { workOf } from '../../code/worktrees/inspect/work.ts';
+import { workOf } from '../../code/worktrees/inspect/diff.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';

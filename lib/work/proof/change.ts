@@ -9,7 +9,7 @@ import {
 import type { ProofMatter } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
 import { invalidState, notFound, orNotFound } from '../../errors.ts';
-import { saidBy } from '../../guard/api-keys/said-by.ts';
+import { saidBy } from '../../guard/api-keys/keys.ts';
 import { checkContent } from './attach.ts';
 
 /** Which proof, or which item of the checklist, and how that was when the caller read it. */

@@ -22,7 +22,7 @@ import { newId } from '../../../store/reconcile/new-id.ts';
 import { isSatisfied } from '../../../store/reconcile/proof-gate.ts';
 import type { ChecklistEntry, ChecklistItem, Gate, Waiver } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
-import { workOf } from '../../code/worktrees/inspect/work.ts';
+import { workOf } from '../../code/worktrees/inspect/diff.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { invalidState, notFound, orNotFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';

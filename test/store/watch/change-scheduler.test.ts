@@ -17,10 +17,10 @@ describe('payAttention', () => {
     writeFiles(root, { [join(dirOf(1), 'case.md')]: caseText(1) });
     const fail = (): void => door.arm({ kind: 'list', errno: 'EIO', nth: 1, stays: true });
     fail();
-    atEnd(t, () => void door.disarm());
+    atEnd(t, () => void door.sanitizeNestedRepositories());
     const attention = watch(() => undefined);
     await eventually(() => {
-      const { failed } = door.disarm();
+      const { failed } = door.sanitizeNestedRepositories();
       if (failed.length === 0) fail();
       assert.ok(failed.length > 0);
     });

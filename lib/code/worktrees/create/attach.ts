@@ -4,8 +4,7 @@ import { isAtOrBelow, overlap } from '../../../../store/base/paths.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { settingsOf } from '../../../../store/settings/globals.ts';
-import type { WithStore } from '../../../../store/store.ts';
-import { readyToWrite } from '../../../../store/store.ts';
+import { readyToWrite, type WithStore } from '../../../../store/store.ts';
 import {
   inWorktreeTurn,
   realDirectory,
@@ -20,14 +19,12 @@ import {
 } from '../../../tools/git/read/repository.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { getItem } from '../../projects/item.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { findProjectRepository } from '../../projects/repository.ts';
+import { findProjectRepository, getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
-import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
-import type { WithSetups } from '../setup/setups.ts';
+import type { WithSetups } from '../needs.ts';
+import { keepWorktree, refuseHeld, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
 import { startOf } from './create.ts';
-import { caseOfReason } from './name.ts';
+import { caseIdOfLockReason } from './names.ts';
 
 interface Attachment {
   path: string;
@@ -35,8 +32,8 @@ interface Attachment {
 }
 
 /**
- * Takes a directory of the operator as the worktree of a Work item: a git work tree on a branch, that no other Work item
- * has, and not the checkout that a project names. Nothing in it is changed; it is never deleted, only let go.
+ * Attaches a directory of the operator as the worktree of a Work item: a git work tree on a branch, not used by another
+ * Work item and not the checkout of a project. The directory is never changed or deleted, only detached.
  */
 export const attachWorktree = async (
   service: ProjectNeeds & WithSetups,
@@ -44,8 +41,8 @@ export const attachWorktree = async (
   wanted: Attachment,
 ): Promise<WorktreeRecord> => {
   const item = await getItem(service.store, caseId);
-  if (!isAbsolute(wanted.path)) throw badPath('has to be absolute');
-  // One attachment at a time: of two Work items that want the same directory one has it.
+  if (!isAbsolute(wanted.path)) throw badPath('must be absolute');
+  // The lock ensures that only one of two Work items gets the same directory.
   return service.store.locks.take(lockOn.attach(), () =>
     inWorktreeTurn(service.store, caseId, () => attach(service, item, wanted)),
   );
@@ -60,9 +57,9 @@ const attach = async (
   { path, base }: Attachment,
 ): Promise<WorktreeRecord> => {
   const { store, git } = service;
-  const made = madeBefore(store, item.id);
+  const made = worktreeOfRepeatedCall(store, item.id);
   if (made?.attached === true && made.path === (await workTreeAt(git, path)).root) return made;
-  refuseSecond(store, item.id);
+  requireNoWorktree(store, item.id);
   refuseHeld(service, item.id);
   await readyToWrite(store);
   const repository = await workTreeAt(git, path);
@@ -97,16 +94,16 @@ const refused = (why: string): ServiceError => new ServiceError('not_a_worktree'
 
 const workTreeAt = async (git: Git, path: string): Promise<Repository> => {
   const real = realDirectory(path);
-  if (real === undefined) throw refused(`${path} is no directory`);
+  if (real === undefined) throw refused(`${path} is not a directory`);
   const found = await findRepository(git, real);
-  if (found === undefined) throw refused(`${real} is in no git repository`);
+  if (found === undefined) throw refused(`${real} is not in a git repository`);
   if (found.bare) throw refused(`${real} is a repository without a work tree`);
   if (found.root !== real)
-    throw refused(`${real} lies in the work tree ${found.root}: attach that, or another`);
+    throw refused(`${real} is inside the work tree ${found.root}: attach that, or another`);
   return found;
 };
 
-// Two sessions in one directory would undo each other's work; in the workspace, records would be work.
+// Two sessions in one directory would undo each other's work; in the workspace, records would count as work.
 const refuseOthers = async (
   { store, git }: WithGit & WithStore,
   { root, ...place }: Repository,
@@ -114,20 +111,20 @@ const refuseOthers = async (
   const workspace = store.layout.root;
   for (const { case_id, record } of worktreeRecords(store)) {
     if (record !== undefined && overlap(root, record.path))
-      throw refused(`${root} is, lies in or holds the worktree of the Work item ${case_id}`);
+      throw refused(`${root} overlaps the worktree of the Work item ${case_id}`);
   }
   if (isAtOrBelow(root, workspace)) throw refused(`${root} is in the workspace`);
   if (isAtOrBelow(workspace, root)) throw refused(`The workspace is in ${root}`);
   const listed = await listWorktrees(git.at(place));
   const reason = listed.find((entry) => entry.path === root)?.locked ?? '';
-  const owner = caseOfReason(reason);
+  const owner = caseIdOfLockReason(reason);
   if (owner !== undefined)
     throw refused(
-      `${root} was made for the Work item ${owner}: POST /api/worktrees takes it up again for that one`,
+      `${root} was created for the Work item ${owner}: POST /api/worktrees uses it again for that Work item`,
     );
 };
 
-/** Isolation: what an agent does must not show in a checkout that the operator works in. */
+/** Refuses the checkout of a project, so that an agent never works in the operator's checkout. */
 const refuseCheckouts = async (service: ProjectNeeds, repository: Repository): Promise<void> => {
   const { root, git_dir, common_dir } = repository;
   const { projects = {} } = settingsOf(service.store);
@@ -137,10 +134,10 @@ const refuseCheckouts = async (service: ProjectNeeds, repository: Repository): P
     const isMain = git_dir === common_dir && common_dir === main.common_dir;
     if (isMain || main.root === root) {
       throw refused(
-        `${root} is the checkout of the project ${name}, which no session may change. Make a worktree of it: git worktree add`,
+        `${root} is the checkout of the project ${name}, which sessions must not change. Create a worktree of it: git worktree add`,
       );
     }
     if (isAtOrBelow(main.root, root))
-      throw refused(`${main.root}, of the project ${name}, lies in ${root}`);
+      throw refused(`${main.root}, of the project ${name}, is inside ${root}`);
   }
 };

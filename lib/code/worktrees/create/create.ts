@@ -1,73 +1,77 @@
 import { join } from 'node:path';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { Store } from '../../../../store/store.ts';
-import { readyToWrite } from '../../../../store/store.ts';
+import { readyToWrite, type Store } from '../../../../store/store.ts';
 import { inWorktreeTurn, whatIsAt, worktreesHome } from '../../../../store/worktrees/worktrees.ts';
-import { needWorktree } from '../../../guard/trust/need.ts';
+import { needWorktree } from '../../../guard/trust/require.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import { headCommit, mergeBase } from '../../../tools/git/read/repository.ts';
 import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
+import { ServiceError } from '../../../errors.ts';
+import { findRepository } from '../../../tools/git/read/repository.ts';
+import type { Git } from '../../../tools/git/run/git.ts';
 import {
   type AddedWorktree,
   addWorktree,
+  isTampered,
+  listWorktrees,
   type NewWorktree,
 } from '../../../tools/git/write/worktree.ts';
-import { getItem } from '../../projects/item.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { repositoryFor } from '../../projects/repository.ts';
+import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
-import { checkState } from '../inspect/state.ts';
+import { checkState } from '../inspect/status.ts';
 import type { WorktreeNeeds } from '../needs.ts';
-import { findWorktree, keepWorktree, madeBefore, refuseSecond } from '../read.ts';
-import { finishChange, forgetChange, noteChange } from '../recovery/changes.ts';
+import { findWorktree, keepWorktree, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
+import {
+  beginWorktreeChange,
+  endWorktreeChange,
+  finishInterruptedChange,
+} from '../recovery/changes.ts';
 import { syncWorktree } from '../recovery/sync-work.ts';
 import { newSetup, setUp } from '../setup/setup.ts';
-import { adopt } from './adopt.ts';
-import { notIncluded } from './base.ts';
-import { branchFor } from './branch-name.ts';
-import { nameOf, reasonFor } from './name.ts';
+import { branchFor, notIncluded } from './base-and-branch.ts';
+import { lockReason, nameOf } from './names.ts';
 
-interface Wanted {
-  /** A branch that exists is checked out as it is. Default: the prefix of the settings and the Work item's name. */
+interface NewWorktreeOptions {
+  /** An existing branch is checked out as it is. Default: by `branch_template` of the settings. */
   branch?: string;
-  /** Default: `base_branch` of the settings, else the default branch. `current`: what is checked out. */
+  /** Default: `base_branch` of the settings, else the default branch. `current` is the branch that is checked out. */
   base?: string;
 }
 
 /**
- * Makes the worktree of a Work item, and sets it up; a set-up that fails is told in its record. There is one: 409
- * `already_exists`; no repository: 422 `no_repository`.
+ * Creates the worktree of a Work item and sets it up; a failed setup is noted in its record. Throws 409
+ * `already_exists` if there is one, 422 `no_repository` without a repository.
  */
 export const createWorktree = async (
   service: WorktreeNeeds,
   caseId: string,
-  wanted: Wanted = {},
+  wanted: NewWorktreeOptions = {},
 ): Promise<WorktreeRecord> => {
   const item = await getItem(service.store, caseId);
   needWorktree(service.store);
   const record = await inWorktreeTurn(service.store, caseId, async () => {
-    await finishChange(service, caseId);
-    const known = madeBefore(service.store, caseId);
+    await finishInterruptedChange(service, caseId);
+    const known = worktreeOfRepeatedCall(service.store, caseId);
     if (known !== undefined && known.branch === (wanted.branch ?? known.branch)) return known;
-    refuseSecond(service.store, caseId);
+    requireNoWorktree(service.store, caseId);
     return make(service, item, wanted);
   });
   return record.setup?.status !== 'pending' ? record : setUp(service, caseId);
 };
 
 /**
- * The worktree of a Work item, made, but not set up, when there is none. Throws 409 `worktree_missing` or `worktree_tampered` when it is
- * not as it was made. A session calls it once it holds the session lock: then nobody removes the worktree.
+ * Returns the worktree of a Work item; creates it without setup if there is none. Throws 409 `worktree_missing` or
+ * `worktree_tampered`. A session calls this while it holds the session lock, so that the worktree cannot be removed.
  */
 export const ensureWorktree = async (
   service: ProjectNeeds,
   caseId: string,
-  wanted: Pick<Wanted, 'base'> = {},
+  wanted: Pick<NewWorktreeOptions, 'base'> = {},
 ): Promise<WorktreeRecord> => {
   const item = await getItem(service.store, caseId);
   return inWorktreeTurn(service.store, caseId, async () => {
-    await finishChange(service, caseId);
+    await finishInterruptedChange(service, caseId);
     const known = findWorktree(service.store, caseId);
     if (known === undefined) return make(service, item, wanted);
     await checkState(known);
@@ -75,17 +79,17 @@ export const ensureWorktree = async (
   });
 };
 
-/** True when nothing is left of a worktree that was made: neither its record nor what was at its place. */
+/** Whether neither the record of the worktree nor anything at its path exists any more. */
 export const isWorktreeLost = async (store: Store, caseId: string): Promise<boolean> => {
   if (findWorktree(store, caseId) !== undefined) return false;
-  return whatIsAt(placeFor(store, await getItem(store, caseId))) === 'nothing';
+  return whatIsAt(worktreePath(store, await getItem(store, caseId))) === 'nothing';
 };
 
-/** Where the Work item's worktree is made, by the settings of now. */
-export const placeFor = (store: Store, item: Case): string =>
+/** The path of the Work item's worktree by the current settings. */
+export const worktreePath = (store: Store, item: Case): string =>
   join(worktreesHome(store.layout, worktreeConfig(store).root), nameOf(item));
 
-const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<WorktreeRecord> => {
+const make = async (service: ProjectNeeds, item: Case, wanted: NewWorktreeOptions): Promise<WorktreeRecord> => {
   const { store, git } = service;
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);
@@ -93,18 +97,18 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
   const base = await chooseBase(git.at(repository), wanted.base ?? base_branch ?? undefined);
   const planned: NewWorktree = {
     repository,
-    path: placeFor(store, item),
+    path: worktreePath(store, item),
     branch: wanted.branch ?? (await branchFor(service, item)),
     base: base.commit,
-    reason: reasonFor(item.id),
+    reason: lockReason(item.id),
   };
   const adopted = await adopt(git, planned);
   const [worktree, left] = await Promise.all([
-    adopted ?? addNoted(service, item.id, planned),
+    adopted ?? addWorktreeDurably(service, item.id, planned),
     notIncluded(service, repository),
   ]);
   const base_notes = worktree.new_branch ? [...base.notes, ...left] : [];
-  // In one that was there somebody may have been at work: nothing is run in it unasked.
+  // An adopted worktree may hold work: run no setup in it unasked.
   const setup = adopted === undefined ? newSetup(store) : undefined;
   const record: WorktreeRecord = {
     case_id: item.id,
@@ -121,12 +125,12 @@ const make = async (service: ProjectNeeds, item: Case, wanted: Wanted): Promise<
     ...(setup !== undefined && { setup }),
   };
   await keepWorktree(store, record);
-  await forgetChange(store, item.id);
+  await endWorktreeChange(store, item.id);
   return record;
 };
 
-/** Makes a worktree, whole and on disk. The note of it stays until its record is there, too. */
-export const addNoted = async (
+/** Adds a worktree and syncs it to disk. The change record stays until the caller has saved the worktree's record. */
+export const addWorktreeDurably = async (
   service: ProjectNeeds,
   case_id: string,
   planned: NewWorktree,
@@ -134,21 +138,49 @@ export const addNoted = async (
   const { store, git, config } = service;
   const { path, branch } = planned;
   const { common_dir } = planned.repository;
-  await noteChange(store, 'make', { case_id, path, branch, common_dir });
+  await beginWorktreeChange(store, 'make', { case_id, path, branch, common_dir });
   try {
     const worktree = await addWorktree(git, planned);
     await syncWorktree({ store, git, config }, worktree, branch);
     return worktree;
   } catch (error) {
-    // git has taken back what it made. What it met there is not the daemon's.
-    await forgetChange(store, case_id);
+    // git removed what it had created. Anything else at the path does not belong to the daemon.
+    await endWorktreeChange(store, case_id);
     throw error;
   }
 };
 
-/** The commit that a worktree's work begins at. Its branch may be older, and have left the base earlier. */
+/** The commit that the worktree's own commits start from: the merge base, because its branch may be older than the base. */
 export const startOf = async (git: GitAt<GitWorktree>, base: string): Promise<string> => {
   const head = await headCommit(git);
   if (head === undefined || head === base) return base;
   return (await mergeBase(git, head, base)) ?? base;
 };
+
+/**
+ * Finds the Work item's worktree when only its record is lost, because the daemon died before writing it or `.dossier/`
+ * was deleted. Undefined if the path is free; throws 409 `already_exists` if something else is there.
+ */
+const adopt = async (git: Git, planned: NewWorktree): Promise<AddedWorktree | undefined> => {
+  const { path, branch } = planned;
+  if (whatIsAt(path) === 'nothing') return undefined;
+  const found = (await isListed(git, planned)) ? await findRepository(git, path) : undefined;
+  if (found !== undefined) {
+    const { common_dir } = planned.repository;
+    const worktree = { path, git_dir: found.git_dir, common_dir, new_branch: false };
+    if (!(await isTampered(worktree))) return worktree;
+  }
+  throw new ServiceError(
+    'already_exists',
+    `${path} exists and is not the Work item's worktree on ${branch}. Move it away, then try again.`,
+  );
+};
+
+// The lock reason that git stores names the Work item.
+const isListed = async (
+  git: Git,
+  { repository, path, branch, reason }: NewWorktree,
+): Promise<boolean> =>
+  (await listWorktrees(git.at(repository))).some(
+    (entry) => entry.path === path && entry.branch === branch && entry.locked === reason,
+  );

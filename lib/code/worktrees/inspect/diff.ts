@@ -1,23 +1,89 @@
+import { sha256 } from '../../../../store/base/sha256.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import type { WithLog } from '../../../log.ts';
 import {
   type ChangedFile,
   type DiffSummary,
   worktreeChanges,
 } from '../../../tools/git/read/diff.ts';
-import type { Git } from '../../../tools/git/run/git.ts';
+import { status } from '../../../tools/git/read/status.ts';
+import type { Git, WithGit } from '../../../tools/git/run/git.ts';
+import { takePicture } from '../../snapshots/picture.ts';
+import { findWorktree } from '../read.ts';
 
 export interface WorktreeDiff extends DiffSummary {
-  /** Bytes: the files decide what encoding its lines have. `git apply` takes it. */
+  /** Bytes, because files can have any encoding. Valid input of `git apply`. */
   patch: Buffer;
   changed: ChangedFile[];
   left_out: string[];
 }
 
-/** All that the worktree holds now against its base: committed, staged, unstaged and untracked, but not ignored. */
+/** The diff of the worktree against its base: committed, staged, unstaged and untracked changes, but not ignored files. */
 export const worktreeDiff = async (git: Git, record: WorktreeRecord): Promise<WorktreeDiff> => {
   const { patch, summary, changed, left_out } = await worktreeChanges(
     git.at(record),
     record.base_commit,
   );
   return { patch, changed, left_out, ...summary };
+};
+
+interface WorkDescription {
+  head?: string;
+  /** HEAD, unless it is the base commit. */
+  commit?: string;
+  dirty?: boolean;
+  /** SHA-256 of the diff against the base; null if it is empty, undefined if not requested. */
+  diff_sha256?: string | null;
+  /** Tree of all files that are not ignored, committed or not; undefined if not requested. */
+  tree?: string;
+  /** Whether the worktree differs from its base. */
+  has_work?: boolean;
+}
+
+/** `uncommitted`: hash the diff only if there are uncommitted changes. */
+interface WorkOptions {
+  diff: boolean | 'uncommitted';
+  tree: boolean;
+}
+
+/**
+ * Describes the current content of a worktree, optionally with the hash of its diff and the tree of its files. Empty
+ * without a worktree. Never throws, because it only supplements other records.
+ */
+export const workOf = async (
+  { store, git, log }: WithGit & WithLog & WithStore,
+  caseId: string,
+  wanted: WorkOptions,
+): Promise<WorkDescription> => {
+  try {
+    const record = findWorktree(store, caseId);
+    if (record === undefined) return {};
+    const { head, dirty } = await status(git.at(record));
+    const commit = head === record.base_commit ? null : head;
+    return {
+      dirty,
+      has_work: dirty || commit !== null,
+      ...(head !== null && { head }),
+      ...(commit !== null && { commit }),
+      ...(await hashesOf(git, record, { ...wanted, dirty })),
+    };
+  } catch (error) {
+    // The status of the worktree reports the error; a proof can be attached in any case.
+    log.debug({ err: error, case_id: caseId }, 'Worktree content could not be read');
+    return {};
+  }
+};
+
+const hashesOf = async (
+  git: Git,
+  record: WorktreeRecord,
+  { diff, tree, dirty }: WorkOptions & { dirty: boolean },
+): Promise<Pick<WorkDescription, 'diff_sha256' | 'tree'>> => {
+  const isWanted = diff === 'uncommitted' ? dirty : diff;
+  const patch = isWanted ? (await worktreeDiff(git, record)).patch : undefined;
+  return {
+    ...(patch !== undefined && { diff_sha256: patch.length === 0 ? null : sha256(patch) }),
+    ...(tree && { tree: (await takePicture(git.at(record))).files }),
+  };
 };

@@ -6,18 +6,16 @@ import { worktreeRecords } from '../../../../store/worktrees/worktrees.ts';
 import { currentBranch, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { getItem } from '../../projects/item.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { findProjectRepository } from '../../projects/repository.ts';
+import { findProjectRepository, getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
-import { reasonFor } from '../create/name.ts';
+import { lockReason } from '../create/names.ts';
 import { getWorktree } from '../read.ts';
-import { adviceFor, stateOf } from './state.ts';
+import { adviceFor, stateOf } from './status.ts';
 
 type Check = WorktreeIsolation['checks'][number];
 type Listed = Awaited<ReturnType<typeof listWorktrees>>;
 
-/** Whether what is done in the worktree stays in it: out of the main branch, the main checkout and other Work items. */
+/** Checks that work in the worktree cannot affect the main branch, the main checkout or other Work items. */
 export const verifyIsolation = async (
   service: ProjectNeeds,
   caseId: string,
@@ -27,9 +25,9 @@ export const verifyIsolation = async (
   const asMade = {
     name: 'as_made',
     ok: state === 'ok',
-    detail: state === 'ok' ? `${record.path} is as it was made.` : adviceFor(record, state),
+    detail: state === 'ok' ? `${record.path} is unchanged since it was created.` : adviceFor(record, state),
   };
-  // git would look elsewhere: nothing more can be said of it.
+  // In a tampered worktree git would read another repository, so the other checks are skipped.
   const checks = state === 'ok' ? [asMade, ...(await insideChecks(service, record))] : [asMade];
   return { isolated: checks.every(({ ok }) => ok), checks };
 };
@@ -40,7 +38,7 @@ const insideChecks = async (service: ProjectNeeds, record: WorktreeRecord): Prom
   const listed = await listWorktrees(service.git.at(record));
   return [
     ownDirectory(record, main),
-    ownIndex(record, main),
+    readWorktreeIndex(record, main),
     await ownBranch(service, record, listed),
     await ownWorkTree(service.git, record),
     notShared(service.store, record),
@@ -53,14 +51,14 @@ const check = (name: string, ok: boolean, detail: string): Check => ({ name, ok,
 const ownDirectory = ({ case_id, path }: WorktreeRecord, main?: Repository): Check => {
   const name = 'own_directory';
   if (main === undefined)
-    return check(name, true, 'The project names no checkout to be apart from.');
+    return check(name, true, 'The project has no checkout.');
   if (!isAtOrBelow(main.root, path))
-    return check(name, true, `It is not ${main.root}, where you work.`);
-  const advice = `Let go of it: DELETE /api/cases/${case_id}/worktree.`;
-  return check(name, false, `${main.root}, where you work, is in it. ${advice}`);
+    return check(name, true, `It is separate from your checkout ${main.root}.`);
+  const advice = `Detach it: DELETE /api/cases/${case_id}/worktree.`;
+  return check(name, false, `Your checkout ${main.root} is inside it. ${advice}`);
 };
 
-const ownIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
+const readWorktreeIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
   check('own_index', git_dir !== main?.git_dir, `Its HEAD and index are in ${git_dir}.`);
 
 const ownBranch = async (
@@ -72,7 +70,7 @@ const ownBranch = async (
   const { path, branch } = record;
   const now = await currentBranch(git.at(record));
   if (now === undefined)
-    return check(name, true, `It is on no branch. To go back, run there: git switch ${branch}`);
+    return check(name, true, `HEAD is detached. To switch back, run there: git switch ${branch}`);
   const other = listed.find((entry) => entry.branch === now && entry.path !== path);
   if (other !== undefined)
     return check(name, false, `${now} is checked out at ${other.path}, too.`);
@@ -80,10 +78,10 @@ const ownBranch = async (
     return check(
       name,
       true,
-      `It is on ${now}${now === branch ? '' : `; it was made on ${branch}`}.`,
+      `It is on ${now}${now === branch ? '' : `; it was created on ${branch}`}.`,
     );
   const way = branch === now ? '--create a-branch-of-its-own' : branch;
-  return check(name, false, `It is on ${now}, where work begins. Run there: git switch ${way}`);
+  return check(name, false, `It is on the base branch ${now}. Run there: git switch ${way}`);
 };
 
 // `origin/main` stands for main as well.
@@ -93,12 +91,12 @@ const mainBranches = (store: Store, { base }: WorktreeRecord): Set<string> => {
   return new Set(named.flatMap((each) => [each, each.replace(/^[^/]+\/(?=.)/, '')]));
 };
 
-// A setting of the repository that sends git's own commands into another directory.
+// `core.worktree` makes git commands change files in another directory.
 const ownWorkTree = async (git: Git, record: WorktreeRecord): Promise<Check> => {
   const args = ['config', '--get', 'core.worktree'];
   const elsewhere = await git.at(record).find(args, { ok: [0, 1] });
   if (elsewhere === undefined)
-    return check('own_work_tree', true, 'git commands in it work on its own files.');
+    return check('own_work_tree', true, 'git commands in it change its own files.');
   return check(
     'own_work_tree',
     false,
@@ -115,21 +113,21 @@ const notShared = (store: Store, { case_id, path }: WorktreeRecord): Check => {
     'not_shared',
     other === undefined,
     other === undefined
-      ? 'No other Work item has it.'
-      : `The Work item ${other.case_id} has it, or a part of it, too.`,
+      ? 'No other Work item uses it.'
+      : `The worktree of the Work item ${other.case_id} overlaps it.`,
   );
 };
 
 const keptByGit = (record: WorktreeRecord, listed: Listed): Check => {
   const { path, attached, case_id } = record;
-  if (attached) return check('kept_by_git', true, 'It is yours: the daemon never deletes it.');
+  if (attached) return check('kept_by_git', true, 'It is your directory: the daemon never deletes it.');
   const entry = listed.find((each) => each.path === path);
-  const ok = entry?.locked === reasonFor(case_id);
+  const ok = entry?.locked === lockReason(case_id);
   return check(
     'kept_by_git',
     ok,
     ok
-      ? 'git keeps it for this Work item.'
-      : `git no longer keeps it for this Work item. Run: git worktree lock --reason '${reasonFor(case_id)}' ${path}`,
+      ? 'git has it locked for this Work item.'
+      : `git no longer has it locked for this Work item. Run: git worktree lock --reason '${lockReason(case_id)}' ${path}`,
   );
 };

@@ -3,7 +3,11 @@ import { itemOf } from '../../../../store/reconcile/items.ts';
 import { matchesFilter } from '../../../../store/cases/case-filter.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { Cleanup, StaleWorktree } from '../../../../store/records/worktree-upkeep.ts';
+import type {
+  Cleanup,
+  CleanupWish,
+  StaleWorktree,
+} from '../../../../store/records/worktree-upkeep.ts';
 import { heldLocks } from '../../../../store/sessions/locks.ts';
 import { sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
@@ -11,32 +15,31 @@ import { inWorktreeTurn, worktreeRecords } from '../../../../store/worktrees/wor
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { lastTouched } from '../../../tools/git/write/worktree.ts';
 import { worktreeConfig } from '../config.ts';
-import type { WithLeaving } from '../leaving.ts';
+import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree } from '../read.ts';
-import { checkRemovable } from '../recovery/remove.ts';
-import type { WithSetups } from '../setup/setups.ts';
-import { stateOf } from './state.ts';
+import { removeWorktree, requireRemovable } from '../recovery/remove.ts';
+import { stateOf } from './status.ts';
 
 interface StaleList {
   stale: StaleWorktree[];
-  /** The Work items whose worktree's record cannot be read. */
+  /** Work items with an unreadable worktree record. */
   unreadable: Cleanup['skipped'];
 }
 
-interface Wanted {
-  /** Of which Work items, where not of all. */
+interface StaleFilter {
+  /** Default: all Work items. */
   isWanted?: (caseId: string) => boolean;
-  /** Those of closed Work items too, however lately used. */
+  /** Include worktrees of closed Work items, even if used recently. */
   closed?: boolean;
 }
 
 /**
- * The worktrees that nobody has used for longer than `ttl_hours`, longest first, and whether each could be removed: the
- * one list that is shown, tried out (a dry run) and cleaned up by. A session that has not ended keeps a worktree.
+ * Lists worktrees that were not used for longer than `ttl_hours`, longest idle first, and whether each can be removed.
+ * The listing, the dry run and the cleanup use this one list. A worktree with an unfinished session is not stale.
  */
 export const staleWorktrees = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
-  { isWanted = () => true, closed = false }: Wanted = {},
+  { isWanted = () => true, closed = false }: StaleFilter = {},
 ): Promise<StaleList> => {
   const list: StaleList = { stale: [], unreadable: [] };
   for (const { case_id, record, problem = '' } of worktreeRecords(service.store)) {
@@ -51,7 +54,7 @@ export const staleWorktrees = async (
 
 const HOUR_MS = 3_600_000;
 
-// One that is removed meanwhile looks as if somebody had tampered with it: what is so is known once that is done.
+// A worktree that is being removed looks tampered: check such a result again under the lock of the worktree.
 const ifStale = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
@@ -78,7 +81,11 @@ const lookAt = async (
   const last = lastUse(service.store, record);
   return [
     {
-      ...{ case_id, path, branch, attached, created_at },
+      case_id,
+      path,
+      branch,
+      attached,
+      created_at,
       status: await stateOf(record),
       last_used_at: new Date(last).toISOString(),
       idle_hours: Math.round((idleMs(service.store, last) / HOUR_MS) * 10) / 10,
@@ -87,11 +94,8 @@ const lookAt = async (
   ];
 };
 
-/**
- * Whether nobody is at work in a worktree, and nobody has been for longer than `ttl_hours`, or, with `closed`, its Work item is
- * closed.
- */
-export const isStale = (
+/** Whether a worktree is unused and was idle for longer than `ttl_hours`, or, with `closed`, its Work item is closed. */
+const isStale = (
   service: WithSetups & WithStore,
   record: WorktreeRecord,
   closed: boolean,
@@ -131,17 +135,67 @@ const removability = async (
 ): Promise<Pick<StaleWorktree, 'removable' | 'code' | 'reason'>> => {
   if (record.attached) return { removable: false, code: 'attached', reason: ATTACHED };
   try {
-    await checkRemovable(service, record, false);
+    await requireRemovable(service, record, false);
     return { removable: true };
   } catch (error) {
-    return { removable: false, ...whyItStays(error) };
+    return { removable: false, ...refusalFrom(error) };
   }
 };
 
-const ATTACHED = 'It is a directory of yours: only DELETE /api/cases/…/worktree lets go of it.';
+const ATTACHED = 'It is your directory. Detach it with DELETE /api/cases/…/worktree.';
 
-/** Why a worktree stays, for the operator and for programs. */
-export const whyItStays = (error: unknown): { code: string; reason: string } => ({
+/** The code and the reason why a worktree was not removed. */
+const refusalFrom = (error: unknown): { code: string; reason: string } => ({
   code: error instanceof Error && 'code' in error ? String(error.code) : 'internal',
   reason: messageOf(error),
 });
+
+/**
+ * Removes the stale worktrees whose removal loses no work; with `closed` also those of closed Work items. Branches stay.
+ * Uses the list of `staleWorktrees`, and checks each again before its removal. Never forces and never runs on a timer.
+ */
+export const cleanUp = async (
+  service: WorktreeNeeds,
+  { dry_run = false, closed = false, case_ids }: CleanupWish,
+): Promise<Cleanup> => {
+  const wanted = case_ids === undefined ? undefined : new Set(case_ids);
+  const { stale, unreadable } = await staleWorktrees(service, {
+    isWanted: (id) => wanted?.has(id) ?? true,
+    closed,
+  });
+  const result: Cleanup = { dry_run, removed: [], skipped: unreadable };
+  for (const worktree of stale) {
+    const { case_id, path, branch } = worktree;
+    const refusal = dry_run ? refusalOf(worktree) : await remove(service, worktree, closed);
+    if (refusal === undefined) result.removed.push({ case_id, path, branch });
+    else result.skipped.push({ case_id, ...refusal });
+  }
+  const known = new Set([...result.removed, ...result.skipped].map(({ case_id }) => case_id));
+  const others = [...(wanted ?? [])].filter((id) => !known.has(id));
+  result.skipped.push(...others.map((case_id) => ({ case_id, ...NOT_STALE })));
+  return result;
+};
+
+const NOT_STALE = { code: 'not_stale', reason: 'The Work item has no stale worktree.' };
+
+type Refusal = { code: string; reason: string };
+
+const refusalOf = ({ removable, code = '', reason = '' }: StaleWorktree): Refusal | undefined =>
+  removable ? undefined : { code, reason };
+
+const remove = async (
+  service: WorktreeNeeds,
+  worktree: StaleWorktree,
+  closed: boolean,
+): Promise<Refusal | undefined> => {
+  if (!worktree.removable) return refusalOf(worktree);
+  try {
+    // Skip a worktree that was replaced or used since it was listed.
+    const isMeant = (record: WorktreeRecord) =>
+      record.created_at === worktree.created_at && isStale(service, record, closed);
+    await removeWorktree(service, worktree.case_id, { force: false, isMeant });
+    return undefined;
+  } catch (error) {
+    return refusalFrom(error);
+  }
+};

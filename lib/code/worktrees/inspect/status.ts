@@ -2,7 +2,7 @@ import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { CurrentStatus, WorktreeHealth } from '../../../../store/records/worktree-status.ts';
 import { readLock } from '../../../../store/sessions/locks.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { inWorktreeTurn } from '../../../../store/worktrees/worktrees.ts';
+import { inWorktreeTurn, whatIsAt } from '../../../../store/worktrees/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
 import { status, type WorktreeStatus } from '../../../tools/git/read/status.ts';
 import {
@@ -12,10 +12,10 @@ import {
 } from '../../../tools/git/read/submodules.ts';
 import { GitError } from '../../../tools/git/run/error.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
+import { isTampered } from '../../../tools/git/write/worktree.ts';
 import { checkCase, findWorktree, getWorktree, worktreeOf } from '../read.ts';
-import { adviceFor, stateOf } from './state.ts';
 
-/** The worktree's record with what is in it now. 404 without one. */
+/** The worktree's record with its current status. 404 without a worktree. */
 export const worktreeStatus = (
   service: WithGit & WithStore,
   caseId: string,
@@ -34,7 +34,7 @@ const statusNow = async (
   return { ...known, head: now.head, files, ...(await inSubmodules(git, record)) };
 };
 
-// Where there can be none, nothing more is asked.
+// Without submodules no git process is started.
 const inSubmodules = async (
   git: Git,
   record: WorktreeRecord,
@@ -44,7 +44,7 @@ const inSubmodules = async (
   return submodules.length === 0 ? {} : { submodules };
 };
 
-/** How the worktree is, and who holds the session lock. Without a worktree only that there is none. */
+/** The state of the worktree and the holder of the session lock; only `exists: false` without a worktree. */
 export const worktreeHealth = (
   service: WithGit & WithStore,
   caseId: string,
@@ -70,7 +70,7 @@ const gitHealth = async (
   if (state !== 'ok') {
     return { status: state, detail: adviceFor(record, state), branch: record.branch };
   }
-  // In the worktree, HEAD is another one than where the base was named.
+  // A base such as `HEAD` means another commit in the worktree than where it was resolved.
   const now = await status(git.at(record), /^(HEAD|@)/.test(record.base) ? undefined : record);
   const { branch, head, rebase_in_progress } = now;
   const distance = await distanceOf(git, record, now);
@@ -84,7 +84,7 @@ interface Distance {
   behind: number | null;
 }
 
-// As git said it with the status, where it could: from the upstream, or from the base of a branch that was never pushed.
+// From the upstream, as `git status` reports it; from the base if the branch was never pushed.
 const distanceOf = async (
   git: Git,
   { base, base_commit, ...place }: WorktreeRecord,
@@ -92,7 +92,6 @@ const distanceOf = async (
 ): Promise<Distance> => {
   if (upstream !== null) return { ahead, behind };
   if (head === null) return { ahead: null, behind: null };
-  // In the worktree, HEAD is another one than where the base was named.
   const from = /^(HEAD|@)/.test(base) ? base_commit : base;
   const range = ['--end-of-options', `${from}...${head}`, '--'];
   const args = ['rev-list', '--left-right', '--count', ...range];
@@ -102,7 +101,7 @@ const distanceOf = async (
   return { ahead: right, behind: left };
 };
 
-// Git fails in a worktree that is removed under it: what is so is known once that is done.
+// git fails if the worktree is removed meanwhile: read again under the lock of the worktree.
 const againOnceGone = async <T>(
   { store }: WithStore,
   caseId: string,
@@ -116,6 +115,34 @@ const againOnceGone = async <T>(
   }
 };
 
-// What git keeps in files is read without it, too.
+// Files of git are also read without git, so the cause may be any GitError.
 const isOfGit = ({ code, cause }: ServiceError): boolean =>
   code === 'git_failed' || cause instanceof GitError;
+
+type WorktreeState = 'ok' | 'missing' | 'tampered';
+
+/**
+ * Compares the worktree with its record. `tampered`: the directory was replaced, is behind a link, or its `.git` file
+ * disagrees with git's record.
+ */
+export const stateOf = async (record: WorktreeRecord): Promise<WorktreeState> => {
+  const found = whatIsAt(record.path);
+  if (found === 'nothing') return 'missing';
+  return found === 'else' || (await isTampered(record)) ? 'tampered' : 'ok';
+};
+
+/** The message for a worktree that is missing or tampered. The daemon never repairs one silently. */
+export const adviceFor = (
+  { case_id, path, branch }: WorktreeRecord,
+  state: Exclude<WorktreeState, 'ok'>,
+): string =>
+  state === 'missing'
+    ? `The worktree ${path} is missing. Put it back, or send DELETE /api/cases/${case_id}/worktree and create a new one: the branch ${branch} keeps its commits.`
+    : `${path} is not the worktree that the daemon created: the directory, its .git file or git's record of it was changed. Repair it (git worktree repair) or move it away, then try again.`;
+
+/** Throws 409 `worktree_missing` or `worktree_tampered`. */
+export const checkState = async (record: WorktreeRecord): Promise<void> => {
+  const state = await stateOf(record);
+  if (state === 'ok') return;
+  throw new ServiceError(`worktree_${state}`, adviceFor(record, state));
+};

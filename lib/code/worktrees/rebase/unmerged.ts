@@ -10,9 +10,9 @@ interface Stage {
   oid: string;
 }
 
-/** A file in conflict. In a rebase `base` is what the branch is put onto, and `branch` the commit that is applied. */
+/** A file in conflict. In a rebase, `base` is the new base and `branch` the commit being applied. */
 export interface Unmerged {
-  /** Read as latin1, byte for byte. */
+  /** Decoded as latin1 to keep every byte. */
   path: string;
   kind:
     | 'both_modified'
@@ -28,7 +28,7 @@ export interface Unmerged {
   branch: Stage | undefined;
 }
 
-/** The files in conflict, in the order of the index. Changes nothing. */
+/** The files in conflict, in index order. Read-only. */
 export const unmergedFiles = async (git: GitAt<GitWorktree>): Promise<Unmerged[]> => {
   const files = stagesIn(await git.names(LIST));
   if (files.length === 0) return [];
@@ -36,7 +36,7 @@ export const unmergedFiles = async (git: GitAt<GitWorktree>): Promise<Unmerged[]
   return files.map((file) => ({ ...file, kind: kindOf(file, binary.has(file.path)) }));
 };
 
-/** The files that were in conflict when this snapshot was made, whatever was staged since. */
+/** The files that were in conflict when a snapshot was taken. */
 export const unmergedIn = async (
   git: GitAt<GitWorktree>,
   { commit }: Pick<WorktreeSnapshot, 'commit'>,
@@ -56,7 +56,10 @@ const stagesIn = (lines: readonly string[]): Omit<Unmerged, 'kind'>[] => {
     files.set(path, { ...files.get(path), [stage]: { mode, oid } });
   }
   return [...files].map(([path, { 1: ancestor, 2: base, 3: branch }]) => ({
-    ...{ path, ancestor, base, branch },
+    path,
+    ancestor,
+    base,
+    branch,
   }));
 };
 
@@ -77,7 +80,7 @@ const oneSidedKind = ({ ancestor, base, branch }: Stages): Unmerged['kind'] => {
   return base === undefined ? 'deleted_in_base' : 'deleted_in_branch';
 };
 
-// git's own judgement, attributes and all: such a file has dashes for its numbers of lines.
+// By git's own rules, attributes included: `--numstat` prints dashes for a binary file.
 const binaryFiles = async (git: GitAt<GitWorktree>): Promise<Set<string>> => {
   const found = new Set<string>();
   for (const side of ['--ours', '--theirs']) {
@@ -89,8 +92,8 @@ const binaryFiles = async (git: GitAt<GitWorktree>): Promise<Set<string>> => {
 };
 
 /**
- * The conflicts as git shows them: the combined diff, and of a file that only one side still has what that side made of
- * it, for git itself says no more than that it is unmerged.
+ * The combined diff of the conflicts. For a file that only one side has, adds that side's diff, because git only reports
+ * that it is unmerged.
  */
 export const conflictDiff = async (
   git: GitAt<GitWorktree>,
@@ -101,7 +104,7 @@ export const conflictDiff = async (
   return Buffer.concat(parts);
 };
 
-// An argument is text, and there is room for so many: else what else was changed is shown, too.
+// Limit the diff to the files in conflict, unless a name is not UTF-8 or there are too many for arguments.
 const namesOf = (files: readonly Unmerged[]): string[] => {
   const names = files.map(({ path }) => Buffer.from(path, 'latin1').toString('utf8'));
   const whole = names.every((name, at) => Buffer.from(name).toString('latin1') === files[at]?.path);

@@ -16,18 +16,18 @@ import { ServiceError } from '../../../errors.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { removeIfDead, untilNoGit } from '../../../tools/git/run/stale-lock.ts';
 import { removeEntries } from '../../../tools/git/write/worktree-entry.ts';
-import { stateOf } from '../inspect/state.ts';
+import { stateOf } from '../inspect/status.ts';
 import { findWorktree } from '../read.ts';
 
-/** Notes that a worktree is about to be made or removed. */
-export const noteChange = (
+/** Writes a change record before a worktree is created or removed, so that a crash can be repaired. */
+export const beginWorktreeChange = (
   store: Store,
   change: 'make' | 'remove',
   { case_id, path, branch, common_dir }: Omit<WorktreeChange, 'change'>,
 ): Promise<void> => noteWorktreeChange(store, { case_id, change, path, branch, common_dir });
 
-/** Moves a file or directory of a worktree; what a power cut leaves of that is ended as other changes are. */
-export const moveNoted = async (
+/** Moves a file or directory of a worktree. A change record lets the next start finish an interrupted move. */
+export const moveDurably = async (
   store: Store,
   tree: Tree,
   { record, ...moved }: { record: WorktreeRecord; from: string; to: string },
@@ -36,19 +36,21 @@ export const moveNoted = async (
   const note = () =>
     noteWorktreeChange(store, { case_id, change: 'move', path, branch, common_dir, moved });
   const done = await moveInTree(tree, moved, note);
-  await forgetChange(store, case_id);
+  await endWorktreeChange(store, case_id);
   return done;
 };
 
-export const forgetChange = ({ layout }: Store, caseId: string): Promise<void> =>
+export const endWorktreeChange = ({ layout }: Store, caseId: string): Promise<void> =>
   forgetWorktreeChange(layout, caseId);
 
 /**
- * Ends what a former life of the daemon began with a worktree and did not end: a removal is finished where it had removed
- * anything; of a worktree that was not whole nothing stays, so that it can be made anew. In the worktree's turn. Nobody was
- * answered that such a worktree is there; files found in it are kept for some days all the same.
+ * Finishes a change that a former daemon process did not finish; call it under the lock of the worktree. A removal that
+ * had begun is completed. A partly created worktree is removed, because no call returned it; its files are kept for a week.
  */
-export const finishChange = async (service: WithGit & WithStore, caseId: string): Promise<void> => {
+export const finishInterruptedChange = async (
+  service: WithGit & WithStore,
+  caseId: string,
+): Promise<void> => {
   const { store } = service;
   const change = readWorktreeChange(store.layout, caseId);
   if (change === undefined) return;
@@ -56,23 +58,26 @@ export const finishChange = async (service: WithGit & WithStore, caseId: string)
   if (change.change === 'remove') await finishRemoval(service, change, record);
   else if (change.change === 'move') await finishMove(store, change, record);
   else if (record === undefined) await clearHalfMade(service, change);
-  await forgetChange(store, caseId);
+  await endWorktreeChange(store, caseId);
 };
 
-/** The same of a move alone, before the next change of files. In the worktree's turn. */
-export const finishMoved = async (store: Store, record: WorktreeRecord): Promise<void> => {
+/** Finishes only an interrupted move, before the next change of files. Call it under the lock of the worktree. */
+export const finishInterruptedMove = async (
+  store: Store,
+  record: WorktreeRecord,
+): Promise<void> => {
   const change = readWorktreeChange(store.layout, record.case_id);
   if (change?.change !== 'move') return;
   await finishMove(store, change, record);
-  await forgetChange(store, record.case_id);
+  await endWorktreeChange(store, record.case_id);
 };
 
-/** The same for all, at the start. What cannot be ended now is by the next call that needs it. */
+/** Finishes all interrupted changes at the start. One that fails is tried again by the next call that needs it. */
 export const finishChanges = async (service: WithGit & WithStore): Promise<void> => {
   const { store } = service;
   for (const caseId of worktreeChanges(store.layout))
-    await inWorktreeTurn(store, caseId, () => finishChange(service, caseId)).catch(
-      (error: unknown) => store.report(error, 'ending what was begun with a worktree'),
+    await inWorktreeTurn(store, caseId, () => finishInterruptedChange(service, caseId)).catch(
+      (error: unknown) => store.report(error, 'finishing an interrupted change of a worktree'),
     );
 };
 
@@ -105,10 +110,10 @@ const clearHalfMade = async (
   await git.turn({ git_dir: common_dir, common_dir }, async () => {
     if (whatIsAt(path) === 'directory') {
       const kept = await setDirectoryAside(store.layout, path);
-      store.report(undefined, `The worktree ${path} was not whole. It is kept for a week: ${kept}`);
+      store.report(undefined, `The worktree ${path} was incomplete. It is kept for a week: ${kept}`);
     }
     await removeEntries({ path, common_dir });
-    // Of the git that was cut off, however young it looks: none is at work any more.
+    // No git process is running, so the lock is stale whatever its age.
     removeIfDead(common_dir, join(common_dir, 'refs', 'heads', `${branch}.lock`), 0);
   });
 };
@@ -116,5 +121,5 @@ const clearHalfMade = async (
 const busy = (path: string): ServiceError =>
   new ServiceError(
     'worktree_busy',
-    `A git command is at work in the repository of ${path}, and may be making it. Try again when it has ended.`,
+    `A git command is running in the repository of ${path} and may be creating the worktree. Try again when it has ended.`,
   );

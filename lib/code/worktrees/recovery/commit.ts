@@ -9,20 +9,20 @@ import { inTheMiddle } from '../../../tools/git/write/commit.ts';
 import { commitFiles, whyLeftOut } from '../../../tools/git/write/commit-files.ts';
 import { changedSinceStart } from '../../snapshots/work-start.ts';
 
-interface Wanted {
+interface CommitOptions {
   message: string;
-  /** Only what changed since work began, which was noted then. */
+  /** Commit only what changed since work began (`keepWorkStart`). */
   isSince: boolean;
 }
 
 /**
- * Commits what a worktree holds on its branch, but for untracked files that are left out by name or size. Undefined where
- * there is nothing. Never rejects: why nothing was committed is in the answer, with the command that commits.
+ * Commits the changes of a worktree on its branch, without untracked files that are excluded by name or size. Undefined
+ * if there is nothing to commit. Never rejects: a failure is in the result, with a command to commit by hand.
  */
 export const commitWorktree = async (
   git: Git,
   worktree: WorktreeRecord,
-  { message, isSince }: Wanted,
+  { message, isSince }: CommitOptions,
 ): Promise<WorkCommit | undefined> => {
   try {
     return await git.turn(worktree, async (now) => {
@@ -60,7 +60,7 @@ const committed = async (
 };
 
 const elsewhere = (at: string | undefined, { branch }: WorktreeRecord): string | undefined =>
-  at === branch ? undefined : `HEAD is at ${at ?? 'no branch'}, and not on ${branch}`;
+  at === branch ? undefined : `HEAD is on ${at ?? 'no branch'}, not on ${branch}`;
 
 interface WantedFiles {
   branch: string | undefined;

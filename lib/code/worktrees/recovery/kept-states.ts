@@ -9,11 +9,11 @@ import { invalidState } from '../../../errors.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import { mergeBase, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
-import { type KeptState, listStates } from '../../snapshots/kept-states.ts';
+import { type KeptState, listKeptStates } from '../../snapshots/kept-refs.ts';
 import { readPicture } from '../../snapshots/snapshot.ts';
 import { worktreeConfig } from '../config.ts';
-import { branchFor } from '../create/branch-name.ts';
-import { beginOf } from './recover.ts';
+import { branchFor } from '../create/base-and-branch.ts';
+import { recoveryPrefix } from './keep-work.ts';
 
 interface FoundState {
   recovery: Recovery;
@@ -22,22 +22,22 @@ interface FoundState {
 }
 
 /**
- * What was kept of a Work item's worktree while it was there: before a rebase, by an abort, by the end of a Plan turn. Not
- * what a rebase or a Plan turn that goes on still needs.
+ * The states kept of a Work item's worktree: before a rebase, by an abort, at the end of a Plan turn. Excludes states
+ * that a rebase or Plan turn in progress still needs.
  */
 export const keptStates = async (
   { git, store }: WithGit & WithStore,
   { id }: Case,
   place: Checkout,
 ): Promise<FoundState[]> => {
-  const states = await listStates(git.at(place), beginOf(id));
+  const states = await listKeptStates(git.at(place), recoveryPrefix(id));
   const needed = neededRefs(store, id);
   return states
     .filter(({ ref }) => !needed.has(ref))
     .map((state) => ({ recovery: recoveryOf(id, state), state, place }));
 };
 
-/** What a rebase or a Plan turn that goes on will go back to. */
+/** The refs that a rebase or Plan turn in progress still needs. */
 export const neededRefs = (store: Store, caseId: string): Set<string | undefined> => {
   const open = openConflict(store, caseId)?.matter;
   const turn = readBaseline(store.layout, caseId);
@@ -48,8 +48,15 @@ const recoveryOf = (case_id: string, state: KeptState): Recovery => {
   const { kind, name, ref, head, made_at } = state;
   const detail = byHand(state);
   return {
-    ...{ id: `${kind}-${name}`, case_id, kind, created_at: made_at.toISOString() },
-    ...{ branch: null, base_commit: null, head, ref, patch: null },
+    id: `${kind}-${name}`,
+    case_id,
+    kind,
+    created_at: made_at.toISOString(),
+    branch: null,
+    base_commit: null,
+    head,
+    ref,
+    patch: null,
     restorable: detail === undefined,
     ...(detail !== undefined && { detail }),
   };
@@ -57,7 +64,7 @@ const recoveryOf = (case_id: string, state: KeptState): Recovery => {
 
 const byHand = ({ kind, ref, head }: KeptState): string | undefined => {
   if (kind === 'refs')
-    return `What branches, tags or stashes pointed to: git for-each-ref ${ref} shows it, and git branch NAME REF brings one back.`;
+    return `Former targets of branches, tags or stashes: git for-each-ref ${ref} lists them, and git branch NAME REF restores one.`;
   if (kind === 'set_aside')
     return `Changes that did not fit after a rebase. In the worktree: git cherry-pick -n -m 1 ${ref}.`;
   return head === null ? `By hand: git restore --source ${ref}:files.` : undefined;
@@ -65,7 +72,7 @@ const byHand = ({ kind, ref, head }: KeptState): string | undefined => {
 
 let validator: Validator | undefined;
 
-/** What it takes to make a worktree of such a state: the base is the one that a new worktree would have. */
+/** The data to create a worktree from a kept state. Its base is that of a new worktree. */
 export const noteOfState = async (
   service: WithGit & WithStore,
   item: Case,
@@ -74,10 +81,10 @@ export const noteOfState = async (
   const { git } = service;
   const picture = await readPicture(git.at(repository), state.commit).catch(() => undefined);
   validator ??= Compile(Pictured);
-  // Whoever writes in the repository can make such a ref: it is checked as what comes from outside.
+  // Any program with write access to the repository can create such a ref: validate it as external input.
   if (picture === undefined || !validator.Check(picture) || picture.head === null)
     throw invalidState(
-      `${state.ref} is not as the daemon made it. By hand: git restore --source ${state.ref}:files.`,
+      `${state.ref} was not written by the daemon. By hand: git restore --source ${state.ref}:files.`,
     );
   const base = await chooseBase(
     git.at(repository),

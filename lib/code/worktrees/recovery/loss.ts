@@ -6,28 +6,28 @@ import { status } from '../../../tools/git/read/status.ts';
 import { type SubmoduleWork, submoduleWork } from '../../../tools/git/read/submodules.ts';
 import type { GitAt } from '../../../tools/git/run/git.ts';
 
-/** What would go, or be hard to find again, with a worktree. */
+/** The work that would be lost with a worktree. */
 export interface Loss {
-  /** The commit it stands on; null where nothing was committed. */
+  /** HEAD; null without a commit. */
   head: string | null;
   files: string[];
-  /** Commits that neither a remote branch nor another local branch has, newest first, 1000 at most. */
+  /** Commits on no remote branch and no other local branch, newest first, at most 1000. */
   commits: string[];
-  /** A rebase under way, checked out submodules. */
+  /** Other reasons: a rebase in progress, checked-out submodules. */
   others: string[];
-  /** Repositories inside the worktree: no patch and no ref of ours can hold what is in them. */
-  repositories: Inner[];
+  /** Repositories inside the worktree, whose content neither a patch nor a ref can save. */
+  repositories: NestedRepository[];
 }
 
-/** A repository that git does not know as a part of the worktree, or a submodule that holds work. */
-interface Inner {
+/** An untracked repository, or a submodule with work. */
+interface NestedRepository {
   path: string;
-  /** What it holds, in words, where that is known. */
+  /** A description of its work, if known. */
   holds?: string;
 }
 
-/** Looks into a worktree that is as it was made. */
-export const lossOf = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
+/** Finds the work that would be lost with an intact worktree. */
+export const findLoss = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
   const record = git.place;
   const { head, branch, files, rebase_in_progress, has_submodules } = await status(git);
   const inside = files.filter(({ repository, code }) => repository && code === '??');
@@ -46,7 +46,7 @@ export const lossOf = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
   };
 };
 
-/** Of one whose directory is gone, only the commits are left to look at. */
+/** The same for a worktree whose directory is missing: only commits and submodules can be checked. */
 export const lossOfMissing = async ({ at, place }: GitAt<WorktreeRecord>): Promise<Loss> => {
   const { git_dir, common_dir, base_commit } = place;
   const git = at({ git_dir, common_dir });
@@ -56,7 +56,7 @@ export const lossOfMissing = async ({ at, place }: GitAt<WorktreeRecord>): Promi
   return { head, commits, files: [], others: [], repositories };
 };
 
-const withWork = ({ path, files, commits, readable }: SubmoduleWork): Inner => {
+const withWork = ({ path, files, commits, readable }: SubmoduleWork): NestedRepository => {
   const work = [...ifAny(files, 'uncommitted file'), ...ifAny(commits, 'unpushed commit')];
   return { path, holds: readable ? work.join(', ') : 'git cannot read it' };
 };
@@ -66,7 +66,7 @@ interface Tips {
   current: string | null;
 }
 
-// The worktree's own branch outlives it, but a commit that only that one has was neither pushed nor merged.
+// The worktree's branch is kept, but a commit that only this branch has was neither pushed nor merged.
 const onlyHere = async (
   git: GitAt,
   { branch, base_commit }: WorktreeRecord,
@@ -82,21 +82,21 @@ const onlyHere = async (
 export const isNothing = ({ files, commits, others }: Loss): boolean =>
   files.length + commits.length + others.length === 0;
 
-/** Throws 409 `work_would_be_lost`: without `force` for any loss, with it only for what cannot be kept. */
+/** Throws 409 `work_would_be_lost`: without `force` for any loss, with it only for work that cannot be saved. */
 export const refuseLoss = (loss: Loss, force: boolean): void => {
   const { files, commits, repositories } = loss;
   if (repositories.length > 0) {
     const named = repositories.map(({ path, holds }) => (holds ? `${path} (${holds})` : path));
     throw new ServiceError(
       'work_would_be_lost',
-      `The worktree holds repositories of their own: ${named.join(', ')}. What is in them cannot be kept, not even with force: commit and push it in a submodule, move another one out, then try again.`,
+      `The worktree contains other repositories: ${named.join(', ')}. Their content cannot be saved, even with force: commit and push in submodules, move other repositories out, then try again.`,
       { members: { files: repositories.map(({ path }) => path) } },
     );
   }
   if (force || isNothing(loss)) return;
   throw new ServiceError(
     'work_would_be_lost',
-    `The worktree has ${wording(loss)}. Commit and push or merge it; or send ?force=true, which first keeps files and commits under a ref in refs/dossier/recovered/.`,
+    `The worktree has ${wording(loss)}. Commit and push or merge it; or send ?force=true, which first saves files and commits under a ref in refs/dossier/recovered/.`,
     { members: { files: files.slice(0, 100), commits: commits.slice(0, 100) } },
   );
 };

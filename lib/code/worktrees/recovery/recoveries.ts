@@ -2,45 +2,47 @@ import { join } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
 import type { Case } from '../../../../store/records/case.ts';
 import { type Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
-import type { WithStore } from '../../../../store/store.ts';
-import { recoveredPatches } from '../../../../store/worktrees/worktrees.ts';
+import { readyToWrite, type WithStore } from '../../../../store/store.ts';
+import {
+  inWorktreeTurn,
+  recoveredPatches,
+  removeRecovered,
+} from '../../../../store/worktrees/worktrees.ts';
 import { orNotFound } from '../../../errors.ts';
 import type { Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
-import { getItem } from '../../projects/item.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { repositoryFor } from '../../projects/repository.ts';
-import type { KeptState } from '../../snapshots/kept-states.ts';
-import { type KeptWork, listWork } from '../../snapshots/recovered.ts';
+import { getItem, type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
+import { dropRefs, type KeptState } from '../../snapshots/kept-refs.ts';
+import { listRecoveredWork, type RecoveredWork } from '../../snapshots/recovered.ts';
 import { findWorktree } from '../read.ts';
+import { recoveryId, recoveryPrefix } from './keep-work.ts';
 import { keptStates } from './kept-states.ts';
-import { beginOf, recoveryId } from './recover.ts';
 
 /**
- * What was kept of a Work item's worktrees, oldest first: by forced removals, with the patches beside the records, before
- * rebases, and of all that was undone. Only the operator removes it.
+ * The recoveries of a Work item, oldest first: from forced removals (with their patches), from before rebases, and of
+ * undone changes. Only the operator deletes them.
  */
 export const listRecoveries = async (service: ProjectNeeds, caseId: string): Promise<Recovery[]> =>
-  (await found(service, caseId)).all.map(({ recovery }) => recovery);
+  (await findAll(service, caseId)).all.map(({ recovery }) => recovery);
 
 export interface FoundRecovery {
   recovery: Recovery;
-  /** Of a removed worktree; undefined where there is not what it takes to restore it. */
+  /** For a removed worktree; undefined if it cannot be restored. */
   note?: RecoveryNote | undefined;
-  /** Of one that was changed. */
+  /** For a changed worktree. */
   state?: KeptState;
-  /** Where it is kept. */
+  /** The repository that keeps it. */
   place: Checkout;
   repository: Repository;
 }
 
-/** One of them. 404 when it is not there. */
+/** One recovery. 404 if there is none with this id. */
 export const findRecovery = async (
   service: ProjectNeeds,
   caseId: string,
   id: string,
 ): Promise<FoundRecovery> => {
-  const { all, repository } = await found(service, caseId);
+  const { all, repository } = await findAll(service, caseId);
   const one = orNotFound(
     all.find(({ recovery }) => recovery.id === id),
     'recovery',
@@ -49,10 +51,10 @@ export const findRecovery = async (
   return { ...one, repository };
 };
 
-const found = async (service: ProjectNeeds, caseId: string) => {
+const findAll = async (service: ProjectNeeds, caseId: string) => {
   const item = await getItem(service.store, caseId);
   const repository = await repositoryFor(service, item.project);
-  const works = await listWork(service.git.at(repository), beginOf(caseId));
+  const works = await listRecoveredWork(service.git.at(repository), recoveryPrefix(caseId));
   const patches = recoveredPatches(service.store, item.path);
   const ids = [
     ...works.map(({ name }) => recoveryId(caseId, name)),
@@ -72,7 +74,7 @@ const found = async (service: ProjectNeeds, caseId: string) => {
   return { all, repository };
 };
 
-// One that is attached may be of another repository than that of the project: there it can be looked at by hand.
+// An attached directory may belong to another repository than the project's: its states can only be restored by hand.
 const changed = async (
   service: WithGit & WithStore,
   item: Case,
@@ -100,7 +102,7 @@ const recordOf = (caseId: string, id: string, note: RecoveryNote | undefined) =>
 });
 
 const whereOf = (
-  work: KeptWork | undefined,
+  work: RecoveredWork | undefined,
   note: RecoveryNote | undefined,
   patch: string | null,
 ) => ({
@@ -115,8 +117,8 @@ const SUFFIX = '.patch'.length;
 
 let validator: Validator | undefined;
 
-// Whoever writes in the repository can make such a ref: it is checked as what comes from outside.
-const noteOf = ({ note, head }: KeptWork, caseId: string): RecoveryNote | undefined => {
+// Any program with write access to the repository can create such a ref: validate it as external input.
+const noteOf = ({ note, head }: RecoveredWork, caseId: string): RecoveryNote | undefined => {
   validator ??= Compile(RecoveryNote);
   if (!validator.Check(note)) return undefined;
   const known = note as RecoveryNote;
@@ -129,7 +131,16 @@ const timeOf = (id: string): string => {
   return `${date}T${time.replaceAll('-', ':')}.000Z`;
 };
 
-const byHand = (work: KeptWork | undefined, patch: string | null): string =>
+const byHand = (work: RecoveredWork | undefined, patch: string | null): string =>
   work === undefined
-    ? `Only the patch is here. Make a worktree, then run git apply in it on ${patch}.`
-    : `It lacks what a restore needs. By hand: git worktree add DIR ${work.ref}^ and git restore --source ${work.ref}:files.`;
+    ? `Only the patch exists. Create a worktree, then run git apply in it on ${patch}.`
+    : `The data for a restore is missing. By hand: git worktree add DIR ${work.ref}^ and git restore --source ${work.ref}:files.`;
+
+/** Deletes a recovery: its ref, and its patch beside the records. 404 if there is none with this id. */
+export const forgetRecovery = (service: ProjectNeeds, caseId: string, id: string): Promise<void> =>
+  inWorktreeTurn(service.store, caseId, async () => {
+    const { recovery, place } = await findRecovery(service, caseId, id);
+    await readyToWrite(service.store);
+    if (recovery.ref !== null) await dropRefs(service.git.at(place), recovery.ref);
+    if (recovery.patch !== null) await removeRecovered(service.store, recovery.patch);
+  });

@@ -1,6 +1,5 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { Store, WithStore } from '../../../../store/store.ts';
-import { readyToWrite } from '../../../../store/store.ts';
+import { readyToWrite, type Store, type WithStore } from '../../../../store/store.ts';
 import { claimedWorktree, lookAtWorktrees } from '../../../../store/worktrees/claimed-worktrees.ts';
 import { dropWorktreeDirectory } from '../../../../store/worktrees/worktree-changes.ts';
 import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../../store/worktrees/worktrees.ts';
@@ -11,26 +10,26 @@ import {
   removeLinkedWorktree as removeFromGit,
 } from '../../../tools/git/write/worktree.ts';
 import { processesIn } from '../../../tools/process/processes.ts';
-import { reasonFor } from '../create/name.ts';
-import { adviceFor, stateOf } from '../inspect/state.ts';
-import type { WithLeaving } from '../leaving.ts';
+import { adviceFor, stateOf } from '../inspect/status.ts';
+import type { WithLeaving } from '../needs.ts';
 import type { WorktreeNeeds } from '../needs.ts';
+import { lockReason } from '../create/names.ts';
+import type { WithSetups } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
-import type { WithSetups } from '../setup/setups.ts';
 import { reclaimWithin } from '../turn/reclaim.ts';
-import { finishChange, forgetChange, noteChange } from './changes.ts';
-import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
-import { keepCommits, keepPatch, keepState } from './recover.ts';
+import { beginWorktreeChange, endWorktreeChange, finishInterruptedChange } from './changes.ts';
+import { keepCommits, keepPatch, keepWorktreeState } from './keep-work.ts';
+import { findLoss, isNothing, type Loss, lossOfMissing, refuseLoss } from './loss.ts';
 
 interface Removal {
   force: boolean;
-  /** Whether the one that is there now is the one to remove. */
+  /** Whether the current worktree is the one to remove. */
   isMeant?: (record: WorktreeRecord) => boolean;
 }
 
 /**
- * Removes the worktree of a Work item; its branch stays, and an attached directory is only let go. Throws what
- * `checkRemovable` throws. With `force`, work is kept first: under a ref, and as a patch beside the records.
+ * Removes the worktree of a Work item; its branch stays, and an attached directory is only detached. Throws what
+ * `requireRemovable` throws. With `force`, work is saved first: under a ref, and as a patch beside the records.
  */
 export const removeWorktree = (
   service: WorktreeNeeds,
@@ -38,16 +37,16 @@ export const removeWorktree = (
   { force, isMeant = () => true }: Removal,
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
-    if (await letGoOfClaim(service.store, caseId)) return;
-    await finishChange(service, caseId);
+    if (await dropForeignRecord(service.store, caseId)) return;
+    await finishInterruptedChange(service, caseId);
     const record = getWorktree(service.store, caseId);
     if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
-    await takeAway(service, record, { force, patch: true });
+    await remove(service, record, { force, patch: true });
   });
 
 /**
- * The same before a Work item is deleted, with or without a worktree; with `force` only the ref is kept, for the
- * records go too. Throws 409 while somebody is at work, and when work would be lost.
+ * Removes the worktree, if any, of a Work item that is about to be deleted. With `force` work is saved only under a ref,
+ * because the records are deleted as well. Throws 409 while the worktree is in use and when work would be lost.
  */
 export const removeForDeletedCase = (
   service: WorktreeNeeds,
@@ -56,21 +55,21 @@ export const removeForDeletedCase = (
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
     refuseHeld(service, caseId);
-    if (await letGoOfClaim(service.store, caseId)) return;
-    await finishChange(service, caseId);
+    if (await dropForeignRecord(service.store, caseId)) return;
+    await finishInterruptedChange(service, caseId);
     const record = findWorktree(service.store, caseId);
-    if (record !== undefined) await takeAway(service, record, { force, patch: false });
+    if (record !== undefined) await remove(service, record, { force, patch: false });
   });
 
-// Of a record that this machine did not write: nothing of what it names is touched.
-const letGoOfClaim = async (store: Store, caseId: string): Promise<boolean> => {
+// For a record that this machine did not write, only the record is removed.
+const dropForeignRecord = async (store: Store, caseId: string): Promise<boolean> => {
   if (claimedWorktree(store.layout, caseId) === undefined) return false;
   await forgetWorktree(store, caseId);
   lookAtWorktrees(store);
   return true;
 };
 
-const takeAway = async (
+const remove = async (
   service: WorktreeNeeds,
   record: WorktreeRecord,
   { force, patch }: { force: boolean; patch: boolean },
@@ -79,33 +78,33 @@ const takeAway = async (
   await readyToWrite(store);
   refuseHeld(service, record.case_id);
   await reclaimWithin(service, record.case_id);
-  const { has, loss } = await checkRemovable(service, record, force);
+  const { has, loss } = await requireRemovable(service, record, force);
   if (loss !== undefined && !isNothing(loss)) {
     if (has === 'directory') {
-      const kept = await keepState(service, record);
+      const kept = await keepWorktreeState(service, record);
       if (patch) await keepPatch(service, record, kept);
     } else if (loss.head !== null) await keepCommits(service, record, loss.head);
   }
   if (has === 'record') return forgetWorktree(store, record.case_id);
-  await noteChange(store, 'remove', record);
+  await beginWorktreeChange(store, 'remove', record);
   const takeAway = (path: string): Promise<void> => dropWorktreeDirectory(store, path);
   await removeFromGit(git, record, { force, takeAway });
   await forgetWorktree(store, record.case_id);
-  await forgetChange(store, record.case_id);
+  await endWorktreeChange(store, record.case_id);
 };
 
 interface Removable {
-  /** What there is to remove: the directory and git's record of it, only the latter, or only our own record. */
+  /** What can be removed: the directory with git's entry, only the entry, or only the daemon's record. */
   has: 'directory' | 'entry' | 'record';
   loss?: Loss;
 }
 
 /**
- * Throws 409 unless the worktree may be removed: `session_active`, `lock_held` and `worktree_busy` while somebody is at
- * work in it, `worktree_tampered` when it is not the one that the daemon made, `work_would_be_lost` for uncommitted
- * files and unpushed commits unless `force`, and for a repository inside it in any case.
+ * Throws 409 unless the worktree may be removed: `session_active`, `lock_held` and `worktree_busy` while it is in use,
+ * `worktree_tampered` if the daemon did not create it, `work_would_be_lost` for uncommitted files and unpushed commits
+ * unless `force`, and for a repository inside it in any case.
  */
-export const checkRemovable = async (
+export const requireRemovable = async (
   service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
   force: boolean,
@@ -118,29 +117,29 @@ export const checkRemovable = async (
   if (!isOurs) throw new ServiceError('worktree_tampered', adviceFor(record, 'tampered'));
   for (const leave of service.leaving) await leave(record.path);
   await refuseInhabited(record);
-  const look = state === 'ok' ? lossOf : lossOfMissing;
+  const look = state === 'ok' ? findLoss : lossOfMissing;
   const loss = await look(service.git.at(record));
   refuseLoss(loss, force);
   return { has: state === 'ok' ? 'directory' : 'entry', loss };
 };
 
-// A run of a former daemon that nobody has ended yet, or one that got away: a directory is not taken from under it.
+// Processes of a former daemon's run, or ones that escaped, may still use the directory.
 const refuseInhabited = async ({ path }: WorktreeRecord): Promise<void> => {
   const found = await processesIn(path);
   if (found.length === 0) return;
   const who = found.map(({ pid, name }) => `${pid} (${name})`).join(', ');
   throw new ServiceError(
     'worktree_busy',
-    `Processes of a session are in the worktree: ${who}. Let them end, or end them, then try again.`,
+    `Processes of a session are in the worktree: ${who}. Wait until they end, or stop them, then try again.`,
   );
 };
 
-// The last proof before anything is deleted: git itself says that this is a linked worktree, locked for this Work item.
+// The last check before the deletion: git lists this path as a linked worktree, locked for this Work item.
 const isLockedByUs = async (
   git: Git,
   { case_id, path, common_dir }: WorktreeRecord,
 ): Promise<boolean> => {
   if (whatIsAt(common_dir) === 'nothing') return false;
   const [, ...linked] = await listWorktrees(git.at({ git_dir: common_dir, common_dir }));
-  return linked.some((entry) => entry.path === path && entry.locked === reasonFor(case_id));
+  return linked.some((entry) => entry.path === path && entry.locked === lockReason(case_id));
 };

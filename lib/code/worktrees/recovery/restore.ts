@@ -1,29 +1,27 @@
 import type { RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { WithStore } from '../../../../store/store.ts';
-import { readyToWrite } from '../../../../store/store.ts';
+import { readyToWrite, type WithStore } from '../../../../store/store.ts';
 import { inWorktreeTurn, whatIsAt } from '../../../../store/worktrees/worktrees.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { putGitFiles } from '../../../tools/git/write/git-files.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { getItem } from '../../projects/item.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
+import { getItem, type ProjectNeeds } from '../../projects/project.ts';
 import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
 import { putInto } from '../../snapshots/restore.ts';
-import { addNoted, placeFor } from '../create/create.ts';
-import { reasonFor } from '../create/name.ts';
-import { keepWorktree, madeBefore, refuseHeld, refuseSecond } from '../read.ts';
-import type { WithSetups } from '../setup/setups.ts';
-import { finishChange, forgetChange } from './changes.ts';
+import { addWorktreeDurably, worktreePath } from '../create/create.ts';
+import { lockReason } from '../create/names.ts';
+import type { WithSetups } from '../needs.ts';
+import { keepWorktree, refuseHeld, requireNoWorktree, worktreeOfRepeatedCall } from '../read.ts';
+import { endWorktreeChange, finishInterruptedChange } from './changes.ts';
 import { noteOfState } from './kept-states.ts';
 import { type FoundRecovery, findRecovery } from './recoveries.ts';
 import { syncAll } from './sync-work.ts';
 
 /**
- * Makes the worktree of a Work item again as it was when it was removed, or at another moment that was kept: commits, index and files, byte for byte. Its
- * branch is taken up where it still stands there; where it does not, a new one is made beside it. What was kept stays kept.
+ * Recreates the worktree of a Work item from a recovery: commits, index and files, byte for byte. Uses its former branch
+ * if that still points to the same commit or is gone, else creates a new one. The recovery is kept.
  */
 export const restoreWorktree = (
   service: ProjectNeeds & WithSetups,
@@ -33,10 +31,10 @@ export const restoreWorktree = (
   inWorktreeTurn(service.store, caseId, async () => {
     const found = await findRecovery(service, caseId, id);
     const { recovery, repository } = found;
-    await finishChange(service, caseId);
-    const made = madeBefore(service.store, caseId);
+    await finishInterruptedChange(service, caseId);
+    const made = worktreeOfRepeatedCall(service.store, caseId);
     if (made?.attached === false) return made;
-    refuseSecond(service.store, caseId);
+    requireNoWorktree(service.store, caseId);
     refuseHeld(service, caseId);
     const { head } = recovery;
     const note = recovery.restorable ? await noteFor(service, found) : undefined;
@@ -68,27 +66,31 @@ const make = async (service: ProjectNeeds, kept: Kept): Promise<WorktreeRecord> 
   const { note, head, repository } = kept;
   const { git, store } = service;
   const { case_id, base, base_commit } = note;
-  const path = placeFor(store, await getItem(store, case_id));
+  const path = worktreePath(store, await getItem(store, case_id));
   if (whatIsAt(path) !== 'nothing') {
     throw new ServiceError(
       'already_exists',
-      `${path} is there already. Look at what it holds, move it away, then try again.`,
+      `${path} already exists. Move it away, then try again.`,
     );
   }
   const branch = await branchFor(git, kept);
-  const planned = { repository, path, branch, base: head, reason: reasonFor(case_id) };
-  const worktree = await addNoted(service, case_id, planned);
+  const planned = { repository, path, branch, base: head, reason: lockReason(case_id) };
+  const worktree = await addWorktreeDurably(service, case_id, planned);
   const record: WorktreeRecord = {
-    ...{ case_id, path, branch, base, base_commit },
+    case_id,
+    path,
+    branch,
+    base,
+    base_commit,
     attached: false,
     created_at: store.clock().toISOString(),
     repository: repository.root,
     git_dir: worktree.git_dir,
     common_dir: worktree.common_dir,
   };
-  // Known from now on: if what follows fails, the worktree is there to be looked at, and what was kept is kept.
+  // The record is saved first: if filling the worktree fails, it can be inspected, and the recovery still exists.
   await keepWorktree(store, record);
-  await forgetChange(store, case_id);
+  await endWorktreeChange(store, case_id);
   if (note.picture !== null) await fill(git, worktree, { ...note.picture, branch });
   if (note.picture !== null) await syncAll(service, worktree);
   return record;
@@ -106,11 +108,11 @@ const fill = async (
   if (differing.length === 0) return;
   throw new ServiceError(
     'git_failed',
-    `The worktree is there again, but these files are not as they were: ${differing.slice(0, 10).join(', ')}. What was kept is still kept.`,
+    `The worktree was created, but these files differ from the recovery: ${differing.slice(0, 10).join(', ')}. The recovery still exists.`,
   );
 };
 
-// The branch may have been merged, moved, deleted or checked out elsewhere since: no commit of it is left behind.
+// The branch may have been merged, moved, deleted or checked out elsewhere since; never reset it.
 const branchFor = async (git: Git, { note, head, repository }: Kept): Promise<string> => {
   const former = note.picture?.branch?.replace(/^refs\/heads\//, '') ?? note.branch;
   const taken = new Set((await listWorktrees(git.at(repository))).map(({ branch }) => branch));

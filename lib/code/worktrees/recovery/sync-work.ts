@@ -12,12 +12,12 @@ import { cleanEnvironment } from '../../../tools/process/environment.ts';
 import { syncDisk } from '../../../tools/process/system-programs.ts';
 import type { WorktreeDiff } from '../inspect/diff.ts';
 
-/** Of more files, the whole file system is synced at once: that takes less time than one by one. */
+/** With more files than this, syncing the whole file system is faster than syncing each. */
 const MOST_SINGLE = 200;
 
 /**
- * Resolves when what a diff says of a worktree is on disk: programs write files and do not sync them, and a power cut
- * would leave some of them empty. Ignored files, and what the diff leaves out, are not synced.
+ * Syncs the files of a diff to disk, because programs do not sync what they write and a power cut could leave files
+ * empty. Ignored files, and files that the diff leaves out, are not synced.
  */
 export const syncWork = async (
   { store, config }: WithConfig & WithStore,
@@ -33,7 +33,7 @@ export const syncWork = async (
   await syncSingly();
 };
 
-/** The same of a worktree that git has just made: what it checked out, its own record of it, and the branch. */
+/** Syncs a worktree that git has just created: its files, git's record of it, and the branch. */
 export const syncWorktree = async (
   service: WithConfig & WithGit & WithStore,
   worktree: GitWorktree,
@@ -54,7 +54,7 @@ export const syncWorktree = async (
   await syncWorktreeName(root);
 };
 
-/** The same of all that is on its disks, at once. False where no program here does that. */
+/** Syncs the file systems of the worktree and its repository. False if no program on this system can do that. */
 export const syncAll = async (
   { config }: WithConfig,
   { path, common_dir }: GitWorktree,
@@ -66,14 +66,14 @@ export const syncAll = async (
 
 const GIT = '.git';
 
-// What git writes without a sync as it makes a worktree.
+// Files that git writes without a sync when it creates a worktree.
 const POINTERS = ['HEAD', 'commondir', 'gitdir'];
 
 const pathsOf = (patch: Buffer, isClone: boolean): TreePaths => {
   const files = filesOf(patch.toString('utf8'));
   const isGone = ({ kind }: (typeof files)[number]): boolean => kind === 'deleted';
   return {
-    // The `.git` file of a worktree says where its repository is.
+    // The `.git` file of a linked worktree.
     there: [
       ...(isClone ? [] : [GIT]),
       ...files.filter((file) => !isGone(file)).map(({ path }) => path),

@@ -9,16 +9,16 @@ import { lastWords, type Ran, runScript } from '../../../agents/script.ts';
 import { invalidState } from '../../../errors.ts';
 import { onceEach } from '../../../sandbox/egress/doors.ts';
 import { type BroughtFiles, bringFiles } from '../../../tools/git/write/copy-untracked.ts';
-import type { ProjectNeeds } from '../../projects/needs.ts';
-import { repositoryFor } from '../../projects/repository.ts';
+import type { ProjectNeeds } from '../../projects/project.ts';
+import { repositoryFor } from '../../projects/project.ts';
 import { worktreeConfig } from '../config.ts';
-import { viewOf } from '../inspect/view.ts';
+import { viewOf } from '../turn/open.ts';
+import { wrongGlob } from '../config.ts';
 import type { WorktreeNeeds } from '../needs.ts';
+import type { TurnTold } from '../turn/notices.ts';
 import { type OpenTurn, openTurn } from '../turn/open.ts';
-import type { TurnTold } from '../turn/told.ts';
-import { wrongGlob } from './glob.ts';
 
-/** Is told each step when it begins, what it writes, when it has ended, and what it reached: as the session's own are. */
+/** Receives the events of each step: start, output, end and network access, in the format of session events. */
 export type TellStep = (event: RunEvent) => void;
 
 interface Run {
@@ -27,7 +27,7 @@ interface Run {
   signal: AbortSignal;
 }
 
-/** Copies what `copy_files` names from the main checkout of the Work item's project. Throws where that cannot be. */
+/** Copies the files of `copy_files` from the main checkout of the Work item's project. Throws if that fails. */
 export const copyFiles = async (
   service: ProjectNeeds,
   record: WorktreeRecord,
@@ -62,7 +62,7 @@ const linesOf = ({ copied, skipped }: BroughtFiles): string =>
     ...skipped.map(({ path, reason }) => `left ${path}: ${reason}`),
   ].join('\n');
 
-/** Runs the commands of `setup` one by one, until one fails: in the worktree, with what Work mode may do. */
+/** Runs the commands of `setup` in the worktree, with the permissions of Work mode, until one fails. */
 export const runCommands = async (
   service: WorktreeNeeds,
   record: WorktreeRecord,
@@ -107,7 +107,7 @@ const runEach = async (
     const status = failure === undefined ? 'completed' : 'failed';
     commands.push({ command, status, ...ran });
     if (failure === undefined) continue;
-    const which = `Set-up command ${at + 1} of ${setup.length} (${command.split('\n', 1)[0]})`;
+    const which = `Setup command ${at + 1} of ${setup.length} (${command.split('\n', 1)[0]})`;
     return { commands, error: `${which} ${failure}.${lastWords(ran.output)}` };
   }
   return { commands, error: null };

@@ -7,17 +7,16 @@ import {
   replaceWorktree,
   worktreeRecords,
 } from '../../../../store/worktrees/worktrees.ts';
-import { needWorktree } from '../../../guard/trust/need.ts';
+import { needWorktree } from '../../../guard/trust/require.ts';
 import type { WithLog } from '../../../log.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { worktreeConfig } from '../config.ts';
-import { checkState } from '../inspect/state.ts';
-import type { WorktreeNeeds } from '../needs.ts';
+import { checkState } from '../inspect/status.ts';
+import type { RunningSetup, WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import { copyFiles, runCommands, type TellStep } from './setup-steps.ts';
-import type { RunningSetup } from './setups.ts';
 
-/** What a new worktree's record says before anything is done; undefined where the settings want nothing done. */
+/** The setup field of a new worktree's record; undefined if the settings define no setup. */
 export const newSetup = (store: Store): Setup | undefined => {
   const { setup, copy_files } = worktreeConfig(store);
   return setup.length + copy_files.length === 0 ? undefined : { ...NOTHING, status: 'pending' };
@@ -33,14 +32,14 @@ const NOTHING: Omit<Setup, 'status'> = {
 };
 
 interface SetupOptions {
-  /** In the environment of its processes; one of its own unless it belongs to a session. */
+  /** Set in the environment of its processes. Default: a new one; a session passes its own. */
   marker?: string;
   tell?: TellStep;
 }
 
 /**
- * Sets a worktree up: copies files, then runs the commands, as the settings want them now. What fails is told in the
- * record that this answers; it never rejects for that. Whoever asks while it goes on is answered when it has ended.
+ * Sets a worktree up by the current settings: copies files, then runs the commands. A failed step is noted in the
+ * returned record and does not reject. Concurrent calls share one setup.
  */
 export const setUp = async (
   service: WorktreeNeeds,
@@ -52,7 +51,7 @@ export const setUp = async (
   return known.done;
 };
 
-/** The same again for a worktree that is there, by the operator: 409 while somebody is at work in it. */
+/** Runs the setup again for an existing worktree, on request of the operator. 409 while the worktree is in use. */
 export const setUpAgain = async (
   service: WorktreeNeeds,
   caseId: string,
@@ -116,13 +115,13 @@ const perform = async (
     if (run.signal.aborted) return { ...done, status: 'interrupted', error: INTERRUPTED };
     return { ...done, status: done.error == null ? 'completed' : 'failed' };
   } catch (error) {
-    service.log.error({ err: error, case_id: record.case_id }, 'A worktree was not set up');
+    service.log.error({ err: error, case_id: record.case_id }, 'Worktree setup failed');
     return { ...done, status: 'failed', error: messageOf(error) };
   }
 };
 
 const INTERRUPTED =
-  'The set-up was stopped before its end. The next session begins it anew, and so does POST /api/worktrees/…/setup.';
+  'The setup was interrupted. The next session runs it again, and so does POST /api/worktrees/…/setup.';
 
 const keepEnd = (store: Store, record: WorktreeRecord, setup: Setup): Promise<WorktreeRecord> =>
   inWorktreeTurn(store, record.case_id, () => {
@@ -131,7 +130,7 @@ const keepEnd = (store: Store, record: WorktreeRecord, setup: Setup): Promise<Wo
     return replaceWorktree(store, { ...kept, setup });
   });
 
-/** Ends what set-ups of a former life of the daemon left running, and says in the record that they were interrupted. */
+/** Kills processes of setups of a former daemon process, and marks those setups as interrupted. */
 export const endInterruptedSetups = async ({ store, log }: WithLog & WithStore): Promise<void> => {
   for (const { case_id, record } of worktreeRecords(store)) {
     if (record?.setup?.status !== 'running') continue;
@@ -142,11 +141,11 @@ export const endInterruptedSetups = async ({ store, log }: WithLog & WithStore):
       const setup = { ...record.setup, status: 'interrupted' as const, ended_at };
       await keepEnd(store, record, { ...setup, error: INTERRUPTED });
     } catch (error) {
-      log.error({ err: error, case_id }, 'An interrupted set-up could not be ended');
+      log.error({ err: error, case_id }, 'Interrupted setup could not be ended');
     }
   }
 };
 
-/** Whether a session has to set its worktree up before it begins: it was to be, and that did not come to its end. */
+/** Whether a session must run the setup before it begins, because it has not completed. */
 export const wantsSetup = ({ setup }: WorktreeRecord): boolean =>
   setup !== undefined && setup.status !== 'completed';

@@ -22,64 +22,71 @@ import type { WithLog } from '../../../log.ts';
 import { someOf } from '../../../text/wording.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
+import { pointGitFile, removeStaleGitFiles } from '../../turn-repository/dot-git.ts';
+import { type ImportedTurn, importTurn } from '../../turn-repository/import-turn.ts';
 import { unpin } from '../../turn-repository/pins.ts';
-import { dropHalfPointers, point } from '../../turn-repository/pointer.ts';
-import { readList } from '../../turn-repository/ref-list.ts';
-import { putOutArms } from '../../turn-repository/take-aside.ts';
-import { type AllTaken, takeInAll } from '../../turn-repository/take-in-all.ts';
+import { readList } from '../../turn-repository/refs.ts';
+import { disableGitSettings } from '../../turn-repository/sanitize.ts';
 import { findWorktree } from '../read.ts';
-import { type Came, NOTHING, refsTold, type TellTurn, type TurnTold } from './told.ts';
+import {
+  keptRefsNotices,
+  NOTHING,
+  type TurnListener,
+  type TurnResult,
+  type TurnTold,
+} from './notices.ts';
 
 /**
- * Takes in what a turn left in its repository, and has the worktree's `.git` lead to its own again. Never rejects: what
- * cannot be taken in stays where it is told. To be called when nothing of the turn is alive; twice is no harm.
+ * Imports a finished turn and restores the worktree's `.git` file. Never rejects: if the import fails, a notice names
+ * the repository that is kept. Call it after all processes of the turn have ended. Idempotent.
  */
 export const closeTurn = (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  tell: TellTurn,
-): Promise<Came> => inWorktreeTurn(service.store, caseId, () => closeWithin(service, caseId, tell));
+  tell: TurnListener,
+): Promise<TurnResult> =>
+  inWorktreeTurn(service.store, caseId, () => closeTurnLocked(service, caseId, tell));
 
-/** The same for whoever has the worktree's turn. */
-export const closeWithin = async (
+/** Like `closeTurn`, under the lock of the worktree. */
+export const closeTurnLocked = async (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  tell: TellTurn,
-): Promise<Came> => {
+  tell: TurnListener,
+): Promise<TurnResult> => {
   try {
     return await close(service, caseId, tell);
   } catch (error) {
     service.log.error({ err: error, case_id: caseId }, NOT_TAKEN);
     const { home } = turnPlaces(service.store.layout, caseId);
-    const message = `${NOT_TAKEN}: ${messageOf(error)} It is kept at ${home}, and tried again with the next turn.`;
+    const message = `${NOT_TAKEN}: ${messageOf(error)} The repository is kept at ${home}; the import is tried again with the next turn.`;
     tell([{ code: 'repository_kept', message }]);
     return { blocked: message };
   }
 };
 
-const NOT_TAKEN = 'What the turn did in its repository could not be taken in';
+const NOT_TAKEN = "The turn's repository could not be imported";
 
 const close = async (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  tell: TellTurn,
-): Promise<Came> => {
+  tell: TurnListener,
+): Promise<TurnResult> => {
   const { layout } = service.store;
   const turn = readTurn(layout, caseId);
   if (turn === undefined) return NOTHING;
-  const worktree = await comeBack(service.store, turn);
-  // Who is told that it is kept has a look with a git of their own.
-  putOutArms(turnPlaces(layout, caseId).dir, turn.pointed);
+  const worktree = await restoreGitFile(service.store, turn);
+  // If the repository is kept, the operator may run git in it.
+  disableGitSettings(turnPlaces(layout, caseId).dir, turn.pointed);
   if (worktree === undefined || whatIsAt(worktree.path) === 'nothing') {
     await unpinGone(service.git, turn);
-    return keepAside(service, turn, { why: GONE, tell });
+    return keepTurnRepository(service, turn, { why: GONE, tell });
   }
-  const { item_dir, taken } = await take(service, turn, worktree);
-  const told = toldOf(service.store, { taken, item_dir });
-  // Before anything is forgotten: who dies now takes it in, and tells it, once more.
+  const { item_dir, taken } = await importWork(service, turn, worktree);
+  const told = noticesOf(service.store, { taken, item_dir });
+  // Before the record is removed: after a crash here, the import and its notices are repeated.
   tell(told);
   const { broken: why } = taken;
-  const came = why === undefined ? NOTHING : await keepAside(service, turn, { why, tell });
+  const came = why === undefined ? NOTHING : await keepTurnRepository(service, turn, { why, tell });
   await unpin(service.git.at(worktree), caseId);
   if (why === undefined) await removeTurn(layout, caseId);
   return { blocked: blockedBy(told) ?? came.blocked };
@@ -93,29 +100,32 @@ const unpinGone = async (git: Git, turn: TurnRecord): Promise<void> => {
     await unpin(git.at({ git_dir: common_dir, common_dir }), case_id);
 };
 
-// First of all: from then on nobody's git works in the turn's repository any more.
-const comeBack = async (store: Store, turn: TurnRecord): Promise<WorktreeRecord | undefined> => {
+// The first step: afterwards no git command in the worktree uses the turn's repository.
+const restoreGitFile = async (
+  store: Store,
+  turn: TurnRecord,
+): Promise<WorktreeRecord | undefined> => {
   const worktree = findWorktree(store, turn.case_id);
   if (worktree?.created_at !== turn.worktree_created_at) return undefined;
   const { turn_dir, ...own } = worktree;
   if (turn.pointed) {
-    dropHalfPointers(own);
-    point(own, turnPlaces(store.layout, turn.case_id).dir, own.git_dir);
+    removeStaleGitFiles(own);
+    pointGitFile(own, turnPlaces(store.layout, turn.case_id).dir, own.git_dir);
     if (turn_dir !== undefined) await replaceWorktree(store, own);
   }
   return own;
 };
 
-const take = async (
+const importWork = async (
   { store, git }: WithGit & WithStore,
   turn: TurnRecord,
   worktree: WorktreeRecord,
-): Promise<{ item_dir: string; taken: AllTaken }> => {
+): Promise<{ item_dir: string; taken: ImportedTurn }> => {
   const { layout } = store;
   const item = await readCase(store, turn.case_id);
   const item_dir = item?.path ?? join('cases', turn.case_id);
   const at = store.clock().toISOString().slice(0, 19).replaceAll(':', '-');
-  const taken = await takeInAll(git, worktree, {
+  const taken = await importTurn(git, worktree, {
     ...turn,
     refs: readList(readTurnRefs(layout, turn.case_id)),
     dir: turnPlaces(layout, turn.case_id).dir,
@@ -125,21 +135,21 @@ const take = async (
   return { item_dir, taken };
 };
 
-const keepAside = async (
+const keepTurnRepository = async (
   { store, log }: WithLog & WithStore,
   turn: TurnRecord,
-  { why, tell }: { why: string; tell: TellTurn },
-): Promise<Came> => {
+  { why, tell }: { why: string; tell: TurnListener },
+): Promise<TurnResult> => {
   const place = await keepTurn(store.layout, turn.case_id, store.clock());
-  const message = `${NOT_TAKEN} whole: ${why}. All of it is kept at ${place}; nothing else has it.`;
+  const message = `${NOT_TAKEN} completely: ${why}. The repository is kept at ${place}, and is the only copy.`;
   log.error({ case_id: turn.case_id, place }, message);
   tell([{ code: 'repository_kept', message }]);
   return { blocked: message };
 };
 
-const toldOf = (
+const noticesOf = (
   { layout }: Store,
-  { taken, item_dir }: { taken: AllTaken; item_dir: string },
+  { taken, item_dir }: { taken: ImportedTurn; item_dir: string },
 ): TurnTold[] => {
   const { held, kept, notes, links, disarmed, set_ids, unseen } = taken;
   const where = (path: string): string => relative(layout.root, path);
@@ -154,13 +164,14 @@ const toldOf = (
     disarmed.mended.length === 0 ? [] : [mendedText(disarmed.mended, join(item_dir, 'recovered'))];
   return [
     ...(held === undefined ? [] : [{ code: 'branch_held' as const, message: heldText(held) }]),
-    ...refsTold(kept),
+    ...keptRefsNotices(kept),
     ...(named.length === 0
       ? []
       : [{ code: 'repositories_disarmed' as const, message: linksText(named) }]),
     ...(unseen.length === 0 ? [] : [{ code: 'left_unseen' as const, message: unseenText(unseen) }]),
     ...[
-      ...[...notes, ...mended],
+      ...notes,
+      ...mended,
       ...(disarmed.removed.length === 0 ? [] : [removedText(disarmed.removed)]),
       ...(set_ids.length === 0 ? [] : [setIdsText(set_ids)]),
     ].map((message) => ({ code: 'git_noted' as const, message })),
@@ -168,24 +179,24 @@ const toldOf = (
 };
 
 const heldText = (why: string): string =>
-  `The worktree's branch was not moved: ${why}. The turn's commits are kept beside; merge or cherry-pick them.`;
+  `The worktree's branch was not moved: ${why}. The turn's commits are kept under another ref; merge or cherry-pick them.`;
 
 const linksText = (named: readonly string[]): string =>
-  `Repositories were put into the worktree that its base does not know: ${named.join(', ')}. Your git would run what the settings of such a one name, so none of them is one any more, or staged. Decide what becomes of their files, then begin anew.`;
+  `The turn added repositories to the worktree: ${named.join(', ')}. Your git would run programs named in their settings, so their git directories were moved away and they are not staged. Keep or delete their files, then start again.`;
 
 const mendedText = (names: readonly string[], where: string): string =>
-  `Settings or hooks of repositories inside the worktree were changed: ${names.join(', ')}. What names programs was taken out; it is in ${where}.`;
+  `Settings or hooks of repositories inside the worktree were changed: ${names.join(', ')}. Entries that name programs were moved to ${where}.`;
 
 const removedText = (names: readonly string[]): string =>
-  `Named pipes, sockets or devices had names of files that git reads, and were removed, for git waits for them: ${someOf(names)}.`;
+  `Named pipes, sockets or devices with names of files that git reads were removed, because git would block on them: ${someOf(names)}.`;
 
 const unseenText = (names: readonly string[]): string =>
-  `Directories of the worktree were not looked into, for it holds too much, or is too deep: ${someOf(names.map(short))}. A repository there may name programs that your git runs. Look there without git, or remove them, then begin anew.`;
+  `Directories of the worktree were not checked, because it is too large or too deep: ${someOf(names.map(short))}. A repository there may name programs that your git runs. Check them without git, or remove them, then start again.`;
 
 const short = (name: string): string => (name.length > 200 ? `${name.slice(0, 200)}…` : name);
 
 const setIdsText = (names: readonly string[]): string =>
-  `Files were left set-uid or set-gid, and are so no more: ${someOf(names)}.`;
+  `The set-uid and set-gid bits were removed from files: ${someOf(names)}.`;
 
 const blockedBy = (told: readonly TurnTold[]): string | undefined =>
   told.find(({ code }) => code === 'repositories_disarmed' || code === 'left_unseen')?.message;

@@ -9,46 +9,45 @@ import type { Launchable } from '../../../agents/launch.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithSandbox } from '../../../sandbox/sandbox.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { makeRepository } from '../../turn-repository/make.ts';
+import { makeRepository } from '../../turn-repository/begin.ts';
+import { pointGitFile, turnView } from '../../turn-repository/dot-git.ts';
 import { pinRefs } from '../../turn-repository/pins.ts';
-import { point } from '../../turn-repository/pointer.ts';
-import { listText } from '../../turn-repository/ref-list.ts';
-import { turnView } from '../../turn-repository/view.ts';
-import { findWorktree } from '../read.ts';
+import { listText } from '../../turn-repository/refs.ts';
+import { findWorktree, otherWorktrees } from '../read.ts';
 import { closeTurn } from './close.ts';
+import { NOTHING, type TurnListener, type TurnResult, type TurnTold } from './notices.ts';
 import { reclaimTurn } from './reclaim.ts';
-import { type Came, NOTHING, type TellTurn, type TurnTold } from './told.ts';
 
-interface Wanted {
+interface TurnOptions {
   marker: string;
-  /** Null for a set-up, whose commands are the operator's own. */
+  /** Null for a setup. */
   session_id: string | null;
-  /** What earlier turns of the session made there, by its name: it is there again. */
+  /** Refs that earlier turns of the session created, by name; they are restored. */
   own?: ReadonlyMap<string, string>;
 }
 
 export interface OpenTurn {
-  /** What whoever works in it sees and may write of git. */
+  /** What the turn sees of git and may write. */
   view: Pick<Launchable, 'writable' | 'kept' | 'binds'>;
-  /** What nothing holds, to be told before it begins. */
+  /** Warnings to report before the turn starts, if no sandbox protects the repository. */
   unheld: TurnTold[];
-  /** Takes in what was done: never rejects. To be called when nothing of the turn is alive any more. */
-  close(tell: TellTurn): Promise<Came>;
+  /** Imports the work of the turn. Never rejects. Call it after all processes of the turn have ended. */
+  close(tell: TurnListener): Promise<TurnResult>;
 }
 
 /**
- * Gives a turn in a worktree a repository of its own. What is done in it reaches the operator's when it is closed, and
- * no more of it than the worktree's branch. Without a sandbox the `.git` file of the worktree leads to it meanwhile.
+ * Creates a repository for a turn in a worktree. `close` imports the worktree's branch from it into the operator's
+ * repository, and no other ref. Without a sandbox the worktree's `.git` file points to it during the turn.
  */
 export const openTurn = async (
   service: WithGit & WithLog & WithSandbox & WithStore,
   worktree: WorktreeRecord,
-  { own = new Map(), ...wanted }: Wanted,
+  { own = new Map(), ...wanted }: TurnOptions,
 ): Promise<OpenTurn> => {
   const { layout } = service.store;
   const { case_id, git_dir, common_dir } = worktree;
   const isHeld = service.sandbox().kind !== 'none';
-  // A directory of the operator's own that nothing lies over: it is used as it is.
+  // An attached clone without a sandbox cannot be covered by a mount: the turn uses it directly.
   if (!isHeld && git_dir === common_dir)
     return {
       view: { writable: [common_dir], kept: [] },
@@ -64,7 +63,9 @@ export const openTurn = async (
     own,
   });
   const record: TurnRecord = {
-    ...{ case_id, ...wanted, ...begun },
+    case_id,
+    ...wanted,
+    ...begun,
     worktree_created_at: worktree.created_at,
     common_dir,
     pointed: !isHeld,
@@ -72,7 +73,7 @@ export const openTurn = async (
   await saveTurn(layout, record, listText(refs));
   await pinRefs(service.git.at(worktree), case_id, { refs, kinds });
   await placeTurn(layout, case_id, made);
-  if (!isHeld) await lead(service.store, worktree, places.dir);
+  if (!isHeld) await pointToTurn(service.store, worktree, places.dir);
   const view = turnView(worktree, places);
   return { view, unheld: [], close: (tell) => closeTurn(service, case_id, tell) };
 };
@@ -80,12 +81,38 @@ export const openTurn = async (
 const CLONE: TurnTold = {
   code: 'git_noted',
   message:
-    'No sandbox holds this turn, and the directory that it works in is a repository of your own: its branches, tags, stashes, settings and hooks can be changed, and nothing of that is undone or told.',
+    'This turn runs without a sandbox directly in your repository: it can change branches, tags, stashes, settings and hooks, and such changes are neither undone nor reported.',
 };
 
-const lead = (store: Store, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
+const pointToTurn = (store: Store, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
   inWorktreeTurn(store, worktree.case_id, async () => {
     const current = findWorktree(store, worktree.case_id) ?? worktree;
     await replaceWorktree(store, { ...current, turn_dir });
-    point(worktree, worktree.git_dir, turn_dir);
+    pointGitFile(worktree, worktree.git_dir, turn_dir);
   });
+
+interface ViewOptions {
+  phase: Launchable['phase'];
+  /** The view of a turn's repository; without it the operator's repository is read-only. */
+  git?: OpenTurn['view'] | undefined;
+}
+
+/** What a program in a worktree sees and may write: nothing in `.dossier/` or in other Work items' worktrees. */
+export const viewOf = (
+  store: Store,
+  worktree: WorktreeRecord,
+  { phase, git = seenOnly(worktree) }: ViewOptions,
+): Pick<Launchable, 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden'> => ({
+  cwd: worktree.path,
+  phase,
+  writable: git.writable,
+  // Includes the main checkout, which may be in the otherwise hidden home directory.
+  kept: [worktree.repository, ...git.kept],
+  ...(git.binds && { binds: git.binds }),
+  hidden: [store.layout.dossier, ...otherWorktrees(store, worktree.case_id)],
+});
+
+const seenOnly = ({ common_dir }: WorktreeRecord): OpenTurn['view'] => ({
+  writable: [],
+  kept: [common_dir],
+});

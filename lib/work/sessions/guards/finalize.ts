@@ -5,7 +5,7 @@ import { revokeSession } from '../../../../store/sessions/consent.ts';
 import { releaseLock } from '../../../../store/sessions/locks.ts';
 import { tellSession } from '../../../../store/sessions/session-events.ts';
 import { isUntold, type StoredSession } from '../../../../store/sessions/sessions.ts';
-import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { forgetState } from '../../../sandbox/state/open.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';

@@ -7,7 +7,7 @@ import { findWorktree } from '../../../code/worktrees/read.ts';
 import { wantsSetup } from '../../../code/worktrees/setup/setup.ts';
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
-import { needProject, needProvider, needWorktree } from '../../../guard/trust/need.ts';
+import { needProject, needProvider, needWorktree } from '../../../guard/trust/require.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithEngine } from '../live/engine.ts';
 import { noteUntrusted } from '../live/stream.ts';

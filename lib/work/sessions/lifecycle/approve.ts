@@ -14,7 +14,7 @@ import {
 import { trustCommandFor } from '../../../../store/settings/trust/waiting.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
-import { saidBy } from '../../../guard/api-keys/said-by.ts';
+import { saidBy } from '../../../guard/api-keys/keys.ts';
 import { refuseClosedGate } from '../../planning/gate.ts';
 import { approvedPlan } from '../guards/approved.ts';
 import { noteCommentsSent } from '../guards/comments-sent.ts';

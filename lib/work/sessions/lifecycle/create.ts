@@ -10,15 +10,18 @@ import type { Store, WithStore } from '../../../../store/store.ts';
 import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/model-choice.ts';
 import type { Provider } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
-import { getItem } from '../../../code/projects/item.ts';
-import { noRepository, projectRepository } from '../../../code/projects/project.ts';
-import { repositoryFor } from '../../../code/projects/repository.ts';
+import {
+  getItem,
+  noRepository,
+  projectRepository,
+  repositoryFor,
+} from '../../../code/projects/project.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
-import { refuseSession } from '../../../code/worktrees/rebase/under-way.ts';
+import { refuseSession } from '../../../code/worktrees/rebase/rebase-state.ts';
 import type { WithConfig } from '../../../config.ts';
 import { badField, invalidState, orNotFound, ServiceError } from '../../../errors.ts';
-import { needChosen, needProvider } from '../../../guard/trust/need.ts';
+import { needChosen, needProvider } from '../../../guard/trust/require.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { update } from '../../cases/change.ts';

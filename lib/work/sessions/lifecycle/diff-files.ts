@@ -1,5 +1,5 @@
 import type { DiffFile } from '../../../../store/records/diff-file.ts';
-import { runsLater } from '../../../code/worktrees/inspect/runs.ts';
+import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { filesOf } from '../../../text/patch.ts';
 import type { TurnNeeds } from '../live/needs.ts';

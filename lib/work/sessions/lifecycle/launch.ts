@@ -16,7 +16,7 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { tracesOf } from '../../../code/worktrees/read.ts';
-import { maySessionStart, rebaseUnderWay } from '../../../code/worktrees/rebase/under-way.ts';
+import { maySessionStart, rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';

@@ -1,6 +1,6 @@
 import type { Session } from '../../../../store/records/session.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
-import { rebaseUnderWay } from '../../../code/worktrees/rebase/under-way.ts';
+import { rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { notFound, orNotFound } from '../../../errors.ts';
 import { update } from '../../cases/change.ts';
 import { unblock } from '../../cases/moves.ts';

@@ -14,8 +14,7 @@ import {
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { atLeast } from '../../../agents/usage.ts';
 import { findWorktree, tracesOf } from '../../../code/worktrees/read.ts';
-import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
-import { unstage } from '../../../code/worktrees/rebase/unstage.ts';
+import { CONFLICT, unstage } from '../../../code/worktrees/rebase/rebase-state.ts';
 import type { WithLog } from '../../../log.ts';
 import { sweepStates } from '../../../sandbox/state/open.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';

@@ -9,9 +9,9 @@ import { keepMessageText, messagesOf } from '../../../../store/sessions/messages
 import { keepSentBack } from '../../../../store/sessions/plan-versions.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
-import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
-import { saidBy } from '../../../guard/api-keys/said-by.ts';
+import { saidBy } from '../../../guard/api-keys/keys.ts';
 import { checkTexts } from '../../cases/text.ts';
 import { refuseClosedGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';

@@ -3,7 +3,7 @@ import { failureSentence } from '../../../../store/records/commands.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { LeftOut, WorkCommit } from '../../../../store/records/work-commit.ts';
-import type { RunsLater } from '../../../code/worktrees/inspect/runs.ts';
+import type { RunsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { counted, oneLine, shorten } from '../../../text/wording.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { commandsOf } from '../rules/commands.ts';

@@ -1,7 +1,7 @@
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { TranscriptEvent } from '../../../../store/sessions/transcript-event.ts';
-import { isTurnTold } from '../../../code/worktrees/turn/told.ts';
+import { isTurnTold } from '../../../code/worktrees/turn/notices.ts';
 import { list, record } from '../../../text/unknown-json.ts';
 import { isRunning } from '../rules/rules.ts';
 import type { Engine } from './engine.ts';

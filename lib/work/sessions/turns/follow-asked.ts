@@ -1,6 +1,6 @@
 import { visible } from '../../../../store/base/visible.ts';
 import { type StoredSession, updateSession } from '../../../../store/sessions/sessions.ts';
-import { rebaseUnderWay } from '../../../code/worktrees/rebase/under-way.ts';
+import { rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { update } from '../../cases/change.ts';
 import { moveTo, unblock } from '../../cases/moves.ts';
 import { isRequest, type RequestNews, requestId, tellAsked } from '../live/agent-requests.ts';

@@ -1,10 +1,10 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Isolation, Phase, RunResult } from '../../../agents/provider.ts';
-import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
+import type { TurnTold } from '../../../code/worktrees/turn/notices.ts';
 import { type OpenTurn, openTurn } from '../../../code/worktrees/turn/open.ts';
-import { recoverTurns } from '../../../code/worktrees/turn/recover.ts';
-import type { TurnTold } from '../../../code/worktrees/turn/told.ts';
+import { recoverTurns } from '../../../code/worktrees/turn/reclaim.ts';
 import type { WithLog } from '../../../log.ts';
 import { type Engine, hasToStop, type LiveRun } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';

@@ -7,8 +7,13 @@ import {
 } from '../../../../store/sessions/baselines.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
-import { type OtherChange, type OwnChange, sortOut } from '../../../code/snapshots/ref-traces.ts';
-import { keepValues, putRefsBack } from '../../../code/snapshots/undo-refs.ts';
+import {
+  keepValues,
+  type OtherChange,
+  type OwnChange,
+  putRefsBack,
+  sortOut,
+} from '../../../code/snapshots/undo-refs.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { changedRefs, listRefs } from '../../../tools/git/read/refs.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';

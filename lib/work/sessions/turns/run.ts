@@ -15,7 +15,7 @@ import type {
   RunSpec,
 } from '../../../agents/provider.ts';
 import type { Providers } from '../../../agents/providers.ts';
-import { viewOf } from '../../../code/worktrees/inspect/view.ts';
+import { viewOf } from '../../../code/worktrees/turn/open.ts';
 import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';

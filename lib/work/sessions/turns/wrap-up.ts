@@ -13,8 +13,8 @@ import { readSession, type StoredSession, whereIs } from '../../../../store/sess
 import type { Store } from '../../../../store/store.ts';
 import { keepWorkStart, patchSinceStart } from '../../../code/snapshots/work-start.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/inspect/diff.ts';
-import { runsLater } from '../../../code/worktrees/inspect/runs.ts';
-import { checkState } from '../../../code/worktrees/inspect/state.ts';
+import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
+import { checkState } from '../../../code/worktrees/inspect/status.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { syncWork } from '../../../code/worktrees/recovery/sync-work.ts';

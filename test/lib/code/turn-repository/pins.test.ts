@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { pinRefs, unpin } from '../../../../lib/code/turn-repository/pins.ts';
-import { visibleRefs } from '../../../../lib/code/turn-repository/ref-list.ts';
+import { visibleRefs } from '../../../../lib/code/turn-repository/refs.ts';
 import {
   known,
   makeRepository,

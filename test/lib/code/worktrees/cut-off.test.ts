@@ -12,7 +12,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { finishChanges, noteChange } from '../../../../lib/code/worktrees/recovery/changes.ts';
+import {
+  beginWorktreeChange,
+  finishChanges,
+} from '../../../../lib/code/worktrees/recovery/changes.ts';
 import { noteWorktreeChange } from '../../../../store/worktrees/worktree-changes.ts';
 import { readWorktree, worktreeFile } from '../../../../store/worktrees/worktrees.ts';
 import { gitIn } from '../../../helpers/repository.ts';
@@ -56,7 +59,7 @@ describe('a worktree that was cut off while it was made', () => {
       const fixture = await started(t);
       const { store } = fixture.service;
       const record = recordOf(fixture);
-      await noteChange(store, 'make', record);
+      await beginWorktreeChange(store, 'make', record);
       rmSync(worktreeFile(store.layout, fixture.item.id));
       lose(record.git_dir, record.path);
       await make(fixture);
@@ -68,7 +71,7 @@ describe('a worktree that was cut off while it was made', () => {
     const fixture = await started(t);
     const { store } = fixture.service;
     const record = recordOf(fixture);
-    await noteChange(store, 'make', record);
+    await beginWorktreeChange(store, 'make', record);
     rmSync(worktreeFile(store.layout, fixture.item.id));
     writeFileSync(join(record.path, 'mine.txt'), 'mine\n');
     await finishChanges(fixture.service);
@@ -83,7 +86,7 @@ describe('a worktree that was cut off while it was removed', () => {
     const fixture = await started(t);
     const { store } = fixture.service;
     const record = recordOf(fixture);
-    await noteChange(store, 'remove', record);
+    await beginWorktreeChange(store, 'remove', record);
     renameSync(record.path, join(store.layout.trash, 'taken'));
     rmSync(join(record.git_dir, 'locked'));
     rmSync(join(record.git_dir, 'HEAD'));
@@ -98,7 +101,7 @@ describe('a worktree that was cut off while it was removed', () => {
     const fixture = await started(t);
     const { store } = fixture.service;
     const record = recordOf(fixture);
-    await noteChange(store, 'remove', record);
+    await beginWorktreeChange(store, 'remove', record);
     writeFileSync(join(record.path, 'mine.txt'), 'mine\n');
     await finishChanges(fixture.service);
     assert.deepEqual(recordOf(fixture), record);
@@ -109,7 +112,7 @@ describe('a worktree that was cut off while it was removed', () => {
     const fixture = await started(t);
     const { store } = fixture.service;
     const record = recordOf(fixture);
-    await noteChange(store, 'remove', record);
+    await beginWorktreeChange(store, 'remove', record);
     renameSync(record.path, join(store.layout.trash, 'taken'));
     mkdirSync(record.path);
     writeFileSync(join(record.path, 'mine.txt'), 'mine\n');

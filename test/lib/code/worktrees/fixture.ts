@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Server } from '@hapi/hapi';
 import { createLanguageServers } from '../../../../lib/code/language-server/servers.ts';
-import { createSetups } from '../../../../lib/code/worktrees/setup/setups.ts';
+import { createSetups } from '../../../../lib/code/worktrees/needs.ts';
 import type { Config } from '../../../../lib/config.ts';
 import { createServer } from '../../../../lib/daemon/server.ts';
 import { HOST_NETWORK } from '../../../../lib/sandbox/egress/networks.ts';

@@ -3,8 +3,7 @@ import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createWorktree, ensureWorktree } from '../../../../lib/code/worktrees/create/create.ts';
-import { worktreeDiff } from '../../../../lib/code/worktrees/inspect/diff.ts';
-import { workOf } from '../../../../lib/code/worktrees/inspect/work.ts';
+import { workOf, worktreeDiff } from '../../../../lib/code/worktrees/inspect/diff.ts';
 import { findWorktree } from '../../../../lib/code/worktrees/read.ts';
 import { removeForDeletedCase } from '../../../../lib/code/worktrees/recovery/remove.ts';
 import { itemOf } from '../../../../store/reconcile/items.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { apiOf } from '../../../../lib/codehost/github/address.ts';
-import { graphqlUrl } from '../../../../lib/codehost/github/allowed.ts';
+import { graphqlUrl } from '../../../../lib/codehost/github/allow-list.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { CodeHostSettings } from '../../../../store/records/settings.ts';
 

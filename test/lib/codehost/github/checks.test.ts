@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
-import { isReadable } from '../../../../lib/codehost/github/address.ts';
+import { isTrustedDownloadUrl } from '../../../../lib/codehost/github/address.ts';
 import type { CodeHostSettings } from '../../../../store/records/settings.ts';
 import type { NewCheck } from '../../../codehost/host-repositories.ts';
 import { type Kept, startLogStore } from '../../../codehost/log-store.ts';
@@ -140,8 +140,8 @@ describe('jobLog', () => {
       assert.ok(!why?.includes('sig='), why ?? '');
     }
     const API = 'https://api.github.com';
-    assert.ok(isReadable('https://logs.example/a?sig=1', API));
-    assert.ok(isReadable('http://127.0.0.1:1/a', 'http://127.0.0.1:2'));
+    assert.ok(isTrustedDownloadUrl('https://logs.example/a?sig=1', API));
+    assert.ok(isTrustedDownloadUrl('http://127.0.0.1:1/a', 'http://127.0.0.1:2'));
     for (const address of [
       'http://127.0.0.1/a',
       'https://localhost/a',
@@ -150,7 +150,7 @@ describe('jobLog', () => {
       'http://logs.example/a',
       'nowhere',
     ])
-      assert.ok(!isReadable(address, API), address);
+      assert.ok(!isTrustedDownloadUrl(address, API), address);
   });
 
   const ANSWERS: Record<string, [Kept | { status: number }, RegExp]> = {

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { CodeHost as Client, HostedRepository } from '../../../../lib/codehost/code-host.ts';
-import { type Api, createDesk } from '../../../../lib/codehost/github/client.ts';
+import { type Api, createHostContext } from '../../../../lib/codehost/github/client.ts';
 import { createGitHub } from '../../../../lib/codehost/github/github.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { CodeHostSettings } from '../../../../store/records/settings.ts';
@@ -55,7 +55,7 @@ export const refusal = async (work: Promise<unknown>): Promise<ServiceError> => 
 export const apiAt = async (t: TestContext): Promise<{ api: Api; host: CodeHost }> => {
   const host = await startCodeHost(t);
   const env = { GITHUB_API_URL: host.url, GH_TOKEN: host.token };
-  const { api } = await createDesk({ env, settings: () => ({}), version: '0.0.0' }).client(
+  const { api } = await createHostContext({ env, settings: () => ({}), version: '0.0.0' }).client(
     'github.com',
   );
   return { api, host };

@@ -8,10 +8,10 @@ interface Sent {
   authorization: string | undefined;
 }
 
-/** A desk whose network answers with a redirect where there is one, else with the address itself. */
+/** A context whose network answers with a redirect where there is one, else with the address itself. */
 const deskOf = (redirects: Record<string, string> = {}, web = 'https://github.com') => {
   const sent: Sent[] = [];
-  const desk: ImageAccess = {
+  const context: ImageAccess = {
     web: () => web,
     seconds: () => 5,
     tokens: { of: async () => ({ value: 'secret', source: 'GH_TOKEN' }) },
@@ -24,7 +24,7 @@ const deskOf = (redirects: Record<string, string> = {}, web = 'https://github.co
         : new Response(null, { status: 302, headers: { location } });
     },
   };
-  return { desk, sent };
+  return { context, sent };
 };
 
 const ATTACHED = 'https://github.com/user-attachments/assets/one';
@@ -32,8 +32,8 @@ const ATTACHED = 'https://github.com/user-attachments/assets/one';
 describe('image', () => {
   it('shows the token to the host itself and to no server that it leads to', async () => {
     const kept = 'https://github-production-user-asset-6210df.s3.amazonaws.com/1/2.png?sig=x';
-    const { desk, sent } = deskOf({ [ATTACHED]: kept });
-    assert.equal((await image(desk, 'github.com', ATTACHED)).toString(), kept);
+    const { context, sent } = deskOf({ [ATTACHED]: kept });
+    assert.equal((await image(context, 'github.com', ATTACHED)).toString(), kept);
     assert.deepEqual(sent, [
       { url: ATTACHED, authorization: 'Bearer secret' },
       { url: kept, authorization: undefined },
@@ -42,9 +42,9 @@ describe('image', () => {
 
   it('shows none to where images are kept, nor to the host when it leads to itself', async () => {
     const named = 'https://user-images.githubusercontent.com/1/2.png';
-    const { desk, sent } = deskOf({ [ATTACHED]: '/login', [named]: ATTACHED });
-    await image(desk, 'github.com', named).catch(() => undefined);
-    await image(desk, 'github.com', ATTACHED);
+    const { context, sent } = deskOf({ [ATTACHED]: '/login', [named]: ATTACHED });
+    await image(context, 'github.com', named).catch(() => undefined);
+    await image(context, 'github.com', ATTACHED);
     assert.deepEqual(
       sent.map(({ authorization }) => authorization),
       [undefined, undefined, undefined, 'Bearer secret', undefined],
@@ -67,8 +67,8 @@ describe('image', () => {
     'no address',
   ])
     it(`asks nobody for ${url}`, async () => {
-      const { desk, sent } = deskOf();
-      await assert.rejects(image(desk, 'github.com', url), /not on a server of the code host/);
+      const { context, sent } = deskOf();
+      await assert.rejects(image(context, 'github.com', url), /not on a server of the code host/);
       assert.deepEqual(sent, []);
     });
 
@@ -81,21 +81,24 @@ describe('image', () => {
       'file:///etc/passwd',
       'data:image/png;base64,AA',
     ]) {
-      const { desk, sent } = deskOf({ [ATTACHED]: url });
-      await assert.rejects(image(desk, 'github.com', ATTACHED), /not on a server of the code host/);
+      const { context, sent } = deskOf({ [ATTACHED]: url });
+      await assert.rejects(
+        image(context, 'github.com', ATTACHED),
+        /not on a server of the code host/,
+      );
       assert.equal(sent.length, 1, url);
     }
   });
 
   it('reads from an Enterprise server and where that keeps its media, and from nowhere of GitHub', async () => {
-    const { desk, sent } = deskOf({}, webOf('ghe.example', 'https://ghe.example/api/v3'));
-    await image(desk, 'ghe.example', 'https://ghe.example/user-attachments/assets/one');
-    await image(desk, 'ghe.example', 'https://media.ghe.example/one.png');
+    const { context, sent } = deskOf({}, webOf('ghe.example', 'https://ghe.example/api/v3'));
+    await image(context, 'ghe.example', 'https://ghe.example/user-attachments/assets/one');
+    await image(context, 'ghe.example', 'https://media.ghe.example/one.png');
     assert.deepEqual(
       sent.map(({ authorization }) => authorization),
       ['Bearer secret', undefined],
     );
-    await assert.rejects(image(desk, 'ghe.example', ATTACHED), /not on a server/);
+    await assert.rejects(image(context, 'ghe.example', ATTACHED), /not on a server/);
   });
 });
 

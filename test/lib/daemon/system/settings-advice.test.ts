@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { check } from '../../../../lib/cli/check.ts';
 import { doctor } from '../../../../lib/cli/doctor.ts';
-import { repositoryFor } from '../../../../lib/code/projects/repository.ts';
+import { repositoryFor } from '../../../../lib/code/projects/project.ts';
 import type { FileProblem } from '../../../../store/front-matter/problem.ts';
 import { callOf } from '../../../helpers/call-of.ts';
 import { assertSentence, dossier } from '../../../helpers/command.ts';

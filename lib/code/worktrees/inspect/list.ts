@@ -1,0 +1,69 @@
+import { allItems } from '../../../../store/reconcile/items.ts';
+import type { KnownWorktree } from '../../../../store/records/worktree-upkeep.ts';
+import { settingsOf } from '../../../../store/settings/globals.ts';
+import type { Store } from '../../../../store/store.ts';
+import {
+  type FoundRecord,
+  recoveredPatches,
+  worktreeRecords,
+} from '../../../../store/worktrees/worktrees.ts';
+import { type ProjectNeeds, repositoryFor } from '../../projects/project.ts';
+import { keptRefs } from '../../snapshots/kept-refs.ts';
+import { recoveryPrefix } from '../recovery/keep-work.ts';
+import { neededRefs } from '../recovery/kept-states.ts';
+
+/**
+ * Lists all worktrees, including unreadable records, and all Work items with recoveries. Reads records and refs but no
+ * worktree, so it is fast for any number of them.
+ */
+export const knownWorktrees = async (service: ProjectNeeds): Promise<KnownWorktree[]> => {
+  const records = worktreeRecords(service.store);
+  const kept = await keptItems(service, records);
+  const has = new Set(records.map(({ case_id }) => case_id));
+  const known = records.map((one) => ({ ...served(one), kept: kept.has(one.case_id) }));
+  const without = [...kept].filter((id) => !has.has(id));
+  return [...known, ...without.map((case_id) => ({ case_id, kept: true }))];
+};
+
+const served = ({ case_id, record, problem }: FoundRecord): Omit<KnownWorktree, 'kept'> => {
+  if (record === undefined) return { case_id, problem: problem ?? '' };
+  const { path, branch, attached, created_at } = record;
+  return { case_id, path, branch, attached, created_at };
+};
+
+const keptItems = async (service: ProjectNeeds, records: FoundRecord[]): Promise<Set<string>> => {
+  const { store } = service;
+  const refs = await allRefs(service, records);
+  const isKept = (id: string) => hasKept(store, id, refs.get(recoveryPrefix(id)) ?? []);
+  const items = allItems(store).filter(({ id, dir }) => isKept(id) || hasPatch(store, dir));
+  // Recoveries of a deleted Work item have no route; `git for-each-ref` lists them.
+  return new Set(items.map(({ id }) => id));
+};
+
+const hasKept = (store: Store, id: string, refs: string[]): boolean => {
+  if (refs.length === 0) return false;
+  const needed = neededRefs(store, id);
+  return refs.some((ref) => !needed.has(ref));
+};
+
+const hasPatch = (store: Store, dir: string): boolean => recoveredPatches(store, dir).length > 0;
+
+type Refs = Map<string, string[]>;
+
+// Refs by the prefix of their Work item. Errors of a repository are reported by other calls.
+const allRefs = async (service: ProjectNeeds, records: FoundRecord[]): Promise<Refs> => {
+  const { git, store } = service;
+  const projects = new Set(['default', ...Object.keys(settingsOf(store).projects ?? {})]);
+  const found = [...projects].map((name) => repositoryFor(service, name).catch(() => undefined));
+  const places = [...(await Promise.all(found)), ...records.map(({ record }) => record)];
+  const dirs = new Set(places.flatMap((place) => place?.common_dir ?? []));
+  const refs = [...dirs].map((dir) =>
+    keptRefs(git.at({ git_dir: dir, common_dir: dir })).catch(() => []),
+  );
+  const byOwner: Refs = new Map();
+  for (const ref of (await Promise.all(refs)).flat()) {
+    const begin = /[0-9a-f]{8}-/.exec(ref)?.[0] ?? '';
+    byOwner.set(begin, [...(byOwner.get(begin) ?? []), ref]);
+  }
+  return byOwner;
+};

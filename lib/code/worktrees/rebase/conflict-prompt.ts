@@ -1,0 +1,51 @@
+import { fenceOff } from '../../../../store/base/text.ts';
+import type { ConflictFile } from '../../../../store/records/conflict.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import { capText } from '../../../text/cap-text.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
+import { rebaseState } from '../../../tools/git/write/rebase.ts';
+import { noRebase, rebaseUnderWay } from './rebase-state.ts';
+import { conflictDiff, type Unmerged, unmergedFiles } from './unmerged.ts';
+
+const MOST_CHARACTERS = 65_536;
+
+/** The part of an agent's prompt about the conflicts: where git stopped, the files, and git's diff of them. */
+export const conflictWords = async (
+  service: WithGit & WithStore,
+  worktree: WorktreeRecord,
+): Promise<string> => {
+  const { git } = service;
+  const conflict = rebaseUnderWay(service.store, worktree.case_id);
+  const state = await rebaseState(git.at(worktree));
+  if (conflict === undefined || state === undefined) throw noRebase();
+  const files = await unmergedFiles(git.at(worktree));
+  const { output, truncated } = capText(
+    (await conflictDiff(git.at(worktree), files)).toString('utf8'),
+    MOST_CHARACTERS,
+  );
+  const { branch, onto } = conflict.matter;
+  const { commit, number, count } = state.stop;
+  const list = files.map(toFile).map(({ path, kind }) => `${kind}  ${path}`);
+  return [
+    `The branch ${branch} is being rebased onto ${onto}. git stopped at commit ${number} of ${count} (${commit ?? 'unknown'}): git show ${commit ?? 'REBASE_HEAD'} shows it. "Ours" is ${onto}, "theirs" is that commit.`,
+    RULES,
+    fenceOff(list.join('\n'), 'text'),
+    fenceOff(output, 'diff'),
+    ...(truncated ? ['The diff is shortened: git diff shows all of it.'] : []),
+  ].join('\n\n');
+};
+
+/** A file in conflict, as records and answers name it. */
+export const toFile = ({ path, kind }: Unmerged): ConflictFile => ({
+  path: Buffer.from(path, 'latin1').toString('utf8'),
+  kind,
+});
+
+const RULES = [
+  'Resolve only these files, so that the intent of both sides is kept and no conflict marker is left. Delete a file that',
+  'should not exist. For a file without markers (binary, deleted on one side, renamed, mode, link) git left one side:',
+  'change, replace or delete it; if it is correct as it is, say so and name it, because the operator has to confirm it.',
+  'Stage and commit nothing (no git add, no git commit, no git rebase --continue or --abort): the operator reviews the',
+  'files, stages them and continues the rebase.',
+].join('\n');

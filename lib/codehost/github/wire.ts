@@ -1,0 +1,162 @@
+import type { Issue } from '../../../store/records/code-host.ts';
+import type { Pull, PullState } from '../code-host.ts';
+
+type Same = 'number' | 'node_id' | 'title' | 'comments' | 'created_at' | 'updated_at' | 'closed_at';
+
+/** An issue as REST answers it, as far as it is read. */
+export interface RestIssue extends Pick<Issue, Same> {
+  html_url: string;
+  repository_url: string;
+  body?: string | null;
+  state: string;
+  state_reason?: string | null;
+  labels: (string | { name?: string })[];
+  assignees?: { login: string }[] | null;
+  milestone: { title: string } | null;
+  user: { login: string } | null;
+}
+
+export const issueFromRest = (issue: RestIssue): Issue => ({
+  number: issue.number,
+  node_id: issue.node_id,
+  url: issue.html_url,
+  title: issue.title,
+  body: issue.body ?? '',
+  state: stateOf(issue.state),
+  state_reason: issue.state_reason ?? null,
+  labels: issue.labels.map(labelName).filter((name) => name !== ''),
+  assignees: (issue.assignees ?? []).map(({ login }) => login),
+  milestone: issue.milestone?.title ?? null,
+  author: issue.user?.login ?? null,
+  comments: issue.comments,
+  created_at: issue.created_at,
+  updated_at: issue.updated_at,
+  closed_at: issue.closed_at,
+});
+
+const labelName = (label: RestIssue['labels'][number]): string =>
+  typeof label === 'string' ? label : (label.name ?? '');
+
+// GraphQL shouts what REST says.
+const stateOf = (state: string): Issue['state'] =>
+  state.toLowerCase() === 'closed' ? 'closed' : 'open';
+
+type Nested = 'labels' | 'assignees' | 'milestone' | 'author' | 'comments' | 'state';
+
+/** The same as GraphQL answers it: by the fragment OneIssue. */
+export interface GraphqlIssue extends Omit<Issue, Nested> {
+  state: string;
+  labels: Nodes<{ name: string }> | null;
+  assignees: Nodes<{ login: string }>;
+  milestone: { title: string } | null;
+  author: { login: string } | null;
+  comments: { totalCount: number };
+}
+
+/** A list of GraphQL's: what may not be seen is null in it. */
+export interface Nodes<T> {
+  nodes: readonly (T | null)[] | null;
+}
+
+export const nodesOf = <T>(list: Nodes<T> | null | undefined): T[] =>
+  (list?.nodes ?? []).filter((node) => node !== null);
+
+export const issueFromGraphql = (issue: GraphqlIssue): Issue => ({
+  ...issue,
+  state: stateOf(issue.state),
+  state_reason: issue.state_reason?.toLowerCase() ?? null,
+  labels: nodesOf(issue.labels).map(({ name }) => name),
+  assignees: nodesOf(issue.assignees).map(({ login }) => login),
+  milestone: issue.milestone?.title ?? null,
+  author: issue.author?.login ?? null,
+  comments: issue.comments.totalCount,
+});
+
+/** The state of a pull request in one word, of GraphQL's or REST's. */
+export const stateFrom = (state: string, draft: boolean): PullState => {
+  const said = state.toLowerCase();
+  if (said === 'merged' || said === 'closed') return said;
+  return draft ? 'draft' : 'open';
+};
+
+type Judged = 'state' | 'mergeable' | 'review_decision' | 'checks' | 'author' | 'labels';
+
+/** As GraphQL answers it: by the fragment OnePull. */
+export interface GraphqlPull extends Omit<Pull, Judged> {
+  state: string;
+  isDraft: boolean;
+  mergeable: string;
+  reviewDecision: string | null;
+  author: { login: string } | null;
+  labels: Nodes<{ name: string }> | null;
+  commits: Nodes<{ commit: { statusCheckRollup: { state: string } | null } }>;
+}
+
+export const pullFromGraphql = (answer: GraphqlPull): Pull => {
+  const { isDraft, reviewDecision, commits, ...pull } = answer;
+  return {
+    ...pull,
+    state: stateFrom(pull.state, isDraft),
+    author: pull.author?.login ?? null,
+    labels: nodesOf(pull.labels).map(({ name }) => name),
+    mergeable: MERGEABLE[pull.mergeable] ?? null,
+    review_decision: DECISIONS[reviewDecision ?? ''] ?? null,
+    checks: checksOf(commits),
+  };
+};
+
+const MERGEABLE: Record<string, boolean> = { MERGEABLE: true, CONFLICTING: false };
+
+const DECISIONS: Record<string, Pull['review_decision']> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes_requested',
+  REVIEW_REQUIRED: 'review_required',
+};
+
+const CHECKS: Record<string, Pull['checks']> = {
+  SUCCESS: 'success',
+  FAILURE: 'failure',
+  ERROR: 'failure',
+};
+
+// What is expected, or of a kind that is not known yet, is no success.
+const checksOf = (commits: GraphqlPull['commits']): Pull['checks'] => {
+  const rollup = nodesOf(commits)[0]?.commit.statusCheckRollup;
+  return rollup ? (CHECKS[rollup.state] ?? 'pending') : null;
+};
+
+type Times = 'created_at' | 'updated_at' | 'merged_at' | 'closed_at';
+
+/** As REST answers it, as far as it is read. */
+interface RestPull extends Pick<Pull, 'number' | 'node_id' | 'title' | Times> {
+  html_url: string;
+  body: string | null;
+  state: string;
+  draft?: boolean;
+  user: { login: string } | null;
+  labels: { name: string }[];
+  head: { ref: string; sha: string };
+  base: { ref: string };
+}
+
+/** One that was made this moment: nobody has checked or reviewed it. */
+export const newPullFromRest = (pull: RestPull): Pull => ({
+  number: pull.number,
+  node_id: pull.node_id,
+  url: pull.html_url,
+  title: pull.title,
+  body: pull.body ?? '',
+  state: stateFrom(pull.merged_at === null ? pull.state : 'merged', pull.draft === true),
+  author: pull.user?.login ?? null,
+  labels: pull.labels.map(({ name }) => name),
+  head_ref: pull.head.ref,
+  head_sha: pull.head.sha,
+  base_ref: pull.base.ref,
+  mergeable: null,
+  review_decision: null,
+  checks: null,
+  created_at: pull.created_at,
+  updated_at: pull.updated_at,
+  merged_at: pull.merged_at,
+  closed_at: pull.closed_at,
+});

@@ -1,0 +1,55 @@
+import { lockOn } from '../../store/base/locks.ts';
+import { apart } from '../../store/base/mutex.ts';
+import type { UnsandboxedRun } from '../../store/held/held.ts';
+import {
+  unsandboxedEnded,
+  unsandboxedRuns,
+  unsandboxedStarts,
+} from '../../store/pending/unsandboxed.ts';
+import type { Store, WithStore } from '../../store/store.ts';
+import type { WithLog } from '../log.ts';
+import { killRun } from '../tools/process/process-tree.ts';
+import type { Runs } from '../tools/process/runs.ts';
+
+/**
+ * Follows the table of runs: while an unsandboxed program runs, decisions that files claim are held until the operator
+ * confirms them. The table reports each run before it starts and after all its processes have ended.
+ */
+export const followRuns = ({ store, log }: WithLog & WithStore, runs: Runs): void => {
+  const noted = new Set<string>();
+  runs.follow(() => {
+    const open = new Map(
+      [...runs.live].flatMap(({ sandboxed, marker, dir }) => (sandboxed ? [] : [[marker, dir]])),
+    );
+    for (const [marker, dir] of open) {
+      if (!noted.has(marker)) unsandboxedStarts(store, marker, dir);
+      noted.add(marker);
+    }
+    for (const marker of noted) {
+      if (open.has(marker)) continue;
+      noted.delete(marker);
+      apart(() => unsandboxedEnded(store, marker)).catch((error: unknown) =>
+        log.error({ err: error }, 'Held changes could not be released after an unsandboxed run'),
+      );
+    }
+  });
+};
+
+/** Unsandboxed runs that a former daemon process may have left. Read this before any new run starts. */
+export const formerRuns = (store: Store): [string, UnsandboxedRun][] => unsandboxedRuns(store);
+
+/** Kills those runs. Decisions that they wrote to files are held. */
+export const endFormerRuns = async (
+  { store, log }: WithLog & WithStore,
+  former: readonly [string, UnsandboxedRun][],
+): Promise<void> => {
+  for (const [marker, { dir }] of former) {
+    const killed = await killRun(marker, dir === undefined ? {} : { dir });
+    if (killed > 0) log.warn({ marker, killed }, 'Programs of a former daemon ended');
+    await unsandboxedEnded(store, marker);
+  }
+};
+
+/** Resolves when the changes of all ended runs have been checked. */
+export const gateAtRest = (store: Store): Promise<void> =>
+  store.locks.whenFree(lockOn.unsandboxed());
