@@ -36,7 +36,7 @@ import { RUN_VARIABLE } from '../tools/process/processes.ts';
 import { createRuns, type Runs } from '../tools/process/runs.ts';
 import { createExporter } from '../transfer/export/exporter.ts';
 import { createAutocommit } from '../transfer/history/autocommit.ts';
-import { recoverChecks } from '../work/checks/recover.ts';
+import { recoverChecks } from '../work/checks/end.ts';
 import { recoverConflicts } from '../work/conflicts/current.ts';
 import { recoverPlanning } from '../work/generate/turn.ts';
 import { followUp } from '../work/proof/checklist.ts';

@@ -1,7 +1,8 @@
 import { GITHUB } from '../../codehost/github/address.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
-import { type Change, changeOf } from './change.ts';
 import {
+  type Change,
+  changeOf,
   formerName,
   type PayloadRepository,
   payloadRepository,

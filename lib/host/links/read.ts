@@ -5,11 +5,15 @@ import { readPull } from '../../../store/codehost/pulls.ts';
 import { listSyncs } from '../../../store/codehost/syncs.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
+import type { ExtractedIssue } from '../../../store/records/extracted.ts';
 import type { IssueLink, IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Sync } from '../../../store/records/sync.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, orNotFound } from '../../errors.ts';
+import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { checkProject } from '../../code/projects/project.ts';
+import { badField, notFound, orNotFound } from '../../errors.ts';
+import { extractIssue } from '../../work/issue-text/extract.ts';
 
 interface LinkRecord {
   case_id: string;
@@ -60,3 +64,24 @@ const pullLink = (pull: PullMatter): PullLink => {
 /** What syncs changed or found, oldest first. Throws `unreadable_record`. */
 export const syncLog = (store: Store, caseId: string): Sync[] =>
   orNotFound(listSyncs(store, caseId), 'Work item', caseId);
+
+interface Extraction {
+  body?: string;
+  number?: number;
+  project?: string;
+}
+
+/** Takes a text apart that is given, or that of an issue on the host. */
+export const extractFrom = async (
+  service: HostedNeeds,
+  { body, number, project }: Extraction,
+): Promise<ExtractedIssue> => {
+  if ((body === undefined) === (number === undefined))
+    throw badField('/body', 'either this or number', EITHER);
+  if (number === undefined) return extractIssue(body ?? '');
+  checkProject(service, project);
+  const issue = await (await hostedRepositoryOf(service, project)).issue(number);
+  return extractIssue(issue.body, issue.title);
+};
+
+const EITHER = 'Give a body or the number of an issue, and not both.';

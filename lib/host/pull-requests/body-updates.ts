@@ -18,8 +18,7 @@ import { textDiff } from '../../tools/git/read/text-diff.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { publishable, pullDraft } from './compose.ts';
-import { getPull, hostedFor, inPullTurn } from './current.ts';
-import { recordPull, writePull } from './record.ts';
+import { getPull, hostedFor, inPullTurn, recordPull, writePull } from './record.ts';
 
 /**
  * Publishes a queued update, the text that is in its file now, and once: of two approvals the second is 422. `seen` binds

@@ -3,8 +3,7 @@ import { changePull, pullChanged, type StoredPull } from '../../../store/codehos
 import type { PullPatch } from '../../../store/records/pull-call.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { checkTexts } from '../../work/cases/text.ts';
-import { getPull, hostedFor, inPullTurn, type PullNeeds } from './current.ts';
-import { recordPull, writePull } from './record.ts';
+import { getPull, hostedFor, inPullTurn, type PullNeeds, recordPull, writePull } from './record.ts';
 
 /**
  * Changes what an operator may of a pull request: title and labels there and here, notes here alone. What the host, or an

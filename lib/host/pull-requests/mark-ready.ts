@@ -9,10 +9,18 @@ import { invalidState, ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { verifiedProofs } from './compose.ts';
-import { getOpenPull, hostedFor, inPullTurn, type PullNeeds, servedPull } from './current.ts';
 import { postProof } from './proof-comment.ts';
 import { judged, lookAround } from './ready-check.ts';
-import { recordPull, warningOf, writePull } from './record.ts';
+import {
+  getOpenPull,
+  hostedFor,
+  inPullTurn,
+  type PullNeeds,
+  recordPull,
+  servedPull,
+  warningOf,
+  writePull,
+} from './record.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
 
 /**

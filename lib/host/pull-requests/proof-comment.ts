@@ -13,7 +13,7 @@ import type { WithGit } from '../../tools/git/run/git.ts';
 import { getGate, listChecklist } from '../../work/proof/checklist.ts';
 import { verifiedProofs } from './compose.ts';
 import { checkedLine, listed, MAX_BODY, minuteOf } from './compose-body.ts';
-import { getPull, hostedFor, inPullTurn } from './current.ts';
+import { getPull, hostedFor, inPullTurn } from './record.ts';
 
 /** Shows the verified proofs in one comment of the pull request, made or brought up to date. 422 while nothing is verified. */
 export const commentProof = (

@@ -1,11 +1,28 @@
+import { readPull } from '../../../store/codehost/pulls.ts';
+import type { PushedRebase } from '../../../store/records/conflict.ts';
 import type { PushedPull, WantedPull } from '../../../store/records/pull-call.ts';
-import { invalidState, type ServiceError } from '../../errors.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import {
+  changeConflict,
+  isOpenHere,
+  listConflicts,
+  type StoredConflict,
+} from '../../../store/sessions/conflicts.ts';
+import type { Store } from '../../../store/store.ts';
+import { withWorktreeLogin } from '../../code/projects/git-login.ts';
+import type { HostedNeeds } from '../../code/projects/hosted.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
+import { isAncestor } from '../../tools/git/read/ancestry.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
+import { pushWithLease } from '../../tools/git/remote/push.ts';
+import { pushRemote } from '../../tools/git/remote/remote.ts';
+import type { Git } from '../../tools/git/run/git.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import { standing } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges } from './commit-changes.ts';
-import { getOpenPull, inPullTurn } from './current.ts';
-import { notePushed, pushBranch } from './push-branch.ts';
+import { notePushed, pushBranch, refuseMain } from './push-branch.ts';
+import { getOpenPull, inPullTurn, isOpen } from './record.ts';
 import { basesOf, whereTo } from './where.ts';
 
 /** Commits what the newest session left, and pushes the branch of the pull request: what a feedback session did is on the host then. */
@@ -47,3 +64,84 @@ const otherBranch = (proposed: string, here: string): ServiceError =>
   invalidState(
     `The pull request is of ${proposed}, and the worktree is of ${here}. Nothing was pushed. Remove the worktree, and make one with POST /api/worktrees {"branch": "${proposed}"}.`,
   );
+
+/**
+ * Pushes the rebased branch to its own name on the push remote, and only while the remote has there what it had when the
+ * rebase began: a push that came in between is never overwritten (409 `remote_moved`). Never to the base branch.
+ */
+export const pushRebased = (service: SessionNeeds, caseId: string): Promise<PushedRebase> =>
+  inPullTurn(service.store, caseId, () =>
+    exclusively(service, caseId, 'push of a rebased branch', (worktree) => push(service, worktree)),
+  );
+
+const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<PushedRebase> => {
+  const { store, git } = service;
+  const { conflict, remote } = rebased(store, worktree);
+  await refuseOtherRemote(git, worktree, remote.name);
+  await refuseMain(git, worktree, [], remote.name);
+  const pull = readPull(store, worktree.case_id);
+  const head = await headToPush(git, worktree, conflict);
+  const expected = conflict.matter.pushed_commit ?? remote.commit;
+  const { name, ref } = remote;
+  if (expected !== head)
+    await withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (asked) =>
+      pushWithLease(git.at(worktree), { remote: asked, ref, commit: head, expected, name }),
+    );
+  await changeConflict(store, conflict, {
+    pushed_at: store.clock().toISOString(),
+    pushed_commit: head,
+    line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
+  });
+  if (pull?.matter.head_ref === worktree.branch && isOpen(pull.matter.state))
+    await notePushed(store, pull, { remote: name, commit: head });
+  return { status: 'pushed', remote: name, ref, head, replaced: expected };
+};
+
+interface Rebased {
+  conflict: StoredConflict;
+  remote: NonNullable<StoredConflict['matter']['remote']>;
+}
+
+const rebased = (store: Store, { case_id, created_at, branch }: WorktreeRecord): Rebased => {
+  const all = listConflicts(store, case_id) ?? [];
+  if (all.some(({ matter }) => isOpenHere(store, matter)))
+    throw new ServiceError('rebase_in_progress', 'The rebase has not ended: apply or abort first.');
+  const conflict = all.findLast(
+    ({ matter }) => matter.worktree_created_at === created_at && matter.head !== null,
+  );
+  if (conflict === undefined) {
+    throw invalidState(
+      `Nothing was rebased in this worktree yet. Start with POST /api/cases/${case_id}/pr/rebase.`,
+    );
+  }
+  const { remote } = conflict.matter;
+  if (remote !== null && remote.ref === `refs/heads/${branch}`) return { conflict, remote };
+  throw invalidState(
+    'The repository had no remote to push to when the rebase began. Add one (git remote add origin …), then rebase anew.',
+  );
+};
+
+// The record may have been edited, and the settings of the repository too.
+const refuseOtherRemote = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  name: string,
+): Promise<void> => {
+  if ((await pushRemote(git.at(worktree), worktree.branch)) === name) return;
+  throw invalidState(
+    `The rebase began with ${name} as the remote to push to, and now it is another. Rebase anew, or set it back.`,
+  );
+};
+
+const headToPush = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  { matter }: StoredConflict,
+): Promise<string> => {
+  const head = await commitOf(git.at(worktree), `refs/heads/${worktree.branch}`);
+  const rebasedHead = matter.head ?? '';
+  if (head !== undefined && (await isAncestor(git.at(worktree), rebasedHead, head))) return head;
+  throw invalidState(
+    `${worktree.branch} no longer has the commits of the rebase (${rebasedHead.slice(0, 12)}): it was moved since. Rebase anew, then push.`,
+  );
+};

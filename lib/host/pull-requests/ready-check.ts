@@ -12,7 +12,7 @@ import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { getPull, hostedFor, isOpen } from './current.ts';
+import { getPull, hostedFor, isOpen } from './record.ts';
 import { type RemoteHead, remoteHead } from './status.ts';
 
 /** Everything that decides whether a pull request is ready for review, as it is found this moment. */

@@ -13,8 +13,15 @@ import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
-import { getPull, hostedFor, inPullTurn, isOpen, servedPull } from './current.ts';
-import { recordPull, warningOf } from './record.ts';
+import {
+  getPull,
+  hostedFor,
+  inPullTurn,
+  isOpen,
+  recordPull,
+  servedPull,
+  warningOf,
+} from './record.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
 
 /**

@@ -1,15 +1,13 @@
 import { lockOn } from '../../../store/base/locks.ts';
 import { apart } from '../../../store/base/mutex.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { updateProof } from '../../../store/cases/proofs.ts';
 import { isMadeAgain, newId } from '../../../store/reconcile/new-id.ts';
 import { runLimits } from '../../../store/records/applied.ts';
 import type { LockMatter } from '../../../store/records/lock.ts';
-import type { CheckRun, Proof, ProofMatter } from '../../../store/records/proof.ts';
+import type { CheckRun, Proof } from '../../../store/records/proof.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { releaseLock } from '../../../store/sessions/locks.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
-import type { Store } from '../../../store/store.ts';
 import type { LaunchDeps } from '../../agents/launch.ts';
 import { liveOutput } from '../../agents/live-output.ts';
 import { plainRun } from '../../agents/run-end.ts';
@@ -20,7 +18,7 @@ import { viewOf } from '../../code/worktrees/inspect/view.ts';
 import { workOf } from '../../code/worktrees/inspect/work.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
 import { refuseSession } from '../../code/worktrees/rebase/under-way.ts';
-import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { checkTexts } from '../cases/text.ts';
 import { keepProof, listProofs, newMatter } from '../proof/attach.ts';
@@ -28,6 +26,7 @@ import { wakeQueue } from '../sessions/lifecycle/launch.ts';
 import { acquireUnlessLive, type LiveRun, newRun } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { noPlaceLeft } from '../sessions/live/places.ts';
+import { keepEnd } from './end.ts';
 import { attemptOf, changedTests, evidenceText } from './evidence.ts';
 
 /** Of the lock: the daemon frees it when the check has ended, or when it starts again. */
@@ -190,20 +189,6 @@ const statusOf = (
   return failure === undefined ? 'passed' : 'failed';
 };
 
-/** Writes what a check came to into its proof. One that somebody removed meanwhile is gone. */
-export const keepEnd = async (
-  store: Store,
-  { case_id, id }: Pick<Proof, 'case_id' | 'id'>,
-  run: CheckRun,
-  output: string,
-): Promise<void> => {
-  const rule = (current: ProofMatter) =>
-    current.run?.status === 'running'
-      ? { run, run_marker: null, content: visible(evidenceText(run, output)) }
-      : undefined;
-  await updateProof(store, case_id, id, { rule });
-};
-
 const runIn = async (
   service: SessionNeeds,
   live: LiveRun,
@@ -233,36 +218,4 @@ const runIn = async (
     await done;
   });
   return done;
-};
-
-/** Ends a check that runs, and answers its record. No process of it is alive then. 422 where it runs no more. */
-export const abortCheck = async (
-  service: SessionNeeds,
-  caseId: string,
-  id: string,
-): Promise<Proof> => {
-  const proofs = await listProofs(service.store, caseId);
-  const proof = orNotFound(
-    proofs.find((one) => one.id === id),
-    'proof',
-    id,
-  );
-  const live = service.engine.live.get(id);
-  if (live === undefined) throw invalidState(notRunning(proof));
-  live.stopping = true;
-  await live.run?.kill();
-  await live.finished;
-  const after = await listProofs(service.store, caseId);
-  return orNotFound(
-    after.find((one) => one.id === id),
-    'proof',
-    id,
-  );
-};
-
-const notRunning = ({ run }: Proof): string => {
-  if (run === undefined) return 'No check made this proof: there is nothing to abort.';
-  return run.status === 'running'
-    ? 'The check does not run on this machine. Delete its proof where nobody needs it.'
-    : `The check has ended already: it is ${run.status}.`;
 };

@@ -1,17 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { newId } from '../../../store/reconcile/new-id.ts';
 import type { ConflictMatter, RebaseStep, RebaseWish } from '../../../store/records/conflict.ts';
+import type { Session } from '../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import {
   changeConflict,
   createConflict,
   type StoredConflict,
 } from '../../../store/sessions/conflicts.ts';
+import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
+import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
+import type { ModelChoice } from '../../agents/choice.ts';
 import { getItem } from '../../code/projects/item.ts';
 import { setAside } from '../../code/snapshots/set-aside.ts';
 import { snapshot } from '../../code/snapshots/snapshot.ts';
-import { notFound, orNotFound } from '../../errors.ts';
+import { checkState } from '../../code/worktrees/inspect/state.ts';
+import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
+import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/worktrees/rebase/under-way.ts';
+import { unmergedFiles } from '../../code/worktrees/rebase/unmerged.ts';
+import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { rebase } from '../../tools/git/write/rebase.ts';
+import { createSession, type NewSession } from '../sessions/lifecycle/create.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { undo } from './abort.ts';
 import { exclusively } from './exclusively.ts';
@@ -98,3 +108,41 @@ const changed = async (
   change: Parameters<typeof changeConflict>[2],
 ): Promise<StoredConflict> =>
   orNotFound(await changeConflict(store, conflict, change), 'rebase', conflict.matter.id);
+
+/**
+ * Starts a session that proposes how to resolve the conflicts, in Plan mode like any other: nothing is changed before
+ * the operator approves, and nothing is staged at all. There is one at a time: 409 `session_active`.
+ */
+export const resolveWithAgent = (
+  service: SessionNeeds,
+  caseId: string,
+  wanted: Pick<NewSession, 'provider' | keyof ModelChoice>,
+): Promise<Session> =>
+  inWorktreeTurn(service.store, caseId, async () => {
+    const id = newId();
+    const known = readSession(service.store, caseId, id);
+    if (known !== undefined) return known.session;
+    const worktree = getWorktree(service.store, caseId);
+    await checkState(worktree);
+    if (rebaseUnderWay(service.store, caseId) === undefined) throw noRebase();
+    refuseHeld(service, caseId);
+    refuseSecond(service.store, caseId);
+    if ((await unmergedFiles(service.git.at(worktree))).length === 0) {
+      throw invalidState(
+        'No file is in conflict any more. Send …/conflicts/apply to go on, or …/conflicts/abort.',
+      );
+    }
+    return createSession(service, caseId, { ...wanted, id, type: CONFLICT });
+  });
+
+const refuseSecond = (store: Store, caseId: string): void => {
+  const waits = (sessionsOf(store, caseId) ?? []).some(
+    ({ session }) =>
+      session.type === CONFLICT && session.status === 'queued' && session.elsewhere !== true,
+  );
+  if (!waits) return;
+  throw new ServiceError(
+    'session_active',
+    'A session about these conflicts waits for its turn already. Abort it, or let it start.',
+  );
+};

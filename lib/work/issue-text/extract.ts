@@ -1,6 +1,6 @@
 import type { ExtractedIssue, SectionKind } from '../../../store/records/extracted.ts';
 import { type Block, blocksOf, type Code } from './blocks.ts';
-import { errorsIn, linksIn, mentionsIn, namedFiles } from './named.ts';
+import { errorsIn, linksIn, mentionsIn, namedFiles } from './references.ts';
 import { type IssueSection, sectionsOf, textOf } from './sections.ts';
 import { saysNothing } from './wording.ts';
 

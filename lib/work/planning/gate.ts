@@ -14,7 +14,7 @@ import {
 } from '../../../store/sessions/planning.ts';
 import type { Store } from '../../../store/store.ts';
 import { badField, invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
-import { getMemory, putMemory } from '../memory/case-memory.ts';
+import { getMemory, putMemory } from '../memory/memory.ts';
 
 /** The planning gate of a Work item as its files are this moment. */
 export const planningGate = (store: Store, caseId: string): PlanningGate => {

@@ -1,8 +1,16 @@
 import { readCase } from '../../../../store/cases/cases.ts';
+import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
+import {
+  allowAlways,
+  alwaysAllowed,
+  type CommandPlace,
+} from '../../../../store/settings/trust/allowed.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import type { AllowedInProject, Provider } from '../../../agents/provider.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { wantsSetup } from '../../../code/worktrees/setup/setup.ts';
 import type { WithConfig } from '../../../config.ts';
@@ -57,3 +65,17 @@ export const mustWait = async (
 };
 
 const WAITING = ['approved_elsewhere', 'trust_needed'];
+
+/** What the operator always allows in the project of a worktree, and how more is allowed. */
+export const allowedInProject = (
+  store: Store,
+  { case_id, repository }: Pick<WorktreeRecord, 'case_id' | 'repository'>,
+  { isolation }: Pick<Provider, 'isolation'>,
+): AllowedInProject => {
+  const project = itemOf(store, case_id)?.files.case.value?.matter.project ?? 'default';
+  const place: CommandPlace = { project, repository, sandboxed: isolation === 'enforced' };
+  return {
+    prefixes: () => alwaysAllowed(store.consent, place),
+    allow: (prefix) => allowAlways(store.consent, place, prefix),
+  };
+};

@@ -5,10 +5,10 @@ import { type StoredSession, whereIs } from '../../../../store/sessions/sessions
 import type { WithProviders } from '../../../agents/providers.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { orNotFound } from '../../../errors.ts';
-import { isCommitted } from '../guards/committed.ts';
+import { allowedInProject } from '../guards/trust.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { approvalHash, commandsOffered } from '../rules/unasked.ts';
-import { allowedInProject } from '../turns/always-allowed.ts';
+import { isCommitted } from '../turns/commit-work.ts';
 import { keptSession } from './read.ts';
 
 /** What shuts a session in that works, or would once its plan is approved, as the settings that hold want it now. */

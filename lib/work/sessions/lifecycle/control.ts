@@ -1,4 +1,3 @@
-import type { QuestionAnswer } from '../../../../store/records/question.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
@@ -7,18 +6,19 @@ import {
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
 import type { RunResult } from '../../../agents/provider.ts';
-import { invalidState, notFound, ServiceError } from '../../../errors.ts';
-import { activeSession } from '../guards/active.ts';
-import { approvedPlan } from '../guards/approved.ts';
+import { rebaseUnderWay } from '../../../code/worktrees/rebase/under-way.ts';
+import { invalidState, notFound, orNotFound, ServiceError } from '../../../errors.ts';
+import { update } from '../../cases/change.ts';
+import { unblock } from '../../cases/moves.ts';
 import { decide, pauseLater } from '../guards/decide.ts';
-import { refuseLost } from '../guards/lost-work.ts';
-import { type Engine, stopLive } from '../live/engine.ts';
-import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
+import { activeSession, approvedPlan, refuseLost } from '../guards/preconditions.ts';
+import { cancelLive, type Engine, type LiveRun, stopLive } from '../live/engine.ts';
+import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
+import { noteStatus } from '../live/stream.ts';
 import { digestOf, type ToldCall } from '../live/transcript-summary.ts';
-import { abort, notNow, pausedNoMore } from '../rules/rules.ts';
+import { abort, isRunning, notNow, pause, pausedNoMore } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
-import { keptSession, withWaiting } from './read.ts';
 
 /** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
 export const abortSession = async (
@@ -97,70 +97,6 @@ export const resumeSession = async (
   return resumed.session;
 };
 
-/** Manual work only: the operator says that it is done. */
-export const finishSession = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-): Promise<Session> => {
-  const { session } = await keptSession(service, caseId, id);
-  const live = service.engine.live.get(id);
-  if (live?.run?.finish() !== true) throw notFinished(session);
-  await live.finished;
-  return (await keptSession(service, caseId, id)).session;
-};
-
-const notFinished = ({ status, provider }: Session): ServiceError =>
-  invalidState(
-    provider === 'manual' && status === 'working'
-      ? 'The worktree of the session is not ready yet. Try again in a moment.'
-      : `The session is ${status} with the provider ${provider}: only manual work is finished by hand.`,
-  );
-
-/** Answers what the agent asks leave for. */
-export const answerPermission = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  answer: { request_id: string; option_id: string; prefix?: string },
-): Promise<Session> => {
-  const { session } = await keptSession(service, caseId, id);
-  const { request_id, option_id, prefix } = answer;
-  if (service.engine.live.get(id)?.run?.answer(request_id, option_id, prefix) === true)
-    return session;
-  throw notFound('open permission request', request_id);
-};
-
-/**
- * Answers what the agent asks; of two answers the first holds. It is the operator's word to the agent and nothing more: no
- * plan is approved by it, and nothing allowed.
- */
-export const answerQuestion = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  { question_id, ...answer }: QuestionAnswer & { question_id: string },
-): Promise<Session> => {
-  const kept = await keptSession(service, caseId, id);
-  if (service.engine.live.get(id)?.run?.reply?.(question_id, answer) === true)
-    return withWaiting(service, kept.session);
-  if (!(await wasAsked(service.engine, kept, question_id))) throw notFound('question', question_id);
-  throw new ServiceError(
-    'question_closed',
-    'It was answered already, or is asked no more: its turn is over. The stream of the session has what became of it.',
-  );
-};
-
-const wasAsked = async (
-  engine: Engine,
-  kept: StoredSession,
-  question_id: string,
-): Promise<boolean> => {
-  for await (const events of engine.transcript(kept).soFar(0))
-    if (events.some(({ data }) => data.question_id === question_id)) return true;
-  return false;
-};
-
 /** Where a session goes on whose block was interrupted: with that block, or with the one after it. */
 type From = 'again' | 'next';
 
@@ -203,4 +139,46 @@ const tellSkipped = (engine: Engine, kept: StoredSession, block: ToldCall): void
   const transcript = engine.transcript(kept);
   transcript.append('block_skipped', { tool_call_id: block.id, title: block.title });
   transcript.sync();
+};
+
+/**
+ * Stops the Work item's active session so that it can go on later: the agent's turn is cancelled, its own session and
+ * the worktree stay as they are. No process of it is alive when this resolves; a stopped process would hold its
+ * memory, and its model's connection would time out.
+ */
+export const pauseSession = async (
+  service: TurnNeeds,
+  caseId: string,
+  meant?: string,
+): Promise<Session> => {
+  const { session } = await activeSession(service, caseId, meant);
+  if (!isRunning(session.status)) throw notNow(session, 'pause');
+  // What was approved or resumed at this moment runs again: it is ended, too.
+  for (;;) {
+    const live = service.engine.live.get(session.id);
+    if (live !== undefined) await cancelLive(live);
+    const kept = await keepPaused(service, session, live);
+    if (kept.session.status === 'paused') return kept.session;
+  }
+};
+
+const keepPaused = async (
+  service: TurnNeeds,
+  { case_id, id }: Session,
+  live: LiveRun | undefined,
+): Promise<StoredSession> => {
+  const stopped = orNotFound(readSession(service.store, case_id, id), 'session', id);
+  const turn = live?.result;
+  const ending = await wrapUp(service, stopped, { status: 'paused', turn });
+  const kept = await decide(service, case_id, id, (current, matter) =>
+    service.engine.live.has(id) ? undefined : pause(ending)(current, matter),
+  );
+  if (kept === undefined) throw notFound('session', id);
+  if (kept.session.status !== 'paused') return kept;
+  noteStatus(service.engine, kept);
+  // What the agent asked leave for is asked no more.
+  const asked = live !== undefined && live.asking.size > 0;
+  if (asked && rebaseUnderWay(service.store, case_id) === undefined)
+    await update(service.store, case_id, unblock);
+  return kept;
 };

@@ -2,7 +2,7 @@ import { lockOn } from '../../../../store/base/locks.ts';
 import { whenChanged } from '../../../../store/reconcile/items.ts';
 import { readSession, untoldSession } from '../../../../store/sessions/sessions.ts';
 import { forgetRun } from '../../../../store/sessions/tell-session.ts';
-import { finalize } from '../guards/finalize.ts';
+import { finalize } from '../guards/decide.ts';
 import { stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteComments } from '../live/stream.ts';

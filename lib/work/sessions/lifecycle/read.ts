@@ -1,28 +1,16 @@
 import { orElse } from '../../../../store/base/or-else.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
-import type { TextFile } from '../../../../store/front-matter/text-file.ts';
-import { notice } from '../../../../store/reconcile/items.ts';
 import { isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
-import { readApproved } from '../../../../store/sessions/approved.ts';
-import { editComments, readCommentsFile } from '../../../../store/sessions/comments.ts';
-import { readSentBack } from '../../../../store/sessions/sent-back.ts';
-import {
-  readDiff,
-  readPlan,
-  readSinceApproval,
-  writePlan,
-} from '../../../../store/sessions/session-texts.ts';
 import {
   sessionsOf as keptSessions,
   newestSession,
   readSession,
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
-import { tellComments } from '../../../../store/sessions/tell-comments.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { addUsage } from '../../../agents/usage.ts';
-import { invalidState, notFound, orNotFound, type ServiceError } from '../../../errors.ts';
+import { notFound, orNotFound } from '../../../errors.ts';
 import { decided } from '../guards/decide.ts';
 import { requestWords } from '../live/agent-requests.ts';
 import type { EngineNeeds } from '../live/needs.ts';
@@ -67,81 +55,6 @@ export const keptSession = async (
   await decided(service.store, caseId);
   if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);
   return orNotFound(readSession(store, caseId, id), 'session', id);
-};
-
-/** plan.md as it is now: proposed, edited, or approved; or the text that was approved, whatever became of plan.md. */
-export const getPlan = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  which: keyof typeof PLANS = 'current',
-): Promise<TextFile> => {
-  const { dir, session } = await keptSession(service, caseId, id);
-  if (which === 'approved' && session.approved_sha256 === null) throw notFound('approved plan', id);
-  const plan = PLANS[which](service.store, dir);
-  if (plan === undefined) throw notFound('plan of session', id);
-  return plan;
-};
-
-const PLANS = { current: readPlan, approved: readApproved, sent_back: readSentBack };
-
-/** What the operator says of the plan. */
-export const getComments = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-): Promise<TextFile> => {
-  const { dir } = await keptSession(service, caseId, id);
-  return readCommentsFile(service.store, dir);
-};
-
-/** Replaces comments.md, as an edit by hand would. */
-export const putComments = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  comments: { content: string; ifMatch: string | undefined },
-): Promise<TextFile> => {
-  const { dir } = await keptSession(service, caseId, id);
-  await editComments(service.store, dir, () => comments.content, comments.ifMatch);
-  await tellComments(service.store, caseId);
-  return readCommentsFile(service.store, dir);
-};
-
-/** Replaces plan.md, as an edit by hand would. What was approved cannot be changed any more. */
-export const putPlan = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  plan: { content: string; ifMatch: string | undefined },
-): Promise<TextFile> => {
-  const { dir, session } = await keptSession(service, caseId, id);
-  const byHand = session.status === 'planning' && session.provider === 'manual';
-  if (!byHand && session.status !== 'plan_ready') throw noPlanNow(session);
-  await writePlan(service.store, dir, plan.content, plan.ifMatch);
-  notice(service.store, caseId);
-  return getPlan(service, caseId, id);
-};
-
-const noPlanNow = ({ status, provider }: Session): ServiceError =>
-  invalidState(
-    status === 'planning'
-      ? `${provider} is still planning, and its plan would replace this one. Wait for plan_ready, then write yours.`
-      : `The session is ${status}: its plan is no longer written. Create a new session for another plan.`,
-  );
-
-/** What the session changed, as a patch, once Work mode has ended or is paused: since its base, or since its approval. */
-export const getDiff = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  since: 'base' | 'approval' = 'base',
-): Promise<Buffer> => {
-  const { dir, session } = await keptSession(service, caseId, id);
-  // One that was paused before has left a patch, which is behind what is there now.
-  const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
-  if (patch === undefined) throw notFound('diff of session', id);
-  return since === 'base' ? patch : (readSinceApproval(service.store, dir) ?? patch);
 };
 
 /** The session's events: those so far, and as they come. */

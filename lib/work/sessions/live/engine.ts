@@ -11,8 +11,8 @@ import type { Store, WithStore } from '../../../../store/store.ts';
 import type { Phase, Run, RunResult, Waiting } from '../../../agents/provider.ts';
 import { isTokenOf } from '../../../agents/token.ts';
 import type { AgentRequest } from './agent-requests.ts';
+import type { ToldQuestions } from './dialogue.ts';
 import { type LiveMessages, noMessages } from './messages.ts';
-import type { ToldQuestions } from './questions.ts';
 
 /** A session whose agent runs in this process. */
 export interface LiveRun {

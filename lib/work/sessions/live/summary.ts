@@ -9,9 +9,8 @@ import { oneLine } from '../../../text/one-line.ts';
 import { shorten } from '../../../text/shorten.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { commandsOf } from '../rules/commands.ts';
+import { messagesPart, questionsPart } from './dialogue.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
-import { messagesPart } from './messages-part.ts';
-import { questionsPart } from './questions.ts';
 import { isUnfinishedCall, type SessionDigest, type ToldCall } from './transcript-summary.ts';
 
 export interface Outcome {

@@ -4,9 +4,9 @@ import type { TranscriptEvent } from '../../../../store/sessions/transcript-even
 import { isTurnTold } from '../../../code/worktrees/turn/told.ts';
 import { list, record } from '../../../text/unknown-json.ts';
 import { isRunning } from '../rules/rules.ts';
+import { hearQuestion, type ToldQuestions } from './dialogue.ts';
 import type { Engine } from './engine.ts';
 import { type LeftRef, leftRefs } from './left-refs.ts';
-import { hearQuestion, type ToldQuestions } from './questions.ts';
 import { PROCESSES_LEFT } from './stream.ts';
 
 /** A tool call, as it was told last. */

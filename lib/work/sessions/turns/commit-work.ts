@@ -1,11 +1,14 @@
 import { readCase } from '../../../../store/cases/cases.ts';
+import type { Session } from '../../../../store/records/session.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readSinceApproval } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import type { Store } from '../../../../store/store.ts';
+import { worktreeConfig } from '../../../code/worktrees/config.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
 import { commitWorktree } from '../../../code/worktrees/recovery/commit.ts';
 import { asOneLine } from '../../cases/text.ts';
-import { isCommitted } from '../guards/committed.ts';
 import type { TurnNeeds } from '../live/needs.ts';
 
 /**
@@ -51,3 +54,11 @@ const trailersOf = ({ session }: StoredSession): string[] => {
     `Dossier-Agent: ${asOneLine(agent)}`,
   ];
 };
+
+/** Whether what a session changes is committed once it completes: never in a directory of the operator, nor in a conflict. */
+export const isCommitted = (
+  store: Store,
+  { type }: Session,
+  worktree: WorktreeRecord | undefined,
+): boolean =>
+  type !== CONFLICT && worktree?.attached !== true && worktreeConfig(store).commit === 'end';

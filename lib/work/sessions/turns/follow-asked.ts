@@ -4,10 +4,10 @@ import { rebaseUnderWay } from '../../../code/worktrees/rebase/under-way.ts';
 import { update } from '../../cases/change.ts';
 import { moveTo, unblock } from '../../cases/moves.ts';
 import { isRequest, type RequestNews, requestId, tellAsked } from '../live/agent-requests.ts';
+import { hearQuestion, questionsPart } from '../live/dialogue.ts';
 import type { LiveRun } from '../live/engine.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { standAside } from '../live/places.ts';
-import { hearQuestion, questionsPart } from '../live/questions.ts';
 
 /**
  * An agent that asks the operator blocks the Work item; when nothing is open any more it goes back to where it was. A run

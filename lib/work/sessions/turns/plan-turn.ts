@@ -1,23 +1,23 @@
 import { visible } from '../../../../store/base/visible.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { noteSent } from '../../../../store/sessions/comments.ts';
 import { planGivenTo } from '../../../../store/sessions/consent.ts';
 import { waitingMessages } from '../../../../store/sessions/messages.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { tellComments } from '../../../../store/sessions/tell-comments.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
-import { noteCommentsSent } from '../guards/comments-sent.ts';
 import { decide } from '../guards/decide.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { planReady } from '../rules/rules.ts';
 import { comparedRun, undoInterrupted } from './baseline.ts';
 import { endFailed, endTurn, stopped } from './end.ts';
-import { hasToGoOn, keepRun, saidBefore } from './go-on.ts';
+import { hasToGoOn, keepRun, saidBefore } from './messages.ts';
 import { prepareWorktree } from './prepare.ts';
-import { promptFor } from './prompt.ts';
-import { aboutOf } from './prompt-subject.ts';
+import { aboutOf, promptFor } from './prompt.ts';
 import { type ReadingTurn, turnOfSession } from './reading-turn.ts';
 import { runTurn } from './run.ts';
 
@@ -128,4 +128,13 @@ const tellReady = async (
   const plan = readPlan(service.store, whereIs(service.store, ready))?.content ?? '';
   const told = { plan, plan_sha256, ...(warnings && { warnings }) };
   service.engine.transcript(ready).append('plan_ready', told);
+};
+
+/** Has comments.md say what of it was sent: first the session knows it, so that nothing is taken for sent that was not. */
+export const noteCommentsSent = async (store: Store, kept: StoredSession): Promise<void> => {
+  const { feedback } = kept.matter;
+  if (typeof feedback !== 'string') return;
+  const dir = whereIs(store, kept);
+  await noteSent(store, dir, feedback, readPlan(store, dir)?.sha256 ?? '');
+  await tellComments(store, kept.session.case_id);
 };

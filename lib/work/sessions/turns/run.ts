@@ -19,15 +19,15 @@ import { viewOf } from '../../../code/worktrees/inspect/view.ts';
 import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
+import { allowedInProject } from '../guards/trust.ts';
 import { isAsking } from '../live/agent-requests.ts';
 import { type Engine, hasToStop, type LiveRun, type WithEngine } from '../live/engine.ts';
 import { isHeard } from '../live/messages.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteLeft } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
-import { allowedInProject } from './always-allowed.ts';
-import { noteDelivered, readMessages, takeMessages } from './deliver.ts';
 import { followAsked } from './follow-asked.ts';
+import { noteDelivered, readMessages, takeMessages } from './messages.ts';
 import { inOwnRepository } from './own-repository.ts';
 import { placesNamed } from './prompt.ts';
 

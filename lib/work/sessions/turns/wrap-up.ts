@@ -20,7 +20,7 @@ import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
 import { someOf } from '../../../text/some-of.ts';
 import { openUnreadable } from '../../../tools/git/read/unreadable.ts';
-import { imagesIn } from '../../issue-text/images.ts';
+import { imagesIn } from '../../issue-text/references.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
 import { digestOf } from '../live/transcript-summary.ts';

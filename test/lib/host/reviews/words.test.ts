@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { proposePlan } from '../../../../lib/agents/runbook/plan.ts';
 import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { feedbackWords } from '../../../../lib/host/reviews/feedback-session.ts';
-import { toldReviews } from '../../../../lib/host/reviews/told.ts';
+import { toldReviews } from '../../../../lib/host/reviews/read.ts';
 import type { Review } from '../../../../store/records/review.ts';
 
 const review = (over: Partial<Review> = {}): Review => ({

@@ -9,7 +9,7 @@ import type { Git, GitSource, RunGit } from '../../../../lib/tools/git/run/git.t
 import { gitAt } from '../../../../lib/tools/git/run/git-at.ts';
 import { createAutocommit } from '../../../../lib/transfer/history/autocommit.ts';
 import { changeCase, createCase, setState } from '../../../../lib/work/cases/change.ts';
-import { takeSnapshot } from '../../../../lib/work/memory/global-memory.ts';
+import { takeSnapshot } from '../../../../lib/work/memory/memory.ts';
 import { editGlobalMemory } from '../../../../store/cases/global-memory.ts';
 import { writeMemory } from '../../../../store/cases/memory.ts';
 import { openStore } from '../../../../store/open.ts';

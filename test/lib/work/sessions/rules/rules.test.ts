@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
-import { caseStateFor } from '../../../../../lib/work/sessions/guards/finalize.ts';
+import { caseStateFor } from '../../../../../lib/work/sessions/guards/decide.ts';
 import {
   abort,
   completeSession,

@@ -1,4 +1,5 @@
 import { fenceOff } from '../../../../store/base/fence-off.ts';
+import type { SessionMessage } from '../../../../store/records/message.ts';
 import { shorten } from '../../../text/shorten.ts';
 import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
 
@@ -50,11 +51,11 @@ export const questionsPart = (questions: Iterable<ToldQuestion>): string[] => {
   const all = [...questions];
   const more = all.length - MOST_SHOWN;
   const rest = more > 0 ? [`And ${more} more, which are in events.ndjson.`] : [];
-  const parts = all.slice(0, MOST_SHOWN).flatMap(partOf);
+  const parts = all.slice(0, MOST_SHOWN).flatMap(questionPart);
   return parts.length === 0 ? [] : ['## Questions', ...parts, ...rest];
 };
 
-const partOf = ({ message, fields, asked_at, outcome }: ToldQuestion): string[] => {
+const questionPart = ({ message, fields, asked_at, outcome }: ToldQuestion): string[] => {
   const at = asked_at === '' ? '' : ` at ${asked_at.slice(0, 16).replace('T', ' ')} UTC`;
   const asked = [message, ...fields].join('\n');
   return [
@@ -80,3 +81,21 @@ const plain = (value: unknown): string => (Array.isArray(value) ? value.join(', 
 const MOST_KEPT = 1000;
 const MOST_SHOWN = 100;
 const LONGEST = 4000;
+
+/** What the operator said to a session: a part of session.md. */
+export const messagesPart = (messages: readonly SessionMessage[]): string[] => {
+  const more = messages.length - MOST_SHOWN;
+  const rest = more > 0 ? [`And ${more} more, which are in the front matter.`] : [];
+  const parts = messages.slice(0, MOST_SHOWN).flatMap(messagePart);
+  return parts.length === 0 ? [] : ['## Messages', ...parts, ...rest];
+};
+
+const messagePart = ({ at, mode, text, sha256, delivered_at }: SessionMessage): string[] => {
+  const when = `at ${at.slice(0, 16).replace('T', ' ')} UTC`;
+  const approved = mode === 'work' ? `, SHA-256 \`${sha256}\`` : '';
+  const unread = delivered_at === null ? ' No agent has read it.' : '';
+  return [
+    `The operator ${when} in ${mode === 'work' ? 'Work' : 'Plan'} mode${approved}:${unread}`,
+    fenceOff(shorten(text, LONGEST), 'markdown'),
+  ];
+};

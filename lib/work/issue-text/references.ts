@@ -1,6 +1,5 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
-import { imagesIn } from './images.ts';
 
 type Link = ExtractedIssue['links'][number];
 type Mention = ExtractedIssue['mentions'][number];
@@ -120,3 +119,28 @@ export const linkedIn = (
 const MOST = 50;
 // An address holds nothing that is not seen.
 const SEEN = /^[!-~]+$/;
+
+/** The images of a Markdown text, by their addresses over https, each once, in the order in which they are shown. */
+export const imagesIn = (markdown: string): string[] => {
+  const text = markdown.slice(0, MOST_TEXT);
+  const found = [
+    ...text.matchAll(MARKDOWN_IMAGE),
+    ...[...text.matchAll(IMAGE_TAG)].flatMap(imageSource),
+  ];
+  const inOrder = found.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
+  return [...new Set(inOrder.flatMap(([, url]) => url ?? []))];
+};
+
+const MOST_TEXT = 262_144;
+
+// An address holds nothing that is not seen. Bounded, and no part of one match can be in the next: no text takes long.
+const MARKDOWN_IMAGE = /!\[[^[\]\n]{0,300}\]\(<?(https:\/\/[!#-&*-;=?-~]{1,2000})(?=[\s)>])/g;
+const IMAGE_TAG = /<img\s[^<>]{1,3000}>/gi;
+const IMAGE_SOURCE = /\ssrc\s*=\s*["']?(https:\/\/[!#-&(-;=?-~]{1,2000})(?=[\s"'>])/i;
+
+const imageSource = (tag: RegExpExecArray): RegExpExecArray[] => {
+  const source = IMAGE_SOURCE.exec(tag[0]);
+  if (source === null) return [];
+  source.index = tag.index;
+  return [source];
+};

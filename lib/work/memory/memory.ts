@@ -1,8 +1,15 @@
+import { isMarkdownName } from '../../../store/base/names.ts';
 import {
   editGlobalMemory,
   listGlobalMemory,
   readGlobalMemory,
 } from '../../../store/cases/global-memory.ts';
+import {
+  memoryFilesOf as keptFiles,
+  memoryRootOf,
+  readMemory,
+  writeMemory,
+} from '../../../store/cases/memory.ts';
 import type { TextFile } from '../../../store/front-matter/text-file.ts';
 import { newId } from '../../../store/reconcile/new-id.ts';
 import type { Snapshot, SnapshotEntry } from '../../../store/records/snapshot.ts';
@@ -17,7 +24,58 @@ import {
 import { isTokenOf } from '../../agents/token.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import { badField, orNotFound, ServiceError } from '../../errors.ts';
-import { checkMemoryName, type MemoryFile } from './case-memory.ts';
+
+export interface MemoryFile {
+  filename: string;
+  size: number;
+  sha256: string;
+}
+
+/** The memory files of a Work item, planning files included, by name. */
+export const listMemory = (store: Store, caseId: string): MemoryFile[] => {
+  const files = orNotFound(keptFiles(store, caseId), 'Work item', caseId);
+  return files.map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
+};
+
+export const getMemory = (store: Store, caseId: string, filename: string): TextFile => {
+  checkMemoryName(filename);
+  return orNotFound(readMemory(store, caseId, filename), 'memory file', filename);
+};
+
+/** Writes a whole memory file. With `ifMatch` only when it is still the one that was read, by hand or otherwise. */
+export const putMemory = async (
+  store: Store,
+  caseId: string,
+  file: { filename: string; content: string },
+  ifMatch?: string,
+): Promise<TextFile> => {
+  checkMemoryName(file.filename);
+  orNotFound(await writeMemory(store, caseId, file, ifMatch), 'Work item', caseId);
+  return orNotFound(readMemory(store, caseId, file.filename), 'memory file', file.filename);
+};
+
+/** Throws `bad_request` for what is no name of a memory file. */
+export const checkMemoryName = (filename: string): void => {
+  if (isMarkdownName(filename)) return;
+  throw badField(
+    'path/filename',
+    'has to match [A-Za-z0-9][A-Za-z0-9._-]*.md',
+    'A memory file is named like notes.md: letters, digits, dot, dash and underscore, at most 128 characters.',
+  );
+};
+
+interface MemoryRoot {
+  case_id: string;
+  path: string;
+  exists: boolean;
+  global_path: string;
+}
+
+/** Where the memory files are that go with a Work item's worktree, whether it has one yet or not. */
+export const memoryRoot = (store: Store, caseId: string): MemoryRoot => {
+  const root = orNotFound(memoryRootOf(store, caseId), 'Work item', caseId);
+  return { case_id: caseId, ...root, global_path: store.layout.memory };
+};
 
 const MAX_BYTES = 1_048_576;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { imagesIn } from '../../../../lib/work/issue-text/images.ts';
+import { imagesIn } from '../../../../lib/work/issue-text/references.ts';
 import { imageType } from '../../../../store/codehost/images.ts';
 
 describe('imagesIn', () => {

@@ -1,0 +1,110 @@
+import { notice } from '../../../../store/reconcile/items.ts';
+import type { QuestionAnswer } from '../../../../store/records/question.ts';
+import type { Session } from '../../../../store/records/session.ts';
+import {
+  type SessionRule,
+  type StoredSession,
+  updateSession,
+} from '../../../../store/sessions/sessions.ts';
+import { invalidState, notFound, orNotFound, ServiceError } from '../../../errors.ts';
+import type { Engine } from '../live/engine.ts';
+import type { EngineNeeds } from '../live/needs.ts';
+import { keptSession, withWaiting } from './read.ts';
+
+/** Manual work only: the operator says that it is done. */
+export const finishSession = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+): Promise<Session> => {
+  const { session } = await keptSession(service, caseId, id);
+  const live = service.engine.live.get(id);
+  if (live?.run?.finish() !== true) throw notFinished(session);
+  await live.finished;
+  return (await keptSession(service, caseId, id)).session;
+};
+
+const notFinished = ({ status, provider }: Session): ServiceError =>
+  invalidState(
+    provider === 'manual' && status === 'working'
+      ? 'The worktree of the session is not ready yet. Try again in a moment.'
+      : `The session is ${status} with the provider ${provider}: only manual work is finished by hand.`,
+  );
+
+/** Answers what the agent asks leave for. */
+export const answerPermission = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+  answer: { request_id: string; option_id: string; prefix?: string },
+): Promise<Session> => {
+  const { session } = await keptSession(service, caseId, id);
+  const { request_id, option_id, prefix } = answer;
+  if (service.engine.live.get(id)?.run?.answer(request_id, option_id, prefix) === true)
+    return session;
+  throw notFound('open permission request', request_id);
+};
+
+/**
+ * Answers what the agent asks; of two answers the first holds. It is the operator's word to the agent and nothing more: no
+ * plan is approved by it, and nothing allowed.
+ */
+export const answerQuestion = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+  { question_id, ...answer }: QuestionAnswer & { question_id: string },
+): Promise<Session> => {
+  const kept = await keptSession(service, caseId, id);
+  if (service.engine.live.get(id)?.run?.reply?.(question_id, answer) === true)
+    return withWaiting(service, kept.session);
+  if (!(await wasAsked(service.engine, kept, question_id))) throw notFound('question', question_id);
+  throw new ServiceError(
+    'question_closed',
+    'It was answered already, or is asked no more: its turn is over. The stream of the session has what became of it.',
+  );
+};
+
+const wasAsked = async (
+  engine: Engine,
+  kept: StoredSession,
+  question_id: string,
+): Promise<boolean> => {
+  for await (const events of engine.transcript(kept).soFar(0))
+    if (events.some(({ data }) => data.question_id === question_id)) return true;
+  return false;
+};
+
+/** Takes finished work out of what needs the operator. Twice is once; 422 `invalid_state` for a session that is not completed. */
+export const dismissSession = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+): Promise<Session> => {
+  await keptSession(service, caseId, id);
+  const at = service.store.clock().toISOString();
+  const kept = orNotFound(
+    await updateSession(service.store, caseId, id, dismiss(at)),
+    'session',
+    id,
+  );
+  notice(service.store, caseId);
+  return kept.session;
+};
+
+const dismiss =
+  (at: string): SessionRule =>
+  ({ status, dismissed_at }) => {
+    if (status !== 'completed')
+      throw invalidState(
+        `The session is ${status}; only completed work is dismissed. ${NEXT[status] ?? 'Wait for its end, or abort it.'}`,
+      );
+    return dismissed_at === undefined ? { dismissed_at: at } : undefined;
+  };
+
+const NEXT: Partial<Record<Session['status'], string>> = {
+  failed: 'Begin another session, or set the state of the Work item.',
+  aborted: 'It needs nobody.',
+  paused: 'Resume or abort it.',
+  plan_ready: 'Approve its plan, send it back, or abort it.',
+};
