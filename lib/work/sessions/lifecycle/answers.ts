@@ -9,6 +9,7 @@ import {
 import { invalidState, notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds } from '../live/needs.ts';
+import { nextStatus } from '../rules/transitions.ts';
 import { keptSession, withWaiting } from './read.ts';
 
 /** Manual work only: the operator says that it is done. */
@@ -94,8 +95,9 @@ export const dismissSession = async (
 
 const dismiss =
   (at: string): SessionRule =>
-  ({ status, dismissed_at }) => {
-    if (status !== 'completed')
+  (session) => {
+    const { status, dismissed_at } = session;
+    if (nextStatus(session, 'dismiss') === undefined)
       throw invalidState(
         `The session is ${status}; only completed work is dismissed. ${NEXT[status] ?? 'Wait for its end, or abort it.'}`,
       );

@@ -20,8 +20,15 @@ import { refuseClosedGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
 import { approvedPlan } from '../guards/preconditions.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { type Approval, checkPlan, sendBack, startWork } from '../rules/rules.ts';
-import { approvedCommands, NONE_UNASKED, unaskedChange } from '../rules/unasked.ts';
+import {
+  type Approval,
+  approvedCommands,
+  checkPlan,
+  NONE_UNASKED,
+  sendBack,
+  startWork,
+  unaskedChange,
+} from '../rules/approval.ts';
 import { noteCommentsSent } from '../turns/plan-turn.ts';
 import { isListed } from './boundary.ts';
 import { resumeSession } from './control.ts';

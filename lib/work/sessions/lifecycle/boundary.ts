@@ -7,7 +7,7 @@ import { findWorktree } from '../../../code/worktrees/read.ts';
 import { orNotFound } from '../../../errors.ts';
 import { allowedInProject } from '../guards/trust.ts';
 import type { EngineNeeds } from '../live/needs.ts';
-import { approvalHash, commandsOffered } from '../rules/unasked.ts';
+import { approvalHash, commandsOffered } from '../rules/approval.ts';
 import { isCommitted } from '../turns/commit-work.ts';
 import { keptSession } from './read.ts';
 

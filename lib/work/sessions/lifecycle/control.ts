@@ -16,7 +16,7 @@ import { cancelLive, type Engine, type LiveRun, stopLive } from '../live/engine.
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { digestOf, type ToldCall } from '../live/transcript-summary.ts';
-import { abort, isRunning, notNow, pause, pausedNoMore } from '../rules/rules.ts';
+import { abort, checkEvent, pause, resume } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
 
@@ -83,11 +83,9 @@ export const resumeSession = async (
   const skipped = await blockToSkip(service.engine, active, from);
   const resumed = await holdingLock(service, active, () =>
     decide(service, caseId, session.id, (current, matter) => {
-      if (current.status !== 'paused') throw notNow(current, 'resume');
-      const goes = { run_marker, error: null, ...pausedNoMore(matter) };
-      if (current.mode === 'plan') return { status: 'planning', ...goes };
-      approvedPlan(service.store, { ...active, session: current });
-      return { status: 'working', ...goes };
+      const change = resume(run_marker)(current, matter);
+      if (current.mode === 'work') approvedPlan(service.store, { ...active, session: current });
+      return change;
     }),
   );
   if (resumed === undefined) throw notFound('session', session.id);
@@ -152,7 +150,7 @@ export const pauseSession = async (
   meant?: string,
 ): Promise<Session> => {
   const { session } = await activeSession(service, caseId, meant);
-  if (!isRunning(session.status)) throw notNow(session, 'pause');
+  checkEvent(session, 'pause');
   // What was approved or resumed at this moment runs again: it is ended, too.
   for (;;) {
     const live = service.engine.live.get(session.id);

@@ -28,7 +28,8 @@ import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteMessages, noteStatus } from '../live/stream.ts';
 import { digestOf } from '../live/transcript-summary.ts';
-import { fail, INTERRUPTED, interrupt, isRunning, type RememberedTurn } from '../rules/rules.ts';
+import { fail, INTERRUPTED, interrupt, type RememberedTurn } from '../rules/rules.ts';
+import { nextStatus } from '../rules/transitions.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
@@ -112,7 +113,7 @@ const interrupted = async (
   turn: RememberedTurn | undefined,
 ): Promise<SessionRule> => {
   const error = (await lostWork(service.store, found.session)) ?? INTERRUPTED;
-  if (!isRunning(found.session.status)) return interrupt(error);
+  if (nextStatus(found.session, 'interrupt') === undefined) return interrupt(error);
   return interrupt(error, await wrapUp(service, found, { status: 'paused', error, turn }));
 };
 

@@ -1,8 +1,8 @@
 import type { MessageMatter } from '../../../../store/records/message.ts';
-import { isEnded } from '../../../../store/records/session.ts';
 import type { SessionRule } from '../../../../store/sessions/sessions.ts';
 import { invalidState } from '../../../errors.ts';
 import { refuseUnconfirmed } from './rules.ts';
+import { nextStatus } from './transitions.ts';
 
 /** Each takes a few lines of session.md, whose front matter has 64 KiB. */
 const MOST = 100;
@@ -14,7 +14,8 @@ const MOST = 100;
 export const addMessage =
   (message: Omit<MessageMatter, 'mode' | 'delivered_at'>, run_marker: string): SessionRule =>
   (session, matter) => {
-    if (isEnded(session.status)) return undefined;
+    const status = nextStatus(session, 'message');
+    if (status === undefined) return undefined;
     refuseUnconfirmed(session);
     const before = matter.messages ?? [];
     if (before.some(({ id }) => id === message.id)) return undefined;
@@ -23,9 +24,7 @@ export const addMessage =
         `The session has ${MOST} messages, and takes no more. Abort it, and begin another session with what matters.`,
       );
     const messages = [...before, { ...message, mode: session.mode, delivered_at: null }];
-    return session.status === 'plan_ready'
-      ? { messages, status: 'planning', run_marker }
-      : { messages };
+    return status === session.status ? { messages } : { messages, status, run_marker };
   };
 
 /** An agent has read these. Undefined where that is known. */

@@ -1,29 +1,28 @@
 import { visible } from '../../../../store/base/visible.ts';
 import type { State } from '../../../../store/records/case.ts';
 import type { CommandsMatter } from '../../../../store/records/commands.ts';
-import {
-  isEnded,
-  type PauseReason,
-  type Session,
-  type SessionMatter,
-  type Usage,
+import type {
+  PauseReason,
+  Session,
+  SessionMatter,
+  Status,
+  Usage,
 } from '../../../../store/records/session.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { SessionChange, SessionRule } from '../../../../store/sessions/sessions.ts';
 import type { Outage } from '../../../agents/outage.ts';
 import type { RunResult } from '../../../agents/provider.ts';
-import { hiddenBlock } from '../../../agents/runbook/hidden-blocks.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
-import { approvedCommands, NONE_UNASKED, type UnaskedApproval, unaskedChange } from './unasked.ts';
+import { nextStatus } from './transitions.ts';
 
 /** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
 export const startPlanning =
   ({ at, ...start }: { at: string; run_marker: string; case_state_before: State }): SessionRule =>
-  ({ status }) =>
-    status === 'queued'
-      ? { mode: 'plan', status: 'planning', started_at: at, ...start }
-      : undefined;
+  (session) => {
+    const status = nextStatus(session, 'start');
+    return status && { mode: 'plan', status, started_at: at, ...start };
+  };
 
 /** How a session, or for a while its turn, ends. */
 export interface SessionEnding {
@@ -42,157 +41,63 @@ export type RememberedTurn = Pick<RunResult, 'usage' | 'native_session_id' | 'na
 
 export const planReady =
   (turn: RememberedTurn): SessionRule =>
-  (session, matter) =>
-    session.status !== 'planning'
-      ? undefined
-      : {
-          status: 'plan_ready',
-          ...(matter.feedback !== undefined && { feedback: null }),
-          ...turnTold(session, matter, turn),
-        };
-
-/** What the operator says yes to, and who said it when. */
-export interface Approval {
-  plan: { sha256: string; content: string } | undefined;
-  /** The hash of the plan that the operator read. */
-  seen: string | undefined;
-  unasked?: UnaskedApproval;
-  run_marker: string;
-  at: string;
-  by: string;
-}
-
-/**
- * The operator gate: nothing else in the service leaves Plan mode. The approval binds to the plan's hash: `seen` is the
- * one the operator read, and what runs is the text of that hash.
- */
-export const startWork =
-  ({ plan, seen, unasked = NONE_UNASKED, run_marker, at, by }: Approval): SessionRule =>
   (session, matter) => {
-    if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
-    if (session.status !== 'plan_ready' || plan === undefined) throw planNotReady(session);
-    checkPlan(plan, seen);
-    const commands = approvedCommands(plan, unasked);
-    return {
-      mode: 'work',
-      status: 'working',
-      plan_sha256: plan.sha256,
-      approved_at: at,
-      approved_by: by,
-      approved_sha256: plan.sha256,
-      ...unaskedChange(matter, commands),
-      run_marker,
-    };
-  };
-
-/** Throws where a plan is empty, hides text, or is not the one that the operator read. */
-export const checkPlan = (plan: { sha256: string; content: string }, seen = plan.sha256): void => {
-  if (plan.content.trim() === '') throw planEmpty();
-  if (seen !== plan.sha256) throw planChanged(plan.sha256);
-  const hidden = hiddenBlock(plan.content);
-  if (hidden !== undefined) throw planHidesText(hidden);
-};
-
-const planHidesText = (hidden: string): ServiceError =>
-  new ServiceError(
-    'plan_hides_text',
-    `${hidden} What is seen has to be what runs: take it out of plan.md, then approve. Nothing was run.`,
-  );
-
-const planEmpty = (): ServiceError =>
-  new ServiceError(
-    'plan_empty',
-    'plan.md is empty. Write what is to be done into it, then approve.',
-  );
-
-const workModeActive = (): ServiceError =>
-  new ServiceError(
-    'work_mode_active',
-    'Work mode is already active in this session; follow it at …/stream.',
-  );
-
-const planNotReady = ({ status }: Session): ServiceError => {
-  const hint = isEnded(status) ? 'Create a new session.' : 'Wait for plan_ready in …/stream.';
-  return new ServiceError(
-    'plan_not_ready',
-    `The session is ${status}: there is no plan to approve. ${hint}`,
-  );
-};
-
-const planChanged = (sha256: string): ServiceError =>
-  new ServiceError(
-    'plan_changed',
-    'The plan changed since you read it. Read plan.md again, then approve what it says now.',
-    {
-      members: { plan_sha256: sha256 },
-    },
-  );
-
-/** The operator wants another plan: the comment stays with the session until its next plan is there. */
-export const sendBack =
-  (revision: { comment: string; run_marker: string }): SessionRule =>
-  (session) => {
-    if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
-    if (session.status !== 'plan_ready') throw planNotReady(session);
-    checkSaid(revision.comment);
-    return { status: 'planning', feedback: revision.comment, run_marker: revision.run_marker };
-  };
-
-/** In characters: the agent reads it beside the plan. */
-const LONGEST_SAID = 100_000;
-
-const checkSaid = (comment: string): void => {
-  if (comment === '')
-    throw invalidState(
-      'There is no comment that was not sent yet. Write one into comments.md of the session, or send `comment`.',
+    const status = nextStatus(session, 'plan_written');
+    return (
+      status && {
+        status,
+        ...(matter.feedback !== undefined && { feedback: null }),
+        ...turnTold(session, matter, turn),
+      }
     );
-  if (comment.length > LONGEST_SAID)
-    throw invalidState(
-      `The comments that were not sent yet have ${comment.length} characters; ${LONGEST_SAID} can be sent at once. Shorten comments.md of the session.`,
-    );
-};
+  };
 
 // How a session ends, whatever becomes of it.
-const endedAs =
+const endBy =
   (
-    status: 'completed' | 'failed' | 'aborted',
+    event: 'complete' | 'fail' | 'abort',
     { at, summary, turn, commands, commit }: SessionEnding,
-  ) =>
-  (session: Session, matter: SessionMatter): SessionChange => ({
-    ...{ status, ended_at: at, summary },
-    ...(commands && { commands }),
-    ...(commit && { commit }),
-    ...turnTold(session, matter, turn),
-  });
+  ): SessionRule =>
+  (session, matter) => {
+    const status = nextStatus(session, event);
+    return (
+      status && {
+        status,
+        ended_at: at,
+        summary,
+        ...(commands && { commands }),
+        ...(commit && { commit }),
+        ...turnTold(session, matter, turn),
+      }
+    );
+  };
 
-export const completeSession =
-  (ending: SessionEnding): SessionRule =>
-  (session, matter) =>
-    session.status === 'working' ? endedAs('completed', ending)(session, matter) : undefined;
+export const completeSession = (ending: SessionEnding): SessionRule => endBy('complete', ending);
 
 /** Undefined when it has ended otherwise meanwhile. */
 export const fail =
   ({ error, ...ending }: SessionEnding & { error: string }): SessionRule =>
-  (session, matter) =>
-    isEnded(session.status)
-      ? undefined
-      : { ...endedAs('failed', ending)(session, matter), error: visible(error) };
+  (session, matter) => {
+    const change = endBy('fail', ending)(session, matter);
+    return change && { ...change, error: visible(error) };
+  };
 
 export const abort =
   (ending: SessionEnding): SessionRule =>
   (session, matter) => {
-    if (isEnded(session.status))
+    const change = endBy('abort', ending)(session, matter);
+    if (change === undefined)
       throw invalidState(`The session is ${session.status} already; there is nothing to abort.`);
-    return { ...endedAs('aborted', ending)(session, matter), ...pausedNoMore(matter) };
+    return { ...change, ...pausedNoMore(matter) };
   };
 
 /** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
 export const pause =
   ({ summary, turn, commands }: Omit<SessionEnding, 'at'>): SessionRule =>
   (session, matter) => {
-    if (!isRunning(session.status)) throw notNow(session, 'pause');
+    const status = checkEvent(session, 'pause');
     return {
-      status: 'paused',
+      status,
       error: null,
       ...becauseOf(matter, 'operator'),
       summary,
@@ -207,17 +112,39 @@ export const interrupt =
     error: string,
     { summary, turn, outage, commands }: Partial<SessionEnding> & WithOutage = {},
   ): SessionRule =>
-  (session, matter) =>
-    isRunning(session.status)
-      ? {
-          status: 'paused',
-          error: visible(error),
-          ...becauseOf(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
-          ...(summary !== undefined && { summary }),
-          ...(commands && { commands }),
-          ...turnTold(session, matter, turn),
-        }
-      : undefined;
+  (session, matter) => {
+    const status = nextStatus(session, 'interrupt');
+    return (
+      status && {
+        status,
+        error: visible(error),
+        ...becauseOf(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
+        ...(summary !== undefined && { summary }),
+        ...(commands && { commands }),
+        ...turnTold(session, matter, turn),
+      }
+    );
+  };
+
+/** The session continues in its mode, in Work mode with the plan that was approved. */
+export const resume =
+  (run_marker: string): SessionRule =>
+  (session, matter) => ({
+    status: checkEvent(session, 'resume'),
+    run_marker,
+    error: null,
+    ...pausedNoMore(matter),
+  });
+
+/** Throws 422 `invalid_state` where the event is not legal; returns the next status. */
+export const checkEvent = (
+  session: Pick<Session, 'status' | 'mode'>,
+  event: 'pause' | 'resume',
+): Status => {
+  const status = nextStatus(session, event);
+  if (status !== undefined) return status;
+  throw invalidState(`The session is ${session.status}; there is nothing to ${event}.`);
+};
 
 interface WithOutage {
   /** The agent's model does not serve it for now. */
@@ -237,14 +164,10 @@ const becauseOf = (
 });
 
 /** Why it was paused, and until when, is told no more. */
-export const pausedNoMore = ({ pause_reason, resume_at }: SessionMatter): SessionChange => ({
+const pausedNoMore = ({ pause_reason, resume_at }: SessionMatter): SessionChange => ({
   ...(pause_reason && { pause_reason: null }),
   ...(resume_at && { resume_at: null }),
 });
-
-/** What is asked of a session means nothing in its status. */
-export const notNow = ({ status }: Pick<Session, 'status'>, what: string): ServiceError =>
-  invalidState(`The session is ${status}; there is nothing to ${what}.`);
 
 /** An ended daemon's sessions, as the next one finds them. */
 export const INTERRUPTED =

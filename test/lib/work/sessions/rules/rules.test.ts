@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
 import { caseStateFor } from '../../../../../lib/work/sessions/guards/decide.ts';
+import { sendBack, startWork } from '../../../../../lib/work/sessions/rules/approval.ts';
 import {
   abort,
   completeSession,
@@ -9,9 +10,7 @@ import {
   interrupt,
   pause,
   planReady,
-  sendBack,
   startPlanning,
-  startWork,
 } from '../../../../../lib/work/sessions/rules/rules.ts';
 import { milestoneEvents, runStateOf } from '../../../../../store/journal/milestones.ts';
 import { STATES, type State } from '../../../../../store/records/case.ts';
