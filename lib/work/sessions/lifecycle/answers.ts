@@ -93,7 +93,7 @@ export const dismissSession = async (
   return kept.session;
 };
 
-const dismiss =
+export const dismiss =
   (at: string): SessionRule =>
   (session) => {
     const { status, dismissed_at } = session;

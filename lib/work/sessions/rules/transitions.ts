@@ -85,16 +85,19 @@ interface Transition {
   from: Status;
   event: SessionEvent;
   to: Status;
+  /** Only in this mode. */
+  mode?: Session['mode'];
 }
 
-/** Every transition, in the order of the table; those that depend on the mode appear once for each status. */
+/** Every transition, in the order of the table. */
 export const transitions = (): Transition[] =>
   STATUSES.flatMap((from) =>
-    Object.entries(TRANSITIONS[from]).flatMap(([event, next]) =>
-      (typeof next === 'object' ? Object.values(next) : [next]).map((to) => ({
-        from,
-        event: event as SessionEvent,
-        to,
-      })),
+    (Object.entries(TRANSITIONS[from]) as [SessionEvent, Next][]).flatMap(([event, next]) =>
+      typeof next === 'object'
+        ? [
+            { from, event, to: next.plan, mode: 'plan' as const },
+            { from, event, to: next.work, mode: 'work' as const },
+          ]
+        : [{ from, event, to: next }],
     ),
   );
