@@ -25,7 +25,7 @@ import { keepProof, listProofs, newMatter } from '../proof/attach.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
 import { acquireUnlessLive, type LiveRun, newRun } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { noPlaceLeft } from '../sessions/live/places.ts';
+import { isAtCapacity } from '../sessions/live/places.ts';
 import { keepEnd } from './end.ts';
 import { attemptOf, changedTests, evidenceText } from './evidence.ts';
 
@@ -89,7 +89,7 @@ const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live>
       throw new ServiceError('unavailable', 'The daemon is stopping. Start it, then try again.');
     refuseSession(store, caseId, CHECK);
     refuseHeld(service, caseId);
-    if (noPlaceLeft(service)) throw busy('As many sessions run as max_sessions allows.');
+    if (isAtCapacity(service)) throw busy('As many sessions run as max_sessions allows.');
     if (!(await acquireUnlessLive(service, caseId, CHECK)))
       throw busy('Somebody is at work in the worktree.');
     const live = newRun({ session_id: id, case_id: caseId, run_marker: id, phase: 'work' });

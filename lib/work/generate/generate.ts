@@ -17,7 +17,7 @@ import type { Providers } from '../../agents/providers.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { capText } from '../../text/cap-text.ts';
 import { planningFor } from '../planning/gate.ts';
-import { needTrustOf } from '../sessions/guards/trust.ts';
+import { checkTrustOf } from '../sessions/guards/trust.ts';
 import { checkProvider } from '../sessions/lifecycle/create.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { type Material, STAGES } from './material.ts';
@@ -75,7 +75,7 @@ const make = async (
 ): Promise<Made> => {
   const run = await agentOf(service.providers, name);
   if (run === undefined) return { content: material.extract(), generated_by: EXTRACTION };
-  await needTrustOf(service, { case_id: caseId, provider: name });
+  await checkTrustOf(service, { case_id: caseId, provider: name });
   const prompt = planningPrompt(material);
   const answer = await readOnlyTurn(service, caseId, { provider: { name, run }, prompt });
   return { content: fileOf(answer), generated_by: name };

@@ -26,10 +26,10 @@ import {
   type WithEngine,
 } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { noPlaceLeft } from '../sessions/live/places.ts';
+import { isAtCapacity } from '../sessions/live/places.ts';
 import { comparedRun, undoInterrupted } from '../sessions/turns/baseline.ts';
 import type { ReadingTurn } from '../sessions/turns/reading-turn.ts';
-import { openLiveDoor } from '../sessions/turns/run.ts';
+import { openRunMcp } from '../sessions/turns/run.ts';
 
 /** Of the lock: the daemon frees it when that is done, or when it starts again. */
 const PLANNING = 'planning';
@@ -78,7 +78,7 @@ const begin = (service: WithEngine & WithSetups & WithStore, caseId: string): Pr
     if (engine.closing) throw new ServiceError('unavailable', STOPPED);
     refuseSession(store, caseId, PLANNING);
     refuseHeld(service, caseId);
-    if (noPlaceLeft(service)) throw busy('As many sessions run as max_sessions allows.');
+    if (isAtCapacity(service)) throw busy('As many sessions run as max_sessions allows.');
     if (!(await acquireUnlessLive(service, caseId, PLANNING)))
       throw busy('Somebody is at work in the worktree.');
     const begun = liveRun(caseId);
@@ -136,7 +136,7 @@ interface Start {
 const run = async (service: SessionNeeds, live: LiveRun, start: Start): Promise<RunResult> => {
   live.worktree = start.worktree.path;
   const provider = start.asked.provider.run;
-  const door = await openLiveDoor(service, live, provider);
+  const door = await openRunMcp(service, live, provider);
   if (door === undefined) return { outcome: 'cancelled' };
   const { store } = service;
   const spec = { ...specOf(store, live, start), mcp: door.mcp };

@@ -41,13 +41,13 @@ export const decideWith = (
   make: () => Promise<SessionRule>,
 ): Promise<StoredSession | undefined> =>
   service.store.locks.take(lockOn.decision(caseId), async () => {
-    const kept = await updateSession(service.store, caseId, id, ofOurs(await make()));
+    const kept = await updateSession(service.store, caseId, id, refusingElsewhere(await make()));
     if (kept === undefined) return undefined;
-    await finalize(service, kept).catch((error: unknown) => holdBack(service, kept, error));
+    await finalize(service, kept).catch((error: unknown) => pauseAndRethrow(service, kept, error));
     return kept;
   });
 
-const ofOurs =
+const refusingElsewhere =
   (rule: SessionRule): SessionRule =>
   (session, matter) => {
     refuseElsewhere(session);
@@ -55,7 +55,7 @@ const ofOurs =
   };
 
 // What does not run must not look as if it did: whoever wanted it to run is told the error, and resumes it later.
-const holdBack = async (
+const pauseAndRethrow = async (
   service: EngineNeeds,
   kept: StoredSession,
   error: unknown,
@@ -91,7 +91,7 @@ export const pauseLater = (
 };
 
 /** Resolves when no decision about the Work item's sessions is half done. */
-export const decided = ({ locks }: Store, caseId: string): Promise<void> =>
+export const awaitDecisions = ({ locks }: Store, caseId: string): Promise<void> =>
   locks.whenFree(lockOn.decision(caseId));
 
 /**

@@ -13,7 +13,7 @@ import { isWorktreeLost } from '../../../code/worktrees/create/create.ts';
 import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import { getCase } from '../../cases/read.ts';
 import { refuseElsewhere } from '../rules/rules.ts';
-import { decided } from './decide.ts';
+import { awaitDecisions } from './decide.ts';
 
 /**
  * The session that holds the lock, or the oldest that has not ended. 422 when there is none, or only one that another
@@ -25,7 +25,7 @@ export const activeSession = async (
   meant?: string,
 ): Promise<StoredSession> => {
   await getCase(store, caseId);
-  await decided(store, caseId);
+  await awaitDecisions(store, caseId);
   if (meant !== undefined) orNotFound(readSession(store, caseId, meant), 'session', meant);
   const open = (sessionsOf(store, caseId) ?? []).filter(({ session }) => !isEnded(session.status));
   const ours = open.filter(({ session }) => session.elsewhere !== true);

@@ -22,7 +22,7 @@ import { noteUntrusted } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
 
 /** Throws 422 `trust_needed` while a setting that a session of this Work item goes by waits for the operator's word. */
-export const needSessionTrust = (
+export const checkSessionTrust = (
   service: WithConfig & WithStore,
   { id, project }: Pick<Case, 'id' | 'project'>,
   provider: string,
@@ -34,16 +34,16 @@ export const needSessionTrust = (
 };
 
 /** The same for a session that is there. */
-export const needTrustOf = async (
+export const checkTrustOf = async (
   service: WithConfig & WithStore,
   { case_id, provider }: Pick<Session, 'case_id' | 'provider'>,
 ): Promise<void> => {
   const item = await readCase(service.store, case_id);
-  if (item !== undefined) needSessionTrust(service, item, provider);
+  if (item !== undefined) checkSessionTrust(service, item, provider);
 };
 
 /** Whether a session that waits for its turn waits for the operator, too; that is told once in its stream. */
-export const mustWait = async (
+export const isBlockedByTrust = async (
   service: WithConfig & WithEngine & WithLog & WithStore,
   kept: StoredSession,
 ): Promise<boolean> => {
@@ -51,7 +51,7 @@ export const mustWait = async (
   const { untrusted } = service.engine;
   try {
     refuseUnconfirmed(kept.session);
-    await needTrustOf(service, kept.session);
+    await checkTrustOf(service, kept.session);
     untrusted.delete(id);
     return false;
   } catch (error) {

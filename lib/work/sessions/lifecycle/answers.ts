@@ -10,7 +10,7 @@ import { invalidState, notFound, orNotFound, ServiceError } from '../../../error
 import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { nextStatus } from '../rules/transitions.ts';
-import { keptSession, withWaiting } from './read.ts';
+import { getStoredSession, withWaitReason } from './read.ts';
 
 /** Manual work only: the operator says that it is done. */
 export const finishSession = async (
@@ -18,11 +18,11 @@ export const finishSession = async (
   caseId: string,
   id: string,
 ): Promise<Session> => {
-  const { session } = await keptSession(service, caseId, id);
+  const { session } = await getStoredSession(service, caseId, id);
   const live = service.engine.live.get(id);
   if (live?.run?.finish() !== true) throw notFinished(session);
   await live.finished;
-  return (await keptSession(service, caseId, id)).session;
+  return (await getStoredSession(service, caseId, id)).session;
 };
 
 const notFinished = ({ status, provider }: Session): ServiceError =>
@@ -39,7 +39,7 @@ export const answerPermission = async (
   id: string,
   answer: { request_id: string; option_id: string; prefix?: string },
 ): Promise<Session> => {
-  const { session } = await keptSession(service, caseId, id);
+  const { session } = await getStoredSession(service, caseId, id);
   const { request_id, option_id, prefix } = answer;
   if (service.engine.live.get(id)?.run?.answer(request_id, option_id, prefix) === true)
     return session;
@@ -56,9 +56,9 @@ export const answerQuestion = async (
   id: string,
   { question_id, ...answer }: QuestionAnswer & { question_id: string },
 ): Promise<Session> => {
-  const kept = await keptSession(service, caseId, id);
+  const kept = await getStoredSession(service, caseId, id);
   if (service.engine.live.get(id)?.run?.reply?.(question_id, answer) === true)
-    return withWaiting(service, kept.session);
+    return withWaitReason(service, kept.session);
   if (!(await wasAsked(service.engine, kept, question_id))) throw notFound('question', question_id);
   throw new ServiceError(
     'question_closed',
@@ -82,7 +82,7 @@ export const dismissSession = async (
   caseId: string,
   id: string,
 ): Promise<Session> => {
-  await keptSession(service, caseId, id);
+  await getStoredSession(service, caseId, id);
   const at = service.store.clock().toISOString();
   const kept = orNotFound(
     await updateSession(service.store, caseId, id, dismiss(at)),

@@ -25,18 +25,18 @@ import {
   approvedCommands,
   checkPlan,
   NONE_UNASKED,
-  sendBack,
+  requestChanges,
   startWork,
   unaskedChange,
 } from '../rules/approval.ts';
-import { noteCommentsSent } from '../turns/plan-turn.ts';
-import { isListed } from './boundary.ts';
+import { markCommentsSent } from '../turns/plan-turn.ts';
+import { allowsPlanCommands } from './boundary.ts';
 import { resumeSession } from './control.ts';
-import { goToPlan, goToWork, holdingLock } from './launch.ts';
-import { keptSession } from './read.ts';
+import { startPlanTurn, startWorkTurn, withSessionLock } from './launch.ts';
+import { getStoredSession } from './read.ts';
 
 /** What the operator read, and the API key that was shown, if one was. */
-interface Yes {
+interface ApprovalInput {
   seen?: string | undefined;
   /** Of the plan, and of what of it runs without asking. */
   approval_sha256?: string | undefined;
@@ -55,19 +55,23 @@ export const approvePlan = async (
   service: SessionNeeds,
   caseId: string,
   id: string,
-  yes: Yes = {},
+  yes: ApprovalInput = {},
 ): Promise<Session> => {
-  const kept = await keptSession(service, caseId, id);
+  const kept = await getStoredSession(service, caseId, id);
   if (kept.session.unconfirmed === 'approved') return approveAgain(service, kept, yes);
   const { seen, approval_sha256, ask, key, by = saidBy(key) } = yes;
   const at = service.store.clock().toISOString();
-  const unasked = { approval_sha256, ask, isListed: isListed(service, kept.session) };
+  const unasked = {
+    approval_sha256,
+    ask,
+    allowsPlanCommands: allowsPlanCommands(service, kept.session),
+  };
   const approval = { seen, unasked, run_marker: newRunMarker(service.store.layout, id), at, by };
-  const approved = await holdingLock(service, kept, () =>
+  const approved = await withSessionLock(service, kept, () =>
     decideWith(service, caseId, id, () => ruleFor(service.store, kept, approval)),
   );
   if (approved === undefined) throw notFound('session', id);
-  goToWork(service, approved, { goesOn: false });
+  startWorkTurn(service, approved, { isResumed: false });
   return approved.session;
 };
 
@@ -102,7 +106,7 @@ const ruleFor = async (
   if (current === undefined) return rule(undefined);
   const check = (now: PlanNow): void => {
     const isNamed = (yes.seen ?? yes.unasked?.approval_sha256) !== undefined;
-    if (!isNamed) refuseWaiting(store, current, now);
+    if (!isNamed) refusePendingEdit(store, current, now);
     rule(now.plan)(current.session, current.matter);
   };
   const plan = await keepApproved(store, current.dir, check);
@@ -119,7 +123,7 @@ const ruleFor = async (
 const approveAgain = async (
   service: SessionNeeds,
   { session: { case_id, id } }: StoredSession,
-  { seen, approval_sha256, key }: Yes,
+  { seen, approval_sha256, key }: ApprovalInput,
 ): Promise<Session> => {
   const { store } = service;
   const at = store.clock().toISOString();
@@ -139,7 +143,7 @@ const approveAgain = async (
 };
 
 // Who edited plan.md by hand means that text: the one before it runs only for who names it.
-const refuseWaiting = (
+const refusePendingEdit = (
   store: Store,
   { session }: StoredSession,
   { plan, waits }: PlanNow,
@@ -162,16 +166,16 @@ export const revisePlan = async (
   id: string,
   comment?: string,
 ): Promise<Session> => {
-  const kept = await keptSession(service, caseId, id);
-  const revised = await holdingLock(service, kept, () =>
+  const kept = await getStoredSession(service, caseId, id);
+  const revised = await withSessionLock(service, kept, () =>
     decideWith(service, caseId, id, () => revisionFor(service.store, kept, comment)),
   );
   if (revised === undefined) throw notFound('session', id);
   // Should that fail, it is done as the turn begins.
-  await noteCommentsSent(service.store, revised).catch((error: unknown) =>
+  await markCommentsSent(service.store, revised).catch((error: unknown) =>
     service.log.warn({ err: error, session_id: id }, 'comments.md does not say what was sent'),
   );
-  goToPlan(service, revised);
+  startPlanTurn(service, revised);
   return revised.session;
 };
 
@@ -183,7 +187,7 @@ const revisionFor = async (
   const current = readSession(store, case_id, id);
   const dir = current?.dir ?? before;
   const comment = said ?? readComments(readCommentsFile(store, dir).content).pending;
-  const rule = sendBack({ comment, run_marker: newRunMarker(store.layout, id) });
+  const rule = requestChanges({ comment, run_marker: newRunMarker(store.layout, id) });
   if (current !== undefined) {
     rule(current.session, current.matter);
     await keepSentBack(store, dir);

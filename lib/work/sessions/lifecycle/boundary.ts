@@ -9,14 +9,14 @@ import { allowedInProject } from '../guards/trust.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { approvalHash, commandsOffered } from '../rules/approval.ts';
 import { isCommitted } from '../turns/commit-work.ts';
-import { keptSession } from './read.ts';
+import { getStoredSession } from './read.ts';
 
 /** What shuts a session in that works, or would once its plan is approved, as the settings that hold want it now. */
 export const boundaryOfSession = async (
   service: EngineNeeds & WithProviders,
   { caseId, id, ask }: { caseId: string; id: string; ask?: readonly string[] | undefined },
 ): Promise<Boundary> => {
-  const kept = await keptSession(service, caseId, id);
+  const kept = await getStoredSession(service, caseId, id);
   const { session } = kept;
   const known = service.providers().get(session.provider);
   const provider = orNotFound(known, 'provider', session.provider);
@@ -27,7 +27,7 @@ export const boundaryOfSession = async (
     ...(service.engine.prefixes.get(id) ?? []),
     ...(worktree ? allowedInProject(service.store, worktree, provider).prefixes() : []),
   ];
-  const unasked = isListed(service, session) ? unaskedIn(service, kept, ask) : undefined;
+  const unasked = allowsPlanCommands(service, session) ? unaskedIn(service, kept, ask) : undefined;
   return {
     ...boundary,
     commits: isCommitted(service.store, session, worktree),
@@ -38,7 +38,7 @@ export const boundaryOfSession = async (
 };
 
 /** Whether commands of a plan can run without asking: as its provider and the settings are now. */
-export const isListed = ({ providers }: WithProviders, { provider }: Session): boolean =>
+export const allowsPlanCommands = ({ providers }: WithProviders, { provider }: Session): boolean =>
   providers().get(provider)?.boundary().permissions?.execute === 'plan';
 
 const unaskedIn = (

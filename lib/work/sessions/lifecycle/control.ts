@@ -15,10 +15,10 @@ import { activeSession, approvedPlan, refuseLost } from '../guards/preconditions
 import { cancelLive, type Engine, type LiveRun, stopLive } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
-import { digestOf, type ToldCall } from '../live/transcript-summary.ts';
+import { digestOf, type TranscriptCall } from '../live/transcript-summary.ts';
 import { abort, checkEvent, pause, resume } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
-import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
+import { startPlanTurn, startWorkTurn, wakeQueue, withSessionLock } from './launch.ts';
 
 /** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
 export const abortSession = async (
@@ -80,8 +80,8 @@ export const resumeSession = async (
   const { session } = active;
   const run_marker = newRunMarker(service.store.layout, session.id);
   await refuseLost(service.store, session);
-  const skipped = await blockToSkip(service.engine, active, from);
-  const resumed = await holdingLock(service, active, () =>
+  const skipped = await skippedBlock(service.engine, active, from);
+  const resumed = await withSessionLock(service, active, () =>
     decide(service, caseId, session.id, (current, matter) => {
       const change = resume(run_marker)(current, matter);
       if (current.mode === 'work') approvedPlan(service.store, { ...active, session: current });
@@ -89,9 +89,9 @@ export const resumeSession = async (
     }),
   );
   if (resumed === undefined) throw notFound('session', session.id);
-  if (skipped !== undefined) tellSkipped(service.engine, resumed, skipped);
-  if (resumed.session.mode === 'plan') goToPlan(service, resumed);
-  else goToWork(service, resumed, { goesOn: true });
+  if (skipped !== undefined) recordSkippedBlock(service.engine, resumed, skipped);
+  if (resumed.session.mode === 'plan') startPlanTurn(service, resumed);
+  else startWorkTurn(service, resumed, { isResumed: true });
   return resumed.session;
 };
 
@@ -102,11 +102,11 @@ type From = 'again' | 'next';
  * The block that is not to be run again, if the operator said so. 422 `choice_needed` for a runbook that was killed inside
  * a block, where nobody says from where to go on: what the block had done by then, nobody knows.
  */
-const blockToSkip = async (
+const skippedBlock = async (
   engine: Engine,
   kept: StoredSession,
   from: From | undefined,
-): Promise<ToldCall | undefined> => {
+): Promise<TranscriptCall | undefined> => {
   const block = await interruptedBlock(engine, kept);
   if (block === undefined && from !== undefined)
     throw invalidState('No block of this session was interrupted: resume it without `from`.');
@@ -118,14 +118,14 @@ const blockToSkip = async (
 const interruptedBlock = async (
   engine: Engine,
   kept: StoredSession,
-): Promise<ToldCall | undefined> => {
+): Promise<TranscriptCall | undefined> => {
   const { mode, provider, status } = kept.session;
   if (mode !== 'work' || provider !== 'runbook' || status !== 'paused') return undefined;
   const last = (await digestOf(engine, kept)).calls.at(-1);
   return last?.status === 'killed' || last?.status === 'failed' ? last : undefined;
 };
 
-const choiceNeeded = ({ id, title }: ToldCall): ServiceError =>
+const choiceNeeded = ({ id, title }: TranscriptCall): ServiceError =>
   new ServiceError(
     'choice_needed',
     `The daemon was killed while ${id} ran (${title}): part of it may be done. Look at the worktree, then resume with {"from": "again"} to run it again, or {"from": "next"} to go on with the block after it.`,
@@ -133,7 +133,7 @@ const choiceNeeded = ({ id, title }: ToldCall): ServiceError =>
   );
 
 /** Tells that the operator leaves a block as it is: whoever goes on with the session does, too. */
-const tellSkipped = (engine: Engine, kept: StoredSession, block: ToldCall): void => {
+const recordSkippedBlock = (engine: Engine, kept: StoredSession, block: TranscriptCall): void => {
   const transcript = engine.transcript(kept);
   transcript.append('block_skipped', { tool_call_id: block.id, title: block.title });
   transcript.sync();

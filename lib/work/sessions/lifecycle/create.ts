@@ -24,9 +24,9 @@ import type { WithGit } from '../../../tools/git/run/git.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';
 import { checkTexts } from '../../cases/text.ts';
-import { needSessionTrust } from '../guards/trust.ts';
+import { checkSessionTrust } from '../guards/trust.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { begin } from './launch.ts';
+import { startIfNext } from './launch.ts';
 
 export interface NewSession extends ModelChoice {
   type: string;
@@ -53,9 +53,9 @@ export const createSession = (
   wanted: NewSession,
 ): Promise<Session> =>
   // Each looks at git first, which takes as long as it takes: the queue is in the order of the calls.
-  service.store.locks.take(lockOn.queue(), () => make(service, caseId, wanted));
+  service.store.locks.take(lockOn.queue(), () => createInQueue(service, caseId, wanted));
 
-const make = async (
+const createInQueue = async (
   service: SessionNeeds,
   caseId: string,
   { type, provider, id = newId(), comment, base, reopen = false, ...more }: NewSession,
@@ -66,7 +66,7 @@ const make = async (
   const known = readSession(service.store, caseId, id);
   if (known !== undefined) return known.session;
   refuseClosed(item, reopen);
-  needSessionTrust(service, item, checkedName(service, provider));
+  checkSessionTrust(service, item, providerName(service, provider));
   checkRepository(service, item.project);
   refuseSession(service.store, caseId, type);
   const name = checkProvider(service, provider);
@@ -76,19 +76,19 @@ const make = async (
     mode: 'plan' as const,
     status: 'queued' as const,
     provider: name,
-    ...chosenFor(name, service.providers().get(name), choice),
+    ...modelChoiceFor(name, service.providers().get(name), choice),
     machine: service.store.machine,
     created_at: service.store.clock().toISOString(),
     ...(comment !== undefined && { comment }),
     ...(base !== undefined && { base }),
   };
   await checkBase(service, item, base);
-  await checkFollows(service.store, caseId, reopen);
+  await reopenIfWanted(service.store, caseId, reopen);
   grantStart(service.store, { case_id: caseId, matter });
   if (approved_by !== undefined)
     grantPlanGiven(service.store, { case_id: caseId, matter }, approved_by);
   const kept = orNotFound(await keepSession(service.store, caseId, matter), 'Work item', caseId);
-  await begin(service, caseId, matter.id);
+  await startIfNext(service, caseId, matter.id);
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;
 };
 
@@ -100,7 +100,7 @@ const refuseClosed = ({ state }: Case, reopen: boolean): void => {
 };
 
 // A session takes its Work item along: 409 `unreadable_record` while that cannot be written.
-const checkFollows = async (store: Store, caseId: string, reopen: boolean): Promise<void> => {
+const reopenIfWanted = async (store: Store, caseId: string, reopen: boolean): Promise<void> => {
   await update(store, caseId, (current) => {
     refuseClosed(current, reopen);
     return isClosed(current.state) ? moveTo(current, 'OPEN') : undefined;
@@ -119,21 +119,21 @@ const checkBase = async (
   wanted: string | undefined,
 ): Promise<void> => {
   const known = findWorktree(service.store, id);
-  if (known !== undefined && wanted !== undefined) throw hasBegun(known);
+  if (known !== undefined && wanted !== undefined) throw worktreeExists(known);
   if (known !== undefined) return;
   const repository = await repositoryFor(service, project);
   const { base_branch } = worktreeConfig(service.store);
   await chooseBase(service.git.at(repository), wanted ?? base_branch ?? undefined);
 };
 
-const hasBegun = ({ base, case_id }: WorktreeRecord): ServiceError =>
+const worktreeExists = ({ base, case_id }: WorktreeRecord): ServiceError =>
   new ServiceError(
     'already_exists',
     `The Work item has a worktree, which began from ${base}. Leave base out, or remove the worktree first: DELETE /api/cases/${case_id}/worktree.`,
   );
 
 // Whose name waits is nobody's choice.
-const checkedName = (
+const providerName = (
   { store, providers }: WithProviders & WithStore,
   wanted: string | undefined,
 ): string => {
@@ -150,7 +150,7 @@ export const checkProvider = (
   wanted: string | undefined,
 ): string => {
   const providers = service.providers();
-  const name = checkedName(service, wanted);
+  const name = providerName(service, wanted);
   needProvider(service.store, name);
   const provider = providers.get(name);
   const reason = provider?.missing();
@@ -168,7 +168,7 @@ export const checkProvider = (
  * whose effort is for their model alone. 422 `choice_not_offered` for what its provider is known not to offer; what only
  * the agent knows fails the session when it starts.
  */
-const chosenFor = (
+const modelChoiceFor = (
   name: string,
   provider: Pick<Provider, 'usual' | 'offers'> | undefined,
   wanted: ModelChoice,

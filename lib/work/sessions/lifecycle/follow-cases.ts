@@ -28,7 +28,8 @@ export const followCases = (service: SessionNeeds): void => {
       run.case_id === caseId ? [id] : [],
     );
     if (engine.closing || ids.length === 0) return;
-    const following = item === undefined ? leave(service, ids) : goOn(service, caseId, ids);
+    const following =
+      item === undefined ? forgetRuns(service, ids) : resumeFollowUps(service, caseId, ids);
     following.catch((error: unknown) =>
       log.error({ err: error, case_id: caseId }, 'Sessions could not follow their Work item'),
     );
@@ -45,16 +46,20 @@ const tellStream = (
   if (kept !== undefined) noteComments(engine, kept);
 };
 
-const leave = async ({ store, engine }: EngineNeeds, ids: string[]): Promise<void> => {
+const forgetRuns = async ({ store, engine }: EngineNeeds, ids: string[]): Promise<void> => {
   for (const id of ids) {
     const live = engine.live.get(id);
     if (live !== undefined) await stopLive(live);
-    engine.letGo(id);
+    engine.release(id);
     await forgetRun(store, id);
   }
 };
 
-const goOn = async (service: SessionNeeds, caseId: string, ids: string[]): Promise<void> => {
+const resumeFollowUps = async (
+  service: SessionNeeds,
+  caseId: string,
+  ids: string[],
+): Promise<void> => {
   const { store, engine } = service;
   await store.locks.take(lockOn.decision(caseId), async () => {
     for (const id of ids) {

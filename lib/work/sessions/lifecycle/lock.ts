@@ -6,7 +6,7 @@ import { acquireLock, heldLocks, readLock, releaseLock } from '../../../../store
 import { sessionStatus } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
-import { decided } from '../guards/decide.ts';
+import { awaitDecisions } from '../guards/decide.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { wakeQueue } from './launch.ts';
 
@@ -51,7 +51,7 @@ const lockHeld = ({ holder, acquired_at }: Lock): ServiceError => {
 /** Releases the session lock, whoever holds it but a session that goes on; what waits in the queue may start then. */
 export const freeLock = async (service: SessionNeeds, caseId: string): Promise<void> => {
   const { store } = service;
-  await decided(service.store, caseId);
+  await awaitDecisions(service.store, caseId);
   const { locked, holder } = lockOf(store, caseId);
   if (!locked) throw notFound('session lock of Work item', caseId);
   const released = await releaseLock(store, caseId, ({ kind, session_id, operation }) => {

@@ -11,26 +11,27 @@ import {
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { notFound, orNotFound } from '../../../errors.ts';
-import { decided } from '../guards/decide.ts';
+import { awaitDecisions } from '../guards/decide.ts';
 import { requestWords } from '../live/agent-requests.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { asQueued } from '../live/places.ts';
 
 export const listSessions = async (service: EngineNeeds, caseId: string): Promise<Session[]> => {
   const { store } = service;
-  await decided(service.store, caseId);
+  await awaitDecisions(service.store, caseId);
   const sessions = orNotFound(keptSessions(store, caseId), 'Work item', caseId);
-  return sessions.map(({ session }) => withWaiting(service, session));
+  return sessions.map(({ session }) => withWaitReason(service, session));
 };
 
 export const getSession = async (
   service: EngineNeeds,
   caseId: string,
   id: string,
-): Promise<Session> => withWaiting(service, (await keptSession(service, caseId, id)).session);
+): Promise<Session> =>
+  withWaitReason(service, (await getStoredSession(service, caseId, id)).session);
 
 /** With what its agent waits for, where it runs and has told, asks the operator, or is silent. */
-export const withWaiting = (service: EngineNeeds, kept: Session): Session => {
+export const withWaitReason = (service: EngineNeeds, kept: Session): Session => {
   const { engine } = service;
   const session = asQueued(service, kept);
   const { waiting, asking, stopping } = engine.live.get(session.id) ?? {};
@@ -46,27 +47,27 @@ export const withWaiting = (service: EngineNeeds, kept: Session): Session => {
 };
 
 /** The session with its directory; 404 when it, or its Work item, is not there. */
-export const keptSession = async (
+export const getStoredSession = async (
   service: EngineNeeds,
   caseId: string,
   id: string,
 ): Promise<StoredSession> => {
   const { store } = service;
-  await decided(service.store, caseId);
+  await awaitDecisions(service.store, caseId);
   if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);
   return orNotFound(readSession(store, caseId, id), 'session', id);
 };
 
 /** The session's events: those so far, and as they come. */
 export const getStream = async (service: EngineNeeds, caseId: string, id: string) => {
-  const kept = await keptSession(service, caseId, id);
+  const kept = await getStoredSession(service, caseId, id);
   const { engine } = service;
   const transcript = engine.transcript(kept);
   // Ended, whatever its events say: somebody may have cut the file, or ended the session by hand. Of one that another
   // machine runs there is what came through git.
   const { status, elsewhere } = kept.session;
   const isOver = isEnded(status) && !engine.live.has(id);
-  if (isOver || (elsewhere === true && !engine.live.has(id))) engine.letGo(id);
+  if (isOver || (elsewhere === true && !engine.live.has(id))) engine.release(id);
   return {
     newest: () => transcript.last,
     isOver: (after: number) => isOver && after === transcript.last,
@@ -88,13 +89,13 @@ export const usageOf = async (
 /** The sessions of all Work items that wait for their turn, in the order in which they were made. */
 export const queuedSessions = async (service: EngineNeeds): Promise<Session[]> =>
   (await openSessions(service))
-    .map((session) => withWaiting(service, session))
+    .map((session) => withWaitReason(service, session))
     .filter(({ status }) => status === 'queued');
 
 /** The sessions that have begun and not ended: they hold their Work item's lock, whether an agent runs or waits. */
 export const activeSessions = async (service: EngineNeeds): Promise<Session[]> =>
   (await openSessions(service))
-    .map((session) => withWaiting(service, session))
+    .map((session) => withWaitReason(service, session))
     .filter(({ status }) => status !== 'queued');
 
 /** The newest session of each of these Work items, where there is one. */
@@ -102,17 +103,17 @@ export const newestSessions = async (
   service: EngineNeeds,
   caseIds: readonly string[],
 ): Promise<Session[]> => {
-  await Promise.all(caseIds.map((caseId) => decided(service.store, caseId)));
+  await Promise.all(caseIds.map((caseId) => awaitDecisions(service.store, caseId)));
   return caseIds
     .flatMap((caseId) => newestSession(service.store, caseId) ?? [])
-    .map(({ session }) => withWaiting(service, session));
+    .map(({ session }) => withWaitReason(service, session));
 };
 
 // The journal knows the open ones by id: what has ended costs nothing here, however much of it there is.
 const openSessions = async ({ store }: WithStore): Promise<Session[]> => {
   const { journal } = store;
   const cases = new Set([...journal.runs.values()].map(({ case_id }) => case_id));
-  await Promise.all([...cases].map((caseId) => decided(store, caseId)));
+  await Promise.all([...cases].map((caseId) => awaitDecisions(store, caseId)));
   return [...journal.runs]
     .flatMap(([id, { case_id }]) => readable(store, case_id, id) ?? [])
     .filter(({ status }) => !isEnded(status))

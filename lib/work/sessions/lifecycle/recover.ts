@@ -22,13 +22,13 @@ import type { WithGit } from '../../../tools/git/run/git.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { decide, finalize } from '../guards/decide.ts';
 import { lostWork } from '../guards/preconditions.ts';
-import { tellAsked } from '../live/agent-requests.ts';
-import type { ToldQuestions } from '../live/dialogue.ts';
+import { publishRequest } from '../live/agent-requests.ts';
+import type { AskedQuestions } from '../live/dialogue.ts';
 import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteMessages, noteStatus } from '../live/stream.ts';
 import { digestOf } from '../live/transcript-summary.ts';
-import { fail, INTERRUPTED, interrupt, type RememberedTurn } from '../rules/rules.ts';
+import { type FinishedTurn, fail, INTERRUPTED, interrupt } from '../rules/rules.ts';
 import { nextStatus } from '../rules/transitions.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
@@ -61,7 +61,7 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
     if (itemOf(service.store, caseId) !== undefined) await forgetRun(service.store, id);
     return;
   }
-  if (found.session.unconfirmed === undefined) await killLeft(service.store, found);
+  if (found.session.unconfirmed === undefined) await killLeftovers(service.store, found);
   await noteMessages(service, found);
   const told = service.store.journal.runs.get(id)?.status;
   await finalize(service, found);
@@ -71,14 +71,14 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
 };
 
 // What files say may name the mark of somebody else's run: then what is left is found by where it is.
-const killLeft = async (store: Store, { session, matter }: StoredSession): Promise<void> => {
+const killLeftovers = async (store: Store, { session, matter }: StoredSession): Promise<void> => {
   const { run_marker } = matter;
   if (run_marker === undefined) return;
   const isOurs = isRunMarker(store.layout, session.id, run_marker);
   await killRun(isOurs ? run_marker : session.id, tracesOf(store, session.case_id));
 };
 
-const putBackStaged = async (
+const unstageConflict = async (
   service: WithGit & WithStore,
   { session }: StoredSession,
 ): Promise<void> => {
@@ -92,9 +92,9 @@ const ruleFor = async (
   service: TurnNeeds & WithLog,
   found: StoredSession,
 ): Promise<SessionRule> => {
-  const turn = await untoldTurn(service, found);
+  const turn = await unrecordedTurn(service, found);
   try {
-    await putBackStaged(service, found);
+    await unstageConflict(service, found);
     const violation = await undoInterrupted(service, turnOfSession(service, found));
     if (violation === undefined) return await interrupted(service, found, turn);
     const ending = await wrapUp(service, found, { status: 'failed', error: violation, turn });
@@ -110,7 +110,7 @@ const ruleFor = async (
 const interrupted = async (
   service: TurnNeeds,
   found: StoredSession,
-  turn: RememberedTurn | undefined,
+  turn: FinishedTurn | undefined,
 ): Promise<SessionRule> => {
   const error = (await lostWork(service.store, found.session)) ?? INTERRUPTED;
   if (nextStatus(found.session, 'interrupt') === undefined) return interrupt(error);
@@ -131,7 +131,7 @@ const noteInterrupted = (engine: Engine, kept: StoredSession): void => {
  */
 const reclaimLocked = async (service: WithLog & WithStore): Promise<void> => {
   for (const lock of heldLocks(service.store)) {
-    await takeUp(service, lock).catch((error: unknown) => {
+    await reclaim(service, lock).catch((error: unknown) => {
       service.log.error(
         { err: error, case_id: lock.case_id },
         'The session that holds the lock could not be taken up again',
@@ -140,7 +140,7 @@ const reclaimLocked = async (service: WithLog & WithStore): Promise<void> => {
   }
 };
 
-const takeUp = async (
+const reclaim = async (
   { store, log }: WithLog & WithStore,
   { case_id, matter: { session_id } }: HeldLock,
 ): Promise<void> => {
@@ -148,7 +148,7 @@ const takeUp = async (
   if (session_id === undefined || runs.has(session_id)) return;
   const holder = readSession(store, case_id, session_id);
   if (holder === undefined || isEnded(holder.session.status)) return;
-  log.warn({ case_id, session_id }, KNOWN_AGAIN);
+  log.warn({ case_id, session_id }, RECLAIMED);
   const isOurs = ({ session, matter }: StoredSession): boolean =>
     session.elsewhere !== true || matter.machine === holder.matter.machine;
   const open = (sessionsOf(store, case_id) ?? []).filter(
@@ -159,19 +159,19 @@ const takeUp = async (
   for (const kept of [...others, holder]) await claimSession(store, kept);
 };
 
-const KNOWN_AGAIN =
+const RECLAIMED =
   'A session is known by its lock alone: .dossier/ was removed, or its journal. It is taken up again';
 
 /**
  * What is known of a turn that ended with its daemon, from what was told while it went on: what it used. Undefined when
  * no turn was begun that is not counted yet. What it asked the operator is asked no more.
  */
-const untoldTurn = async (
+const unrecordedTurn = async (
   service: EngineNeeds,
   kept: StoredSession,
-): Promise<RememberedTurn | undefined> => {
+): Promise<FinishedTurn | undefined> => {
   const { usage, questions } = await digestOf(service.engine, kept);
-  await takeBack(service, kept, questions);
+  await cancelQuestions(service, kept, questions);
   if (usage === undefined) return undefined;
   const { native_session_id, native_cost_usd = 0 } = kept.matter;
   return {
@@ -184,17 +184,17 @@ const untoldTurn = async (
 };
 
 // Whoever asked died with its daemon.
-const takeBack = async (
+const cancelQuestions = async (
   { engine, store }: EngineNeeds,
   kept: StoredSession,
-  questions: ToldQuestions,
+  questions: AskedQuestions,
 ): Promise<void> => {
   const { case_id, id: session_id } = kept.session;
   const open = [...questions].filter(([, { outcome }]) => outcome === undefined);
   for (const [question_id, { message }] of open) {
     const data = { question_id, message, action: 'cancel', by: 'daemon', reason: DIED } as const;
     engine.transcript(kept).append('question_resolved', data);
-    await tellAsked(store, { case_id, session_id }, { type: 'question_resolved', data });
+    await publishRequest(store, { case_id, session_id }, { type: 'question_resolved', data });
   }
 };
 

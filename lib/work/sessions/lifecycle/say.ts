@@ -20,10 +20,10 @@ import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { checkPlan } from '../rules/approval.ts';
 import { addMessage } from '../rules/messages.ts';
 import { createSession } from './create.ts';
-import { goToPlan, holdingLock } from './launch.ts';
-import { keptSession } from './read.ts';
+import { startPlanTurn, withSessionLock } from './launch.ts';
+import { getStoredSession } from './read.ts';
 
-interface Words {
+interface MessageInput {
   text: string;
   /** Interrupts what the agent does. */
   now?: boolean;
@@ -31,7 +31,7 @@ interface Words {
   approve?: boolean;
 }
 
-type Said = Words & { id: string; key?: { name: string } | undefined };
+type NewMessage = MessageInput & { id: string; key?: { name: string } | undefined };
 
 /**
  * Keeps what the operator says to a session, for its agent: it answers no permission, and opens no Work mode. To one that has
@@ -41,19 +41,19 @@ export const sayToSession = async (
   service: SessionNeeds,
   caseId: string,
   sid: string,
-  words: Words & { key?: { name: string } | undefined },
+  words: MessageInput & { key?: { name: string } | undefined },
 ): Promise<SessionMessage> => {
   checkTexts({ text: words.text });
   const said = { ...words, id: newId() };
   for (;;) {
-    const kept = await keptSession(service, caseId, sid);
+    const kept = await getStoredSession(service, caseId, sid);
     const live = service.engine.live.get(sid);
     const known = messageIn(service, kept, said.id);
     if (known !== undefined) return known;
     // Its turn is over, and what it came to is being kept.
     if (live?.messages.closed === true) await live.finished;
-    else if (isEnded(kept.session.status)) return followUp(service, kept.session, said);
-    else if (await keepMessage(service, kept, said)) await deliver(service, kept, said);
+    else if (isEnded(kept.session.status)) return createFollowUp(service, kept.session, said);
+    else if (await storeMessage(service, kept, said)) await deliverMessage(service, kept, said);
   }
 };
 
@@ -62,7 +62,8 @@ export const listMessages = async (
   service: EngineNeeds,
   caseId: string,
   sid: string,
-): Promise<SessionMessage[]> => messagesOf(service.store, await keptSession(service, caseId, sid));
+): Promise<SessionMessage[]> =>
+  messagesOf(service.store, await getStoredSession(service, caseId, sid));
 
 const messageIn = (
   { store }: EngineNeeds,
@@ -71,22 +72,22 @@ const messageIn = (
 ): SessionMessage | undefined => messagesOf(store, kept).find((message) => message.id === id);
 
 // False where it has ended, or is about to, since it was looked at.
-const keepMessage = async (
+const storeMessage = async (
   service: SessionNeeds,
   kept: StoredSession,
-  said: Said,
+  said: NewMessage,
 ): Promise<boolean> => {
   const { session } = kept;
-  refuseUnheard(service, session, said);
-  const work = () => record(service, session, said);
+  refuseUnread(service, session, said);
+  const work = () => recordMessage(service, session, said);
   // A plan that waits is begun anew; whatever goes on already goes on.
-  return session.status === 'plan_ready' ? holdingLock(service, kept, work) : work();
+  return session.status === 'plan_ready' ? withSessionLock(service, kept, work) : work();
 };
 
-const record = async (
+const recordMessage = async (
   service: SessionNeeds,
   { case_id, id }: Session,
-  { id: message_id, text }: Said,
+  { id: message_id, text }: NewMessage,
 ): Promise<boolean> => {
   const { store, engine } = service;
   const at = store.clock().toISOString();
@@ -109,10 +110,10 @@ const record = async (
   return isKept;
 };
 
-const deliver = async (
+const deliverMessage = async (
   { engine, store, ...service }: SessionNeeds,
   before: StoredSession,
-  { id: message_id, text, now = false }: Said,
+  { id: message_id, text, now = false }: NewMessage,
 ): Promise<void> => {
   const { case_id, id } = before.session;
   const kept = orNotFound(readSession(store, case_id, id), 'session', id);
@@ -123,17 +124,17 @@ const deliver = async (
   notice(store, case_id);
   const live = engine.live.get(id);
   if (live === undefined && kept.session.status === 'planning')
-    return goToPlan({ engine, store, ...service }, kept);
+    return startPlanTurn({ engine, store, ...service }, kept);
   if (live === undefined) return;
   addWaiting(live.messages, { id: message_id, text });
   live.interrupt?.(now);
 };
 
 // Who only runs blocks, or is the operator, reads nothing.
-const refuseUnheard = (
+const refuseUnread = (
   { providers }: SessionNeeds,
   { provider: name, mode, status }: Session,
-  { approve = false }: Said,
+  { approve = false }: NewMessage,
 ): void => {
   if (approve)
     throw invalidState(
@@ -150,12 +151,12 @@ const refuseUnheard = (
   );
 };
 
-const followUp = async (
+const createFollowUp = async (
   service: SessionNeeds,
   { case_id, type, provider, model, effort }: Session,
-  { id, text, approve = false, key }: Said,
+  { id, text, approve = false, key }: NewMessage,
 ): Promise<SessionMessage> => {
-  if (approve) checkGiven(service, case_id, text);
+  if (approve) checkMessageAsPlan(service, case_id, text);
   const isSpecial = type === CONFLICT || service.engine.words.has(type);
   await createSession(service, case_id, {
     ...{ id, type: isSpecial ? 'implementing' : type, provider, comment: text },
@@ -167,7 +168,7 @@ const followUp = async (
   return orNotFound(messageIn(service, made, id), 'message', id);
 };
 
-const checkGiven = ({ store }: EngineNeeds, caseId: string, text: string): void => {
+const checkMessageAsPlan = ({ store }: EngineNeeds, caseId: string, text: string): void => {
   checkPlan({ content: text, sha256: sha256(text) });
   if (visible(text) !== text)
     throw new ServiceError(

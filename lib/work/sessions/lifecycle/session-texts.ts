@@ -17,7 +17,7 @@ import { findWorktree } from '../../../code/worktrees/read.ts';
 import { invalidState, notFound, type ServiceError } from '../../../errors.ts';
 import { filesOf } from '../../../text/patch.ts';
 import type { EngineNeeds, TurnNeeds } from '../live/needs.ts';
-import { keptSession } from './read.ts';
+import { getStoredSession } from './read.ts';
 
 /** plan.md as it is now: proposed, edited, or approved; or the text that was approved, whatever became of plan.md. */
 export const getPlan = async (
@@ -26,7 +26,7 @@ export const getPlan = async (
   id: string,
   which: keyof typeof PLANS = 'current',
 ): Promise<TextFile> => {
-  const { dir, session } = await keptSession(service, caseId, id);
+  const { dir, session } = await getStoredSession(service, caseId, id);
   if (which === 'approved' && session.approved_sha256 === null) throw notFound('approved plan', id);
   const plan = PLANS[which](service.store, dir);
   if (plan === undefined) throw notFound('plan of session', id);
@@ -41,7 +41,7 @@ export const getComments = async (
   caseId: string,
   id: string,
 ): Promise<TextFile> => {
-  const { dir } = await keptSession(service, caseId, id);
+  const { dir } = await getStoredSession(service, caseId, id);
   return readCommentsFile(service.store, dir);
 };
 
@@ -52,7 +52,7 @@ export const putComments = async (
   id: string,
   comments: { content: string; ifMatch: string | undefined },
 ): Promise<TextFile> => {
-  const { dir } = await keptSession(service, caseId, id);
+  const { dir } = await getStoredSession(service, caseId, id);
   await editComments(service.store, dir, () => comments.content, comments.ifMatch);
   await tellComments(service.store, caseId);
   return readCommentsFile(service.store, dir);
@@ -65,7 +65,7 @@ export const putPlan = async (
   id: string,
   plan: { content: string; ifMatch: string | undefined },
 ): Promise<TextFile> => {
-  const { dir, session } = await keptSession(service, caseId, id);
+  const { dir, session } = await getStoredSession(service, caseId, id);
   const byHand = session.status === 'planning' && session.provider === 'manual';
   if (!byHand && session.status !== 'plan_ready') throw noPlanNow(session);
   await writePlan(service.store, dir, plan.content, plan.ifMatch);
@@ -87,7 +87,7 @@ export const getDiff = async (
   id: string,
   since: 'base' | 'approval' = 'base',
 ): Promise<Buffer> => {
-  const { dir, session } = await keptSession(service, caseId, id);
+  const { dir, session } = await getStoredSession(service, caseId, id);
   // One that was paused before has left a patch, which is behind what is there now.
   const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
   if (patch === undefined) throw notFound('diff of session', id);
@@ -101,7 +101,7 @@ export const getDiffFiles = async (
   id: string,
   since?: 'base' | 'approval',
 ): Promise<DiffFile[]> => {
-  const { session } = await keptSession(service, caseId, id);
+  const { session } = await getStoredSession(service, caseId, id);
   const [patch, whole] = await Promise.all([
     getDiff(service, caseId, id, since),
     getDiff(service, caseId, id),

@@ -13,18 +13,18 @@ type Request = 'permission_request' | 'question_request';
 type Resolution = 'permission_resolved' | 'question_resolved';
 
 /** An agent asks the operator, or does not any more. */
-export type RequestNews = Extract<RunEvent, { type: Request | Resolution }>;
+export type RequestEvent = Extract<RunEvent, { type: Request | Resolution }>;
 
 /** What an agent asks the operator: leave, or a question. */
 export type AgentRequest = Extract<RunEvent, { type: Request }>;
 
-export const isAsking = (event: RunEvent): event is RequestNews =>
+export const isRequestEvent = (event: RunEvent): event is RequestEvent =>
   isRequest(event) || event.type === 'permission_resolved' || event.type === 'question_resolved';
 
 export const isRequest = (event: RunEvent): event is AgentRequest =>
   event.type === 'permission_request' || event.type === 'question_request';
 
-export const requestId = ({ data }: RequestNews): string =>
+export const requestId = ({ data }: RequestEvent): string =>
   'question_id' in data ? data.question_id : data.request_id;
 
 /** What is asked, in the agent's words, made visible. */
@@ -36,10 +36,10 @@ export const requestWords = (asked: AgentRequest): string =>
   );
 
 /** Tells everybody who listens that an agent asks the operator, or that it does not any more. */
-export const tellAsked = async (
+export const publishRequest = async (
   store: Store,
   { case_id, session_id }: Of,
-  asking: RequestNews,
+  asking: RequestEvent,
 ): Promise<void> => {
   const told = {
     timestamp: store.clock().toISOString(),
@@ -50,7 +50,7 @@ export const tellAsked = async (
 
 type Told = Pick<EventBody, 'event_type' | 'payload'>;
 
-const bodyOf = (of: Of, { type, data }: RequestNews): Told => {
+const bodyOf = (of: Of, { type, data }: RequestEvent): Told => {
   switch (type) {
     case 'question_request': {
       const { question_id, message } = data;

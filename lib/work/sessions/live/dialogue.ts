@@ -4,7 +4,7 @@ import { shorten } from '../../../text/shorten.ts';
 import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
 
 /** A question of the agent, and what became of it. */
-interface ToldQuestion {
+interface AskedQuestion {
   message: string;
   fields: readonly string[];
   asked_at: string;
@@ -13,10 +13,10 @@ interface ToldQuestion {
 }
 
 /** By its id, in the order in which they were asked. */
-export type ToldQuestions = Map<string, ToldQuestion>;
+export type AskedQuestions = Map<string, AskedQuestion>;
 
 /** Hears an event of a session's stream; from a file that anybody may have edited. */
-export const hearQuestion = (questions: ToldQuestions, event: string, data: Wire): void => {
+export const readQuestionEvent = (questions: AskedQuestions, event: string, data: Wire): void => {
   const id = String(data.question_id);
   const known = questions.get(id);
   if (event === 'question_request' && questions.size < MOST_KEPT) questions.set(id, askedIn(data));
@@ -29,7 +29,7 @@ export const hearQuestion = (questions: ToldQuestions, event: string, data: Wire
   questions.set(id, { ...question, outcome: { ...outcome, content: record(data.content) } });
 };
 
-const askedIn = ({ message, fields, at }: Wire): ToldQuestion => ({
+const askedIn = ({ message, fields, at }: Wire): AskedQuestion => ({
   message: shorten(text(message) ?? '', LONGEST),
   fields: list(fields).map((field) => fieldLine(record(field))),
   asked_at: text(at) ?? '',
@@ -47,7 +47,7 @@ const fieldLine = ({ name, title, description, required, ...field }: Wire): stri
 };
 
 /** What the agent asked and what was answered: a part of session.md. */
-export const questionsPart = (questions: Iterable<ToldQuestion>): string[] => {
+export const questionsPart = (questions: Iterable<AskedQuestion>): string[] => {
   const all = [...questions];
   const more = all.length - MOST_SHOWN;
   const rest = more > 0 ? [`And ${more} more, which are in events.ndjson.`] : [];
@@ -55,7 +55,7 @@ export const questionsPart = (questions: Iterable<ToldQuestion>): string[] => {
   return parts.length === 0 ? [] : ['## Questions', ...parts, ...rest];
 };
 
-const questionPart = ({ message, fields, asked_at, outcome }: ToldQuestion): string[] => {
+const questionPart = ({ message, fields, asked_at, outcome }: AskedQuestion): string[] => {
   const at = asked_at === '' ? '' : ` at ${asked_at.slice(0, 16).replace('T', ' ')} UTC`;
   const asked = [message, ...fields].join('\n');
   return [
@@ -65,7 +65,7 @@ const questionPart = ({ message, fields, asked_at, outcome }: ToldQuestion): str
   ];
 };
 
-const outcomeOf = (outcome: ToldQuestion['outcome']): string[] => {
+const outcomeOf = (outcome: AskedQuestion['outcome']): string[] => {
   if (outcome === undefined) return ['It waits for the operator: `GET /attention` has the call.'];
   const { action, by, reason, content } = outcome;
   if (by !== 'operator') return ['Nobody answered:', fenceOff(shorten(reason, LONGEST), 'text')];

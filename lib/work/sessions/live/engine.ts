@@ -11,7 +11,7 @@ import type { Store, WithStore } from '../../../../store/store.ts';
 import type { Phase, Run, RunResult, Waiting } from '../../../agents/provider.ts';
 import { isTokenOf } from '../../../agents/token.ts';
 import type { AgentRequest } from './agent-requests.ts';
-import type { ToldQuestions } from './dialogue.ts';
+import type { AskedQuestions } from './dialogue.ts';
 import { type LiveMessages, noMessages } from './messages.ts';
 
 /** A session whose agent runs in this process. */
@@ -35,14 +35,14 @@ export interface LiveRun {
   /** What its agent asks the operator now, by its id: leave, and questions. */
   asking: Map<string, AgentRequest & { since: string }>;
   /** What it has asked, and what was answered. */
-  questions: ToldQuestions;
+  questions: AskedQuestions;
   /** What the operator says to it. */
   messages: LiveMessages;
   /** A message waits: has it read soon, or at once with `now`. Undefined while nothing runs that could read it. */
   interrupt: ((now: boolean) => void) | undefined;
   /** They have waited so long that others may have its place until they are answered. */
   aside: boolean;
-  wentAside: () => void;
+  onSlotYielded: () => void;
   /** What it waits for now, as far as it or its silence tells. */
   waiting: Waiting | undefined;
   /** How its newest turn ended: what a paused session is to remember of it. */
@@ -69,7 +69,7 @@ export const newRun = (
   messages: noMessages(),
   interrupt: undefined,
   aside: false,
-  wentAside: () => undefined,
+  onSlotYielded: () => undefined,
   waiting: undefined,
   result: undefined,
   followed: Promise.resolve(),
@@ -94,7 +94,7 @@ export interface Engine {
   /** The events of a session. One that goes on is shared by all who ask, until it is let go. */
   transcript(kept: StoredSession): Transcript;
   /** Nothing is added to the session's events any more: who reads them is let go, once they have all. */
-  letGo(id: string): void;
+  release(id: string): void;
   /** Ends what runs, and resolves when none of it is alive. */
   close(): Promise<void>;
 }
@@ -122,7 +122,7 @@ export const createEngine = (store: Store): Engine => {
       if (!opened.complete) transcripts.set(id, opened);
       return opened;
     },
-    letGo: (id) => {
+    release: (id) => {
       engine.prefixes.delete(id);
       transcripts.get(id)?.end();
       transcripts.delete(id);
@@ -142,7 +142,7 @@ export const runOfToken = ({ live }: Engine, token: string): LiveRun | undefined
   [...live.values()].find((run) => !run.stopping && isTokenOf(sha256(run.token), token));
 
 /** Somebody ends the run, or the daemon is stopping: what has not started yet does not start. */
-export const hasToStop = ({ closing }: Engine, { stopping }: LiveRun): boolean =>
+export const mustStop = ({ closing }: Engine, { stopping }: LiveRun): boolean =>
   stopping || closing;
 
 /** Lets the agent put its own session in order and ends its run; resolves as stopLive does. */

@@ -34,10 +34,10 @@ export const takeWaiting = (messages: LiveMessages): string[] => {
   return waiting.map(({ text }) => text);
 };
 
-const HEARD: ReadonlySet<string> = new Set([
+const PROMPT_ANSWERS: ReadonlySet<string> = new Set([
   ...['message', 'thought', 'plan', 'permission_request', 'question_request'],
 ]);
 
 /** Whether an event shows that the agent has its prompt. */
-export const isHeard = (event: RunEvent): boolean =>
-  HEARD.has(event.type) || (event.type === 'tool_call' && event.data.status !== 'killed');
+export const showsPromptReceived = (event: RunEvent): boolean =>
+  PROMPT_ANSWERS.has(event.type) || (event.type === 'tool_call' && event.data.status !== 'killed');

@@ -11,7 +11,7 @@ const MAX_SESSIONS = 4;
  * True while as many sessions run, or wait to run, as `max_sessions` in the settings says. One whose agent has waited long
  * for the operator's answer has no place; when it is answered it goes on at once, if need be as one more than that.
  */
-export const noPlaceLeft = ({ engine, store }: EngineNeeds): boolean =>
+export const isAtCapacity = ({ engine, store }: EngineNeeds): boolean =>
   [...engine.live.values()].filter(({ aside }) => !aside).length >= maxSessionsOf(store);
 
 /** As it is served: one that waits for its place is queued, also where its plan is approved, and says what it waits for. */
@@ -24,14 +24,14 @@ export const asQueued = (service: EngineNeeds, session: Session): Session => {
   if (status !== 'queued') return session;
   if (engine.untrusted.has(id)) return { ...session, waits_for: 'trust' };
   const isItsTurn = readLock(store, case_id)?.locked === false && !isLive(engine, case_id);
-  return isItsTurn && noPlaceLeft(service) ? { ...session, waits_for: 'max_sessions' } : session;
+  return isItsTurn && isAtCapacity(service) ? { ...session, waits_for: 'max_sessions' } : session;
 };
 
 /**
  * Resolves when the run may begin: of those that the operator approved or resumed no more than `max_sessions` run at
  * once either, first come first served. A run that is being ended waits no longer. `waits` is called if it has to.
  */
-export const takePlace = (
+export const waitForSlot = (
   service: EngineNeeds,
   live: LiveRun,
   waits: () => void,
@@ -42,13 +42,13 @@ export const takePlace = (
       resolve();
     };
   });
-  fillPlaces(service);
+  fillSlots(service);
   if (!live.entered) waits();
   return entered;
 };
 
 /** Lets in who waits, as far as there is room: called when a run has ended, and when the settings changed. */
-export const fillPlaces = ({ engine, store }: EngineNeeds): void => {
+export const fillSlots = ({ engine, store }: EngineNeeds): void => {
   const runs = [...engine.live.values()];
   const room = maxSessionsOf(store) - runs.filter(({ entered, aside }) => entered && !aside).length;
   for (const { enter } of runs.filter(({ entered }) => !entered).slice(0, Math.max(0, room)))
@@ -56,11 +56,11 @@ export const fillPlaces = ({ engine, store }: EngineNeeds): void => {
 };
 
 /** Once a request has waited long: nobody waits for ever behind a question that nobody answers. The run goes on waiting. */
-export const standAside = (engine: Engine, live: LiveRun, request_id: string): void => {
+export const yieldSlotLater = (engine: Engine, live: LiveRun, request_id: string): void => {
   const timer = setTimeout(() => {
     if (live.stopping || !live.asking.has(request_id)) return;
     live.aside = true;
-    live.wentAside();
+    live.onSlotYielded();
   }, engine.patience_ms);
   timer.unref();
 };

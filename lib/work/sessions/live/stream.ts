@@ -16,7 +16,7 @@ export const endStream = (engine: Engine, kept: StoredSession): void => {
     transcript.appendAll([...why, ['status', { status, mode }], ['complete', end]]);
     transcript.sync();
   }
-  engine.letGo(id);
+  engine.release(id);
 };
 
 /** It may run, and waits for another one to end: `max_sessions` run already. */
@@ -81,7 +81,7 @@ export const noteComments = (engine: Engine, kept: StoredSession): void => {
 export const PROCESSES_LEFT = 'processes_left';
 
 /** What outlived a turn, which may go on writing: told to who reads along, and in session.md. */
-export const noteLeft = (
+export const noteLeftProcesses = (
   engine: Engine,
   kept: StoredSession,
   { sure, processes }: LeftProcesses,

@@ -11,7 +11,7 @@ import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { commandsOf } from '../rules/commands.ts';
 import { messagesPart, questionsPart } from './dialogue.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
-import { isUnfinishedCall, type SessionDigest, type ToldCall } from './transcript-summary.ts';
+import { isUnfinishedCall, type SessionDigest, type TranscriptCall } from './transcript-summary.ts';
 
 export interface Outcome {
   status: 'completed' | 'failed' | 'aborted' | 'paused';
@@ -224,7 +224,7 @@ export const settingsTouched = (changes: WorktreeChanges | undefined): string[] 
 };
 
 // Nobody says how a call ended that was not over when its run was.
-const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): string[] => {
+const commands = (calls: readonly TranscriptCall[], { status: ended }: Outcome): string[] => {
   const cut = ended === 'completed' ? 'ended' : 'killed';
   const lines = calls
     .filter(({ kind }) => kind === 'execute')
@@ -235,7 +235,7 @@ const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): strin
   return part('## Commands run', firstOf(lines, 'commands').join('\n'));
 };
 
-const howItWent = ({ status, exit_code, refused }: ToldCall): string => {
+const howItWent = ({ status, exit_code, refused }: TranscriptCall): string => {
   if (refused === true) return 'refused';
   return exit_code === undefined ? status : `${status} (exit ${exit_code})`;
 };

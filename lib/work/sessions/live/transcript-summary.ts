@@ -4,13 +4,13 @@ import type { TranscriptEvent } from '../../../../store/sessions/transcript-even
 import { isTurnTold } from '../../../code/worktrees/turn/told.ts';
 import { list, record } from '../../../text/unknown-json.ts';
 import { isRunning } from '../rules/rules.ts';
-import { hearQuestion, type ToldQuestions } from './dialogue.ts';
+import { type AskedQuestions, readQuestionEvent } from './dialogue.ts';
 import type { Engine } from './engine.ts';
 import { type LeftRef, leftRefs } from './left-refs.ts';
 import { PROCESSES_LEFT } from './stream.ts';
 
 /** A tool call, as it was told last. */
-export interface ToldCall {
+export interface TranscriptCall {
   id: string;
   title: string;
   kind: string;
@@ -28,7 +28,7 @@ export interface ToldCall {
 /** What a session's events come to. */
 export interface SessionDigest {
   /** Since the approval, without one all: each once, in the order in which they began. */
-  calls: readonly ToldCall[];
+  calls: readonly TranscriptCall[];
   /** What was reached of the network, and what was refused, each once as `host:port`. */
   network: { reached: readonly string[]; refused: readonly string[] };
   /** What changed in Plan mode and was left as it is. */
@@ -38,7 +38,7 @@ export interface SessionDigest {
   /** What outlived its turns, as it was told. */
   left: readonly string[];
   /** What its agent asked the operator, in both modes. */
-  questions: ToldQuestions;
+  questions: AskedQuestions;
   /** What was said after the last of them, or the beginning of it. */
   last_words: string;
   /** Of the newest turn, if nothing ended it. */
@@ -48,7 +48,7 @@ export interface SessionDigest {
 interface Reading {
   working: boolean;
   running: boolean;
-  calls: Map<string, ToldCall>;
+  calls: Map<string, TranscriptCall>;
   /** The requests for permission that are open, with the options that refuse it. */
   asked: Map<string, ReadonlySet<string>>;
   /** The titles of what was refused, until it is allowed. */
@@ -58,7 +58,7 @@ interface Reading {
   refs: LeftRef[];
   git: string[];
   left: string[];
-  questions: ToldQuestions;
+  questions: AskedQuestions;
   said: string;
   usage: Usage | undefined;
 }
@@ -81,22 +81,22 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
     usage: undefined,
   };
   for await (const events of engine.transcript(kept).soFar(0))
-    for (const { event, data } of events) HEAR.get(event)?.(reading, data);
+    for (const { event, data } of events) READERS.get(event)?.(reading, data);
   const { calls, reached, refused, refs, git, left, questions, said, usage } = reading;
   const network = { reached: [...reached], refused: [...refused] };
   const told = { calls: [...calls.values()], network, refs, git, left, questions };
   return { ...told, last_words: said, usage };
 };
 
-type Hear = (reading: Reading, data: TranscriptEvent['data']) => void;
+type EventReader = (reading: Reading, data: TranscriptEvent['data']) => void;
 
 // A map, for the name of an event in a file edited by hand can be anything.
-const HEAR = new Map<string, Hear>(
+const READERS = new Map<string, EventReader>(
   Object.entries({
     status: (reading, { status, mode }) => {
       reading.usage = undefined;
       reading.running = isRunning(status as Session['status']);
-      if (status === 'paused') endOpen(reading.calls);
+      if (status === 'paused') killOpenCalls(reading.calls);
       if (mode !== 'work' || reading.working) return;
       reading.working = true;
       reading.calls.clear();
@@ -139,15 +139,17 @@ const HEAR = new Map<string, Hear>(
       if (isTurnTold(data.code) && reading.git.length < MOST_KEPT)
         reading.git.push(String(data.message));
     },
-    question_request: ({ questions }, data) => hearQuestion(questions, 'question_request', data),
-    question_resolved: ({ questions }, data) => hearQuestion(questions, 'question_resolved', data),
+    question_request: ({ questions }, data) =>
+      readQuestionEvent(questions, 'question_request', data),
+    question_resolved: ({ questions }, data) =>
+      readQuestionEvent(questions, 'question_resolved', data),
     message: (reading, { text }) => {
       if (reading.said.length <= LONGEST) reading.said += String(text).slice(0, LONGEST);
     },
-  } satisfies Record<string, Hear>),
+  } satisfies Record<string, EventReader>),
 );
 
-const callIn = (data: TranscriptEvent['data']): ToldCall => {
+const callIn = (data: TranscriptEvent['data']): TranscriptCall => {
   const { tool_call_id, title, kind, status, exit_code, output } = data;
   const call = { id: String(tool_call_id), title: String(title), kind: String(kind) };
   return {
@@ -165,12 +167,12 @@ const endOf = (output: string): string =>
 const LAST_CHARACTERS = 1000;
 
 /** A call that is not over when its run is: its agent, or who ended that, took it along. */
-const endOpen = (calls: Map<string, ToldCall>): void => {
+const killOpenCalls = (calls: Map<string, TranscriptCall>): void => {
   for (const [id, call] of calls)
     if (isUnfinishedCall(call)) calls.set(id, { ...call, status: 'killed', untold: true });
 };
 
-export const isUnfinishedCall = ({ status }: ToldCall): boolean =>
+export const isUnfinishedCall = ({ status }: TranscriptCall): boolean =>
   status === 'pending' || status === 'in_progress';
 
 const LONGEST = 4096;

@@ -93,18 +93,18 @@ const planChanged = (sha256: string): ServiceError =>
   );
 
 /** The operator wants another plan: the comment stays with the session until its next plan is there. */
-export const sendBack =
+export const requestChanges =
   (revision: { comment: string; run_marker: string }): SessionRule =>
   (session) => {
     const status = checkPlanWaits(session, 'request_changes');
-    checkSaid(revision.comment);
+    checkComment(revision.comment);
     return { status, feedback: revision.comment, run_marker: revision.run_marker };
   };
 
 /** In characters: the agent reads it beside the plan. */
 const LONGEST_SAID = 100_000;
 
-const checkSaid = (comment: string): void => {
+const checkComment = (comment: string): void => {
   if (comment === '')
     throw invalidState(
       'There is no comment that was not sent yet. Write one into comments.md of the session, or send `comment`.',
@@ -122,11 +122,11 @@ export interface UnaskedApproval {
   /** Commands that were taken out. */
   ask?: readonly string[] | undefined;
   /** `permissions.execute` is `plan`, and its sandbox is enforced. */
-  isListed: boolean;
+  allowsPlanCommands: boolean;
 }
 
 /** Of who approves the text alone. */
-export const NONE_UNASKED: UnaskedApproval = { isListed: false };
+export const NONE_UNASKED: UnaskedApproval = { allowsPlanCommands: false };
 
 /** The commands that would run without asking. Throws `bad_request` where one that is taken out is not among them. */
 export const commandsOffered = (plan: string, ask: readonly string[] = []): string[] => {
@@ -156,10 +156,10 @@ export const unaskedChange = (
 /** The commands that are approved. None without their hash; throws `plan_changed` where they, or the text, are others by now. */
 export const approvedCommands = (
   plan: { sha256: string; content: string },
-  { approval_sha256, ask, isListed }: UnaskedApproval,
+  { approval_sha256, ask, allowsPlanCommands }: UnaskedApproval,
 ): string[] => {
   if (approval_sha256 === undefined) return [];
-  const commands = isListed ? commandsOffered(plan.content, ask) : [];
+  const commands = allowsPlanCommands ? commandsOffered(plan.content, ask) : [];
   if (approvalHash(plan.sha256, commands) === approval_sha256) return commands;
   throw new ServiceError(
     'plan_changed',

@@ -29,7 +29,7 @@ export interface SessionEnding {
   at: string;
   /** For people: the body of session.md. */
   summary: string;
-  turn?: RememberedTurn | undefined;
+  turn?: FinishedTurn | undefined;
   /** What its approved commands came to so far. */
   commands?: CommandsMatter | undefined;
   /** What became of completed work in git. */
@@ -37,17 +37,17 @@ export interface SessionEnding {
 }
 
 /** What is remembered of a turn that is over. */
-export type RememberedTurn = Pick<RunResult, 'usage' | 'native_session_id' | 'native_cost_usd'>;
+export type FinishedTurn = Pick<RunResult, 'usage' | 'native_session_id' | 'native_cost_usd'>;
 
 export const planReady =
-  (turn: RememberedTurn): SessionRule =>
+  (turn: FinishedTurn): SessionRule =>
   (session, matter) => {
     const status = nextStatus(session, 'plan_written');
     return (
       status && {
         status,
         ...(matter.feedback !== undefined && { feedback: null }),
-        ...turnTold(session, matter, turn),
+        ...turnChange(session, matter, turn),
       }
     );
   };
@@ -67,7 +67,7 @@ const endBy =
         summary,
         ...(commands && { commands }),
         ...(commit && { commit }),
-        ...turnTold(session, matter, turn),
+        ...turnChange(session, matter, turn),
       }
     );
   };
@@ -88,7 +88,7 @@ export const abort =
     const change = endBy('abort', ending)(session, matter);
     if (change === undefined)
       throw invalidState(`The session is ${session.status} already; there is nothing to abort.`);
-    return { ...change, ...pausedNoMore(matter) };
+    return { ...change, ...clearedPause(matter) };
   };
 
 /** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
@@ -99,10 +99,10 @@ export const pause =
     return {
       status,
       error: null,
-      ...becauseOf(matter, 'operator'),
+      ...pauseChange(matter, 'operator'),
       summary,
       ...(commands && { commands }),
-      ...turnTold(session, matter, turn),
+      ...turnChange(session, matter, turn),
     };
   };
 
@@ -118,10 +118,10 @@ export const interrupt =
       status && {
         status,
         error: visible(error),
-        ...becauseOf(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
+        ...pauseChange(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
         ...(summary !== undefined && { summary }),
         ...(commands && { commands }),
-        ...turnTold(session, matter, turn),
+        ...turnChange(session, matter, turn),
       }
     );
   };
@@ -133,7 +133,7 @@ export const resume =
     status: checkEvent(session, 'resume'),
     run_marker,
     error: null,
-    ...pausedNoMore(matter),
+    ...clearedPause(matter),
   });
 
 /** Throws 422 `invalid_state` where the event is not legal; returns the next status. */
@@ -152,7 +152,7 @@ interface WithOutage {
 }
 
 // A key that was never there is not written as null.
-const becauseOf = (
+const pauseChange = (
   matter: SessionMatter,
   pause_reason: PauseReason,
   resume_at?: string,
@@ -164,7 +164,7 @@ const becauseOf = (
 });
 
 /** Why it was paused, and until when, is told no more. */
-const pausedNoMore = ({ pause_reason, resume_at }: SessionMatter): SessionChange => ({
+const clearedPause = ({ pause_reason, resume_at }: SessionMatter): SessionChange => ({
   ...(pause_reason && { pause_reason: null }),
   ...(resume_at && { resume_at: null }),
 });
@@ -174,7 +174,7 @@ export const INTERRUPTED =
   'The daemon stopped while the session ran. What was done so far is in the worktree.';
 
 /** What a session used in all its turns so far; null where no agent told. */
-export const usedSoFar = (before: Usage | null, more: Usage | undefined): Usage | null =>
+export const totalUsage = (before: Usage | null, more: Usage | undefined): Usage | null =>
   more === undefined ? before : addUsage(before, more);
 
 /** Whether a turn of it goes on, or should. */
@@ -182,22 +182,22 @@ export const isRunning = (status: Session['status']): boolean =>
   status === 'planning' || status === 'working';
 
 /** A run is over, and another one goes on with the turn. */
-export const runOver =
-  (turn: RememberedTurn): SessionRule =>
+export const recordRun =
+  (turn: FinishedTurn): SessionRule =>
   (session, matter) =>
-    turnTold(session, matter, turn);
+    turnChange(session, matter, turn);
 
 // A turn is counted as its session leaves `planning` or `working`: once, whoever ends it.
-const turnTold = (
+const turnChange = (
   { status, usage }: Session,
   matter: SessionMatter,
-  turn: RememberedTurn | undefined,
+  turn: FinishedTurn | undefined,
 ): SessionChange => {
   if (!isRunning(status)) return {};
   const { native_session_id, native_cost_usd = 0 } = turn ?? {};
   const costs = native_cost_usd > 0 || matter.native_cost_usd !== undefined;
   return {
-    usage: usedSoFar(usage, turn?.usage),
+    usage: totalUsage(usage, turn?.usage),
     ...(native_session_id !== undefined && { native_session_id }),
     ...(native_session_id !== undefined && costs && { native_cost_usd }),
   };

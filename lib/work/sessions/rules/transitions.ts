@@ -1,7 +1,7 @@
 import { type Session, STATUSES, type Status } from '../../../../store/records/session.ts';
 import type { ErrorCode } from '../../../errors.ts';
 
-interface EventRule {
+export interface EventRule {
   /** For the guide and the API description. */
   cause: string;
   /** The error of a call that has no transition; undefined for events that are then ignored. */

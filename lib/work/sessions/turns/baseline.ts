@@ -14,7 +14,7 @@ import { dropSnapshot, snapshot } from '../../../code/snapshots/snapshot.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import type { WithLog } from '../../../log.ts';
-import { keepRefs, undoRefs } from './plan-refs.ts';
+import { restoreRefs, saveRefs } from './plan-refs.ts';
 import type { ReadingTurn } from './reading-turn.ts';
 
 interface Compared {
@@ -51,7 +51,7 @@ const takeBaseline = async (
   turn: ReadingTurn,
   worktree: WorktreeRecord,
 ): Promise<Baseline> => {
-  const signed_as = await keepRefs(service, turn, worktree);
+  const signed_as = await saveRefs(service, turn, worktree);
   const baseline: Baseline = {
     case_id: turn.case_id,
     session_id: turn.id,
@@ -84,7 +84,7 @@ const undoChanges = async (
       log.error({ err: error, session_id: turn.id }, violation ?? ''),
     );
   });
-  const refs = await undoRefs(service, turn, worktree, baseline);
+  const refs = await restoreRefs(service, turn, worktree, baseline);
   await removeBaseline(store.layout, baseline.case_id);
   await dropSnapshot(git.at(worktree), baseline.before);
   const found = [violation, refs].filter((each) => each !== undefined);

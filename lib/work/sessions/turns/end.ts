@@ -8,7 +8,7 @@ import { fail, interrupt } from '../rules/rules.ts';
 import { wrapUp } from './wrap-up.ts';
 
 /** Nothing is written for a run that ended because the daemon stops, or because somebody else ends the session. */
-export const stopped = (engine: Engine, { outcome }: RunResult): boolean =>
+export const wasCancelled = (engine: Engine, { outcome }: RunResult): boolean =>
   engine.closing || outcome === 'cancelled';
 
 /**
@@ -22,17 +22,17 @@ export const endTurn = (
   turn: RunResult,
 ): Promise<void> =>
   turn.outage === undefined
-    ? endFailed(service, kept, error, turn)
-    : pauseOut(service, kept, error, turn);
+    ? failSession(service, kept, error, turn)
+    : pauseForOutage(service, kept, error, turn);
 
-const pauseOut = async (
+const pauseForOutage = async (
   service: TurnNeeds,
   kept: StoredSession,
   error: string,
   turn?: RunResult,
 ): Promise<void> => {
   const { case_id, id } = kept.session;
-  const ending = await wrapUpNewest(service, kept, { status: 'paused', error, turn });
+  const ending = await wrapUpCurrent(service, kept, { status: 'paused', error, turn });
   const paused = await decide(
     service,
     case_id,
@@ -45,19 +45,19 @@ const pauseOut = async (
 };
 
 /** Ends a session that did not work out, with the reason, and lets the Work item wait for the operator. */
-export const endFailed = async (
+export const failSession = async (
   service: TurnNeeds,
   kept: StoredSession,
   error: string,
   turn?: RunResult,
 ): Promise<void> => {
   const { case_id, id } = kept.session;
-  const ending = await wrapUpNewest(service, kept, { status: 'failed', error, turn });
+  const ending = await wrapUpCurrent(service, kept, { status: 'failed', error, turn });
   await decide(service, case_id, id, fail({ ...ending, error }));
 };
 
 // As the record is now; as it was last read where it is gone.
-const wrapUpNewest = (
+const wrapUpCurrent = (
   service: TurnNeeds,
   kept: StoredSession,
   end: Parameters<typeof wrapUp>[2],

@@ -8,15 +8,15 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import type { WithLog } from '../../../log.ts';
-import { hasToStop, type LiveRun } from '../live/engine.ts';
+import { type LiveRun, mustStop } from '../live/engine.ts';
 import { noMessages, takeWaiting } from '../live/messages.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { markDelivered } from '../rules/messages.ts';
-import { runOver } from '../rules/rules.ts';
+import { recordRun } from '../rules/rules.ts';
 
 /** A run begins: what no agent has read waits for it. */
-export const readMessages = ({ store }: EngineNeeds, live: LiveRun): void => {
+export const loadMessages = ({ store }: EngineNeeds, live: LiveRun): void => {
   const kept = readSession(store, live.case_id, live.session_id);
   const waiting = kept === undefined ? [] : waitingMessages(store, kept);
   live.messages = { ...noMessages(), waiting };
@@ -58,7 +58,7 @@ const keepDelivered = async (
  * Whether another turn has to follow this one: the operator said something that no agent has read. Where none has to, and
  * the turn did what it was for, the session takes no more messages before it has ended, or its plan is there.
  */
-export const hasToGoOn = (
+export const needsAnotherRun = (
   { store, engine }: EngineNeeds,
   { session: { case_id, id } }: StoredSession,
   { outcome }: RunResult,
@@ -66,7 +66,7 @@ export const hasToGoOn = (
   // No message comes between.
   store.locks.take(lockOn.decision(case_id), async () => {
     const live = engine.live.get(id);
-    if (live === undefined || hasToStop(engine, live) || outcome === 'failed') return false;
+    if (live === undefined || mustStop(engine, live) || outcome === 'failed') return false;
     const kept = readSession(store, case_id, id);
     const waits = kept !== undefined && waitingMessages(store, kept).length > 0;
     if (!waits && outcome === 'completed') live.messages.closed = true;
@@ -77,7 +77,7 @@ export const hasToGoOn = (
 const MOST_SAID = 100_000;
 
 /** What the operator said in this mode, and an agent has read, for a conversation that does not have it. */
-export const saidBefore = (
+export const deliveredTexts = (
   { store }: EngineNeeds,
   kept: StoredSession,
 ): Pick<PromptParts, 'messages_before'> => {
@@ -91,13 +91,13 @@ export const saidBefore = (
 };
 
 /** Remembers a run of a turn that goes on with another one, and answers the session as it is then. */
-export const keepRun = async (
+export const recordFinishedRun = async (
   { store, engine }: EngineNeeds,
   kept: StoredSession,
   result: RunResult,
 ): Promise<StoredSession> => {
   const { case_id, id } = kept.session;
-  const now = (await updateSession(store, case_id, id, runOver(result))) ?? kept;
+  const now = (await updateSession(store, case_id, id, recordRun(result))) ?? kept;
   const live = engine.live.get(id);
   if (live !== undefined) live.result = undefined;
   // What it used is counted: what comes after the status is of the next run.

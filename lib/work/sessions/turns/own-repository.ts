@@ -6,7 +6,7 @@ import { type OpenTurn, openTurn } from '../../../code/worktrees/turn/open.ts';
 import { recoverTurns } from '../../../code/worktrees/turn/recover.ts';
 import type { TurnTold } from '../../../code/worktrees/turn/told.ts';
 import type { WithLog } from '../../../log.ts';
-import { type Engine, hasToStop, type LiveRun } from '../live/engine.ts';
+import { type Engine, type LiveRun, mustStop } from '../live/engine.ts';
 import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 
 interface Turn {
@@ -21,23 +21,23 @@ interface Turn {
  * Runs a turn that may commit in a repository of its own, and takes in what it did there, however it ended. One that
  * only reads has none, nor has one that resolves conflicts, or is worked by the operator.
  */
-export const inOwnRepository = async (
+export const runInTurnRepository = async (
   service: SessionNeeds,
   { kept, phase, worktree, live, isolation }: Turn,
   run: (git: OpenTurn['view'] | undefined) => Promise<RunResult>,
 ): Promise<RunResult> => {
   const { id, type } = kept.session;
   if (phase === 'plan' || type === CONFLICT || isolation === 'operator') return run(undefined);
-  const own = await ownRefs(service.engine, kept);
+  const own = await refsOfSession(service.engine, kept);
   const turn = await openTurn(service, worktree, { session_id: id, marker: live.run_marker, own });
-  if (turn.unheld.length > 0) tellIn(service.engine, kept)(turn.unheld);
+  if (turn.unheld.length > 0) reporterFor(service.engine, kept)(turn.unheld);
   // It may have been ended while its repository was made.
-  const work = hasToStop(service.engine, live) ? CANCELLED : run(turn.view);
+  const work = mustStop(service.engine, live) ? CANCELLED : run(turn.view);
   const settled = await work.then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),
   );
-  const { blocked } = await turn.close(tellIn(service.engine, kept));
+  const { blocked } = await turn.close(reporterFor(service.engine, kept));
   if ('error' in settled) throw settled.error;
   const { result } = settled;
   if (blocked === undefined || result.outcome !== 'completed') return result;
@@ -47,7 +47,7 @@ export const inOwnRepository = async (
 
 const CANCELLED: Promise<RunResult> = Promise.resolve({ outcome: 'cancelled' });
 
-const tellIn =
+const reporterFor =
   (engine: Engine, kept: StoredSession) =>
   (told: readonly TurnTold[]): void => {
     const transcript = engine.transcript(kept);
@@ -58,14 +58,14 @@ const tellIn =
 export const takeInInterrupted = (service: TurnNeeds & WithLog): Promise<void> =>
   recoverTurns(service, (caseId, sessionId, told) => {
     const kept = readSession(service.store, caseId, sessionId);
-    if (kept !== undefined) tellIn(service.engine, kept)(told);
+    if (kept !== undefined) reporterFor(service.engine, kept)(told);
   });
 
 /**
  * The branches, tags and stashes that earlier turns of a session made in their repositories, as its stream tells them:
  * a later turn of it has them again. What the operator's repository had is the operator's, and not among them.
  */
-const ownRefs = async (
+const refsOfSession = async (
   engine: Engine,
   kept: StoredSession,
 ): Promise<ReadonlyMap<string, string>> => {

@@ -18,7 +18,7 @@ import type { ReadingTurn } from './reading-turn.ts';
  * Keeps which refs the repository has, where nothing but a comparison holds the agent of a Plan turn. Answers in whose
  * name its git writes refs; undefined where it cannot write any, or where it is the operator who plans.
  */
-export const keepRefs = async (
+export const saveRefs = async (
   { git, store, providers }: WithGit & WithProviders & WithStore,
   { case_id, provider, run_marker }: ReadingTurn,
   worktree: WorktreeRecord,
@@ -32,7 +32,7 @@ export const keepRefs = async (
  * Puts back the refs that the agent of a Plan turn changed, by the name under which git noted it. Others are the
  * operator's to judge: they stay, and are told. Answers what there was to undo, as a sentence; undefined when nothing.
  */
-export const undoRefs = async (
+export const restoreRefs = async (
   service: GitNeeds,
   turn: ReadingTurn,
   worktree: WorktreeRecord,

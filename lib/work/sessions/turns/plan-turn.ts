@@ -14,10 +14,10 @@ import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { planReady } from '../rules/rules.ts';
 import { comparedRun, undoInterrupted } from './baseline.ts';
-import { endFailed, endTurn, stopped } from './end.ts';
-import { hasToGoOn, keepRun, saidBefore } from './messages.ts';
+import { endTurn, failSession, wasCancelled } from './end.ts';
+import { deliveredTexts, needsAnotherRun, recordFinishedRun } from './messages.ts';
 import { prepareWorktree } from './prepare.ts';
-import { aboutOf, promptFor } from './prompt.ts';
+import { promptFor, promptSubject } from './prompt.ts';
 import { type ReadingTurn, turnOfSession } from './reading-turn.ts';
 import { runTurn } from './run.ts';
 
@@ -29,7 +29,7 @@ export const planTurn = async (service: SessionNeeds, kept: StoredSession): Prom
   noteStatus(service.engine, kept);
   const turn = turnOfSession(service, kept);
   const former = await undoInterrupted(service, turn);
-  if (former !== undefined) return endFailed(service, kept, former);
+  if (former !== undefined) return failSession(service, kept, former);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
   for (let current: StoredSession | undefined = kept; current !== undefined; )
@@ -45,24 +45,24 @@ const planOnce = async (
   const { result, violation } = await comparedRun(service, turn, worktree, (signed_as) =>
     propose(service, kept, worktree, signed_as),
   );
-  const goesOn = await hasToGoOn(service, kept, result);
-  if (!goesOn && stopped(service.engine, result)) return undefined;
+  const goesOn = await needsAnotherRun(service, kept, result);
+  if (!goesOn && wasCancelled(service.engine, result)) return undefined;
   await (violation === undefined
-    ? endOrKeep(service, kept, result)
-    : endFailed(service, kept, violation, result));
+    ? failOrSavePlan(service, kept, result)
+    : failSession(service, kept, violation, result));
   if (violation !== undefined || result.outcome === 'failed') return undefined;
-  if (goesOn) return keepRun(service, kept, result);
-  await tellReady(service, kept, result);
+  if (goesOn) return recordFinishedRun(service, kept, result);
+  await announcePlan(service, kept, result);
   return undefined;
 };
 
-const endOrKeep = async (
+const failOrSavePlan = async (
   service: SessionNeeds,
   kept: StoredSession,
   result: RunResult,
 ): Promise<void> => {
   if (result.outcome === 'failed') await endTurn(service, kept, result.error ?? NO_PLAN, result);
-  if (result.outcome === 'completed') await keepText(service.store, kept, result);
+  if (result.outcome === 'completed') await savePlan(service.store, kept, result);
 };
 
 const NO_PLAN = 'The agent stopped without a plan.';
@@ -78,18 +78,18 @@ const propose = async (
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
   const given = planGivenTo(service.store, { case_id, matter: kept.matter });
   if (given !== undefined) return { outcome: 'completed', plan: given.plan };
-  await noteCommentsSent(service.store, kept);
-  const about = await aboutOf(service, kept, worktree);
+  await markCommentsSent(service.store, kept);
+  const about = await promptSubject(service, kept, worktree);
   const prompt = await promptFor(service.store, case_id, {
-    ...wishesOf(service, kept),
-    ...saidBefore(service, kept),
+    ...feedbackFor(service, kept),
+    ...deliveredTexts(service, kept),
     ...about,
   });
   return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });
 };
 
 // A plan that was sent back: what the operator said of it, and how it stood. Before there is one, what the session was made with.
-const wishesOf = (
+const feedbackFor = (
   { store, engine }: EngineNeeds,
   kept: StoredSession,
 ): Pick<PromptParts, 'feedback' | 'proposed'> => {
@@ -106,7 +106,7 @@ const wishesOf = (
 
 // The manual provider's plan is the operator's own file: it is not written again. What an agent says is written so that all
 // of it is seen.
-const keepText = async (
+const savePlan = async (
   store: Store,
   kept: StoredSession,
   { plan = '' }: RunResult,
@@ -115,7 +115,7 @@ const keepText = async (
   if (readPlan(store, dir)?.content !== plan) await writePlan(store, dir, visible(plan));
 };
 
-const tellReady = async (
+const announcePlan = async (
   service: EngineNeeds,
   kept: StoredSession,
   result: RunResult,
@@ -131,7 +131,7 @@ const tellReady = async (
 };
 
 /** Has comments.md say what of it was sent: first the session knows it, so that nothing is taken for sent that was not. */
-export const noteCommentsSent = async (store: Store, kept: StoredSession): Promise<void> => {
+export const markCommentsSent = async (store: Store, kept: StoredSession): Promise<void> => {
   const { feedback } = kept.matter;
   if (typeof feedback !== 'string') return;
   const dir = whereIs(store, kept);

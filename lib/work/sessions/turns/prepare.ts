@@ -3,9 +3,9 @@ import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import { plainRun } from '../../../agents/run-end.ts';
 import { ensureWorktree } from '../../../code/worktrees/create/create.ts';
 import { setUp, wantsSetup } from '../../../code/worktrees/setup/setup.ts';
-import { hasToStop, type LiveRun } from '../live/engine.ts';
+import { type LiveRun, mustStop } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { endFailed } from './end.ts';
+import { failSession } from './end.ts';
 
 /**
  * The session's worktree, made and set up when it is not yet, with what that wrote in the session's stream. Undefined
@@ -21,10 +21,10 @@ export const prepareWorktree = async (
   const live = service.engine.live.get(id);
   if (live === undefined || live.stopping || !wantsSetup(worktree)) return worktree;
   const ready = await setUpFor(service, kept, live);
-  if (ready === undefined || hasToStop(service.engine, live)) return undefined;
+  if (ready === undefined || mustStop(service.engine, live)) return undefined;
   const { status, error } = ready.setup ?? {};
   if (status === 'completed') return ready;
-  await endFailed(service, kept, `The worktree was not set up. ${error ?? ''}`);
+  await failSession(service, kept, `The worktree was not set up. ${error ?? ''}`);
   return undefined;
 };
 

@@ -70,7 +70,7 @@ export const bounded = (files: readonly TextFile[], total: number, folder: strin
 };
 
 /** What of the workspace the prompt names, to be read where the workspace is out of sight. Links are left out: they lead elsewhere. */
-export const placesNamed = (
+export const namedPaths = (
   { layout }: Pick<Store, 'layout'>,
   { images = [], memory, global_memory }: PromptParts,
 ): string[] =>
@@ -82,7 +82,7 @@ export const placesNamed = (
  * What a session is told besides its Work item: the issue that it came from; of its own type, the conflict that it resolves
  * or the reviews that it addresses.
  */
-export const aboutOf = async (
+export const promptSubject = async (
   service: SessionNeeds,
   kept: StoredSession,
   worktree: WorktreeRecord,

@@ -20,16 +20,16 @@ import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { allowedInProject } from '../guards/trust.ts';
-import { isAsking } from '../live/agent-requests.ts';
-import { type Engine, hasToStop, type LiveRun, type WithEngine } from '../live/engine.ts';
-import { isHeard } from '../live/messages.ts';
+import { isRequestEvent } from '../live/agent-requests.ts';
+import { type Engine, type LiveRun, mustStop, type WithEngine } from '../live/engine.ts';
+import { showsPromptReceived } from '../live/messages.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
-import { noteLeft } from '../live/stream.ts';
+import { noteLeftProcesses } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
-import { followAsked } from './follow-asked.ts';
-import { noteDelivered, readMessages, takeMessages } from './messages.ts';
-import { inOwnRepository } from './own-repository.ts';
-import { placesNamed } from './prompt.ts';
+import { followRequest } from './follow-asked.ts';
+import { loadMessages, noteDelivered, takeMessages } from './messages.ts';
+import { runInTurnRepository } from './own-repository.ts';
+import { namedPaths } from './prompt.ts';
 
 export interface SessionTurn {
   kept: StoredSession;
@@ -50,29 +50,29 @@ export const runTurn = async (service: SessionNeeds, turn: SessionTurn): Promise
   refuseUnconfirmed(session);
   const provider = providerOf(service.providers, session.provider);
   const live = service.engine.live.get(session.id);
-  if (live === undefined || hasToStop(service.engine, live)) return { outcome: 'cancelled' };
+  if (live === undefined || mustStop(service.engine, live)) return { outcome: 'cancelled' };
   live.worktree = turn.worktree.path;
-  return inOwnRepository(service, { ...turn, live, isolation: provider.isolation }, (git) =>
-    drive(service, provider, { ...turn, live, git }),
+  return runInTurnRepository(service, { ...turn, live, isolation: provider.isolation }, (git) =>
+    runProvider(service, provider, { ...turn, live, git }),
   );
 };
 
 type Driven = SessionTurn & { live: LiveRun; git: OpenTurn['view'] | undefined };
 
-const drive = async (
+const runProvider = async (
   service: SessionNeeds,
   provider: Provider,
   { live, ...turn }: Driven,
 ): Promise<RunResult> => {
   let lost: { error: unknown } | undefined;
-  const door = await openLiveDoor(service, live, provider);
+  const door = await openRunMcp(service, live, provider);
   if (door === undefined) return { outcome: 'cancelled' };
   const project = allowedInProject(service.store, turn.worktree, provider);
-  readMessages(service, live);
+  loadMessages(service, live);
   const takes = { takeMessages: () => takeMessages(service, live) };
   const spec = { ...specOf(service, turn, door), project, ...takes };
-  const hearNoMore = service.runs.onLeft((left) => {
-    if (left.run.marker === spec.run_marker) noteLeft(service.engine, turn.kept, left);
+  const unsubscribe = service.runs.onLeft((left) => {
+    if (left.run.marker === spec.run_marker) noteLeftProcesses(service.engine, turn.kept, left);
   });
   const run = provider.start(spec, (event) => {
     try {
@@ -81,7 +81,7 @@ const drive = async (
       lost ??= { error };
       live.run?.kill().catch(() => undefined);
     }
-    follow(service, { live, kept: turn.kept }, event);
+    handleEvent(service, { live, kept: turn.kept }, event);
   });
   live.run = run;
   live.interrupt = (now) => {
@@ -92,7 +92,7 @@ const drive = async (
   if (lost !== undefined) await run.kill();
   const result = await run.done.finally(() => {
     door.close();
-    hearNoMore();
+    unsubscribe();
   });
   live.interrupt = undefined;
   live.result = result;
@@ -104,13 +104,13 @@ const drive = async (
 };
 
 /** The way of a run to the MCP server, to be closed with it; undefined where it has to stop. */
-export const openLiveDoor = async (
+export const openRunMcp = async (
   { engine, mcp, doors }: SessionNeeds,
   live: LiveRun,
   provider: Provider,
 ): Promise<RunDoor | undefined> => {
   const door = await openRunDoor({ mcp, doors }, provider, live.token);
-  if (!hasToStop(engine, live)) return door;
+  if (!mustStop(engine, live)) return door;
   door.close();
   return undefined;
 };
@@ -130,7 +130,7 @@ const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDo
   return {
     session_id: session.id,
     ...view,
-    kept: [...view.kept, ...placesNamed(store, prompt)],
+    kept: [...view.kept, ...namedPaths(store, prompt)],
     session_dir: whereIs(store, kept),
     prompt,
     choice: { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) },
@@ -155,18 +155,18 @@ const prefixesOf = ({ prefixes }: Engine, id: string): string[] => {
   return known;
 };
 
-const follow = (
+const handleEvent = (
   service: WithEngine & WithLog & WithStore,
   { live, kept }: Pick<Driven, 'live' | 'kept'>,
   event: RunEvent,
 ) => {
-  if (isHeard(event)) noteDelivered(service, live);
+  if (showsPromptReceived(event)) noteDelivered(service, live);
   if (event.type === 'waiting') live.waiting = event.data;
   if (event.type === 'waiting_over') live.waiting = undefined;
   if (event.type === 'waiting' || event.type === 'waiting_over')
     notice(service.store, live.case_id);
-  if (!isAsking(event)) return;
-  const followed = followAsked(service, { live, kept }, event).catch((error: unknown) => {
+  if (!isRequestEvent(event)) return;
+  const followed = followRequest(service, { live, kept }, event).catch((error: unknown) => {
     service.log.error(
       { err: error, session_id: live.session_id },
       'The Work item could not follow what its agent asks',

@@ -25,11 +25,11 @@ import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { commandsOf } from '../rules/commands.ts';
-import { isRunning, type RememberedTurn, type SessionEnding, usedSoFar } from '../rules/rules.ts';
+import { type FinishedTurn, isRunning, type SessionEnding, totalUsage } from '../rules/rules.ts';
 import { commitWork } from './commit-work.ts';
 
 interface Ended extends Outcome {
-  turn?: RememberedTurn | undefined;
+  turn?: FinishedTurn | undefined;
   commit?: WorkCommit | undefined;
 }
 
@@ -48,7 +48,7 @@ export const wrapUp = async (
           unknown: messageOf(error),
         }))
       : undefined;
-  return sumUp(service, kept, ended, changes);
+  return summarize(service, kept, ended, changes);
 };
 
 /**
@@ -58,17 +58,17 @@ export const wrapUp = async (
 export const wrapUpCompleted = async (
   service: SessionNeeds,
   kept: StoredSession,
-  { turn, diff }: { turn: RememberedTurn; diff?: WorktreeDiff | undefined },
+  { turn, diff }: { turn: FinishedTurn; diff?: WorktreeDiff | undefined },
 ): Promise<SessionEnding> => {
-  const whole = diff ?? (await wholeDiffOf(service, kept));
+  const whole = diff ?? (await readableDiffOf(service, kept));
   const worktree = getWorktree(service.store, kept.session.case_id);
   await syncWork(service, worktree, whole);
   const changes = await keepDiff(service, kept, whole);
   const commit = await commitWork(service, kept, worktree);
-  return sumUp(service, kept, { status: 'completed', turn, commit }, changes);
+  return summarize(service, kept, { status: 'completed', turn, commit }, changes);
 };
 
-const sumUp = async (
+const summarize = async (
   service: EngineNeeds,
   kept: StoredSession,
   { turn, commit, ...outcome }: Ended,
@@ -90,7 +90,7 @@ const sumUp = async (
     commit,
     told,
     messages: messagesOf(store, readSession(store, session.case_id, session.id) ?? kept),
-    usage: isRunning(session.status) ? usedSoFar(session.usage, turn?.usage) : session.usage,
+    usage: isRunning(session.status) ? totalUsage(session.usage, turn?.usage) : session.usage,
   });
   const summed = { at, summary: visible(summary), turn, commit };
   return { ...summed, commands: visibleWithin(commands, visible) };
@@ -105,7 +105,7 @@ const keepDiff = async (
   kept: StoredSession,
   diff?: WorktreeDiff,
 ): Promise<WorktreeChanges> => {
-  const { patch, changed, left_out, ...counts } = diff ?? (await wholeDiffOf(service, kept));
+  const { patch, changed, left_out, ...counts } = diff ?? (await readableDiffOf(service, kept));
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
   await keepSinceApproval(service, kept);
   const transcript = service.engine.transcript(kept);
@@ -133,7 +133,7 @@ const SINCE = 'since-approval.patch';
  * Notes what the worktree holds as approved work begins. Where that is the base itself there is nothing to note: all of
  * diff.patch came since. An empty patch says that the other is to be told apart from it.
  */
-export const noteWorkStart = async (
+export const recordWorkStart = async (
   service: TurnNeeds,
   kept: StoredSession,
   { patch }: WorktreeDiff,
@@ -164,7 +164,7 @@ export const diffOf = async (
 };
 
 /** The same when nobody is at work: files that were left so that nobody can read them are opened to their owner, and told. */
-export const wholeDiffOf = async (
+export const readableDiffOf = async (
   service: TurnNeeds,
   kept: StoredSession,
 ): Promise<WorktreeDiff> => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
 import { caseStateFor } from '../../../../../lib/work/sessions/guards/decide.ts';
-import { sendBack, startWork } from '../../../../../lib/work/sessions/rules/approval.ts';
+import { requestChanges, startWork } from '../../../../../lib/work/sessions/rules/approval.ts';
 import {
   abort,
   completeSession,
@@ -145,7 +145,7 @@ describe('the rules of a session', () => {
 });
 
 describe('a plan that is sent back', () => {
-  const rule = sendBack({ comment: 'Smaller.', run_marker: 'm2' });
+  const rule = requestChanges({ comment: 'Smaller.', run_marker: 'm2' });
 
   it('is planned again with the comment, and nothing else is', () => {
     assert.deepEqual(rule(sessionIn('plan_ready'), MATTER), {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { ERRORS, ServiceError } from '../../../../../lib/errors.ts';
 import { dismiss } from '../../../../../lib/work/sessions/lifecycle/answers.ts';
-import { sendBack, startWork } from '../../../../../lib/work/sessions/rules/approval.ts';
+import { requestChanges, startWork } from '../../../../../lib/work/sessions/rules/approval.ts';
 import { addMessage } from '../../../../../lib/work/sessions/rules/messages.ts';
 import {
   abort,
@@ -17,6 +17,7 @@ import {
 } from '../../../../../lib/work/sessions/rules/rules.ts';
 import {
   EVENTS,
+  type EventRule,
   nextStatus,
   type SessionEvent,
   TRANSITIONS,
@@ -64,7 +65,7 @@ const RULES: Record<SessionEvent, SessionRule> = {
   start: startPlanning({ at: AT, run_marker: ID, case_state_before: 'OPEN' }),
   plan_written: planReady({}),
   message: addMessage({ id: ID, at: AT, file: 'message.md', sha256: PLAN.sha256 }, ID),
-  request_changes: sendBack({ comment: 'Smaller.', run_marker: ID }),
+  request_changes: requestChanges({ comment: 'Smaller.', run_marker: ID }),
   approve: startWork({ plan: PLAN, seen: undefined, run_marker: ID, at: AT, by: 'operator' }),
   complete: completeSession(ENDING),
   pause: pause(ENDING),
@@ -90,7 +91,7 @@ const outcomeOf = (rule: SessionRule, session: Session): string => {
 };
 
 const refusalOf = (event: SessionEvent, status: Status, mode: 'plan' | 'work'): string => {
-  const known: { refusal?: string } = EVENTS[event];
+  const known: EventRule = EVENTS[event];
   const isPlanDecision = known.refusal === 'plan_not_ready';
   if (isPlanDecision && mode === 'work' && !isEnded(status)) return 'work_mode_active';
   return known.refusal ?? 'ignored';
@@ -133,7 +134,7 @@ describe('the transitions of a session', () => {
 
   it('answer a refused call with the HTTP status of its error', () => {
     const codes = NAMES.flatMap((event) => {
-      const { refusal }: { refusal?: keyof typeof ERRORS } = EVENTS[event];
+      const { refusal }: EventRule = EVENTS[event];
       return refusal === undefined ? [] : [[event, refusal, ERRORS[refusal].status]];
     });
     assert.deepEqual(codes, [
