@@ -23,8 +23,8 @@ import { endStream, noteApproved } from '../live/stream.ts';
 import { interrupt, refuseElsewhere } from '../rules/rules.ts';
 
 /**
- * Changes a session and does all that follows, as one step for whoever reads: nobody sees a session that has ended
- * beside a Work item that does not know it yet. Undefined when there is no such session.
+ * Changes a session and applies everything that follows, under the decision lock of the Work item, so that a reader
+ * never sees an ended session beside a Work item that is not updated. Undefined when there is no such session.
  */
 export const decide = (
   service: EngineNeeds,
@@ -33,7 +33,7 @@ export const decide = (
   rule: SessionRule,
 ): Promise<StoredSession | undefined> => decideWith(service, caseId, id, async () => rule);
 
-/** The same for a rule that is made, with what it needs on disk, in the turn of the decision: nobody decides between. */
+/** The same for a rule that is made, with what it needs on disk, under the same lock. */
 export const decideWith = (
   service: EngineNeeds,
   caseId: string,
@@ -54,7 +54,7 @@ const refusingElsewhere =
     return rule(session, matter);
   };
 
-// What does not run must not look as if it did: whoever wanted it to run is told the error, and resumes it later.
+// Otherwise the record would say that the session runs. The caller gets the error, and the operator can resume.
 const pauseAndRethrow = async (
   service: EngineNeeds,
   kept: StoredSession,
@@ -70,8 +70,8 @@ const pauseAndRethrow = async (
 };
 
 /**
- * Pauses a session at the next comparison, if nothing runs of it by then although its record says so: what ended it could
- * not be written.
+ * Pauses a session at the next comparison if no run of it exists by then although its record says so, because its end
+ * could not be written.
  */
 export const pauseLater = (
   service: EngineNeeds,
@@ -82,7 +82,7 @@ export const pauseLater = (
   const isOver = (): boolean => engine.closing || engine.live.has(id);
   const rule = interrupt(messageOf(error));
   doLater(store, `run ${id}`, {
-    what: `pausing session ${id}, whose end could not be written`,
+    what: `pausing session ${id} after its end could not be written`,
     work: async () => {
       if (isOver()) return;
       await decide(service, case_id, id, (...now) => (isOver() ? undefined : rule(...now)));
@@ -90,13 +90,13 @@ export const pauseLater = (
   });
 };
 
-/** Resolves when no decision about the Work item's sessions is half done. */
+/** Resolves when no decision about the Work item's sessions is in progress. */
 export const awaitDecisions = ({ locks }: Store, caseId: string): Promise<void> =>
   locks.whenFree(lockOn.decision(caseId));
 
 /**
- * Does what follows from a session's record: the Work item's state, the lock, the end of its stream, the events, in this order. The record
- * decides and is written first; this can be repeated, and after a crash the start does repeat it.
+ * Applies what follows from a session's record, in this order: the state of the Work item, the lock, the end of the
+ * stream, the events. The record is written first and decides, so the next start can repeat this after a crash.
  */
 export const finalize = async (service: EngineNeeds, kept: StoredSession): Promise<void> => {
   const { store } = service;
@@ -118,17 +118,17 @@ export const finalize = async (service: EngineNeeds, kept: StoredSession): Promi
   await tellSession(store, session);
 };
 
-// A session that plans was not approved, whatever else its record says.
+// The status has to agree with the mode: a session in `planning` was not approved.
 const isApproved = ({ mode, status, unconfirmed }: Session): boolean =>
   mode === 'work' && status === 'working' && unconfirmed === undefined;
 
-/** Where a Work item goes with its session; undefined: it stays. One that the operator has closed stays closed. */
+/** The state that a Work item takes with its session, or undefined for no change. A closed Work item stays closed. */
 export const caseStateFor = (
   { status, type }: Pick<Session, 'status' | 'type'>,
   { state }: Pick<Case, 'state'>,
   before: State = 'OPEN',
 ): State | undefined => {
-  // While a rebase waits the Work item is BLOCKED, whatever an agent does about it.
+  // While a rebase waits, the Work item stays BLOCKED whatever its conflict session does.
   if (isClosed(state) || type === CONFLICT) return undefined;
   if (status === 'aborted') return before;
   return FOLLOWS[status];

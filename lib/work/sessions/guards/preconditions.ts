@@ -16,8 +16,8 @@ import { refuseElsewhere } from '../rules/rules.ts';
 import { awaitDecisions } from './decide.ts';
 
 /**
- * The session that holds the lock, or the oldest that has not ended. 422 when there is none, or only one that another
- * machine runs; 409 when it is not the one that the caller means.
+ * The session that holds the lock, else the oldest that has not ended. Throws 422 `invalid_state` when there is none on
+ * this machine, and 409 `other_session_active` when it is not `meant`.
  */
 export const activeSession = async (
   { store }: WithStore,
@@ -40,13 +40,13 @@ export const activeSession = async (
 const otherSession = ({ id, status }: Session): ServiceError =>
   new ServiceError(
     'other_session_active',
-    `Another session of the Work item is active by now: ${id} (${status}). Nothing was done. Look at that one, and name it if it is meant.`,
+    `Another session of the Work item is active: ${id} (${status}). Nothing was done. To act on that one, send its id.`,
     { members: { session_id: id } },
   );
 
 /**
- * The text that runs: approved.md, if it is what was approved. Throws `approval_mismatch` when it is not. A session that an
- * older version approved has no such file, and plan.md must be what it was then, else `plan_changed`.
+ * The approved text, which is what runs. Throws `approval_mismatch` when approved.md is not what was approved. A
+ * session that an older version approved has no such file; then plan.md must match, else `plan_changed`.
  */
 export const approvedPlan = (store: Store, kept: StoredSession): string => {
   const { approved_sha256, plan_sha256 } = kept.session;
@@ -57,7 +57,7 @@ export const approvedPlan = (store: Store, kept: StoredSession): string => {
     return plan.content;
   }
   const approved = readPlainly(() => readApproved(store, dir));
-  if (approved === undefined) throw mismatch('approved.md is not there any more');
+  if (approved === undefined) throw mismatch('approved.md is missing');
   if (approved.sha256 !== approved_sha256) throw mismatch('approved.md is not what was approved');
   return approved.content;
 };
@@ -66,7 +66,7 @@ const readPlainly = <T>(read: () => T): T => {
   try {
     return read();
   } catch (error) {
-    if (error instanceof StoreError) throw mismatch('approved.md is not a plain file any more');
+    if (error instanceof StoreError) throw mismatch('approved.md is not a regular file');
     throw error;
   }
 };
@@ -74,25 +74,30 @@ const readPlainly = <T>(read: () => T): T => {
 const mismatch = (what: string): ServiceError =>
   new ServiceError(
     'approval_mismatch',
-    `${what} (its SHA-256 is in session.md), and nothing else runs in its place. Put the approved text back, or abort the session and plan anew.`,
+    `${what} (its SHA-256 is in session.md). Restore the approved text, or abort the session and plan again.`,
   );
 
 const approvedPlanChanged = (): ServiceError =>
   new ServiceError(
     'plan_changed',
-    'plan.md is no longer what was approved. Put the approved text back, or abort the session and plan anew.',
+    'plan.md is not what was approved. Restore the approved text, or abort the session and plan again.',
   );
 
-/** What is lost, as a sentence, of Work mode whose worktree is gone with its record; undefined when it can go on. */
+/**
+ * The loss as a sentence, where a Work mode session has lost its worktree together with its record; undefined where it
+ * can continue.
+ */
 export const lostWork = async (
   store: Store,
   { case_id, mode, branch }: Session,
 ): Promise<string | undefined> => {
   if (mode !== 'work' || !(await isWorktreeLost(store, case_id))) return undefined;
-  return `The session was stopped, and its worktree is gone since, as when .dossier/ is removed. What was not committed there is lost; commits are on the branch ${branch}. Abort the session, then create a new one.`;
+  return `The worktree of the session is gone, for example because .dossier/ was removed. Uncommitted changes are lost; commits are on the branch ${branch}. Abort the session, then create a new one.`;
 };
 
-/** Throws 409 `worktree_missing` for a paused session of this kind: its plan would go on where nothing was begun. */
+/**
+ * Throws 409 `worktree_missing` for such a session while it is paused: its plan would continue in an empty worktree.
+ */
 export const refuseLost = async (store: Store, session: Session): Promise<void> => {
   const lost = session.status === 'paused' ? await lostWork(store, session) : undefined;
   if (lost !== undefined) throw new ServiceError('worktree_missing', lost);

@@ -21,7 +21,7 @@ import type { WithEngine } from '../live/engine.ts';
 import { noteUntrusted } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
 
-/** Throws 422 `trust_needed` while a setting that a session of this Work item goes by waits for the operator's word. */
+/** Throws 422 `trust_needed` while a setting that sessions of this Work item use is not trusted. */
 export const checkSessionTrust = (
   service: WithConfig & WithStore,
   { id, project }: Pick<Case, 'id' | 'project'>,
@@ -33,7 +33,7 @@ export const checkSessionTrust = (
   if (worktree === undefined || wantsSetup(worktree)) needWorktree(service.store);
 };
 
-/** The same for a session that is there. */
+/** The same for an existing session. */
 export const checkTrustOf = async (
   service: WithConfig & WithStore,
   { case_id, provider }: Pick<Session, 'case_id' | 'provider'>,
@@ -42,7 +42,7 @@ export const checkTrustOf = async (
   if (item !== undefined) checkSessionTrust(service, item, provider);
 };
 
-/** Whether a session that waits for its turn waits for the operator, too; that is told once in its stream. */
+/** Whether a queued session cannot start for lack of trust. The reason is appended to its stream once. */
 export const isBlockedByTrust = async (
   service: WithConfig & WithEngine & WithLog & WithStore,
   kept: StoredSession,
@@ -59,14 +59,14 @@ export const isBlockedByTrust = async (
     if (untrusted.get(id) === error.message) return true;
     untrusted.set(id, error.message);
     noteUntrusted(service.engine, kept, error.message);
-    service.log.warn({ session_id: id }, `A session that waits cannot start. ${error.message}`);
+    service.log.warn({ session_id: id }, `queued session cannot start: ${error.message}`);
     return true;
   }
 };
 
 const WAITING = ['approved_elsewhere', 'trust_needed'];
 
-/** What the operator always allows in the project of a worktree, and how more is allowed. */
+/** The commands that the operator always allows in the project of a worktree, and a way to add one. */
 export const allowedInProject = (
   store: Store,
   { case_id, repository }: Pick<WorktreeRecord, 'case_id' | 'repository'>,

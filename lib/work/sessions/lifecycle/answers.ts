@@ -12,7 +12,7 @@ import type { EngineNeeds } from '../live/needs.ts';
 import { nextStatus } from '../rules/transitions.ts';
 import { getStoredSession, withWaitReason } from './read.ts';
 
-/** Manual work only: the operator says that it is done. */
+/** Completes manual work. */
 export const finishSession = async (
   service: EngineNeeds,
   caseId: string,
@@ -28,11 +28,11 @@ export const finishSession = async (
 const notFinished = ({ status, provider }: Session): ServiceError =>
   invalidState(
     provider === 'manual' && status === 'working'
-      ? 'The worktree of the session is not ready yet. Try again in a moment.'
-      : `The session is ${status} with the provider ${provider}: only manual work is finished by hand.`,
+      ? 'The worktree of the session is not ready yet. Try again in a few seconds.'
+      : `The session is ${status} with the provider ${provider}. Only running manual work can be finished with this call.`,
   );
 
-/** Answers what the agent asks leave for. */
+/** Answers a permission request of the agent. */
 export const answerPermission = async (
   service: EngineNeeds,
   caseId: string,
@@ -46,10 +46,7 @@ export const answerPermission = async (
   throw notFound('open permission request', request_id);
 };
 
-/**
- * Answers what the agent asks; of two answers the first holds. It is the operator's word to the agent and nothing more: no
- * plan is approved by it, and nothing allowed.
- */
+/** Answers a question of the agent; the first answer counts. It approves no plan and allows nothing. */
 export const answerQuestion = async (
   service: EngineNeeds,
   caseId: string,
@@ -62,7 +59,7 @@ export const answerQuestion = async (
   if (!(await wasAsked(service.engine, kept, question_id))) throw notFound('question', question_id);
   throw new ServiceError(
     'question_closed',
-    'It was answered already, or is asked no more: its turn is over. The stream of the session has what became of it.',
+    'The question was answered already, or its turn has ended. Read the outcome in the stream of the session.',
   );
 };
 
@@ -76,7 +73,10 @@ const wasAsked = async (
   return false;
 };
 
-/** Takes finished work out of what needs the operator. Twice is once; 422 `invalid_state` for a session that is not completed. */
+/**
+ * Removes completed work from the operator's inbox. Idempotent; throws 422 `invalid_state` for a session that is not
+ * completed.
+ */
 export const dismissSession = async (
   service: EngineNeeds,
   caseId: string,
@@ -99,14 +99,14 @@ export const dismiss =
     const { status, dismissed_at } = session;
     if (nextStatus(session, 'dismiss') === undefined)
       throw invalidState(
-        `The session is ${status}; only completed work is dismissed. ${NEXT[status] ?? 'Wait for its end, or abort it.'}`,
+        `The session is ${status}; only completed work can be dismissed. ${NEXT[status] ?? 'Wait for its end, or abort it.'}`,
       );
     return dismissed_at === undefined ? { dismissed_at: at } : undefined;
   };
 
 const NEXT: Partial<Record<Session['status'], string>> = {
-  failed: 'Begin another session, or set the state of the Work item.',
-  aborted: 'It needs nobody.',
+  failed: 'Create another session, or set the state of the Work item.',
+  aborted: 'It is not in the inbox.',
   paused: 'Resume or abort it.',
   plan_ready: 'Approve its plan, send it back, or abort it.',
 };

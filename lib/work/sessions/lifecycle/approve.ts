@@ -35,21 +35,21 @@ import { resumeSession } from './control.ts';
 import { startPlanTurn, startWorkTurn, withSessionLock } from './launch.ts';
 import { getStoredSession } from './read.ts';
 
-/** What the operator read, and the API key that was shown, if one was. */
+/** What the operator approves, and the API key that was sent, if any. */
 interface ApprovalInput {
   seen?: string | undefined;
-  /** Of the plan, and of what of it runs without asking. */
+  /** The hash of the plan and its commands that run without asking. */
   approval_sha256?: string | undefined;
-  /** Commands of the plan that are asked for all the same. */
+  /** Commands of the plan that still ask. */
   ask?: readonly string[] | undefined;
   key?: { name: string } | undefined;
-  /** In whose name, where that was said before. */
+  /** The approver, where it was recorded earlier. */
   by?: string;
 }
 
 /**
- * Approves the plan as it stands in plan.md, edited by hand or not, and starts Work mode with exactly this text: it is
- * kept as approved.md before the record says so. The planning gate is looked at in the same moment.
+ * Approves plan.md as it is now, hand edits included, and starts Work mode with exactly this text, which is written to
+ * approved.md before the record changes. The planning gate is checked under the same lock.
  */
 export const approvePlan = async (
   service: SessionNeeds,
@@ -75,7 +75,7 @@ export const approvePlan = async (
   return approved.session;
 };
 
-/** Approves the plan that the operator gave a session, and approved with it, once it is there: that text, by its hash. */
+/** Approves the plan that the operator provided and approved when creating the session, by the hash of that text. */
 export const approveGiven = async (
   service: SessionNeeds,
   { session: { case_id, id } }: StoredSession,
@@ -87,7 +87,7 @@ export const approveGiven = async (
   await approvePlan(service, case_id, id, { seen: sha256(given.plan), by: given.by });
 };
 
-// The same rule before anything is written and on what was written: in between somebody may have saved plan.md.
+// The rule runs before anything is written and again on what was written, because plan.md may be saved in between.
 const ruleFor = async (
   store: Store,
   kept: StoredSession,
@@ -101,7 +101,7 @@ const ruleFor = async (
       refuseClosedGate(store, case_id);
       return change;
     };
-  // Read again: what was read before the lock was had may be another by now.
+  // Read again, because the session may have changed before the lock was taken.
   const current = readSession(store, case_id, id);
   if (current === undefined) return rule(undefined);
   const check = (now: PlanNow): void => {
@@ -117,8 +117,8 @@ const ruleFor = async (
 };
 
 /**
- * Approves on this machine what a session's files say was approved: the text of approved.md, with the hash that the record
- * has, and goes on with the session. Of the commands that they say run without asking each is asked for.
+ * Approves on this machine what a session's files claim was approved: approved.md with the hash in the record, and
+ * continues the session. None of its commands runs without asking.
  */
 const approveAgain = async (
   service: SessionNeeds,
@@ -142,7 +142,7 @@ const approveAgain = async (
   return resumeSession(service, case_id, { session_id: id });
 };
 
-// Who edited plan.md by hand means that text: the one before it runs only for who names it.
+// The edit is pending, so the plan before it runs only where the caller names its hash.
 const refusePendingEdit = (
   store: Store,
   { session }: StoredSession,
@@ -151,14 +151,14 @@ const refusePendingEdit = (
   if (session.status !== 'plan_ready' || !waits) return;
   throw new ServiceError(
     'plan_changed',
-    `plan.md was written by file while a program ran that no sandbox held, and that waits for you: ${trustCommandFor(store.layout)} takes it. To approve the plan before it, which GET …/plan shows, send its plan_sha256.`,
+    `plan.md was edited while an unsandboxed process was running. Confirm the edit with ${trustCommandFor(store.layout)}, or approve the plan before it, which GET …/plan returns, by sending its plan_sha256.`,
     { members: { plan_sha256: plan?.sha256 } },
   );
 };
 
 /**
- * Sends the plan back with the operator's words, or with the comments that were not sent yet: the agent plans again, from
- * its plan as it stands and from these.
+ * Sends the plan back with a comment, or with the unsent comments of comments.md. The agent plans again from its
+ * current plan and these.
  */
 export const revisePlan = async (
   service: SessionNeeds,
@@ -171,9 +171,9 @@ export const revisePlan = async (
     decideWith(service, caseId, id, () => revisionFor(service.store, kept, comment)),
   );
   if (revised === undefined) throw notFound('session', id);
-  // Should that fail, it is done as the turn begins.
+  // If this fails, the turn does it when it begins.
   await markCommentsSent(service.store, revised).catch((error: unknown) =>
-    service.log.warn({ err: error, session_id: id }, 'comments.md does not say what was sent'),
+    service.log.warn({ err: error, session_id: id }, 'comments.md was not marked as sent'),
   );
   startPlanTurn(service, revised);
   return revised.session;

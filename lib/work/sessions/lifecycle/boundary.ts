@@ -11,7 +11,7 @@ import { approvalHash, commandsOffered } from '../rules/approval.ts';
 import { isCommitted } from '../turns/commit-work.ts';
 import { getStoredSession } from './read.ts';
 
-/** What shuts a session in that works, or would once its plan is approved, as the settings that hold want it now. */
+/** The limits of a session in Work mode under the current settings, also before its plan is approved. */
 export const boundaryOfSession = async (
   service: EngineNeeds & WithProviders,
   { caseId, id, ask }: { caseId: string; id: string; ask?: readonly string[] | undefined },
@@ -37,7 +37,7 @@ export const boundaryOfSession = async (
   };
 };
 
-/** Whether commands of a plan can run without asking: as its provider and the settings are now. */
+/** Whether commands of a plan can run without asking, by the session's provider and the current settings. */
 export const allowsPlanCommands = ({ providers }: WithProviders, { provider }: Session): boolean =>
   providers().get(provider)?.boundary().permissions?.execute === 'plan';
 

@@ -20,7 +20,7 @@ import { abort, checkEvent, pause, resume } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { startPlanTurn, startWorkTurn, wakeQueue, withSessionLock } from './launch.ts';
 
-/** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
+/** Ends the Work item's active session for good. None of its processes is alive when this resolves. */
 export const abortSession = async (
   service: SessionNeeds,
   caseId: string,
@@ -29,7 +29,8 @@ export const abortSession = async (
   const { engine } = service;
   const active = await activeSession(service, caseId, meant);
   const { id } = active.session;
-  // Dead first, free then: the next session must not meet what this one left running. An approval may come between.
+  // The run ends before the lock is released, because the next session must not meet its processes. An approval may
+  // start another run in between, hence the loop.
   for (;;) {
     const live = engine.live.get(id);
     if (live !== undefined) await stopLive(live);
@@ -53,7 +54,7 @@ const endAborted = async (service: SessionNeeds, kept: StoredSession, turn?: Run
   );
 };
 
-/** Ends the sessions of this type that only wait: what they were to be about is no more. */
+/** Aborts the queued sessions of this type, whose subject is gone. */
 export const endQueued = async (
   service: TurnNeeds,
   caseId: string,
@@ -70,7 +71,7 @@ export const endQueued = async (
   }
 };
 
-/** Goes on with a session that the daemon's end interrupted: the same mode, the same approved plan, what is there already kept. */
+/** Continues a paused session in the same mode, with the same approved plan and the work so far. */
 export const resumeSession = async (
   service: SessionNeeds,
   caseId: string,
@@ -95,12 +96,12 @@ export const resumeSession = async (
   return resumed.session;
 };
 
-/** Where a session goes on whose block was interrupted: with that block, or with the one after it. */
+/** Where to continue after an interrupted block: with that block, or with the next one. */
 type From = 'again' | 'next';
 
 /**
- * The block that is not to be run again, if the operator said so. 422 `choice_needed` for a runbook that was killed inside
- * a block, where nobody says from where to go on: what the block had done by then, nobody knows.
+ * The block to skip, if the operator chose `next`. Throws 422 `choice_needed` for a runbook that was killed inside a
+ * block without a choice, because the block may have done part of its work.
  */
 const skippedBlock = async (
   engine: Engine,
@@ -109,12 +110,12 @@ const skippedBlock = async (
 ): Promise<TranscriptCall | undefined> => {
   const block = await interruptedBlock(engine, kept);
   if (block === undefined && from !== undefined)
-    throw invalidState('No block of this session was interrupted: resume it without `from`.');
+    throw invalidState('No block of this session was interrupted. Resume it without `from`.');
   if (block?.untold === true && from === undefined) throw choiceNeeded(block);
   return from === 'next' ? block : undefined;
 };
 
-// The last one that was begun, unless it ended by itself: blocks run one by one.
+// The last call, unless it ended by itself: blocks run one by one.
 const interruptedBlock = async (
   engine: Engine,
   kept: StoredSession,
@@ -128,11 +129,11 @@ const interruptedBlock = async (
 const choiceNeeded = ({ id, title }: TranscriptCall): ServiceError =>
   new ServiceError(
     'choice_needed',
-    `The daemon was killed while ${id} ran (${title}): part of it may be done. Look at the worktree, then resume with {"from": "again"} to run it again, or {"from": "next"} to go on with the block after it.`,
+    `The daemon was killed while ${id} (${title}) was running, so part of it may be done. Check the worktree, then resume with {"from": "again"} to run it again, or {"from": "next"} to continue with the next block.`,
     { members: { block: { tool_call_id: id, title }, choices: ['again', 'next'] } },
   );
 
-/** Tells that the operator leaves a block as it is: whoever goes on with the session does, too. */
+/** Records in the stream that the block is skipped, so that later resumes skip it too. */
 const recordSkippedBlock = (engine: Engine, kept: StoredSession, block: TranscriptCall): void => {
   const transcript = engine.transcript(kept);
   transcript.append('block_skipped', { tool_call_id: block.id, title: block.title });
@@ -140,9 +141,9 @@ const recordSkippedBlock = (engine: Engine, kept: StoredSession, block: Transcri
 };
 
 /**
- * Stops the Work item's active session so that it can go on later: the agent's turn is cancelled, its own session and
- * the worktree stay as they are. No process of it is alive when this resolves; a stopped process would hold its
- * memory, and its model's connection would time out.
+ * Pauses the Work item's active session: the agent's turn is cancelled, its own session and the worktree stay. No
+ * process of it is alive when this resolves: a stopped process would keep its memory, and its connection to the model
+ * would time out.
  */
 export const pauseSession = async (
   service: TurnNeeds,
@@ -151,7 +152,7 @@ export const pauseSession = async (
 ): Promise<Session> => {
   const { session } = await activeSession(service, caseId, meant);
   checkEvent(session, 'pause');
-  // What was approved or resumed at this moment runs again: it is ended, too.
+  // An approval or a resume may start another run meanwhile, which is cancelled too.
   for (;;) {
     const live = service.engine.live.get(session.id);
     if (live !== undefined) await cancelLive(live);
@@ -174,7 +175,7 @@ const keepPaused = async (
   if (kept === undefined) throw notFound('session', id);
   if (kept.session.status !== 'paused') return kept;
   noteStatus(service.engine, kept);
-  // What the agent asked leave for is asked no more.
+  // The agent's permission requests ended with its turn.
   const asked = live !== undefined && live.asking.size > 0;
   if (asked && rebaseUnderWay(service.store, case_id) === undefined)
     await update(service.store, case_id, unblock);

@@ -31,28 +31,28 @@ import { startIfNext } from './launch.ts';
 export interface NewSession extends ModelChoice {
   type: string;
   provider?: string;
-  /** The id that it is to have. */
+  /** The id to use; a new one by default. */
   id?: string;
-  /** What the operator says to it. */
+  /** The operator's comment for the first plan. */
   comment?: string;
-  /** What its worktree begins from, where it is the first: 409 `already_exists` where there is a worktree. */
+  /** The base of the worktree. Throws 409 `already_exists` where the Work item has a worktree. */
   base?: string;
-  /** Opens a Work item that is RESOLVED again for it. */
+  /** Reopens a RESOLVED Work item. */
   reopen?: boolean;
-  /** The comment is its plan, which the operator approves with it, in this name. */
+  /** The approver, where the comment is the plan and approved with this call. */
   approved_by?: string;
 }
 
 /**
- * Makes a session. It starts in Plan mode at once when the lock is free, else it waits its turn. 422 `invalid_state` on a
- * Work item that is closed, unless it is to be reopened.
+ * Creates a session. It starts in Plan mode at once when the lock is free, else it is queued. Throws 422
+ * `invalid_state` for a closed Work item, unless `reopen` is set.
  */
 export const createSession = (
   service: SessionNeeds,
   caseId: string,
   wanted: NewSession,
 ): Promise<Session> =>
-  // Each looks at git first, which takes as long as it takes: the queue is in the order of the calls.
+  // Each call runs git first, which takes time; the lock keeps the queue in the order of the calls.
   service.store.locks.take(lockOn.queue(), () => createInQueue(service, caseId, wanted));
 
 const createInQueue = async (
@@ -99,7 +99,7 @@ const refuseClosed = ({ state }: Case, reopen: boolean): void => {
   );
 };
 
-// A session takes its Work item along: 409 `unreadable_record` while that cannot be written.
+// The Work item changes with its session, so this throws 409 `unreadable_record` while it cannot be written.
 const reopenIfWanted = async (store: Store, caseId: string, reopen: boolean): Promise<void> => {
   await update(store, caseId, (current) => {
     refuseClosed(current, reopen);
@@ -112,7 +112,7 @@ const checkRepository = (service: WithConfig & WithStore, project: string): void
   throw noRepository(service, project);
 };
 
-// A worktree is made when the session begins, which may be later: what can be known of it now is said now.
+// The worktree is created when the session starts, which may be later. Errors that are known now are reported now.
 const checkBase = async (
   service: WithConfig & WithGit & WithStore,
   { id, project }: Case,
@@ -129,10 +129,10 @@ const checkBase = async (
 const worktreeExists = ({ base, case_id }: WorktreeRecord): ServiceError =>
   new ServiceError(
     'already_exists',
-    `The Work item has a worktree, which began from ${base}. Leave base out, or remove the worktree first: DELETE /api/cases/${case_id}/worktree.`,
+    `The Work item has a worktree already, from ${base}. Leave out base, or remove the worktree first with DELETE /api/cases/${case_id}/worktree.`,
   );
 
-// Whose name waits is nobody's choice.
+// An untrusted provider setting is not used as the default.
 const providerName = (
   { store, providers }: WithProviders & WithStore,
   wanted: string | undefined,
@@ -142,8 +142,8 @@ const providerName = (
 };
 
 /**
- * The name of a provider that there is: the one wanted, or that of the settings. Throws `bad_request`, and `trust_needed`
- * where it waits for the operator's word, `provider_missing` where its program is not installed.
+ * The name of an available provider: the one wanted, else that of the settings. Throws `bad_request` for an unknown
+ * one, `trust_needed` for an untrusted one, and `provider_missing` where its program is not installed.
  */
 export const checkProvider = (
   service: WithProviders & WithStore,
@@ -159,14 +159,14 @@ export const checkProvider = (
   throw badField(
     '/provider',
     'is not known',
-    `There is no provider ${name}. The providers are runbook, manual and those in workspace.md.`,
+    `There is no provider ${name}. Use runbook, manual or one of those in workspace.md.`,
   );
 };
 
 /**
- * What a new session goes by for as long as it lasts: the model and effort that are wanted, or else those of the settings,
- * whose effort is for their model alone. 422 `choice_not_offered` for what its provider is known not to offer; what only
- * the agent knows fails the session when it starts.
+ * The model and effort of a new session: those wanted, else those of the settings, whose effort is for their model
+ * alone. Throws 422 `choice_not_offered` for what the provider is known not to offer; a choice that only the agent
+ * knows fails the session when it starts.
  */
 const modelChoiceFor = (
   name: string,

@@ -9,14 +9,14 @@ import { noteComments } from '../live/stream.ts';
 import { wakeQueue } from './launch.ts';
 
 /**
- * Keeps an eye on Work items for their sessions. One that is gone takes its run with it; one that was mended, unblocked
- * or opened again lets its sessions go on with what could not be done before, and so does the operator's trust.
+ * Follows changes of Work items. When one is removed, its runs end; when one is repaired, unblocked or reopened, its
+ * sessions continue with what was not possible before. A new trust decision starts queued sessions.
  */
 export const followCases = (service: SessionNeeds): void => {
   const { store, engine, log } = service;
   service.trusted.add(() => {
     wakeQueue(service).catch((error: unknown) =>
-      log.error({ err: error }, 'The queue was not looked at'),
+      log.error({ err: error }, 'starting queued sessions failed'),
     );
   });
   store.journal.onEvents((events) => {
@@ -31,12 +31,12 @@ export const followCases = (service: SessionNeeds): void => {
     const following =
       item === undefined ? forgetRuns(service, ids) : resumeFollowUps(service, caseId, ids);
     following.catch((error: unknown) =>
-      log.error({ err: error, case_id: caseId }, 'Sessions could not follow their Work item'),
+      log.error({ err: error, case_id: caseId }, 'updating the sessions of a changed Work item failed'),
     );
   });
 };
 
-// Whoever reads the session along hears of its comments, too.
+// Readers of the stream are notified of comments too.
 const tellStream = (
   { store, engine }: EngineNeeds,
   { case_id, session_id }: { case_id: string; session_id: string },

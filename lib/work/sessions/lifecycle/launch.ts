@@ -34,19 +34,20 @@ import { failSession } from '../turns/end.ts';
 import { planTurn } from '../turns/plan-turn.ts';
 import { type WorkTurn, workTurn } from '../turns/work-turn.ts';
 
-/** Starts what waits and may start: per Work item first come first served, over all at most `max_sessions` at once. */
+/** Starts queued sessions: for each Work item in order of creation, overall at most `max_sessions` at once. */
 export const wakeQueue = async (service: SessionNeeds): Promise<void> => {
   fillSlots(service);
   const waiting = [...service.store.journal.runs].filter(([, { status }]) => status === 'queued');
   for (const [id, { case_id }] of waiting) {
-    // One that cannot start keeps no other from it.
+    // A session that cannot start does not block the others.
     await startUnlessBlocked(service, case_id, id).catch((error: unknown) =>
-      service.log.error({ err: error, session_id: id }, 'A session that waits could not start'),
+      service.log.error({ err: error, session_id: id }, 'starting a queued session failed'),
     );
   }
 };
 
-// After a failure the queue waits for the operator; a session made then is the operator's answer, and starts by itself.
+// After a failure the queue waits for the operator. A session that is created then starts at once, because creating it
+// is the operator's decision.
 const startUnlessBlocked = async (
   service: SessionNeeds,
   caseId: string,
@@ -54,19 +55,19 @@ const startUnlessBlocked = async (
 ): Promise<void> => {
   const item = await readCase(service.store, caseId);
   if (item === undefined || isClosed(item.state)) return;
-  // A rebase blocks it, too, and waits for a session of its own.
+  // A Work item that a rebase blocks may start a conflict session.
   if (item.state === 'BLOCKED' && rebaseUnderWay(service.store, caseId) === undefined) return;
   await startIfNext(service, caseId, id);
 };
 
-/** Takes the lock and starts Plan mode, if the lock is free and it is this session's turn. True when it has started. */
+/** Takes the lock and starts Plan mode, if the lock is free and the session is next. True when it has started. */
 export const startIfNext = (service: SessionNeeds, caseId: string, id: string): Promise<boolean> =>
   service.store.locks.take(lockOn.start(), async () => {
     const { engine } = service;
     if (engine.closing || isAtCapacity(service) || !isNext(service, caseId, id)) return false;
     const kept = readSession(service.store, caseId, id);
     if (kept === undefined || (await isBlockedByTrust(service, kept))) return false;
-    // What cannot be written cannot follow its session either: this throws before anything is begun.
+    // This throws before anything starts where the Work item cannot be written.
     const item = await update(service.store, caseId, () => undefined);
     if (!(await acquireLock(service.store, caseId, lockOf(service.store, id)))) return false;
     return plan(service, item, id).finally(() => releaseIfNotStarted(service.store, caseId, id));
@@ -91,7 +92,7 @@ const lockOf = (store: Store, id: string): LockMatter => ({
   acquired_at: store.clock().toISOString(),
 });
 
-// A session that did not begin holds nothing.
+// A session that did not start must not keep the lock.
 const releaseIfNotStarted = async (store: Store, caseId: string, id: string): Promise<void> => {
   const status = sessionStatus(store, caseId, id) ?? 'queued';
   if (status !== 'queued' && !isEnded(status)) return;
@@ -99,8 +100,8 @@ const releaseIfNotStarted = async (store: Store, caseId: string, id: string): Pr
 };
 
 /**
- * Runs work for a session that has been begun and waits. It holds the lock already, unless somebody deleted that by
- * hand: then it is taken again, or 409 `lock_held` where another was quicker.
+ * Runs `work` for a session that waits for the operator. It has the lock already, unless the lock file was deleted by
+ * hand: then the lock is taken again, or this throws 409 `lock_held`.
  */
 export const withSessionLock = async <T>(
   service: WithConfig & WithStore,
@@ -117,7 +118,7 @@ export const withSessionLock = async <T>(
   if (!isOurs() && !(await acquireLock(store, case_id, lockOf(store, id))) && !isOurs())
     throw new ServiceError(
       'lock_held',
-      'Somebody else holds the session lock now. Let them end, or abort, then try again.',
+      'The session lock is held by another session or operator. Wait until it is released, then try again.',
     );
   return work().finally(() => releaseIfNotStarted(store, case_id, id));
 };
@@ -134,7 +135,7 @@ const isNext = (service: EngineNeeds, caseId: string, id: string): boolean => {
   return first?.session.id === id;
 };
 
-/** Executes the approved plan. Only approve and resume come here, with a session that is in Work mode already. */
+/** Executes the approved plan. Only approve and resume call this, with a record that is in Work mode already. */
 export const startWorkTurn = (service: SessionNeeds, kept: StoredSession, work: WorkTurn): void =>
   apart(() => runInBackground(service, kept, (current) => workTurn(service, current, work)));
 
@@ -150,7 +151,7 @@ const runInBackground = (
   const { run_marker = session_id } = kept.matter;
   const live = newRun({ session_id, case_id, run_marker, phase: kept.session.mode });
   const complain = (error: unknown): void =>
-    service.log.error({ err: error, session_id }, 'A session did not end as it should');
+    service.log.error({ err: error, session_id }, 'ending a session failed');
   live.onSlotYielded = () => void wakeQueue(service).catch(complain);
   service.engine.live.set(session_id, live);
   const waits = (): void => {
@@ -174,17 +175,17 @@ const followTurn = async ({ engine, log }: SessionNeeds, kept: StoredSession): P
   const { id: session_id } = kept.session;
   for (const follow of engine.closing ? [] : engine.over)
     await follow(kept).catch((error: unknown) =>
-      log.error({ err: error, session_id }, 'What follows a turn could not be done'),
+      log.error({ err: error, session_id }, 'a follow-up of a turn failed'),
     );
 };
 
-// git failed, the disk is full: the session fails with that sentence; what the daemon got wrong goes to the log, too.
+// For example git failed or the disk is full. The session fails with that message, and the log has the stack.
 const failAfterError = async (
   service: TurnNeeds & WithLog,
   kept: StoredSession,
   error: unknown,
 ): Promise<void> => {
-  service.log.error({ err: error, session_id: kept.session.id }, 'A session failed');
+  service.log.error({ err: error, session_id: kept.session.id }, 'session failed');
   const { run_marker } = kept.matter;
   if (run_marker !== undefined)
     await killRun(run_marker, tracesOf(service.store, kept.session.case_id));

@@ -30,7 +30,9 @@ export const getSession = async (
 ): Promise<Session> =>
   withWaitReason(service, (await getStoredSession(service, caseId, id)).session);
 
-/** With what its agent waits for, where it runs and has told, asks the operator, or is silent. */
+/**
+ * Adds what the agent waits for, where it runs: the operator's answer, the model, or nothing known while it is silent.
+ */
 export const withWaitReason = (service: EngineNeeds, kept: Session): Session => {
   const { engine } = service;
   const session = asQueued(service, kept);
@@ -46,7 +48,7 @@ export const withWaitReason = (service: EngineNeeds, kept: Session): Session => 
   return { ...session, waiting: { ...rest, message: visible(message), ...words } };
 };
 
-/** The session with its directory; 404 when it, or its Work item, is not there. */
+/** The stored session. Throws 404 when it or its Work item does not exist. */
 export const getStoredSession = async (
   service: EngineNeeds,
   caseId: string,
@@ -58,13 +60,13 @@ export const getStoredSession = async (
   return orNotFound(readSession(store, caseId, id), 'session', id);
 };
 
-/** The session's events: those so far, and as they come. */
+/** The session's events: those so far, and new ones as they come. */
 export const getStream = async (service: EngineNeeds, caseId: string, id: string) => {
   const kept = await getStoredSession(service, caseId, id);
   const { engine } = service;
   const transcript = engine.transcript(kept);
-  // Ended, whatever its events say: somebody may have cut the file, or ended the session by hand. Of one that another
-  // machine runs there is what came through git.
+  // The record decides whether the session has ended, because its events may be cut off or it may be ended by hand. Of
+  // a session of another machine there are only the events that came through git.
   const { status, elsewhere } = kept.session;
   const isOver = isEnded(status) && !engine.live.has(id);
   if (isOver || (elsewhere === true && !engine.live.has(id))) engine.release(id);
@@ -76,7 +78,7 @@ export const getStream = async (service: EngineNeeds, caseId: string, id: string
   };
 };
 
-/** What all sessions of a Work item used, as far as their agents told. Read from their records: nothing keeps a count. */
+/** The usage of all sessions of a Work item, as far as their agents reported it. Summed from their records. */
 export const usageOf = async (
   service: EngineNeeds,
   caseId: string,
@@ -86,19 +88,19 @@ export const usageOf = async (
   return { sessions: told.length, ...told.reduce(addUsage, none) };
 };
 
-/** The sessions of all Work items that wait for their turn, in the order in which they were made. */
+/** The queued sessions of all Work items, in order of creation. */
 export const queuedSessions = async (service: EngineNeeds): Promise<Session[]> =>
   (await openSessions(service))
     .map((session) => withWaitReason(service, session))
     .filter(({ status }) => status === 'queued');
 
-/** The sessions that have begun and not ended: they hold their Work item's lock, whether an agent runs or waits. */
+/** The sessions that have started and not ended. They hold their Work item's lock. */
 export const activeSessions = async (service: EngineNeeds): Promise<Session[]> =>
   (await openSessions(service))
     .map((session) => withWaitReason(service, session))
     .filter(({ status }) => status !== 'queued');
 
-/** The newest session of each of these Work items, where there is one. */
+/** The newest session of each of these Work items that has one. */
 export const newestSessions = async (
   service: EngineNeeds,
   caseIds: readonly string[],
@@ -109,7 +111,7 @@ export const newestSessions = async (
     .map(({ session }) => withWaitReason(service, session));
 };
 
-// The journal knows the open ones by id: what has ended costs nothing here, however much of it there is.
+// The journal lists the open sessions, so ended ones cost nothing here.
 const openSessions = async ({ store }: WithStore): Promise<Session[]> => {
   const { journal } = store;
   const cases = new Set([...journal.runs.values()].map(({ case_id }) => case_id));
@@ -120,10 +122,10 @@ const openSessions = async ({ store }: WithStore): Promise<Session[]> => {
     .toSorted(byArrival);
 };
 
-// Of those of one millisecond the journal knows the order.
+// Within one millisecond the order of the journal stays.
 const byArrival = (a: Session, b: Session): number =>
   Number(a.created_at > b.created_at) - Number(a.created_at < b.created_at);
 
-// One whose record cannot be read is told by the diagnostics; it keeps nobody from the others.
+// Diagnostics report a record that cannot be read; here it is left out.
 const readable = (store: Store, caseId: string, id: string): Session | undefined =>
   orElse(() => readSession(store, caseId, id)?.session, undefined);

@@ -36,8 +36,8 @@ import { wrapUp } from '../turns/wrap-up.ts';
 import { wakeQueue } from './launch.ts';
 
 /**
- * What a former life of the daemon left: processes are ended, half-done follow-ups are done, sessions that ran are
- * paused. Nothing goes on by itself; only what waited in the queue, unplanned, starts to plan.
+ * Cleans up after the previous run of the daemon: ends its processes, completes half-done follow-ups and pauses
+ * sessions that were running. No session continues by itself; only queued ones start to plan.
  */
 export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
   await reclaimLocked(service);
@@ -47,7 +47,7 @@ export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
     await recover(service, case_id, id).catch((error: unknown) => {
       service.log.error(
         { err: error, session_id: id },
-        'A session could not be taken up again; its files are as they were',
+        'recovering a session failed; its files are unchanged',
       );
     });
   }
@@ -57,7 +57,8 @@ export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
 const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string): Promise<void> => {
   const found = readSession(service.store, caseId, id);
   if (found === undefined || found.session.elsewhere === true) {
-    // One that went with its Work item may come back with it: with another branch of the workspace.
+    // A session that disappeared with its Work item may return with another branch of the workspace, so its run is
+    // kept.
     if (itemOf(service.store, caseId) !== undefined) await forgetRun(service.store, id);
     return;
   }
@@ -70,7 +71,7 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
   if (kept.session.status !== told) noteInterrupted(service.engine, kept);
 };
 
-// What files say may name the mark of somebody else's run: then what is left is found by where it is.
+// The run marker in a file may belong to another run. Then leftovers are found by their working directory.
 const killLeftovers = async (store: Store, { session, matter }: StoredSession): Promise<void> => {
   const { run_marker } = matter;
   if (run_marker === undefined) return;
@@ -87,7 +88,7 @@ const unstageConflict = async (
   await unstage(service, worktree);
 };
 
-// A Plan turn is compared with what it began with, also when its daemon did not live to do it.
+// The comparison of a Plan turn with its baseline is done here where its daemon died before.
 const ruleFor = async (
   service: TurnNeeds & WithLog,
   found: StoredSession,
@@ -102,7 +103,7 @@ const ruleFor = async (
   } catch (error) {
     service.log.error({ err: error, session_id: found.session.id }, NOT_COMPARED);
     const why = messageOf(error);
-    const told = `${NOT_COMPARED}: ${why} It is compared when the session is resumed.`;
+    const told = `${NOT_COMPARED}: ${why} The comparison is repeated when the session is resumed.`;
     return interrupt(told, { turn });
   }
 };
@@ -126,15 +127,16 @@ const noteInterrupted = (engine: Engine, kept: StoredSession): void => {
 };
 
 /**
- * Knows this machine's sessions again where `.dossier/`, or its journal, was removed while no daemon ran. Git brings no
- * `sessions/lock.md`: a session that holds one here was begun here, and what waits behind it under the same name too.
+ * Recognizes this machine's sessions again where `.dossier/` or its journal was removed while no daemon ran. Git
+ * ignores `sessions/lock.md`, so a session that holds one here was started here, and so were the queued ones with the
+ * same machine id.
  */
 const reclaimLocked = async (service: WithLog & WithStore): Promise<void> => {
   for (const lock of heldLocks(service.store)) {
     await reclaim(service, lock).catch((error: unknown) => {
       service.log.error(
         { err: error, case_id: lock.case_id },
-        'The session that holds the lock could not be taken up again',
+        'reclaiming the session that holds the lock failed',
       );
     });
   }
@@ -154,17 +156,17 @@ const reclaim = async (
   const open = (sessionsOf(store, case_id) ?? []).filter(
     (kept) => !isEnded(kept.session.status) && !runs.has(kept.session.id) && isOurs(kept),
   );
-  // The holder last: whoever dies in between leaves by what to know the others.
+  // The holder comes last: after a crash in between, its lock still identifies the others.
   const others = open.filter(({ session }) => session.id !== session_id);
   for (const kept of [...others, holder]) await claimSession(store, kept);
 };
 
 const RECLAIMED =
-  'A session is known by its lock alone: .dossier/ was removed, or its journal. It is taken up again';
+  'reclaiming a session by its lock: .dossier/ or its journal was removed';
 
 /**
- * What is known of a turn that ended with its daemon, from what was told while it went on: what it used. Undefined when
- * no turn was begun that is not counted yet. What it asked the operator is asked no more.
+ * The usage of a turn that ended with its daemon, from its events. Undefined when there is no such turn that is not
+ * counted yet. Its open questions are cancelled.
  */
 const unrecordedTurn = async (
   service: EngineNeeds,
@@ -183,7 +185,7 @@ const unrecordedTurn = async (
   };
 };
 
-// Whoever asked died with its daemon.
+// The agent that asked ended with its daemon.
 const cancelQuestions = async (
   { engine, store }: EngineNeeds,
   kept: StoredSession,

@@ -25,17 +25,18 @@ import { getStoredSession } from './read.ts';
 
 interface MessageInput {
   text: string;
-  /** Interrupts what the agent does. */
+  /** Interrupts the agent. */
   now?: boolean;
-  /** Of a session that has ended: the message is the plan of the next one, and approved. */
+  /** For a session that has ended: the message is the plan of the next session, and approved. */
   approve?: boolean;
 }
 
 type NewMessage = MessageInput & { id: string; key?: { name: string } | undefined };
 
 /**
- * Keeps what the operator says to a session, for its agent: it answers no permission, and opens no Work mode. To one that has
- * ended it makes another one, which plans with it, or with `approve` works from it as its plan. On disk when it resolves.
+ * Stores a message of the operator for a session's agent. It answers no permission request and does not open Work mode.
+ * For an ended session it creates another one, which plans with the message, or with `approve` works from it as its
+ * plan. The message is on disk when this resolves.
  */
 export const sayToSession = async (
   service: SessionNeeds,
@@ -50,14 +51,14 @@ export const sayToSession = async (
     const live = service.engine.live.get(sid);
     const known = messageIn(service, kept, said.id);
     if (known !== undefined) return known;
-    // Its turn is over, and what it came to is being kept.
+    // The turn has ended and its result is being written.
     if (live?.messages.closed === true) await live.finished;
     else if (isEnded(kept.session.status)) return createFollowUp(service, kept.session, said);
     else if (await storeMessage(service, kept, said)) await deliverMessage(service, kept, said);
   }
 };
 
-/** All that the operator said to a session. */
+/** All messages of the operator to a session. */
 export const listMessages = async (
   service: EngineNeeds,
   caseId: string,
@@ -71,7 +72,7 @@ const messageIn = (
   id: string,
 ): SessionMessage | undefined => messagesOf(store, kept).find((message) => message.id === id);
 
-// False where it has ended, or is about to, since it was looked at.
+// False where the session has ended, or is about to, since it was read.
 const storeMessage = async (
   service: SessionNeeds,
   kept: StoredSession,
@@ -80,7 +81,7 @@ const storeMessage = async (
   const { session } = kept;
   refuseUnread(service, session, said);
   const work = () => recordMessage(service, session, said);
-  // A plan that waits is begun anew; whatever goes on already goes on.
+  // A plan that waits for approval is planned again, which needs the lock; a run that exists has it already.
   return session.status === 'plan_ready' ? withSessionLock(service, kept, work) : work();
 };
 
@@ -130,7 +131,7 @@ const deliverMessage = async (
   live.interrupt?.(now);
 };
 
-// Who only runs blocks, or is the operator, reads nothing.
+// The runbook and manual providers read no messages.
 const refuseUnread = (
   { providers }: SessionNeeds,
   { provider: name, mode, status }: Session,
@@ -138,7 +139,7 @@ const refuseUnread = (
 ): void => {
   if (approve)
     throw invalidState(
-      `The session is ${status}: \`approve\` is for a session that has ended. Say it without, or approve the plan: POST …/approve.`,
+      `The session is ${status}; \`approve\` is for a session that has ended. Send the message without it, or approve the plan with POST …/approve.`,
     );
   const provider = providers().get(name);
   const kind = provider?.boundary().kind;
@@ -146,8 +147,8 @@ const refuseUnread = (
   if ((kind === 'acp' || kind === 'command') && !isByHand) return;
   throw invalidState(
     kind === 'runbook'
-      ? 'The runbook runs the blocks of the plan and reads no messages. Wait for its end, or abort it.'
-      : `Nobody but you reads messages in this session (${name}): the work is yours.`,
+      ? 'The runbook provider reads no messages. Wait for the session to end, or abort it.'
+      : `The provider ${name} reads no messages: you do the work of this session yourself.`,
   );
 };
 
@@ -173,7 +174,7 @@ const checkMessageAsPlan = ({ store }: EngineNeeds, caseId: string, text: string
   if (visible(text) !== text)
     throw new ServiceError(
       'plan_hides_text',
-      'The message holds characters that nobody sees. Take them out, then send it again. Nothing was run.',
+      'The message contains invisible characters. Remove them, then send it again. Nothing was run.',
     );
   refuseClosedGate(store, caseId);
 };

@@ -19,7 +19,7 @@ import { filesOf } from '../../../text/patch.ts';
 import type { EngineNeeds, TurnNeeds } from '../live/needs.ts';
 import { getStoredSession } from './read.ts';
 
-/** plan.md as it is now: proposed, edited, or approved; or the text that was approved, whatever became of plan.md. */
+/** A plan: plan.md as it is now, the approved text, or the last plan that was sent back. */
 export const getPlan = async (
   service: EngineNeeds,
   caseId: string,
@@ -35,7 +35,7 @@ export const getPlan = async (
 
 const PLANS = { current: readPlan, approved: readApproved, sent_back: readSentBack };
 
-/** What the operator says of the plan. */
+/** The operator's comments on the plan. */
 export const getComments = async (
   service: EngineNeeds,
   caseId: string,
@@ -58,7 +58,7 @@ export const putComments = async (
   return readCommentsFile(service.store, dir);
 };
 
-/** Replaces plan.md, as an edit by hand would. What was approved cannot be changed any more. */
+/** Replaces plan.md, as an edit by hand would. An approved plan cannot be changed. */
 export const putPlan = async (
   service: EngineNeeds,
   caseId: string,
@@ -76,11 +76,11 @@ export const putPlan = async (
 const noPlanNow = ({ status, provider }: Session): ServiceError =>
   invalidState(
     status === 'planning'
-      ? `${provider} is still planning, and its plan would replace this one. Wait for plan_ready, then write yours.`
-      : `The session is ${status}: its plan is no longer written. Create a new session for another plan.`,
+      ? `${provider} is still planning and would replace this plan. Wait for plan_ready, then write yours.`
+      : `The session is ${status}, so its plan can no longer be changed. Create a new session for another plan.`,
   );
 
-/** What the session changed, as a patch, once Work mode has ended or is paused: since its base, or since its approval. */
+/** The session's changes as a patch, once Work mode has ended or is paused: since its base, or since its approval. */
 export const getDiff = async (
   service: EngineNeeds,
   caseId: string,
@@ -88,13 +88,13 @@ export const getDiff = async (
   since: 'base' | 'approval' = 'base',
 ): Promise<Buffer> => {
   const { dir, session } = await getStoredSession(service, caseId, id);
-  // One that was paused before has left a patch, which is behind what is there now.
+  // While the session works, the patch of an earlier pause is out of date.
   const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
   if (patch === undefined) throw notFound('diff of session', id);
   return since === 'base' ? patch : (readSinceApproval(service.store, dir) ?? patch);
 };
 
-/** The files of what `getDiff` answers, those first that have something run later. */
+/** The files of `getDiff`, those first that run something later. */
 export const getDiffFiles = async (
   service: TurnNeeds,
   caseId: string,

@@ -7,10 +7,10 @@ import { commandLines } from '../../../agents/runbook/shell-lines.ts';
 import { badField, invalidState, ServiceError } from '../../../errors.ts';
 import { nextStatus } from './transitions.ts';
 
-/** What the operator says yes to, and who said it when. */
+/** An approval by the operator. */
 export interface Approval {
   plan: { sha256: string; content: string } | undefined;
-  /** The hash of the plan that the operator read. */
+  /** The hash of the plan that the operator read, where it was sent. */
   seen: string | undefined;
   unasked?: UnaskedApproval;
   run_marker: string;
@@ -19,8 +19,8 @@ export interface Approval {
 }
 
 /**
- * The operator gate: nothing else in the service leaves Plan mode. The approval binds to the plan's hash: `seen` is the
- * one the operator read, and what runs is the text of that hash.
+ * The operator gate: the only rule that leaves Plan mode. The approval binds to the plan's hash: `seen` is the hash of
+ * the text that the operator read, and exactly that text runs.
  */
 export const startWork =
   ({ plan, seen, unasked = NONE_UNASKED, run_marker, at, by }: Approval): SessionRule =>
@@ -41,7 +41,7 @@ export const startWork =
     };
   };
 
-// A session in Work mode has a refusal of its own: its plan was approved already.
+// In Work mode the refusal is `work_mode_active`, because the plan was approved already.
 const checkPlanWaits = (session: Session, event: 'approve' | 'request_changes'): Status => {
   if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
   const status = nextStatus(session, event);
@@ -49,7 +49,7 @@ const checkPlanWaits = (session: Session, event: 'approve' | 'request_changes'):
   return status;
 };
 
-/** Throws where a plan is empty, hides text, or is not the one that the operator read. */
+/** Throws `plan_empty`, `plan_changed` where the operator read another text, or `plan_hides_text`. */
 export const checkPlan = (plan: { sha256: string; content: string }, seen = plan.sha256): void => {
   if (plan.content.trim() === '') throw planEmpty();
   if (seen !== plan.sha256) throw planChanged(plan.sha256);
@@ -60,19 +60,19 @@ export const checkPlan = (plan: { sha256: string; content: string }, seen = plan
 const planHidesText = (hidden: string): ServiceError =>
   new ServiceError(
     'plan_hides_text',
-    `${hidden} What is seen has to be what runs: take it out of plan.md, then approve. Nothing was run.`,
+    `${hidden} Remove it from plan.md, then approve. Nothing was run.`,
   );
 
 const planEmpty = (): ServiceError =>
   new ServiceError(
     'plan_empty',
-    'plan.md is empty. Write what is to be done into it, then approve.',
+    'plan.md is empty. Write a plan, then approve it.',
   );
 
 const workModeActive = (): ServiceError =>
   new ServiceError(
     'work_mode_active',
-    'Work mode is already active in this session; follow it at …/stream.',
+    'Work mode is already active in this session. Follow it at …/stream.',
   );
 
 const planNotReady = ({ status }: Session): ServiceError => {
@@ -86,13 +86,13 @@ const planNotReady = ({ status }: Session): ServiceError => {
 const planChanged = (sha256: string): ServiceError =>
   new ServiceError(
     'plan_changed',
-    'The plan changed since you read it. Read plan.md again, then approve what it says now.',
+    'The plan changed since you read it. Read plan.md again, then approve the new text.',
     {
       members: { plan_sha256: sha256 },
     },
   );
 
-/** The operator wants another plan: the comment stays with the session until its next plan is there. */
+/** Sends the plan back. The comment stays with the session until the next plan is written. */
 export const requestChanges =
   (revision: { comment: string; run_marker: string }): SessionRule =>
   (session) => {
@@ -101,50 +101,52 @@ export const requestChanges =
     return { status, feedback: revision.comment, run_marker: revision.run_marker };
   };
 
-/** In characters: the agent reads it beside the plan. */
+/** In characters, because the comment goes into the agent's prompt with the plan. */
 const LONGEST_SAID = 100_000;
 
 const checkComment = (comment: string): void => {
   if (comment === '')
     throw invalidState(
-      'There is no comment that was not sent yet. Write one into comments.md of the session, or send `comment`.',
+      'There is no unsent comment. Add one to comments.md of the session, or send `comment`.',
     );
   if (comment.length > LONGEST_SAID)
     throw invalidState(
-      `The comments that were not sent yet have ${comment.length} characters; ${LONGEST_SAID} can be sent at once. Shorten comments.md of the session.`,
+      `The unsent comments have ${comment.length} characters; at most ${LONGEST_SAID} can be sent at once. Shorten comments.md of the session.`,
     );
 };
 
-/** What the operator approves besides the text of a plan: the commands of it that run without asking. */
+/** The commands of a plan that the operator allows to run without asking. */
 export interface UnaskedApproval {
-  /** Of the text and the commands that were shown; undefined where the text alone is approved. */
+  /** The hash of the text and the commands that were shown; undefined where the text alone is approved. */
   approval_sha256?: string | undefined;
-  /** Commands that were taken out. */
+  /** Commands that the operator removed from the list. */
   ask?: readonly string[] | undefined;
-  /** `permissions.execute` is `plan`, and its sandbox is enforced. */
+  /** True where `permissions.execute` is `plan` and the sandbox is enforced. */
   allowsPlanCommands: boolean;
 }
 
-/** Of who approves the text alone. */
+/** The approval of the text alone. */
 export const NONE_UNASKED: UnaskedApproval = { allowsPlanCommands: false };
 
-/** The commands that would run without asking. Throws `bad_request` where one that is taken out is not among them. */
+/**
+ * The commands that would run without asking. Throws `bad_request` where `ask` names a command that is not among them.
+ */
 export const commandsOffered = (plan: string, ask: readonly string[] = []): string[] => {
   const commands = commandLines(plan);
   const unknown = ask.find((line) => !commands.includes(line));
   if (unknown === undefined) return commands.filter((line) => !ask.includes(line));
   throw badField(
     '/ask',
-    'names no command of the list',
-    `The plan has no command ${JSON.stringify(unknown)} that would run without asking. GET …/boundary lists them.`,
+    'is not in the list of commands',
+    `The plan has no command ${JSON.stringify(unknown)} that would run without asking. List them with GET …/boundary.`,
   );
 };
 
-/** One hash for the text of a plan and for the commands of it that run without asking: each is one line of what is hashed. */
+/** One hash over the plan's text and its commands that run without asking. Each is hashed as one line. */
 export const approvalHash = (plan_sha256: string, commands: readonly string[]): string =>
   sha256([plan_sha256, ...commands].map((line) => `${line}\n`).join(''));
 
-/** Replaces what the record lists, which a file can claim. */
+/** Overwrites the list in the record, which may come from an edited file. */
 export const unaskedChange = (
   { unasked }: Pick<SessionMatter, 'unasked'>,
   commands: string[] = [],
@@ -153,7 +155,10 @@ export const unaskedChange = (
   return unasked === undefined ? {} : { unasked: null };
 };
 
-/** The commands that are approved. None without their hash; throws `plan_changed` where they, or the text, are others by now. */
+/**
+ * The approved commands, none without `approval_sha256`. Throws `plan_changed` where the commands or the text differ
+ * from what was approved.
+ */
 export const approvedCommands = (
   plan: { sha256: string; content: string },
   { approval_sha256, ask, allowsPlanCommands }: UnaskedApproval,
@@ -163,7 +168,7 @@ export const approvedCommands = (
   if (approvalHash(plan.sha256, commands) === approval_sha256) return commands;
   throw new ServiceError(
     'plan_changed',
-    'The plan, or the list of commands that run without asking, changed since you read it. Read both again, then approve them.',
+    'The plan, or the list of commands that run without asking, changed since you read it. Read both again, then approve.',
     { members: { plan_sha256: plan.sha256 } },
   );
 };

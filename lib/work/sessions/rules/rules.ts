@@ -16,7 +16,7 @@ import { addUsage } from '../../../agents/usage.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { nextStatus } from './transitions.ts';
 
-/** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
+/** Starts Plan mode. Undefined when the session is no longer queued. */
 export const startPlanning =
   ({ at, ...start }: { at: string; run_marker: string; case_state_before: State }): SessionRule =>
   (session) => {
@@ -24,19 +24,19 @@ export const startPlanning =
     return status && { mode: 'plan', status, started_at: at, ...start };
   };
 
-/** How a session, or for a while its turn, ends. */
+/** How a session ends, or pauses. */
 export interface SessionEnding {
   at: string;
-  /** For people: the body of session.md. */
+  /** The body of session.md. */
   summary: string;
   turn?: FinishedTurn | undefined;
-  /** What its approved commands came to so far. */
+  /** The results of its commands so far. */
   commands?: CommandsMatter | undefined;
-  /** What became of completed work in git. */
+  /** The commit of completed work. */
   commit?: WorkCommit | undefined;
 }
 
-/** What is remembered of a turn that is over. */
+/** What a session's record keeps of a finished turn. */
 export type FinishedTurn = Pick<RunResult, 'usage' | 'native_session_id' | 'native_cost_usd'>;
 
 export const planReady =
@@ -52,7 +52,6 @@ export const planReady =
     );
   };
 
-// How a session ends, whatever becomes of it.
 const endBy =
   (
     event: 'complete' | 'fail' | 'abort',
@@ -74,7 +73,7 @@ const endBy =
 
 export const completeSession = (ending: SessionEnding): SessionRule => endBy('complete', ending);
 
-/** Undefined when it has ended otherwise meanwhile. */
+/** Undefined when the session has ended meanwhile. */
 export const fail =
   ({ error, ...ending }: SessionEnding & { error: string }): SessionRule =>
   (session, matter) => {
@@ -91,7 +90,7 @@ export const abort =
     return { ...change, ...clearedPause(matter) };
   };
 
-/** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
+/** Pauses a session at the operator's request. The agent's own session id and its usage are kept. */
 export const pause =
   ({ summary, turn, commands }: Omit<SessionEnding, 'at'>): SessionRule =>
   (session, matter) => {
@@ -106,7 +105,7 @@ export const pause =
     };
   };
 
-/** A session that should run does not. Nothing goes on by itself: the operator resumes or aborts. */
+/** Pauses a session that cannot continue. It does not restart by itself: the operator resumes or aborts it. */
 export const interrupt =
   (
     error: string,
@@ -147,11 +146,11 @@ export const checkEvent = (
 };
 
 interface WithOutage {
-  /** The agent's model does not serve it for now. */
+  /** Set where the agent's model is unavailable for a while. */
   outage?: Outage | undefined;
 }
 
-// A key that was never there is not written as null.
+// A key that the record does not have is left out instead of set to null.
 const pauseChange = (
   matter: SessionMatter,
   pause_reason: PauseReason,
@@ -163,31 +162,30 @@ const pauseChange = (
   }),
 });
 
-/** Why it was paused, and until when, is told no more. */
 const clearedPause = ({ pause_reason, resume_at }: SessionMatter): SessionChange => ({
   ...(pause_reason && { pause_reason: null }),
   ...(resume_at && { resume_at: null }),
 });
 
-/** An ended daemon's sessions, as the next one finds them. */
+/** The error of a session that was running when the daemon stopped. */
 export const INTERRUPTED =
-  'The daemon stopped while the session ran. What was done so far is in the worktree.';
+  'The daemon stopped while the session was running. The work so far is in the worktree.';
 
-/** What a session used in all its turns so far; null where no agent told. */
+/** The usage of a session over all its turns; null where no agent reported any. */
 export const totalUsage = (before: Usage | null, more: Usage | undefined): Usage | null =>
   more === undefined ? before : addUsage(before, more);
 
-/** Whether a turn of it goes on, or should. */
+/** Whether a session in this status has a turn that runs, or should. */
 export const isRunning = (status: Session['status']): boolean =>
   status === 'planning' || status === 'working';
 
-/** A run is over, and another one goes on with the turn. */
+/** Records a run that another run of the same turn follows. */
 export const recordRun =
   (turn: FinishedTurn): SessionRule =>
   (session, matter) =>
     turnChange(session, matter, turn);
 
-// A turn is counted as its session leaves `planning` or `working`: once, whoever ends it.
+// The usage of a turn is added when its session leaves `planning` or `working`, so once, however the turn ends.
 const turnChange = (
   { status, usage }: Session,
   matter: SessionMatter,
@@ -203,25 +201,25 @@ const turnChange = (
   };
 };
 
-/** Throws 409 for a session that was started, or approved, by what its files say alone. */
+/** Throws 409 `approved_elsewhere` for a session whose start or approval is known from its files only. */
 export const refuseUnconfirmed = ({ id, case_id, unconfirmed, approved_sha256 }: Session): void => {
   if (unconfirmed === 'started')
     throw new ServiceError(
       'approved_elsewhere',
-      `Session ${id} was started elsewhere, not on this machine, or its record was changed since. Look at it with dossier trust, which asks whether it may run, or abort it.`,
+      `Session ${id} was not started on this machine, or its record was changed since. Review and confirm it with `dossier trust`, or abort it.`,
     );
   if (unconfirmed === 'approved')
     throw new ServiceError(
       'approved_elsewhere',
-      `The plan of session ${id} was approved elsewhere, not on this machine, or its record was changed since. Read approved.md and approve it again to run it: dossier approve ${case_id.slice(0, 8)} --session ${id.slice(0, 8)}, or POST …/sessions/${id}/approve with its plan_sha256. Or abort the session.`,
+      `The plan of session ${id} was not approved on this machine, or its record was changed since. Read approved.md, then approve it again with `dossier approve ${case_id.slice(0, 8)} --session ${id.slice(0, 8)}`, or with POST …/sessions/${id}/approve and its plan_sha256; or abort the session.`,
       { members: { plan_sha256: approved_sha256 } },
     );
 };
 
-/** Throws 422 for a session that another machine runs: its agent, its worktree and its lock are there. */
+/** Throws 422 `invalid_state` for a session of another machine, which has its agent, worktree and lock. */
 export const refuseElsewhere = ({ id, status, elsewhere }: Session): void => {
   if (elsewhere !== true) return;
   throw invalidState(
-    `Session ${id} (${status}) was started on another machine, and goes on only there. If that machine, or its .dossier/, is gone for good, write status: aborted into its session.md.`,
+    `Session ${id} (${status}) was started on another machine and can continue only there. If that machine or its .dossier/ is gone for good, set `status: aborted` in its session.md.`,
   );
 };
