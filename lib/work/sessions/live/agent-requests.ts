@@ -3,7 +3,7 @@ import type { EventBody } from '../../../../store/records/event.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { RunEvent } from '../../../agents/provider.ts';
 
-/** Whose session asks. */
+/** The session that asks. */
 interface Of {
   case_id: string;
   session_id: string;
@@ -12,10 +12,10 @@ interface Of {
 type Request = 'permission_request' | 'question_request';
 type Resolution = 'permission_resolved' | 'question_resolved';
 
-/** An agent asks the operator, or does not any more. */
+/** A request of an agent, or its resolution. */
 export type RequestEvent = Extract<RunEvent, { type: Request | Resolution }>;
 
-/** What an agent asks the operator: leave, or a question. */
+/** A permission request or a question of an agent. */
 export type AgentRequest = Extract<RunEvent, { type: Request }>;
 
 export const isRequestEvent = (event: RunEvent): event is RequestEvent =>
@@ -27,7 +27,7 @@ export const isRequest = (event: RunEvent): event is AgentRequest =>
 export const requestId = ({ data }: RequestEvent): string =>
   'question_id' in data ? data.question_id : data.request_id;
 
-/** What is asked, in the agent's words, made visible. */
+/** The agent's text of a request, with invisible characters made visible. */
 export const requestWords = (asked: AgentRequest): string =>
   visible(
     asked.type === 'question_request'
@@ -35,7 +35,7 @@ export const requestWords = (asked: AgentRequest): string =>
       : (asked.data.command ?? asked.data.title),
   );
 
-/** Tells everybody who listens that an agent asks the operator, or that it does not any more. */
+/** Publishes the event of a request or of its resolution. */
 export const publishRequest = async (
   store: Store,
   { case_id, session_id }: Of,
@@ -78,5 +78,5 @@ const bodyOf = (of: Of, { type, data }: RequestEvent): Told => {
 
 const LONGEST = 2000;
 
-// An agent's words are as long as it likes, and anything may be in them.
+// An agent's text may have any length and any characters.
 const shown = (text: string): string => visible(text.slice(0, LONGEST));

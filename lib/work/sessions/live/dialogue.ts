@@ -3,25 +3,25 @@ import type { SessionMessage } from '../../../../store/records/message.ts';
 import { shorten } from '../../../text/shorten.ts';
 import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
 
-/** A question of the agent, and what became of it. */
+/** A question of the agent, with its outcome. */
 interface AskedQuestion {
   message: string;
   fields: readonly string[];
   asked_at: string;
-  /** Undefined while it waits. */
+  /** Undefined while the question is open. */
   outcome: { action: string; by: string; reason: string; content: Wire } | undefined;
 }
 
-/** By its id, in the order in which they were asked. */
+/** By id, in the order of asking. */
 export type AskedQuestions = Map<string, AskedQuestion>;
 
-/** Hears an event of a session's stream; from a file that anybody may have edited. */
+/** Reads a question event of a session's stream, whose file may have been edited by hand. */
 export const readQuestionEvent = (questions: AskedQuestions, event: string, data: Wire): void => {
   const id = String(data.question_id);
   const known = questions.get(id);
   if (event === 'question_request' && questions.size < MOST_KEPT) questions.set(id, askedIn(data));
   if (event !== 'question_resolved') return;
-  // What the daemon declined by itself was asked, too.
+  // A question that the daemon declined by itself has no request event.
   const question = known ?? (questions.size < MOST_KEPT ? askedIn(data) : undefined);
   if (question === undefined) return;
   const { action, by, reason } = data;
@@ -46,7 +46,7 @@ const fieldLine = ({ name, title, description, required, ...field }: Wire): stri
   return `- ${String(name)}${words.length === 0 ? '' : `: ${words.join('; ')}`}`;
 };
 
-/** What the agent asked and what was answered: a part of session.md. */
+/** The part of session.md with the agent's questions and their answers. */
 export const questionsPart = (questions: Iterable<AskedQuestion>): string[] => {
   const all = [...questions];
   const more = all.length - MOST_SHOWN;
@@ -66,9 +66,9 @@ const questionPart = ({ message, fields, asked_at, outcome }: AskedQuestion): st
 };
 
 const outcomeOf = (outcome: AskedQuestion['outcome']): string[] => {
-  if (outcome === undefined) return ['It waits for the operator: `GET /attention` has the call.'];
+  if (outcome === undefined) return ['It waits for your answer: `GET /attention` has the call.'];
   const { action, by, reason, content } = outcome;
-  if (by !== 'operator') return ['Nobody answered:', fenceOff(shorten(reason, LONGEST), 'text')];
+  if (by !== 'operator') return ['It was not answered:', fenceOff(shorten(reason, LONGEST), 'text')];
   if (action !== 'accept')
     return [action === 'decline' ? 'The operator declined.' : 'The operator cancelled it.'];
   const answers = Object.entries(content).map(([name, value]) => `${name}: ${plain(value)}`);
@@ -82,7 +82,7 @@ const MOST_KEPT = 1000;
 const MOST_SHOWN = 100;
 const LONGEST = 4000;
 
-/** What the operator said to a session: a part of session.md. */
+/** The part of session.md with the operator's messages. */
 export const messagesPart = (messages: readonly SessionMessage[]): string[] => {
   const more = messages.length - MOST_SHOWN;
   const rest = more > 0 ? [`And ${more} more, which are in the front matter.`] : [];

@@ -8,13 +8,16 @@ import type { EngineNeeds } from './needs.ts';
 const MAX_SESSIONS = 4;
 
 /**
- * True while as many sessions run, or wait to run, as `max_sessions` in the settings says. One whose agent has waited long
- * for the operator's answer has no place; when it is answered it goes on at once, if need be as one more than that.
+ * True while as many sessions run, or wait to run, as `max_sessions` allows. A run that has waited long for the
+ * operator's answer has no slot; once answered it continues at once, if need be as one more.
  */
 export const isAtCapacity = ({ engine, store }: EngineNeeds): boolean =>
   [...engine.live.values()].filter(({ aside }) => !aside).length >= maxSessionsOf(store);
 
-/** As it is served: one that waits for its place is queued, also where its plan is approved, and says what it waits for. */
+/**
+ * The session as the API returns it: one that waits for a slot is `queued`, also after its approval, with what it waits
+ * for.
+ */
 export const asQueued = (service: EngineNeeds, session: Session): Session => {
   const { engine, store } = service;
   const { id, case_id, status } = session;
@@ -28,8 +31,7 @@ export const asQueued = (service: EngineNeeds, session: Session): Session => {
 };
 
 /**
- * Resolves when the run may begin: of those that the operator approved or resumed no more than `max_sessions` run at
- * once either, first come first served. A run that is being ended waits no longer. `waits` is called if it has to.
+ * Resolves when the run has a slot, first come, first served, or is being ended. `waits` is called if it has to wait.
  */
 export const waitForSlot = (
   service: EngineNeeds,
@@ -47,7 +49,7 @@ export const waitForSlot = (
   return entered;
 };
 
-/** Lets in who waits, as far as there is room: called when a run has ended, and when the settings changed. */
+/** Gives free slots to waiting runs. Called when a run has ended and when the settings have changed. */
 export const fillSlots = ({ engine, store }: EngineNeeds): void => {
   const runs = [...engine.live.values()];
   const room = maxSessionsOf(store) - runs.filter(({ entered, aside }) => entered && !aside).length;
@@ -55,7 +57,10 @@ export const fillSlots = ({ engine, store }: EngineNeeds): void => {
     enter();
 };
 
-/** Once a request has waited long: nobody waits for ever behind a question that nobody answers. The run goes on waiting. */
+/**
+ * Gives up the run's slot once a request has waited for `patience_ms`, so that an unanswered question blocks no other
+ * session. The run keeps waiting.
+ */
 export const yieldSlotLater = (engine: Engine, live: LiveRun, request_id: string): void => {
   const timer = setTimeout(() => {
     if (live.stopping || !live.asking.has(request_id)) return;
@@ -65,6 +70,5 @@ export const yieldSlotLater = (engine: Engine, live: LiveRun, request_id: string
   timer.unref();
 };
 
-/** How many sessions may plan or work at once. */
 export const maxSessionsOf = (store: Store): number =>
   settingsOf(store).max_sessions ?? MAX_SESSIONS;

@@ -12,9 +12,9 @@ import { asOneLine } from '../../cases/text.ts';
 import type { TurnNeeds } from '../live/needs.ts';
 
 /**
- * Commits what completed work changed onto its worktree's branch, so that git sees it: diff, merge, rebase and blame. Only
- * in worktrees that the daemon made, and only what changed since the plan was approved. Undefined where nothing is to be
- * committed. Never rejects: what keeps it from committing is said, also in the session's stream.
+ * Commits what completed work changed since its approval onto its worktree's branch, in worktrees that the daemon
+ * created. Undefined where there is nothing to commit. Never rejects: a reason for not committing is returned and
+ * appended to the session's stream.
  */
 export const commitWork = async (
   { store, git, engine }: TurnNeeds,
@@ -55,7 +55,10 @@ const trailersOf = ({ session }: StoredSession): string[] => {
   ];
 };
 
-/** Whether what a session changes is committed once it completes: never in a directory of the operator, nor in a conflict. */
+/**
+ * Whether a session's changes are committed when it completes: never in an attached directory, nor in a conflict
+ * session.
+ */
 export const isCommitted = (
   store: Store,
   { type }: Session,

@@ -10,8 +10,8 @@ import type { EngineNeeds } from '../live/needs.ts';
 import { yieldSlotLater } from '../live/places.ts';
 
 /**
- * An agent that asks the operator blocks the Work item; when nothing is open any more it goes back to where it was. A run
- * that is being ended leaves it: where it goes then is for whoever ends the run.
+ * A request of an agent blocks the Work item; once no request is open it returns to its state before. While a run is
+ * being ended the state is left to the caller that ends it.
  */
 export const followRequest = async (
   service: EngineNeeds,
@@ -39,7 +39,7 @@ export const followRequest = async (
     await update(service.store, case_id, unblock);
 };
 
-// Who reads files alone sees what waits. The summary at the end has all of it again.
+// The open question is in session.md for readers of files. The summary at the end has all questions again.
 const recordQuestion = async (
   { store, engine }: EngineNeeds,
   { live, kept }: { live: LiveRun; kept: StoredSession },

@@ -15,32 +15,32 @@ import { noteStatus } from '../live/stream.ts';
 import { markDelivered } from '../rules/messages.ts';
 import { recordRun } from '../rules/rules.ts';
 
-/** A run begins: what no agent has read waits for it. */
+/** Loads the unread messages when a run begins. */
 export const loadMessages = ({ store }: EngineNeeds, live: LiveRun): void => {
   const kept = readSession(store, live.case_id, live.session_id);
   const waiting = kept === undefined ? [] : waitingMessages(store, kept);
   live.messages = { ...noMessages(), waiting };
 };
 
-/** The messages for the prompt that is sent now: the one before it was answered. */
+/** The messages for the prompt that is sent now; the previous prompt was answered. */
 export const takeMessages = (service: EngineNeeds & WithLog, live: LiveRun): string[] => {
   noteDelivered(service, live);
   return takeWaiting(live.messages);
 };
 
-/** Its agent was heard after what was sent to it: the run waits until that is kept. */
+/** Marks the sent messages as delivered, because the agent reacted after them. The run waits until that is written. */
 export const noteDelivered = (service: EngineNeeds & WithLog, live: LiveRun): void => {
   const { session_id, messages } = live;
   const ids = messages.sent;
   if (ids.length === 0) return;
   messages.sent = [];
   const kept = keepDelivered(service, live, ids).catch((error: unknown) =>
-    service.log.error({ err: error, session_id }, 'A delivered message is sent again: not kept'),
+    service.log.error({ err: error, session_id }, 'recording a delivery failed; the message is sent again'),
   );
   live.followed = live.followed.then(() => kept);
 };
 
-// The record first: nothing is told twice to a conversation that had it.
+// The record is written first, so that no conversation receives a message twice.
 const keepDelivered = async (
   { store, engine }: EngineNeeds,
   { case_id, session_id }: LiveRun,
@@ -55,15 +55,15 @@ const keepDelivered = async (
 };
 
 /**
- * Whether another turn has to follow this one: the operator said something that no agent has read. Where none has to, and
- * the turn did what it was for, the session takes no more messages before it has ended, or its plan is there.
+ * Whether another run has to follow because a message is unread. If not, and the turn has completed, the session takes
+ * no more messages before it has ended or its plan is written.
  */
 export const needsAnotherRun = (
   { store, engine }: EngineNeeds,
   { session: { case_id, id } }: StoredSession,
   { outcome }: RunResult,
 ): Promise<boolean> =>
-  // No message comes between.
+  // Under the decision lock no message can be added in between.
   store.locks.take(lockOn.decision(case_id), async () => {
     const live = engine.live.get(id);
     if (live === undefined || mustStop(engine, live) || outcome === 'failed') return false;
@@ -73,10 +73,10 @@ export const needsAnotherRun = (
     return waits;
   });
 
-/** In characters: of more the newest. */
+/** In characters; of more the newest are sent. */
 const MOST_SAID = 100_000;
 
-/** What the operator said in this mode, and an agent has read, for a conversation that does not have it. */
+/** The delivered messages of this mode, for a conversation that does not have them. */
 export const deliveredTexts = (
   { store }: EngineNeeds,
   kept: StoredSession,
@@ -90,7 +90,7 @@ export const deliveredTexts = (
   return { messages_before: texts.slice(first + 1) };
 };
 
-/** Remembers a run of a turn that goes on with another one, and answers the session as it is then. */
+/** Records a finished run of a turn that continues with another run, and returns the session after it. */
 export const recordFinishedRun = async (
   { store, engine }: EngineNeeds,
   kept: StoredSession,
@@ -100,7 +100,7 @@ export const recordFinishedRun = async (
   const now = (await updateSession(store, case_id, id, recordRun(result))) ?? kept;
   const live = engine.live.get(id);
   if (live !== undefined) live.result = undefined;
-  // What it used is counted: what comes after the status is of the next run.
+  // The usage up to this status event is counted; later events belong to the next run.
   noteStatus(engine, now);
   return now;
 };

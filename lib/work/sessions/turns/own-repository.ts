@@ -18,8 +18,8 @@ interface Turn {
 }
 
 /**
- * Runs a turn that may commit in a repository of its own, and takes in what it did there, however it ended. One that
- * only reads has none, nor has one that resolves conflicts, or is worked by the operator.
+ * Runs a Work turn in a repository of its own and imports what it did there, however it ended. Plan turns, conflict
+ * sessions and the operator's own work have none.
  */
 export const runInTurnRepository = async (
   service: SessionNeeds,
@@ -31,7 +31,7 @@ export const runInTurnRepository = async (
   const own = await refsOfSession(service.engine, kept);
   const turn = await openTurn(service, worktree, { session_id: id, marker: live.run_marker, own });
   if (turn.unheld.length > 0) reporterFor(service.engine, kept)(turn.unheld);
-  // It may have been ended while its repository was made.
+  // The run may have been ended while its repository was created.
   const work = mustStop(service.engine, live) ? CANCELLED : run(turn.view);
   const settled = await work.then(
     (result) => ({ result }),
@@ -54,7 +54,7 @@ const reporterFor =
     for (const each of told) transcript.append('error', { ...each });
   };
 
-/** Takes in what turns of a former life of the daemon left, and tells it in their sessions' streams. */
+/** Imports what interrupted turns of the previous daemon left, and reports it in their sessions' streams. */
 export const takeInInterrupted = (service: TurnNeeds & WithLog): Promise<void> =>
   recoverTurns(service, (caseId, sessionId, told) => {
     const kept = readSession(service.store, caseId, sessionId);
@@ -62,8 +62,8 @@ export const takeInInterrupted = (service: TurnNeeds & WithLog): Promise<void> =
   });
 
 /**
- * The branches, tags and stashes that earlier turns of a session made in their repositories, as its stream tells them:
- * a later turn of it has them again. What the operator's repository had is the operator's, and not among them.
+ * The branches, tags and stashes that earlier turns of a session created in their repositories, from its stream: a
+ * later turn gets them again. Refs of the operator's repository are not among them.
  */
 const refsOfSession = async (
   engine: Engine,

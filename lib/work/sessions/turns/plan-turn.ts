@@ -22,8 +22,8 @@ import { type ReadingTurn, turnOfSession } from './reading-turn.ts';
 import { runTurn } from './run.ts';
 
 /**
- * Plan mode: the agent reads and proposes. The worktree is compared with how it was, by this daemon or, should it die,
- * by the next: whatever changed is undone, kept as a patch, and fails the session. The same holds for refs.
+ * Runs Plan mode: the agent reads and proposes. The worktree and refs are compared with their state before, by this
+ * daemon or by the next one after a crash. Changes are undone, kept as a patch, and fail the session.
  */
 export const planTurn = async (service: SessionNeeds, kept: StoredSession): Promise<void> => {
   noteStatus(service.engine, kept);
@@ -36,7 +36,7 @@ export const planTurn = async (service: SessionNeeds, kept: StoredSession): Prom
     current = await planOnce(service, current, { turn, worktree });
 };
 
-// Answers the session to plan for again: the operator said something that this run did not read.
+// Returns the session for another run, where a message arrived that this run did not read.
 const planOnce = async (
   service: SessionNeeds,
   kept: StoredSession,
@@ -88,7 +88,7 @@ const propose = async (
   return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });
 };
 
-// A plan that was sent back: what the operator said of it, and how it stood. Before there is one, what the session was made with.
+// The comment and text of a plan that was sent back; before the first plan the comment of the session's creation.
 const feedbackFor = (
   { store, engine }: EngineNeeds,
   kept: StoredSession,
@@ -98,14 +98,14 @@ const feedbackFor = (
   if (feedback !== undefined && feedback !== null) return { feedback, proposed: plan ?? '' };
   const isAnswered = plan !== undefined && waitingMessages(store, kept).length > 0;
   const proposed = isAnswered ? { proposed: plan } : {};
-  // Some types have words of their own, with the comment in them.
+  // The subject of some session types includes the comment.
   return comment === undefined || comment === null || engine.words.has(type)
     ? proposed
     : { feedback: comment, ...proposed };
 };
 
-// The manual provider's plan is the operator's own file: it is not written again. What an agent says is written so that all
-// of it is seen.
+// The manual provider's plan is already the operator's file and is not rewritten. An agent's text is written with
+// invisible characters made visible.
 const savePlan = async (
   store: Store,
   kept: StoredSession,
@@ -130,7 +130,10 @@ const announcePlan = async (
   service.engine.transcript(ready).append('plan_ready', told);
 };
 
-/** Has comments.md say what of it was sent: first the session knows it, so that nothing is taken for sent that was not. */
+/**
+ * Marks the sent comments in comments.md. The session's record has them before, so a comment that was not sent is never
+ * marked.
+ */
 export const markCommentsSent = async (store: Store, kept: StoredSession): Promise<void> => {
   const { feedback } = kept.matter;
   if (typeof feedback !== 'string') return;

@@ -26,8 +26,8 @@ import type { Engine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 
 /**
- * What an agent is told of a Work item; `turn` is what belongs to this turn: in Work mode the approved plan, word for word.
- * The rest is bounded, and says what was left out.
+ * The prompt for a Work item; `turn` has the parts of this turn, in Work mode the approved plan verbatim. The other
+ * parts are limited, and say what was left out.
  */
 export const promptFor = async (
   store: Store,
@@ -43,14 +43,17 @@ export const promptFor = async (
   return { title, type, description: output, memory, global_memory, ...turn };
 };
 
-// As long as the API takes one; by hand it can be longer.
+// The API's limit; a description written by hand can be longer.
 const DESCRIPTION_CHARACTERS = 262_144;
 const MEMORY_CHARACTERS = 262_144;
-// Every session of the workspace is told it: it must not crowd out the Work item.
+// Every session of the workspace reads it, so it must not crowd out the Work item.
 const GLOBAL_CHARACTERS = 65_536;
 const MOST_FILES = 100;
 
-/** Of long files the beginning and the end, so that all together have at most `total` characters; short ones stay whole. */
+/**
+ * Keeps the beginning and end of long files, so that all together have at most `total` characters; short files stay
+ * whole.
+ */
 export const bounded = (files: readonly TextFile[], total: number, folder: string): ToldFile[] => {
   const told = files.slice(0, MOST_FILES);
   const most = shareOf(
@@ -69,7 +72,10 @@ export const bounded = (files: readonly TextFile[], total: number, folder: strin
   return [...texts, { filename: 'the others', content, path: folder }];
 };
 
-/** What of the workspace the prompt names, to be read where the workspace is out of sight. Links are left out: they lead elsewhere. */
+/**
+ * The workspace paths in the prompt, to be made readable in the sandbox. Symbolic links are left out because they lead
+ * elsewhere.
+ */
 export const namedPaths = (
   { layout }: Pick<Store, 'layout'>,
   { images = [], memory, global_memory }: PromptParts,
@@ -79,8 +85,8 @@ export const namedPaths = (
     .filter((path) => isPlain(layout.root, path));
 
 /**
- * What a session is told besides its Work item: the issue that it came from; of its own type, the conflict that it resolves
- * or the reviews that it addresses.
+ * The subject of a session besides its Work item: the linked issue, and by type the conflict to resolve or the reviews
+ * to address.
  */
 export const promptSubject = async (
   service: SessionNeeds,
@@ -99,7 +105,7 @@ export const promptSubject = async (
   };
 };
 
-/** What a session that resolves conflicts is told of them; nothing for any other. */
+/** The conflict, for a conflict session only. */
 const conflictOf = async (
   service: GitNeeds,
   { session }: StoredSession,
@@ -107,7 +113,7 @@ const conflictOf = async (
 ): Promise<Pick<PromptParts, 'conflict'>> =>
   session.type === CONFLICT ? { conflict: await conflictWords(service, worktree) } : {};
 
-// A link that cannot be read keeps no session from its work.
+// An unreadable link does not stop a session.
 const issueOf = (store: Store, caseId: string): IssueLinkMatter | undefined => {
   try {
     return lastLink(store, caseId).issue;
@@ -120,9 +126,8 @@ const issueOf = (store: Store, caseId: string): IssueLinkMatter | undefined => {
 const MOST_IMAGES = 10;
 
 /**
- * What an issue brings besides its words: the links, by whole addresses, and the images, which the daemon has read from
- * the code host: what runs in the sandbox may have no way there. They are read in Plan mode, once each, and kept. One
- * that is not had is told, and holds nothing up.
+ * The links of an issue as full addresses, and its images, which the daemon downloads because the sandbox may not reach
+ * the code host. They are downloaded once, in Plan mode. A missing image is reported and stops nothing.
  */
 const issueParts = async (
   service: SessionNeeds,
@@ -147,7 +152,7 @@ const TOO_MANY = `only the first ${MOST_IMAGES} are read`;
 interface Origin {
   item: Case;
   host: string;
-  /** Whether what is not kept yet is asked for. */
+  /** Whether missing images are downloaded. */
   fetches: boolean;
 }
 
@@ -158,14 +163,14 @@ const imageAt = async (service: HostedNeeds, url: string, from: Origin): Promise
   try {
     const known = keptImage(service.store, item.id, url);
     if (known !== undefined) return { url, ...known };
-    if (!fetches) return { url, missing: 'it was not had when the plan was made' };
+    if (!fetches) return { url, missing: 'it was not available when the plan was made' };
     return await fetchImage(service, url, from);
   } catch (error) {
     return { url, missing: messageOf(error) };
   }
 };
 
-// link.md is a file: what it calls a host gets no token that is not meant for it.
+// link.md is a file anyone may edit: only the project's own code host receives the token.
 const fetchImage = async (
   service: HostedNeeds,
   url: string,
@@ -178,7 +183,7 @@ const fetchImage = async (
   const known = keptImage(service.store, item.id, url);
   return isOne && known !== undefined
     ? { url, ...known }
-    : { url, missing: 'it is no PNG, JPEG, GIF or WebP' };
+    : { url, missing: 'it is not a PNG, JPEG, GIF or WebP' };
 };
 
 const note = (engine: Engine, kept: StoredSession, raw: { url: string; why: string }): void =>

@@ -36,17 +36,17 @@ export interface SessionTurn {
   phase: Phase;
   worktree: WorktreeRecord;
   prompt: PromptParts;
-  /** In whose name it may not change refs; see RunSpec. */
+  /** See RunSpec. */
   signed_as?: string | undefined;
 }
 
 /**
- * Runs the provider for one turn and writes what it tells into the transcript. Never rejects for what the agent does;
- * rejects when what it tells cannot be kept: nobody works unseen.
+ * Runs the provider for one turn and writes its events into the transcript. Never rejects for what the agent does;
+ * rejects when an event cannot be written, so that no agent works unrecorded.
  */
 export const runTurn = async (service: SessionNeeds, turn: SessionTurn): Promise<RunResult> => {
   const { session } = turn.kept;
-  // The last door: whatever came before, only what the operator decided on this machine runs.
+  // The last check: only what the operator decided on this machine runs.
   refuseUnconfirmed(session);
   const provider = providerOf(service.providers, session.provider);
   const live = service.engine.live.get(session.id);
@@ -103,7 +103,7 @@ const runProvider = async (
   return result;
 };
 
-/** The way of a run to the MCP server, to be closed with it; undefined where it has to stop. */
+/** Opens the MCP server for a run, to be closed with it. Undefined where the run has to stop. */
 export const openRunMcp = async (
   { engine, mcp, doors }: SessionNeeds,
   live: LiveRun,
@@ -118,7 +118,7 @@ export const openRunMcp = async (
 const providerOf = (providers: () => Providers, name: string): Provider => {
   const provider = providers().get(name);
   if (provider !== undefined) return provider;
-  throw new ServiceError('provider_failed', `There is no provider ${name} in the settings.`);
+  throw new ServiceError('provider_failed', `There is no provider ${name}. Add it to workspace.md, or create a session with another one.`);
 };
 
 const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDoor): RunSpec => {
@@ -169,7 +169,7 @@ const handleEvent = (
   const followed = followRequest(service, { live, kept }, event).catch((error: unknown) => {
     service.log.error(
       { err: error, session_id: live.session_id },
-      'The Work item could not follow what its agent asks',
+      'updating the Work item for an agent request failed',
     );
   });
   live.followed = live.followed.then(() => followed);

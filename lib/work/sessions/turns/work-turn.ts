@@ -22,11 +22,14 @@ import { runTurn, type SessionTurn } from './run.ts';
 import { readableDiffOf, recordWorkStart, wrapUpCompleted } from './wrap-up.ts';
 
 export interface WorkTurn {
-  /** A run before this one was stopped in the middle. */
+  /** True where an earlier run was stopped in the middle. */
   isResumed: boolean;
 }
 
-/** Work mode: approved.md, this text and no other, is executed, and yields a diff. Throws when it is not what was approved. */
+/**
+ * Runs Work mode with exactly the text of approved.md, and writes the diff. Throws when that text is not what was
+ * approved.
+ */
 export const workTurn = async (
   service: SessionNeeds,
   kept: StoredSession,
@@ -53,7 +56,7 @@ interface Work extends WorkTurn, Pick<SessionTurn, 'kept' | 'worktree'> {
   plan: string;
 }
 
-/** Runs the plan; and again, from where that stands, as long as the operator says more than a run could read. */
+/** Runs the plan, and again from its current state while messages arrive that a run did not read. */
 const runUntilDone = async (
   service: SessionNeeds,
   { isResumed, ...work }: Work,
@@ -72,7 +75,7 @@ const runUntilDone = async (
   }
 };
 
-// What a Work run that was stopped has done so far, so that the next goes on where it stopped.
+// What a stopped Work run has done so far, so that the next continues from there.
 const partialWork = async (
   { git, engine }: WithEngine & WithGit,
   kept: StoredSession,
@@ -87,7 +90,10 @@ const partialWork = async (
   };
 };
 
-/** A Work turn. What an agent staged of a conflict is put back, however its turn ended; what cannot be is a failure. */
+/**
+ * Runs a Work turn. Conflict resolutions that the agent staged are unstaged, however its turn ended; the turn fails
+ * where that is not possible.
+ */
 const runWorkTurn = async (
   service: SessionNeeds,
   turn: Omit<SessionTurn, 'phase'>,
@@ -103,7 +109,7 @@ const runWorkTurn = async (
   return { ...result, outcome: 'failed', error: broken };
 };
 
-// Agents say that they are done, too, when they could not reach their model, and when they only spoke of doing it.
+// Agents also report completion when they could not reach their model, or only announced the work.
 const failIfIdle = async (
   { engine }: WithEngine,
   kept: StoredSession,
@@ -118,9 +124,9 @@ const failIfIdle = async (
   return { ...ended, outcome: 'failed', error: `${DID_NOTHING} Its last words:\n${only_said}` };
 };
 
-const NO_EDIT = 'Every edit of the agent failed, and nothing in the worktree has changed.';
+const NO_EDIT = 'Every edit of the agent failed, and the worktree has not changed.';
 
 const DID_NOTHING =
-  'The agent ended its turn without doing anything: it called no tool, and nothing in the worktree has changed.';
+  'The agent ended its turn without doing anything: it called no tool, and the worktree has not changed.';
 
-const UNFINISHED = 'The agent stopped before it had finished.';
+const UNFINISHED = 'The agent stopped before it finished.';

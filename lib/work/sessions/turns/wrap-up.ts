@@ -34,8 +34,8 @@ interface Ended extends Outcome {
 }
 
 /**
- * What is written of a session that ends, or stops for a while: the summary for session.md, and diff.patch of its work so
- * far. What git cannot tell any more, the summary says.
+ * The summary for session.md, and diff.patch so far, of a session that ends or pauses. Where git cannot make the diff,
+ * the summary says so.
  */
 export const wrapUp = async (
   service: TurnNeeds,
@@ -52,8 +52,8 @@ export const wrapUp = async (
 };
 
 /**
- * The same for work that is completed, which without its diff it is not: rejects when that cannot be made, or its files
- * cannot be synced. `diff`: where somebody has made it since the work ended.
+ * The same for completed work, which needs its diff: rejects when the diff cannot be made, or the files cannot be
+ * synced to disk. `diff` is passed where it was made after the work ended.
  */
 export const wrapUpCompleted = async (
   service: SessionNeeds,
@@ -99,7 +99,7 @@ const summarize = async (
 const imagesOf = (store: Store, caseId: string, description: string): string[] =>
   imagesIn(description).flatMap((url) => imageName(store, caseId, url) ?? []);
 
-// Also of work that was stopped: what was done so far is in the worktree, and nobody should have to look for it.
+// Also for stopped work, whose changes so far are in the worktree.
 const keepDiff = async (
   service: TurnNeeds,
   kept: StoredSession,
@@ -125,13 +125,13 @@ const runsIn = ({ store, git }: TurnNeeds, kept: StoredSession, patch: Buffer) =
 };
 
 const specialText = (named: readonly string[]): string =>
-  `Tracked files are no regular files any more: ${someOf(named)}. The patch has them as deleted. Remove them, for git can read none of them.`;
+  `Tracked files are no longer regular files: ${someOf(named)}. The patch shows them as deleted. Remove them; git cannot read them.`;
 
 const SINCE = 'since-approval.patch';
 
 /**
- * Notes what the worktree holds as approved work begins. Where that is the base itself there is nothing to note: all of
- * diff.patch came since. An empty patch says that the other is to be told apart from it.
+ * Records the state of the worktree when approved work begins, unless it is the base itself: then all of diff.patch
+ * came since. The empty patch marks that the two differ.
  */
 export const recordWorkStart = async (
   service: TurnNeeds,
@@ -152,7 +152,7 @@ const keepSinceApproval = async ({ store, git }: TurnNeeds, kept: StoredSession)
   await writeSessionFile(store, dir, SINCE, patch);
 };
 
-/** What the worktree holds now against the base of the session. Throws where there is none any more. */
+/** The diff of the worktree against the session's base. Throws where the worktree is gone. */
 export const diffOf = async (
   { store, git }: GitNeeds,
   { session }: StoredSession,
@@ -163,7 +163,7 @@ export const diffOf = async (
   return worktreeDiff(git, { ...worktree, base_commit });
 };
 
-/** The same when nobody is at work: files that were left so that nobody can read them are opened to their owner, and told. */
+/** The same while no run exists: files that cannot be read are made readable for their owner, and reported. */
 export const readableDiffOf = async (
   service: TurnNeeds,
   kept: StoredSession,
@@ -175,7 +175,7 @@ export const readableDiffOf = async (
     if (worktree === undefined) throw error;
     const opened = await openUnreadable(service.git.at(worktree)).catch(() => []);
     if (opened.length === 0) throw error;
-    const message = `Files were left that could not be read, and were opened to their owner: ${someOf(opened)}.`;
+    const message = `Unreadable files were made readable for their owner: ${someOf(opened)}.`;
     service.engine.transcript(kept).append('error', { code: 'git_noted', message });
     return diffOf(service, kept);
   }
