@@ -15,7 +15,7 @@ import {
   requestWords,
 } from '../../work/sessions/live/agent-requests.ts';
 import type { Engine, LiveRun, WithEngine } from '../../work/sessions/live/engine.ts';
-import { asQueued, maxSessionsOf } from '../../work/sessions/live/places.ts';
+import { asQueued, maxSessionsOf } from '../../work/sessions/live/slots.ts';
 import { type AboutCase, type AttentionEntry, post } from './entry.ts';
 
 /** What sessions of a Work item wait for. Where none has begun, or has failed, nothing is read. */

@@ -15,7 +15,7 @@ import type { HostedRepository, RepositoryName } from '../../codehost/code-host.
 import type { WithConfig } from '../../config.ts';
 import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { createCase } from '../../work/cases/change.ts';
-import { fieldsOf, fittedCopy, notesOf, placeOfIssue } from './fit.ts';
+import { fieldsOf, fittedCopy, notesOf, placeOfIssue } from './issue-fields.ts';
 import { applySync } from './sync.ts';
 
 interface Imported {

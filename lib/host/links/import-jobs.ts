@@ -17,7 +17,7 @@ import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import { checkProject } from '../../code/projects/project.ts';
 import { badField, invalidState, notFound, orNotFound, type ServiceError } from '../../errors.ts';
 import { startImport } from './import-run.ts';
-import type { LinkNeeds } from './work.ts';
+import type { LinkNeeds } from './background.ts';
 
 interface TaggedImport {
   job: ImportJob;

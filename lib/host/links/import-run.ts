@@ -17,7 +17,7 @@ import type { WithConfig } from '../../config.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { bringInIssue, fetchIssue } from './import-issue.ts';
-import { haltOf, type LinkNeeds } from './work.ts';
+import { haltOf, type LinkNeeds } from './background.ts';
 
 /** Goes on with an import job in the background, unless it does already. What becomes of it is in its record. */
 export const startImport = (service: LinkNeeds, id: string): void => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FIELDS, type FieldName, type FieldSync } from '../../../store/records/sync.ts';
-import { type Fields, withPlainEnds } from './fit.ts';
+import { type Fields, withPlainEnds } from './issue-fields.ts';
 
 /** What is compared: as it was last synced, if it ever was, as it is here, and as it is on the host. */
 export interface Sides {

@@ -8,7 +8,7 @@ import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { applySync, linkRepository } from './sync.ts';
-import { haltOf, type WithLinks } from './work.ts';
+import { haltOf, type WithLinks } from './background.ts';
 
 type SyncOutcome = SyncedAll['outcomes'][number];
 

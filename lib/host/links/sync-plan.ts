@@ -8,7 +8,7 @@ import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { FieldName, FieldSync, SyncMatter } from '../../../store/records/sync.ts';
 import type { MissingIssue } from '../../codehost/code-host.ts';
-import { type Fields, fieldsOf, fittedCopy, placeOfIssue } from './fit.ts';
+import { type Fields, fieldsOf, fittedCopy, placeOfIssue } from './issue-fields.ts';
 import { mergedFields, mergeFields, type Preference } from './merge.ts';
 
 export interface SyncWish {

@@ -2,7 +2,7 @@ import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { oneLine } from '../../text/one-line.ts';
 import { shorten } from '../../text/shorten.ts';
-import { asQuotation, harmless } from './harmless.ts';
+import { asQuotation, harmless } from './disarm.ts';
 
 /** What the body of a pull request tells: what was asked, what was done, how it was proved. */
 export interface BodyFacts {

@@ -26,7 +26,7 @@ import {
   writeOnce,
 } from './record.ts';
 import { addTransitions, opened, transitionsOf } from './timeline.ts';
-import { basesOf, type Where, whereTo } from './where.ts';
+import { basesOf, type Where, whereTo } from './target.ts';
 
 /**
  * Commits what the session left, pushes the branch, and opens the pull request, or adopts the open one of the same branch:

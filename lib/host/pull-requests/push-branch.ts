@@ -9,7 +9,7 @@ import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
 import { remoteRefs } from '../../tools/git/remote/remote.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
-import type { Where } from './where.ts';
+import type { Where } from './target.ts';
 
 export interface PushedBranch {
   commit: string;

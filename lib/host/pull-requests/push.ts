@@ -23,7 +23,7 @@ import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges } from './commit-changes.ts';
 import { notePushed, pushBranch, refuseMain } from './push-branch.ts';
 import { getOpenPull, inPullTurn, isOpen } from './record.ts';
-import { basesOf, whereTo } from './where.ts';
+import { basesOf, whereTo } from './target.ts';
 
 /** Commits what the newest session left, and pushes the branch of the pull request: what a feedback session did is on the host then. */
 export const pushPull = (

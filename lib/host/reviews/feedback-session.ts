@@ -6,7 +6,7 @@ import type { StoredSession } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { capText } from '../../text/cap-text.ts';
 import { oneLine } from '../../text/one-line.ts';
-import { servedReviews } from './served.ts';
+import { servedReviews } from './serve.ts';
 
 /** The type of a session that addresses reviews. */
 export const FEEDBACK = 'feedback';

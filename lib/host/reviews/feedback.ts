@@ -21,7 +21,7 @@ import {
 } from '../pull-requests/record.ts';
 import { FEEDBACK } from './feedback-session.ts';
 import { getReview, reviewsOf } from './read.ts';
-import { feedbackOf } from './served.ts';
+import { feedbackOf } from './serve.ts';
 
 interface Wanted extends ModelChoice {
   provider?: string;

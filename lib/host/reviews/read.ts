@@ -27,7 +27,7 @@ import {
   type PullNeeds,
   recordPull,
 } from '../pull-requests/record.ts';
-import { servedReviews } from './served.ts';
+import { servedReviews } from './serve.ts';
 
 /**
  * Reads all reviews, threads and failing checks from the host, with the pull request itself, and records them, oldest

@@ -25,7 +25,7 @@ import { keepProof, listProofs, newMatter } from '../proof/attach.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
 import { acquireUnlessLive, type LiveRun, newRun } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { isAtCapacity } from '../sessions/live/places.ts';
+import { isAtCapacity } from '../sessions/live/slots.ts';
 import { keepEnd } from './end.ts';
 import { attemptOf, changedTests, evidenceText } from './evidence.ts';
 

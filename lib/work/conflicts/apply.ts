@@ -16,7 +16,7 @@ import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.t
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
-import { refuseOpen } from './open-files.ts';
+import { refuseOpen } from './unresolved-files.ts';
 import { finish, proceed } from './proceed.ts';
 
 /**

@@ -26,7 +26,7 @@ import {
   type WithEngine,
 } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { isAtCapacity } from '../sessions/live/places.ts';
+import { isAtCapacity } from '../sessions/live/slots.ts';
 import { comparedRun, undoInterrupted } from '../sessions/turns/baseline.ts';
 import type { ReadingTurn } from '../sessions/turns/reading-turn.ts';
 import { openRunMcp } from '../sessions/turns/run.ts';

@@ -27,7 +27,7 @@ import { decide, pauseLater } from '../guards/decide.ts';
 import { checkTrustOf, isBlockedByTrust } from '../guards/trust.ts';
 import { isLive, newRun } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
-import { fillSlots, isAtCapacity, waitForSlot } from '../live/places.ts';
+import { fillSlots, isAtCapacity, waitForSlot } from '../live/slots.ts';
 import { noteWaiting } from '../live/stream.ts';
 import { refuseElsewhere, refuseUnconfirmed, startPlanning } from '../rules/rules.ts';
 import { failSession } from '../turns/end.ts';

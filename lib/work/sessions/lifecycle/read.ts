@@ -14,7 +14,7 @@ import { notFound, orNotFound } from '../../../errors.ts';
 import { awaitDecisions } from '../guards/decide.ts';
 import { requestWords } from '../live/agent-requests.ts';
 import type { EngineNeeds } from '../live/needs.ts';
-import { asQueued } from '../live/places.ts';
+import { asQueued } from '../live/slots.ts';
 
 export const listSessions = async (service: EngineNeeds, caseId: string): Promise<Session[]> => {
   const { store } = service;

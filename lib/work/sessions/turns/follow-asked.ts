@@ -7,7 +7,7 @@ import { isRequest, publishRequest, type RequestEvent, requestId } from '../live
 import { questionsPart, readQuestionEvent } from '../live/dialogue.ts';
 import type { LiveRun } from '../live/engine.ts';
 import type { EngineNeeds } from '../live/needs.ts';
-import { yieldSlotLater } from '../live/places.ts';
+import { yieldSlotLater } from '../live/slots.ts';
 
 /**
  * A request of an agent blocks the Work item; once no request is open it returns to its state before. While a run is

@@ -28,7 +28,7 @@ import { noteLeftProcesses } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
 import { followRequest } from './follow-asked.ts';
 import { loadMessages, noteDelivered, takeMessages } from './messages.ts';
-import { runInTurnRepository } from './own-repository.ts';
+import { runInTurnRepository } from './turn-repository.ts';
 import { namedPaths } from './prompt.ts';
 
 export interface SessionTurn {

@@ -6,7 +6,7 @@ import {
   MAX_BODY,
   publicWords,
 } from '../../../../lib/host/pull-requests/compose-body.ts';
-import { asQuotation, harmless } from '../../../../lib/host/pull-requests/harmless.ts';
+import { asQuotation, harmless } from '../../../../lib/host/pull-requests/disarm.ts';
 import { proofText } from '../../../../lib/host/pull-requests/proof-comment.ts';
 import { summaryOf } from '../../../../lib/work/sessions/live/summary.ts';
 import type { Proof } from '../../../../store/records/proof.ts';

@@ -5,7 +5,7 @@ import { hiddenBlock } from '../../../../lib/agents/runbook/hidden-blocks.ts';
 import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { partsOf } from '../../../../lib/host/pull-requests/compose.ts';
 import { publicWords } from '../../../../lib/host/pull-requests/compose-body.ts';
-import { asQuotation, harmless } from '../../../../lib/host/pull-requests/harmless.ts';
+import { asQuotation, harmless } from '../../../../lib/host/pull-requests/disarm.ts';
 import { codeSpans } from '../../../../lib/text/markdown/code-spans.ts';
 import { readLeaves } from '../../../../lib/text/markdown/leaves.ts';
 import { definitionOf } from '../../../../lib/work/generate/definition.ts';

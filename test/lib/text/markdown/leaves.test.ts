@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
-import { asQuotation, harmless } from '../../../../lib/host/pull-requests/harmless.ts';
+import { asQuotation, harmless } from '../../../../lib/host/pull-requests/disarm.ts';
 import { readLeaves } from '../../../../lib/text/markdown/leaves.ts';
 
 // No item without text: after indented code the reference parser takes one for a paragraph.
