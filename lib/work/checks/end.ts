@@ -14,13 +14,13 @@ import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { evidenceText } from './evidence.ts';
 
 /**
- * Ends what checks of a former life of the daemon left running, and says in their records that they were cut off. Their
- * locks, which only this machine has, say whose they are; they are freed with those of other operations.
+ * Ends the processes of checks of the previous daemon and marks the checks as interrupted. Held locks, which only this
+ * machine has, identify them; the locks are released with those of other operations.
  */
 export const recoverChecks = async (service: WithLog & WithStore): Promise<void> => {
   for (const { case_id } of heldLocks(service.store))
     await recover(service, case_id).catch((error: unknown) =>
-      service.log.error({ err: error, case_id }, 'A check that was cut off is not marked so'),
+      service.log.error({ err: error, case_id }, 'marking an interrupted check failed'),
     );
 };
 
@@ -39,7 +39,7 @@ const recover = async ({ store }: WithStore, case_id: string): Promise<void> => 
   }
 };
 
-/** Writes what a check came to into its proof. One that somebody removed meanwhile is gone. */
+/** Writes the result of a check into its proof, unless that was removed meanwhile. */
 export const keepEnd = async (
   store: Store,
   { case_id, id }: Pick<Proof, 'case_id' | 'id'>,
@@ -53,7 +53,10 @@ export const keepEnd = async (
   await updateProof(store, case_id, id, { rule });
 };
 
-/** Ends a check that runs, and answers its record. No process of it is alive then. 422 where it runs no more. */
+/**
+ * Aborts a running check and returns its record. None of its processes is alive then. Throws 422 where it is not
+ * running.
+ */
 export const abortCheck = async (
   service: SessionNeeds,
   caseId: string,
@@ -79,8 +82,8 @@ export const abortCheck = async (
 };
 
 const notRunning = ({ run }: Proof): string => {
-  if (run === undefined) return 'No check made this proof: there is nothing to abort.';
+  if (run === undefined) return 'This proof was not made by a check, so there is nothing to abort.';
   return run.status === 'running'
-    ? 'The check does not run on this machine. Delete its proof where nobody needs it.'
-    : `The check has ended already: it is ${run.status}.`;
+    ? 'The check is not running on this machine. Delete its proof if it is no longer needed.'
+    : `The check has already ended: it is ${run.status}.`;
 };

@@ -29,18 +29,18 @@ import { isAtCapacity } from '../sessions/live/slots.ts';
 import { keepEnd } from './end.ts';
 import { attemptOf, changedTests, evidenceText } from './evidence.ts';
 
-/** Of the lock: the daemon frees it when the check has ended, or when it starts again. */
+/** The operation of the lock, which the daemon releases when the check has ended or at its next start. */
 const CHECK = 'check';
 
 export interface CheckRequest {
-  /** What the operator wants run, in these words: nothing else consents to it. */
+  /** The command exactly as the operator sent it, which is the consent to run it. */
   command: string;
   type: string;
 }
 
 /**
- * Begins a check in the Work item's worktree, in the sandbox of its sessions, and answers its record, which says `running`.
- * It holds the session lock and a place of `max_sessions`. Throws 409 while somebody else is at work there.
+ * Starts a check in the Work item's worktree, in the sandbox of its sessions, and returns its `running` record. It
+ * holds the session lock and a slot of `max_sessions`. Throws 409 while the worktree is in use.
  */
 export const runCheck = async (
   service: SessionNeeds,
@@ -66,19 +66,18 @@ export const runCheck = async (
   }
 };
 
-// What is seen has to be what runs.
 const refuseHidden = (command: string): void => {
   if (visible(command) === command) return;
   throw new ServiceError(
     'bad_request',
-    'The command holds characters that cannot be seen. Type it anew.',
-    { errors: [{ path: '/command', message: 'holds characters that cannot be seen' }] },
+    'The command contains invisible characters. Type it again.',
+    { errors: [{ path: '/command', message: 'contains invisible characters' }] },
   );
 };
 
 interface Live {
   live: LiveRun;
-  /** Whoever waits for its end goes on. */
+  /** Resolves `live.finished`. */
   ended: () => void;
 }
 
@@ -86,12 +85,12 @@ const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live>
   service.store.locks.take(lockOn.start(), async () => {
     const { store, engine } = service;
     if (engine.closing)
-      throw new ServiceError('unavailable', 'The daemon is stopping. Start it, then try again.');
+      throw new ServiceError('unavailable', 'The daemon is stopping. Try again once it has restarted.');
     refuseSession(store, caseId, CHECK);
     refuseHeld(service, caseId);
-    if (isAtCapacity(service)) throw busy('As many sessions run as max_sessions allows.');
+    if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
     if (!(await acquireUnlessLive(service, caseId, CHECK)))
-      throw busy('Somebody is at work in the worktree.');
+      throw busy('The worktree is in use by a session or an operation.');
     const live = newRun({ session_id: id, case_id: caseId, run_marker: id, phase: 'work' });
     live.entered = true;
     let ended = (): void => undefined;
@@ -103,7 +102,7 @@ const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live>
   });
 
 const busy = (why: string): ServiceError =>
-  new ServiceError('session_active', `${why} Let it end, or abort it, then try again.`);
+  new ServiceError('session_active', `${why} Wait for the running session to end, or abort it, then try again.`);
 
 interface Check {
   worktree: WorktreeRecord;
@@ -152,17 +151,17 @@ const finish = async (
   try {
     if (check !== undefined) await perform(service, live, check);
   } catch (error) {
-    service.log.error({ err: error, case_id: live.case_id }, 'A check was not kept');
+    service.log.error({ err: error, case_id: live.case_id }, 'storing the result of a check failed');
   }
   const isOurs = ({ operation }: LockMatter): boolean => operation === CHECK;
   await releaseLock(service.store, live.case_id, isOurs)
     .catch((error: unknown) =>
-      service.log.error({ err: error, case_id: live.case_id }, 'The lock of a check was not freed'),
+      service.log.error({ err: error, case_id: live.case_id }, 'releasing the lock of a check failed'),
     )
     .finally(() => service.engine.live.delete(live.session_id));
   if (!service.engine.closing)
     await wakeQueue(service).catch((error: unknown) =>
-      service.log.error({ err: error }, 'The queue was not looked at'),
+      service.log.error({ err: error }, 'starting queued sessions failed'),
     );
 };
 

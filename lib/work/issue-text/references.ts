@@ -4,7 +4,7 @@ import type { IssueLinkMatter } from '../../../store/records/link.ts';
 type Link = ExtractedIssue['links'][number];
 type Mention = ExtractedIssue['mentions'][number];
 
-/** The links of a text, each address once: Markdown's, definitions, and bare addresses. */
+/** The links of a text, each URL once: Markdown links, definitions and bare URLs. */
 export const linksIn = (prose: string): Link[] => {
   const found = new Map<string, string>();
   const text = withoutCode(prose);
@@ -16,17 +16,17 @@ export const linksIn = (prose: string): Link[] => {
   return [...found].map(([url, words]) => ({ text: words, url }));
 };
 
-// Bounded, so that no text takes long: an address has 2,000 characters at most.
+// The repetition is bounded against slow matching: a URL has at most 2,000 characters.
 const MARKDOWN_LINK =
   /\[([^[\]\n]{0,300})\]\(<?(https?:\/\/[^\s<>()]{1,2000}(?:\([^\s()]{0,200}\))?)/g;
 const BARE_LINK = /https?:\/\/[^\s<>"'`()[\]|]{1,2000}/g;
 
 const trimmed = (url: string): string => url.replace(/[.,;:!?*_~]{1,10}$/, '');
 
-/** The text without what stands between backticks. */
+/** The text without inline code. */
 const withoutCode = (prose: string): string => prose.replace(/(?<!`)`+(?!`)[^`\n]+`+/g, ' ');
 
-/** The issues and pull requests that a text names, each once: `#12`, `GH-12`, `owner/name#12`, or by their address. */
+/** The issues and pull requests that a text mentions, each once: `#12`, `GH-12`, `owner/name#12`, or a URL. */
 export const mentionsIn = (prose: string): Mention[] => {
   const found = new Map<string, Mention>();
   for (const word of wordsOf(withoutCode(prose))) {
@@ -39,7 +39,7 @@ export const mentionsIn = (prose: string): Mention[] => {
   return [...found.values()];
 };
 
-// Words longer than that are none that a person wrote.
+// Longer words are not mentions.
 const wordsOf = (text: string): string[] =>
   text.split(/[\s"'`()<>[\]{},;|*]+/).filter((word) => word !== '' && word.length <= 400);
 
@@ -60,7 +60,7 @@ const HOSTED = new RegExp(
 );
 const SHORT = new RegExp(`^(?:([\\w.-]+/[\\w.-]+)?#${NUMBER}|GH-${NUMBER})(?!\\w)`);
 
-/** The files that a text or a log names, each once and without a line number; addresses are none. */
+/** The files that a text or log names, each once, without line numbers; URLs are excluded. */
 export const namedFiles = (text: string): string[] => {
   const named = wordsOf(text).flatMap((word) => {
     if (word.includes('://') || word.startsWith('@')) return [];
@@ -83,7 +83,7 @@ const isFile = (path: string): boolean =>
 const SOURCE =
   /[\w-]\.(?:[cm]?[jt]sx?|py|rs|go|rb|java|kt|swift|c|cc|cpp|h|hpp|cs|php|sh|sql|ya?ml|toml|json|md|html|s?css|vue|svelte|ex|exs|erl|lua|scala|zig|nix|tf|proto|gradle|lock|cfg|ini|conf|dockerfile)$/i;
 
-/** The lines of a text that tell an error, each once, as they stand there. */
+/** The lines of a text that report an error, each once. */
 export const errorsIn = (text: string): string[] => {
   const lines = text
     .split('\n')
@@ -97,10 +97,7 @@ const MOST_ERRORS = 10;
 const ERROR =
   /^(?:[\w.:$[\]()-]{0,80}\s)?(?:Uncaught |Caused by: )?(?:[A-Za-z_$][\w.$]{0,100}(?:Error|Exception)\b(?:\s*[:[(]|$)|(?:error|fatal|panic|failed|failure)(?:\[[\w-]+\])?:\s|(?:ERROR|FATAL|CRITICAL|PANIC)\b|thread '[^']{1,100}' panicked|Traceback \(most|Segmentation fault|E[A-Z]{3,12}:\s)/;
 
-/**
- * What an issue's text leads to, by whole addresses, each once: its links, and the issues and pull requests that it names.
- * Its images are not among them.
- */
+/** The full URLs that an issue's text leads to, each once: its links, issues and pull requests, without its images. */
 export const linkedIn = (
   text: string,
   { host = 'github.com', repository }: Pick<IssueLinkMatter, 'host' | 'repository'>,
@@ -120,7 +117,7 @@ const MOST = 50;
 // An address holds nothing that is not seen.
 const SEEN = /^[!-~]+$/;
 
-/** The images of a Markdown text, by their addresses over https, each once, in the order in which they are shown. */
+/** The https URLs of the images of a Markdown text, each once, in order of appearance. */
 export const imagesIn = (markdown: string): string[] => {
   const text = markdown.slice(0, MOST_TEXT);
   const found = [

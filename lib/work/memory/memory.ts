@@ -31,7 +31,7 @@ export interface MemoryFile {
   sha256: string;
 }
 
-/** The memory files of a Work item, planning files included, by name. */
+/** The memory files of a Work item, with its planning files, sorted by name. */
 export const listMemory = (store: Store, caseId: string): MemoryFile[] => {
   const files = orNotFound(keptFiles(store, caseId), 'Work item', caseId);
   return files.map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
@@ -42,7 +42,7 @@ export const getMemory = (store: Store, caseId: string, filename: string): TextF
   return orNotFound(readMemory(store, caseId, filename), 'memory file', filename);
 };
 
-/** Writes a whole memory file. With `ifMatch` only when it is still the one that was read, by hand or otherwise. */
+/** Replaces a memory file. With `ifMatch`, only when the file has not changed since that ETag. */
 export const putMemory = async (
   store: Store,
   caseId: string,
@@ -54,13 +54,13 @@ export const putMemory = async (
   return orNotFound(readMemory(store, caseId, file.filename), 'memory file', file.filename);
 };
 
-/** Throws `bad_request` for what is no name of a memory file. */
+/** Throws `bad_request` for an invalid name of a memory file. */
 export const checkMemoryName = (filename: string): void => {
   if (isMarkdownName(filename)) return;
   throw badField(
     'path/filename',
-    'has to match [A-Za-z0-9][A-Za-z0-9._-]*.md',
-    'A memory file is named like notes.md: letters, digits, dot, dash and underscore, at most 128 characters.',
+    'must match [A-Za-z0-9][A-Za-z0-9._-]*.md',
+    'Use a name like notes.md: letters, digits, dot, dash and underscore, at most 128 characters.',
   );
 };
 
@@ -71,7 +71,7 @@ interface MemoryRoot {
   global_path: string;
 }
 
-/** Where the memory files are that go with a Work item's worktree, whether it has one yet or not. */
+/** Where the memory files of a Work item are, with or without a worktree. */
 export const memoryRoot = (store: Store, caseId: string): MemoryRoot => {
   const root = orNotFound(memoryRootOf(store, caseId), 'Work item', caseId);
   return { case_id: caseId, ...root, global_path: store.layout.memory };
@@ -79,7 +79,7 @@ export const memoryRoot = (store: Store, caseId: string): MemoryRoot => {
 
 const MAX_BYTES = 1_048_576;
 
-/** The files of the global memory, by name. */
+/** The files of the global memory, sorted by name. */
 export const listGlobal = (store: Store): MemoryFile[] =>
   listGlobalMemory(store).map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
 
@@ -91,15 +91,15 @@ export const getGlobal = (store: Store, filename: string): TextFile => {
 interface GlobalWrite {
   content: string;
   mode: 'replace' | 'append';
-  /** Whose session lock guards the write; without it, that of every Work item. */
+  /** The Work item whose session lock guards the write; without it, those of all Work items. */
   case_id?: string;
-  /** Of a lock that the writer holds itself. */
+  /** The token of a lock that the writer holds. */
   token?: string;
 }
 
 /**
- * Replaces memory/global.md or adds to it. 409 `lock_held` while somebody else is at work; no session begins between that
- * look and the write. What was saved by hand meanwhile is added to, never lost.
+ * Replaces or appends to memory/global.md. Throws 409 `lock_held` while another holder has the session lock; no session
+ * starts between that check and the write. Text that was saved by hand meanwhile is kept.
  */
 export const writeGlobal = (
   store: Store,
@@ -127,8 +127,8 @@ const checkContent = (content: string): void => {
 };
 
 const NOT_TEXT: readonly (readonly [RegExp, string])[] = [
-  [/\0/, 'holds a NUL character; take it out'],
-  [/\p{Cs}/u, 'holds half a surrogate pair, which UTF-8 cannot say; take it out'],
+  [/\0/, 'contains a NUL character; remove it'],
+  [/\p{Cs}/u, 'contains an unpaired surrogate, which UTF-8 cannot encode; remove it'],
 ];
 
 const refuseHeldByOthers = (locks: readonly HeldLock[], token: string | undefined): void => {
@@ -140,12 +140,12 @@ const refuseHeldByOthers = (locks: readonly HeldLock[], token: string | undefine
   const who = kind === 'session' ? `the session ${session_id}` : name;
   throw new ServiceError(
     'lock_held',
-    `The session lock of the Work item ${other.case_id} is held by ${who}. Wait until it is free, or send the token that the lock was taken with; nothing was written.`,
+    `The session lock of the Work item ${other.case_id} is held by ${who}. Nothing was written. Wait until it is released, or send the token of the lock.`,
     { members: { case_id: other.case_id } },
   );
 };
 
-/** The text with another behind it, which begins on a line of its own. */
+/** Appends text on a line of its own. */
 const appended = (before: Buffer = Buffer.alloc(0), content: string): Buffer => {
   const isWhole = before.length === 0 || before.at(-1) === NEWLINE || content === '';
   const lineEnd = before.includes('\r\n') ? '\r\n' : '\n';
@@ -157,17 +157,17 @@ const NEWLINE = 10;
 const tooLarge = (bytes: number): ServiceError =>
   new ServiceError(
     'too_large',
-    `global.md would have ${bytes} bytes; it takes ${MAX_BYTES}. Take something out first; nothing was written.`,
+    `global.md would have ${bytes} bytes; the limit is ${MAX_BYTES}. Nothing was written. Remove something first.`,
     { members: { max_bytes: MAX_BYTES } },
   );
 
-/** Keeps the global memory as it is now. Throws `too_large` beyond 16 MiB. */
+/** Saves a snapshot of the global memory. Throws `too_large` beyond 16 MiB. */
 export const takeSnapshot = (store: Store): Promise<TaggedSnapshot> =>
   createSnapshot(store, newId());
 
-/** The snapshots that can be read, oldest first; the others are told by the diagnostics. */
+/** The readable snapshots, oldest first; diagnostics report the others. */
 export const listSnapshots = (store: Store): SnapshotEntry[] => keptSnapshots(store).snapshots;
 
-/** Throws 404, and `unreadable_record` when the snapshot was changed since. */
+/** Throws 404, and `unreadable_record` when the snapshot file was changed. */
 export const getSnapshot = (store: Store, id: string): { snapshot: Snapshot; etag: string } =>
   orNotFound(readSnapshot(store, id), 'snapshot', id);
