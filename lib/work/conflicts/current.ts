@@ -32,8 +32,8 @@ import { freeOperation } from './exclusively.ts';
 import { block, finish, letGo, stopAt } from './proceed.ts';
 
 /**
- * The rebase that is under way in this worktree, as it stands now: what a daemon that died left in the middle is looked
- * at first, and told in the record. For whoever holds the session lock: then nobody is at it.
+ * The rebase in progress in this worktree. A step that the previous daemon left unfinished is examined first and
+ * written into the record. The caller holds the session lock.
  */
 export const currentConflict = async (
   service: TurnNeeds,
@@ -45,7 +45,7 @@ export const currentConflict = async (
     await close(
       service,
       conflict,
-      'its worktree is gone; what it began is not taken up in another',
+      'its worktree is gone; the rebase is not continued in another',
     );
     return undefined;
   }
@@ -57,11 +57,14 @@ export const currentConflict = async (
 
 interface OurRebase {
   conflict: StoredConflict;
-  /** What git is in the middle of; undefined when it was ended by hand. */
+  /** git's rebase state; undefined when the rebase was ended by hand. */
   state: RebaseState | undefined;
 }
 
-/** The rebase of the daemon that is under way. 409 for another's, which is left alone, and 422 for none. */
+/**
+ * The daemon's rebase in progress. Throws 409 for a rebase that the daemon did not start, which is not touched, and 422
+ * for none.
+ */
 export const ourRebase = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
@@ -85,8 +88,8 @@ const close = async (service: TurnNeeds, conflict: StoredConflict, line: string)
 };
 
 /**
- * What is left of a step whose daemon died: told, and never guessed. Only what git itself proves is taken as done: that
- * it stopped at a conflict, that it ended, or that nothing was changed. Else the operator decides.
+ * Examines a step whose daemon died. Only what git proves counts as done: that it stopped at a conflict, ended, or
+ * changed nothing. Otherwise the operator decides.
  */
 const takeUp = async (
   service: TurnNeeds,
@@ -106,10 +109,10 @@ const takeUp = async (
   }
   if (snapshot !== null && (await isUntouched(service.git, worktree, snapshot)))
     return close(service, conflict, `${DIED} before anything was changed`);
-  return leave(service.store, conflict, 'Only …/conflicts/abort is safe: it brings all back');
+  return leave(service.store, conflict, 'Only …/conflicts/abort is safe: it restores everything');
 };
 
-const DIED = 'the daemon stopped in the middle';
+const DIED = 'the daemon stopped during this step';
 
 const takeUpStopped = async (
   service: GitNeeds,
@@ -121,7 +124,7 @@ const takeUpStopped = async (
   const isStop = isThisRebase(state, conflict) && files.length > 0;
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
   if (isStop && isSame && conflicted !== null) {
-    // How git left the files is known, and they may be resolved by now.
+    // The state in which git left the files is known; they may be resolved by now.
     await block(service.store, conflict);
     await changeConflict(service.store, conflict, { step: 'conflicted', line: DIED });
     return;
@@ -132,8 +135,8 @@ const takeUpStopped = async (
     return;
   }
   const advice = isSame
-    ? 'all is staged and nothing is committed yet: send …/conflicts/apply again, or …/abort'
-    : 'git was in the middle of a commit: only …/conflicts/abort is safe, it brings all back';
+    ? 'everything is staged and not committed yet: send …/conflicts/apply again, or …/abort'
+    : 'git was in the middle of a commit: only …/conflicts/abort is safe, it restores everything';
   await leave(service.store, conflict, advice);
 };
 
@@ -145,7 +148,7 @@ const leave = async (store: Store, conflict: StoredConflict, advice: string): Pr
   });
 };
 
-/** Whether the branch is checked out again, is not what it was, and stands on what it was to be put onto. */
+/** Whether the branch is checked out, has moved, and contains the commit it was to be rebased onto. */
 export const hasRebaseEnded = async (
   git: Git,
   worktree: WorktreeRecord,
@@ -166,18 +169,18 @@ const isUntouched = async (
   return !(await compareSnapshot(git.at(worktree), before)).changed;
 };
 
-/** What a former life of the daemon left in the middle of a rebase is looked at and told, and its lock is freed. */
+/** Examines rebases that the previous daemon left unfinished, records their state and releases their locks. */
 export const recoverConflicts = async (service: TurnNeeds & WithLog): Promise<void> => {
   for (const { case_id, matter } of heldLocks(service.store)) {
     if (matter.operation === undefined) continue;
     await inWorktreeTurn(service.store, case_id, () => recover(service, case_id)).catch(
       (error: unknown) =>
-        service.log.error({ err: error, case_id }, 'A rebase could not be taken up again'),
+        service.log.error({ err: error, case_id }, 'recovering a rebase failed'),
     );
   }
 };
 
-// The lock is freed whatever is found: what cannot be told now is told by the next call.
+// The lock is released in any case: the next call examines what cannot be examined now.
 const recover = async (service: TurnNeeds, caseId: string): Promise<void> => {
   try {
     const worktree = findWorktree(service.store, caseId);
@@ -188,7 +191,7 @@ const recover = async (service: TurnNeeds, caseId: string): Promise<void> => {
   }
 };
 
-/** The files in conflict as they are now, and git's own diff of them. 404 when no rebase waits. Changes nothing. */
+/** The current files in conflict and git's diff of them. Throws 404 when no rebase waits. Changes nothing. */
 export const previewConflicts = async (
   { store, git }: GitNeeds,
   caseId: string,
@@ -205,5 +208,5 @@ export const previewConflicts = async (
 const nothingToSee = (caseId: string): ServiceError =>
   new ServiceError(
     'not_found',
-    `No rebase waits in the worktree of the Work item ${caseId}. Start one with POST /api/cases/${caseId}/pr/rebase.`,
+    `No rebase is in progress in the worktree of the Work item ${caseId}. Start one with POST /api/cases/${caseId}/pr/rebase.`,
   );

@@ -29,8 +29,8 @@ import { type Preflight, preflight } from './preflight.ts';
 import { proceed } from './proceed.ts';
 
 /**
- * Rebases the Work item's branch in its worktree. The exact state before is kept under a ref first; when git fails it is
- * put back, and the record says why. At a conflict the Work item is BLOCKED until …/apply or …/abort.
+ * Rebases the Work item's branch in its worktree. The exact state before is kept under a ref; when git fails it is
+ * restored, and the record has the reason. At a conflict the Work item is BLOCKED until …/apply or …/abort.
  */
 export const startRebase = (
   service: SessionNeeds,
@@ -91,7 +91,7 @@ const attempt = async (
   const { id } = conflict.matter;
   const { ref, commit } = await snapshot(git, worktree);
   const step = { step: 'rebasing' as const, snapshot: { ref, commit } };
-  let kept = await changed(service.store, conflict, { ...step, line: `all is kept under ${ref}` });
+  let kept = await changed(service.store, conflict, { ...step, line: `the state before is kept under ${ref}` });
   if (known.hasChanges) {
     const set_aside = await setAside(git, worktree, id);
     const line = `uncommitted changes are set aside under ${set_aside.ref}`;
@@ -110,8 +110,8 @@ const changed = async (
   orNotFound(await changeConflict(store, conflict, change), 'rebase', conflict.matter.id);
 
 /**
- * Starts a session that proposes how to resolve the conflicts, in Plan mode like any other: nothing is changed before
- * the operator approves, and nothing is staged at all. There is one at a time: 409 `session_active`.
+ * Creates a session that proposes a resolution, in Plan mode like any other: nothing changes before the operator
+ * approves, and nothing is staged. Throws 409 `session_active` while another one is queued.
  */
 export const resolveWithAgent = (
   service: SessionNeeds,
@@ -129,7 +129,7 @@ export const resolveWithAgent = (
     refuseSecond(service.store, caseId);
     if ((await unmergedFiles(service.git.at(worktree))).length === 0) {
       throw invalidState(
-        'No file is in conflict any more. Send …/conflicts/apply to go on, or …/conflicts/abort.',
+        'No file is in conflict. Send …/conflicts/apply to continue, or …/conflicts/abort.',
       );
     }
     return createSession(service, caseId, { ...wanted, id, type: CONFLICT });
@@ -143,6 +143,6 @@ const refuseSecond = (store: Store, caseId: string): void => {
   if (!waits) return;
   throw new ServiceError(
     'session_active',
-    'A session about these conflicts waits for its turn already. Abort it, or let it start.',
+    'A session for these conflicts is already queued. Abort it, or wait for it to start.',
   );
 };

@@ -9,24 +9,24 @@ import { ServiceError } from '../../errors.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 
 interface Resolution {
-  /** In conflict now. */
+  /** The files in conflict now. */
   files: readonly Unmerged[];
-  /** Those too that were staged by hand since git stopped. */
+  /** Those and the files that were staged by hand since git stopped. */
   all: readonly Unmerged[];
-  /** How git left them; null where that is not known. */
+  /** The state in which git left them; null where unknown. */
   left: StoredConflict['matter']['conflicted'];
-  /** Names of files that are right as they are. */
+  /** Files that the caller declares resolved as they are. */
   resolved: readonly string[];
 }
 
 interface OpenFile extends ConflictFile {
-  /** Where markers are left. */
+  /** Lines with markers. */
   lines: number[];
 }
 
 /**
- * Throws 422 `markers_remain` while a file is not resolved: it has markers, or nobody has decided about it. For git leaves
- * one side of many a conflict without a mark, and to stage that unseen would lose the other.
+ * Throws 422 `markers_remain` while a file has markers, or is unchanged since git stopped. For many conflicts git
+ * leaves one side without markers, and staging it unseen would lose the other.
  */
 export const refuseOpen = async (
   git: Git,
@@ -59,7 +59,7 @@ const refuseUnknown = ({ all, resolved }: Resolution): void => {
   const names = resolved.filter((path) => !known.has(path)).slice(0, 5);
   throw new ServiceError(
     'bad_request',
-    `${names.join(', ')} is not among the files in conflict. Name them as …/conflicts/preview does.`,
+    `${names.join(', ')} is not among the files in conflict. Use the names of …/conflicts/preview.`,
     { errors },
   );
 };
@@ -82,11 +82,11 @@ const undecidedFiles = async (
 
 const isSubmodule = ({ kind }: Unmerged): boolean => kind === 'submodule';
 
-// Of text git leaves both sides, with markers.
+// For text git leaves both sides, with markers.
 const mayBeUnmarked = ({ kind }: Unmerged): boolean =>
   kind !== 'both_modified' && kind !== 'both_added';
 
-// What neither side has any more is gone in any case. A submodule that is not checked out has no commit to stage.
+// A file that neither side has is gone in any case. A submodule that is not checked out has no commit to stage.
 const isAsked = (worktree: WorktreeRecord, file: Unmerged, isNamed: boolean): boolean => {
   if (isSubmodule(file) && !isCheckedOut(worktree, file)) return true;
   return !isNamed && (file.base !== undefined || file.branch !== undefined);
@@ -104,17 +104,17 @@ const inMarked = (files: readonly OpenFile[]): string[] =>
   files.length === 0
     ? []
     : [
-        `Conflicts are left in ${listed(files, ({ lines }) => `line ${lines.join(', ')}`)}: resolve them.`,
+        `Conflict markers remain in ${listed(files, ({ lines }) => `line ${lines.join(', ')}`)}. Resolve them.`,
       ];
 
 const inUndecided = (files: readonly OpenFile[]): string[] => {
   if (files.length === 0) return [];
   const advice = files.some(({ kind }) => kind === 'submodule') ? [SUBMODULE] : [];
   return [
-    `Nobody has decided about ${listed(files, ({ kind }) => kind)}: git left one side there, without markers. Change or delete the file, stage it (git add, git rm), or name it in "resolved" if it is right as it is.`,
+    `Not resolved: ${listed(files, ({ kind }) => kind)}. git left one side there, without markers. Change or delete the file, stage it (git add, git rm), or name it in "resolved" if it is correct.`,
     ...advice,
   ];
 };
 
 const SUBMODULE =
-  'Of a submodule, choose the commit with git update-index --cacheinfo 160000,<commit>,<path>.';
+  'For a submodule, choose the commit with git update-index --cacheinfo 160000,<commit>,<path>.';
