@@ -20,24 +20,24 @@ import { type Change, payloadOf, type Subject } from './payload.ts';
 
 interface Delivery {
   headers: Record<string, string | string[] | undefined>;
-  /** Exactly as they were sent. */
+  /** The exact bytes of the request body. */
   bytes: Buffer;
 }
 
-/** What became of a delivery. */
+/** The result of a delivery. */
 interface Taken {
   event: string;
-  /** It had been taken before, and nothing was done. */
+  /** True where the delivery had been processed before; nothing was done. */
   duplicate: boolean;
-  /** The Work items whose records it concerned. */
+  /** The Work items whose records changed. */
   case_ids: string[];
-  /** In words. */
+  /** The result as a sentence. */
   note: string;
 }
 
 /**
- * Takes a delivery of the code host's webhook: what is not signed leaves no trace. It adds to the timelines of pull requests
- * and marks what is kept here as stale, each delivery once; it asks nobody and moves no Work item.
+ * Processes a delivery of the code host's webhook, once. An unsigned one leaves no trace. It appends to the timelines
+ * of pull requests and marks records as stale; it makes no request to the host and moves no Work item.
  */
 export const takeDelivery = (store: Store, { headers, bytes }: Delivery): Promise<Taken> => {
   const secrets = incomingSecrets(store.layout);
@@ -47,12 +47,12 @@ export const takeDelivery = (store: Store, { headers, bytes }: Delivery): Promis
   if (event === 'ping') return Promise.resolve(done(event, [], PONG));
   const payload = payloadOf(bytes);
   const arrival = { id, event, sha256: sha256(bytes) };
-  // One after the other: of the same one sent twice at once, the second finds the first noted.
+  // Deliveries are processed one at a time, so the second of two equal ones finds the first recorded.
   return store.locks.take(lockOn.arrivals(), async () => {
     if (hasArrived(store, arrival)) return { ...done(event, [], AGAIN), duplicate: true };
     const told = readNews(event, payload);
     const { case_ids, note } = await tellItems(store, told);
-    // Noted last: what a crash left half done is done by the repeat, and nothing of it twice.
+    // Recorded last: after a crash the host's repeat completes the work, and repeating a step changes nothing.
     await noteArrival(store, arrival);
     return done(event, case_ids, note);
   });
@@ -62,8 +62,8 @@ const done = (event: string, case_ids: string[], note: string): Taken => ({
   ...{ event, duplicate: false, case_ids, note },
 });
 
-const PONG = 'The secret is the right one: deliveries arrive.';
-const AGAIN = 'This delivery was taken before; nothing was done.';
+const PONG = 'The webhook is set up: the signature is valid.';
+const AGAIN = 'This delivery was processed before; nothing was done.';
 
 const headerIn = (headers: Delivery['headers'], name: string): string | undefined => {
   const value = headers[name.toLowerCase()];
@@ -75,13 +75,13 @@ const named = (headers: Delivery['headers'], name: string, form: RegExp): string
   if (form.test(value)) return value;
   throw new ServiceError(
     'bad_request',
-    `${name} is ${value === '' ? 'missing' : 'not what the code host sends'}. Forward the delivery with all its headers.`,
+    `${name} is ${value === '' ? 'missing' : 'malformed'}. Forward the delivery with all its original headers.`,
   );
 };
 
 /**
- * Throws unless one of the secrets signed these very bytes: 422 where there is none, 401 for a signature that is missing
- * or wrong. How long it takes says nothing of the right one. SHA-1, as in X-Hub-Signature, counts for nothing.
+ * Throws unless one of the secrets signed these bytes: 422 without a secret, 401 for a missing or wrong signature. The
+ * time it takes does not depend on the correct signature. SHA-1 signatures (X-Hub-Signature) are ignored.
  */
 const checkSignature = (
   bytes: Buffer,
@@ -91,7 +91,7 @@ const checkSignature = (
   if (secrets.length === 0) throw noSecret();
   const sent = Buffer.from(/^sha256=([0-9a-f]{64})$/i.exec(signature ?? '')?.[1] ?? '', 'hex');
   const right = secrets.map((secret) => createHmac('sha256', secret).update(bytes).digest());
-  // All are compared, whichever it is.
+  // All are compared, for constant time.
   const matches = right.filter((one) => one.length === sent.length && timingSafeEqual(one, sent));
   if (matches.length === 0) throw unsigned(signature);
 };
@@ -99,18 +99,18 @@ const checkSignature = (
 const noSecret = (): ServiceError =>
   new ServiceError(
     'codehost_no_webhook_secret',
-    'Deliveries are taken only when they are signed. Give the secret of the webhook with PUT /api/codehost/settings {"webhook_secret": "…"}, and the same to the code host (gh webhook forward --secret …).',
+    'No webhook secret is set, so deliveries are refused. Set it with PUT /api/codehost/settings {"webhook_secret": "…"}, and use the same secret on the code host (gh webhook forward --secret …).',
   );
 
 const unsigned = (signature: string | undefined): ServiceError =>
   new ServiceError(
     'unauthorized',
     signature === undefined
-      ? 'X-Hub-Signature-256 is missing, and nothing was taken. Give the webhook on the code host the secret that is set here.'
-      : 'X-Hub-Signature-256 is not that of this body with the secret that is set here, and nothing was taken. Compare the secrets; what forwards the delivery must not change its body.',
+      ? 'X-Hub-Signature-256 is missing. Set the same secret for the webhook on the code host.'
+      : 'X-Hub-Signature-256 does not match this body and the configured secret. Compare the secrets, and make sure that a proxy does not change the body.',
   );
 
-/** Tells the records of those Work items that a delivery is about, which memory knows. Done again it changes nothing. */
+/** Applies a delivery to the records of the Work items that it is about. Idempotent. */
 export const tellItems = async (
   store: Store,
   told: HostNews | undefined,
@@ -121,14 +121,14 @@ export const tellItems = async (
   const case_ids = [...new Set([...pulls.told, ...links.told])];
   const older = new Set([...pulls.older, ...links.older]).size;
   if (case_ids.length > 0)
-    return { case_ids, note: `Told: ${counted(case_ids.length, 'Work item')}.` };
+    return { case_ids, note: `Updated: ${counted(case_ids.length, 'Work item')}.` };
   return { case_ids, note: older > 0 ? OLDER : NOBODY };
 };
 
-const NOBODY = 'It tells of nothing that a Work item is linked to.';
-const OLDER = 'It is older than what is known here; nothing was done.';
+const NOBODY = 'It is not about anything that a Work item is linked to.';
+const OLDER = 'It is older than the records here; nothing was done.';
 
-/** Marks the links to the issues that are meant as stale. What has changed there the next sync finds out. */
+/** Marks the links to the affected issues as stale; the next sync reads what changed. */
 const tellLinks = async (store: Store, told: HostNews): Promise<Heard> => {
   const heard: Heard = { told: [], older: [] };
   if (told.issues.length === 0 && told.formerly === undefined) return heard;
@@ -142,7 +142,7 @@ const tellLinks = async (store: Store, told: HostNews): Promise<Heard> => {
   return heard;
 };
 
-// One in conflict stays so: the operator has to settle it either way.
+// A conflict stays a conflict: the operator has to settle it either way.
 const markStale = (
   store: Store,
   id: string,
@@ -152,20 +152,20 @@ const markStale = (
     if (issue === undefined) return undefined;
     const told_at = newest(subject, issue);
     if (issue.status !== 'linked') return { changes: told_at };
-    const line = `stale: the host told of ${[event, action].filter(Boolean).join(' ')}`;
+    const line = `stale: the host reported ${[event, action].filter(Boolean).join(' ')}`;
     return { changes: { status: 'stale', ...told_at }, line };
   });
 
 type Pull = HostNews['pulls'][number];
 
-/** Adds to the timelines of the pull requests that are meant, and marks their records as stale. */
+/** Appends to the timelines of the affected pull requests and marks their records as stale. */
 const tellPulls = async (store: Store, told: HostNews): Promise<Heard> => {
   const heard: Heard = { told: [], older: [] };
   const isMeant = (matter: PullMatter): boolean => about(told, matter) !== undefined;
   for (const id of await pullsWhere(store, isMeant)) {
     const matter = readPull(store, id)?.matter;
     const pull = matter && about(told, matter);
-    // Since memory looked, it has become the record of another one.
+    // The record may have changed since the index was read.
     if (matter === undefined || pull === undefined) continue;
     const isKnown = isOlder(pull, matter.updated_at);
     (isKnown ? heard.older : heard.told).push(id);

@@ -6,20 +6,20 @@ import { GITHUB } from '../../codehost/github/address.ts';
 import { ServiceError } from '../../errors.ts';
 import { number, record, text, type Wire } from '../../text/unknown-json.ts';
 
-/** The payload of a delivery. Throws `bad_request` for what is no JSON object. */
+/** The payload of a delivery. Throws `bad_request` for anything but a JSON object. */
 export const payloadOf = (bytes: Buffer): Wire => {
   const value = isUtf8(bytes) ? parsed(bytes.toString('utf8')) : undefined;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Wire;
   throw new ServiceError(
     'bad_request',
-    'The body is no JSON object in UTF-8. Let the code host send it as application/json, and let nobody change it.',
+    'The body is not a JSON object in UTF-8. Set the content type of the webhook to application/json.',
   );
 };
 
-// What is nested too deeply for the parser is no payload either.
+// Undefined too where the nesting is too deep for the parser.
 const parsed = (json: string): unknown => orElse(() => JSON.parse(json), undefined);
 
-/** A repository as the code host names it: `github.com` and `owner/name`. */
+/** A repository by host and `owner/name`. */
 export interface PayloadRepository {
   host: string;
   repository: string;
@@ -35,7 +35,7 @@ export const payloadRepository = (payload: Wire): PayloadRepository | undefined 
 const hostOf = (url: string | undefined): string =>
   url !== undefined && URL.canParse(url) ? new URL(url).host : GITHUB;
 
-/** How it was called before, in the event that tells of its new name or owner. */
+/** The former name of the repository, in the event of its rename or transfer. */
 export const formerName = (payload: Wire): string | undefined => {
   const { name, full_name } = record(payload.repository);
   const { repository, owner } = record(payload.changes);
@@ -47,11 +47,11 @@ export const formerName = (payload: Wire): string | undefined => {
   return login === undefined ? undefined : `${login}/${text(name)}`;
 };
 
-/** An issue or a pull request that a payload is about. */
+/** The issue or pull request of a payload. */
 export interface Subject {
   number: number;
   node_id: string | undefined;
-  /** When it last changed, by the host's clock. */
+  /** The last change, by the host's clock. */
   updated_at: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export const subjectOf = (value: unknown): Subject | undefined => {
   return { number: found, node_id: text(node_id), updated_at: timeOf(updated_at) };
 };
 
-/** In milliseconds, as all times are kept here; undefined for what is none. */
+/** An ISO time with milliseconds, as in all records; undefined for an invalid one. */
 export const timeOf = (value: unknown): string | undefined => {
   const time = Date.parse(text(value) ?? '');
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
@@ -70,7 +70,7 @@ export const timeOf = (value: unknown): string | undefined => {
 
 export const payloadLogin = (value: unknown): string | null => text(record(value).login) ?? null;
 
-/** What happened to a pull request, as the timeline keeps it, but for what was before. */
+/** A change of a pull request as in the timeline, but for the state before. */
 export interface Change {
   event: PullTransition['event'];
   to: PullState;
@@ -80,7 +80,7 @@ export interface Change {
   host_event_id: string | null;
 }
 
-/** What a payload tells of a pull request's state; undefined for what belongs into no timeline, such as a label. */
+/** The change of a pull request in a payload; undefined for one that is not in timelines, such as a label. */
 export const changeOf = (name: string, payload: Wire): Change | undefined => {
   const pull = record(payload.pull_request);
   const event = name === 'pull_request' ? ofPull(payload, pull) : ofReview(name, payload);
@@ -141,8 +141,8 @@ const occurredAt = (event: Change['event'], payload: Wire, pull: Wire): string |
 };
 
 /**
- * What tells it from others. Of a change of state none: when the host is asked it tells that once more, with an id that
- * no payload has.
+ * The id of a change in the timeline. A change of state has none here: the host's API reports it again with an id that
+ * payloads lack.
  */
 const idOf = (event: Change['event'], payload: Wire, pull: Wire): string | null => {
   const { action, review } = payload;

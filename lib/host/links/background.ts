@@ -6,19 +6,19 @@ import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 
-/** A run of an import job, while it goes on. */
+/** A running import job. */
 interface ImportRun {
-  /** Has it make no further Work item; resolves when it has ended. */
+  /** Stops creating Work items; resolves when the run has ended. */
   stop(): Promise<void>;
 }
 
-/** What goes on between Work items and their issues. */
+/** Background work between Work items and their issues. */
 export interface LinkWork {
   /** By import job. */
   readonly imports: Map<string, ImportRun>;
-  /** One sync of all Work items at a time. */
+  /** True while a sync of all Work items runs; only one runs at a time. */
   syncingAll: boolean;
-  /** Stops all imports; each is left `pending`. */
+  /** Stops all imports and leaves them `pending`. */
   close(): Promise<void>;
 }
 
@@ -33,18 +33,18 @@ export const createLinkWork = (): LinkWork => {
   };
 };
 
-/** The imports that are going on, and whether all Work items are being synced. */
+/** Running imports, and whether a sync of all Work items runs. */
 export interface WithLinks {
   readonly links: LinkWork;
 }
 
-/** What most of this room's work is given. */
+/** The services that most functions of this room need. */
 export type LinkNeeds = WithCodeHost & WithConfig & WithGit & WithLinks & WithLog & WithStore;
 
-/** Why a long job cannot go on, and when there is a point in trying again. */
+/** Why a long job stopped, and when trying again can succeed. */
 type Halt = NonNullable<SyncedAll['stopped']>;
 
-/** An error of the code host as the reason to stop; undefined for what is no answer of this service's. */
+/** The reason to stop for an error of the code host; undefined for any other error. */
 export const haltOf = (error: unknown, now: Date): Halt | undefined => {
   if (!(error instanceof ServiceError)) return undefined;
   const { code, message: detail, members, headers } = error;

@@ -20,20 +20,20 @@ import { applySync } from './sync.ts';
 
 interface Imported {
   case_id: string;
-  /** What of the issue the Work item does not hold as it is. */
+  /** Sentences on what the Work item could not store unchanged. */
   notes: string[];
 }
 
 interface ImportWish {
   number: number;
   project?: string;
-  /** Of the Work item; by the issue's labels when not given. */
+  /** The type of the Work item; by default from the issue's labels. */
   type?: string;
-  /** Links this Work item instead of making one. */
+  /** Links this Work item instead of creating one. */
   case_id?: string;
 }
 
-/** Makes a Work item of an issue. 409 `already_exists`, with its id, where one is linked to it already. */
+/** Creates a Work item from an issue. Throws 409 `already_exists`, with its id, where one is linked to the issue. */
 export const importIssue = async (service: HostedNeeds, wish: ImportWish): Promise<Imported> => {
   checkProject(service, wish.project);
   const { case_id } = wish;
@@ -68,14 +68,14 @@ const refuseLinked = (store: Store, caseId: string): void => {
   if (readLink(store, caseId) === undefined) return;
   throw new ServiceError(
     'already_exists',
-    'This Work item has a link.md already. Remove or edit the file to link it to another issue.',
+    'The Work item is already linked: it has a link.md. Remove or edit that file to link it to another issue.',
     { members: { case_id: caseId } },
   );
 };
 
 /**
- * Reads an issue that no Work item is linked to yet: nobody is asked about one that is there. The number of a pull request
- * is 422 `invalid_state`.
+ * Reads an issue that is not imported yet; for an imported one no request is made. Throws 422 `invalid_state` for the
+ * number of a pull request.
  */
 export const fetchIssue = async (
   store: Store,
@@ -102,7 +102,7 @@ const refuseImported = async (store: Store, issue: IssueName): Promise<void> => 
   if (case_id === undefined) return;
   throw new ServiceError(
     'already_exists',
-    `${issue.repository}#${issue.number} is imported already, as the Work item ${case_id}. Sync that one to bring it up to date.`,
+    `${issue.repository}#${issue.number} is already imported as the Work item ${case_id}. Sync that one to update it.`,
     { members: { case_id } },
   );
 };
@@ -113,8 +113,8 @@ interface Arrival extends Pick<ImportWish, 'project' | 'type'> {
 }
 
 /**
- * Makes the Work item of an issue that was read, with its link and the issue's copy in it, by one rename: there is never
- * one without its link. Of two at once one is made, and the other is 409 `already_exists`.
+ * Creates the Work item of an issue, its link and the copy of the issue with one rename, so that it never exists
+ * without its link. Of two concurrent calls one creates it, the other throws 409 `already_exists`.
  */
 export const bringInIssue = async (
   service: WithConfig & WithStore,
@@ -141,7 +141,7 @@ export const bringInIssue = async (
 
 const [LINK, ISSUE] = [basename(linkFile('')), basename(issueFile(''))] as const;
 
-// What the host calls the repository now: under its former name it would be imported a second time.
+// The repository's current name on the host: under its former name the issue would be imported twice.
 const placeOf = (name: RepositoryName, { number, url }: Issue): IssueName => {
   const place = placeOfIssue(url);
   const known = nameOf(name, number);
@@ -159,7 +159,7 @@ const atOnce = <T>(store: Store, place: IssueName, work: () => Promise<T>): Prom
     return work();
   });
 
-// The link decides; its first sync, which a crash may leave for another day, compares the two.
+// The link is written first; its first sync compares both sides, after a crash later.
 const linkTo = (
   store: Store,
   repository: RepositoryName,
@@ -177,8 +177,8 @@ const linkTo = (
 };
 
 /**
- * The type of a Work item by the labels of its issue: that of the first label that names one, `task` where none does. A
- * label may say that it is about the type (`type: bug`, `kind/bug`, `C-bug`).
+ * The type of a Work item from the labels of its issue: the first label that names a type counts, else `task`. A label
+ * may have a prefix such as `type: bug`, `kind/bug` or `C-bug`.
  */
 export const typeByLabels = (labels: readonly string[]): string => {
   for (const label of labels) {

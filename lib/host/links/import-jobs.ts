@@ -24,7 +24,7 @@ interface TaggedImport {
   etag: string;
 }
 
-/** The import jobs that can be read, oldest first; the others are told by the diagnostics. */
+/** The readable import jobs, oldest first; diagnostics report the others. */
 export const importJobs = (store: Store): ImportJob[] =>
   listImports(store).map((kept) => served(kept).job);
 
@@ -41,7 +41,7 @@ interface NewImport {
   type?: string;
 }
 
-/** Keeps an import job and starts it. It goes on after the answer, one issue after another. */
+/** Creates and starts an import job, which continues after the response, one issue after another. */
 export const createImportJob = async (
   service: LinkNeeds,
   { numbers, filter, project, type }: NewImport,
@@ -67,13 +67,13 @@ export const createImportJob = async (
 };
 
 const eitherOr = (): ServiceError =>
-  badField('/numbers', 'either this or filter', 'Give numbers or a filter, and not both.');
+  badField('/numbers', 'send either this or filter', 'Send either numbers or a filter.');
 
 export type WantedStatus = 'running' | 'completed' | 'cancelled';
 
 /**
- * Resumes an import job, ends it as it is, or cancels it: from then on it makes no further Work item. What it has made
- * stays. 422 where it has ended already.
+ * Resumes, completes or cancels an import job. A completed or cancelled job creates no further Work item; those it
+ * created stay. Throws 422 where it has ended.
  */
 export const setImportStatus = (
   service: LinkNeeds,
@@ -89,7 +89,7 @@ const settled = async (
   ifMatch?: string,
 ): Promise<TaggedImport> => {
   const now = service.store.clock().toISOString();
-  // One that was told to stop has to be gone before the next run of the same job begins.
+  // A stopped run has to end before the next run of the same job begins.
   if (wanted === 'running' && readImport(service.store, id)?.matter.status !== 'running')
     await service.links.imports.get(id)?.stop();
   const kept = await changeImport(service.store, id, (job) => movedJob(job, wanted, now), ifMatch);
@@ -99,7 +99,7 @@ const settled = async (
   return served(kept);
 };
 
-/** What a job becomes when this is wanted of it: undefined where it is that already. Throws `invalid_state`. */
+/** The change for a wanted status; undefined where the job has it. Throws `invalid_state`. */
 export const movedJob = (
   { matter: { status, started_at = undefined } }: Pick<StoredImport, 'matter'>,
   wanted: WantedStatus,
@@ -108,7 +108,7 @@ export const movedJob = (
   if (status === wanted) return undefined;
   if (status === 'completed' || status === 'cancelled')
     throw invalidState(
-      `The import job is ${status}, and stays so. Make a new one for what is to be imported.`,
+      `The import job is ${status} and cannot change. Create a new import job.`,
     );
   const again = { error: undefined, resume_at: undefined, ended_at: undefined };
   if (wanted === 'running')

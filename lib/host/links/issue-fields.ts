@@ -10,14 +10,17 @@ const MAX_TITLE = 200;
 const MAX_DESCRIPTION = 262_144;
 const MAX_BODY_BYTES = 1_000_000;
 
-/** The issue as issue.md keeps it: whole, but for what no file can say. Throws `too_large` past the size of a record. */
+/**
+ * The issue for issue.md, complete but for characters that a file cannot store. Throws `too_large` beyond the size of a
+ * record.
+ */
 export const fittedCopy = (issue: Issue): IssueCopy => {
   const body = seen(issue.body);
   const bytes = Buffer.byteLength(body);
   if (bytes > MAX_BODY_BYTES)
     throw new ServiceError(
       'too_large',
-      `The body of issue #${issue.number} has ${bytes} bytes, and a record has at most 1 MB. Shorten it on the host, then try again.`,
+      `The body of issue #${issue.number} has ${bytes} bytes; a record can have 1 MB. Shorten it on the host, then try again.`,
     );
   const { state, state_reason, author, created_at, updated_at, closed_at } = issue;
   return {
@@ -32,10 +35,10 @@ export const fittedCopy = (issue: Issue): IssueCopy => {
   };
 };
 
-// Strangers write issues: nothing in their words is hidden from whoever reads them here.
+// Issues are untrusted text, so invisible characters are made visible.
 const seen = (text: string): string => visible(storable(text));
 
-/** What of an issue a Work item holds. */
+/** The fields of an issue in a Work item. */
 export interface Fields {
   title: string;
   description: string;
@@ -45,7 +48,7 @@ export interface Fields {
   state: 'open' | 'closed' | null;
 }
 
-/** The issue in the form that a Work item can hold: a title of one line and 200 characters, a description of 256 KB. */
+/** The issue within the limits of a Work item: a title of one line and 200 characters, a description of 256 KB. */
 export const fieldsOf = ({
   title,
   body,
@@ -72,32 +75,32 @@ const fitDescription = (body: string): string => {
   return `${cut.slice(0, Math.max(0, cut.lastIndexOf('\n')) || cut.length)}${REST}`;
 };
 
-const REST = '\n\n*The issue is longer than a description can be. issue.md has all of it.*';
+const REST = '\n\n*The issue is longer than a description can be. The whole text is in issue.md.*';
 
-/** GitHub sends CRLF for what was typed into its forms: no change of anybody's. */
+/** GitHub sends CRLF for text from its forms, which is not a change. */
 export const withPlainEnds = (text: string): string => text.replaceAll('\r\n', '\n');
 
-/** What of an issue a Work item does not hold as it is, as sentences. */
+/** Sentences on what a Work item could not store unchanged. */
 export const notesOf = (issue: Issue, copy: IssueCopy): string[] => {
   const { title, description } = fieldsOf(copy);
   const notes: [boolean, string][] = [
     [
       title !== copy.title,
-      'The title was made one line of at most 200 characters; issue.md has it whole.',
+      'The title was shortened to one line of 200 characters; issue.md has the full title.',
     ],
     [
       description.length < withPlainEnds(copy.body).length,
-      'The description was cut at 262144 characters; issue.md has all of it.',
+      'The description was cut at 262144 characters; issue.md has the full text.',
     ],
     [
       copy.body !== issue.body,
-      'What a file cannot say (NUL, half surrogates, open merge markers) was replaced or set in by a blank.',
+      'Characters that a file cannot store (NUL, unpaired surrogates, merge markers) were replaced or indented.',
     ],
   ];
   return notes.flatMap(([is, note]) => (is ? [note] : []));
 };
 
-/** Where an issue is by its page on the host, whose path ends in `owner/name/issues/number`. */
+/** The repository and number of an issue, from the URL of its page, whose path ends in `owner/name/issues/number`. */
 export const placeOfIssue = (url: string): { repository: string; number: number } | undefined => {
   const [, repository, number] = PAGE.exec(url) ?? [];
   return repository === undefined ? undefined : { repository, number: Number(number) };

@@ -19,7 +19,7 @@ interface LinkRecord {
   case_id: string;
   issue: IssueLink | null;
   pr: PullLink | null;
-  /** Where link.md cannot be read; the issue is what was last read of it. */
+  /** Set where link.md cannot be read; the issue is then the last one that was read. */
   problems?: FileProblem[];
 }
 
@@ -29,8 +29,8 @@ type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'title' | 's
 };
 
 /**
- * What a Work item is linked to, from its files alone, and the tag of that. Throws `unreadable_record` for a file of which
- * nothing could ever be read.
+ * The links of a Work item, from its files, with their ETag. Throws `unreadable_record` for a file that could never be
+ * read.
  */
 export const getLink = (store: Store, case_id: string): { record: LinkRecord; etag: string } => {
   if (itemOf(store, case_id) === undefined) throw notFound('Work item', case_id);
@@ -61,7 +61,7 @@ const pullLink = (pull: PullMatter): PullLink => {
   return { host, repository, number, title, state, url, stale };
 };
 
-/** What syncs changed or found, oldest first. Throws `unreadable_record`. */
+/** The results of syncs, oldest first. Throws `unreadable_record`. */
 export const syncLog = (store: Store, caseId: string): Sync[] =>
   orNotFound(listSyncs(store, caseId), 'Work item', caseId);
 
@@ -71,17 +71,17 @@ interface Extraction {
   project?: string;
 }
 
-/** Takes a text apart that is given, or that of an issue on the host. */
+/** Extracts the parts of a given text, or of an issue on the host. */
 export const extractFrom = async (
   service: HostedNeeds,
   { body, number, project }: Extraction,
 ): Promise<ExtractedIssue> => {
   if ((body === undefined) === (number === undefined))
-    throw badField('/body', 'either this or number', EITHER);
+    throw badField('/body', 'send either this or number', EITHER);
   if (number === undefined) return extractIssue(body ?? '');
   checkProject(service, project);
   const issue = await (await hostedRepositoryOf(service, project)).issue(number);
   return extractIssue(issue.body, issue.title);
 };
 
-const EITHER = 'Give a body or the number of an issue, and not both.';
+const EITHER = 'Send either a body or the number of an issue.';

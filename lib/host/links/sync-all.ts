@@ -13,8 +13,8 @@ import { haltOf, type WithLinks } from './background.ts';
 type SyncOutcome = SyncedAll['outcomes'][number];
 
 /**
- * Syncs every Work item that is linked to an issue, the one that waited longest first, so that a second call goes on
- * where a rate limit ended the first. It throws what stopped it only when that was before anything was asked.
+ * Syncs all linked Work items, the least recently synced first, so that a second call continues where a rate limit
+ * stopped the first. Throws an error only when it occurs before the first batch.
  */
 export const syncAll = async (
   service: WithCodeHost & WithLinks & WithStore,
@@ -23,7 +23,7 @@ export const syncAll = async (
   if (links.syncingAll)
     throw new ServiceError(
       'sync_running',
-      'All Work items are being synced already. Wait for that to end.',
+      'A sync of all Work items is already running. Wait for it to end.',
     );
   links.syncingAll = true;
   try {
@@ -40,7 +40,7 @@ interface Linked {
 
 const BATCH = 50;
 
-// Of one repository each.
+// Each batch is of one repository.
 const batchesOf = (links: ReadonlyMap<string, IssueLinkMatter>): Linked[][] => {
   const byRepository = new Map<string, Linked[]>();
   const waiting = [...links].toSorted(([, a], [, b]) => (syncedAt(a) < syncedAt(b) ? -1 : 1));
@@ -102,10 +102,10 @@ const syncBatch = async (
   return outcomes;
 };
 
-// As many as wait for the disk together.
+// The number of records that are written at once.
 const AT_ONCE = 8;
 
-/** What is wrong with one repository, and not with the next. */
+/** Errors of a single repository; the next one may succeed. */
 const OF_REPOSITORY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'codehost_not_found',
   'codehost_gone',

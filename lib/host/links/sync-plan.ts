@@ -18,8 +18,8 @@ export interface SyncWish {
 }
 
 /**
- * What a sync with this issue changes, worked out anew for what stands on disk each time it is asked: what it has found
- * before stays found.
+ * Plans a sync with this issue. The plan is recomputed for each state on disk; findings of earlier computations are
+ * kept.
  */
 export const planWith = (issue: Issue, wish: SyncWish): ((standing: SyncState) => SyncPlan) => {
   const copy = fittedCopy(issue);
@@ -51,7 +51,7 @@ export const planWith = (issue: Issue, wish: SyncWish): ((standing: SyncState) =
   };
 };
 
-// What a webhook told while the host was asked may be newer than what that one answered.
+// A webhook may have reported something newer while the host was asked.
 const shown = (
   status: 'conflict' | 'linked',
   { updated_at }: Issue,
@@ -61,7 +61,7 @@ const shown = (
   return status === 'linked' && isBehind ? 'stale' : status;
 };
 
-// The copy of another issue, to which somebody linked it before, is no ancestor of this one.
+// The copy of another issue, linked before, is not an ancestor of this one.
 const withOwnBase = ({ base, ...standing }: SyncState): SyncState => {
   const { link } = standing;
   const { repository = link.repository, number = link.number } = base ?? {};
@@ -69,7 +69,7 @@ const withOwnBase = ({ base, ...standing }: SyncState): SyncState => {
   return { ...standing, base: isOwn ? base : undefined };
 };
 
-// What link.md does not name is as it was last synced.
+// Fields that link.md leaves out have their value of the last sync.
 const fieldsHere = ({ title, description, link, base }: SyncState): Fields => ({
   title,
   description,
@@ -106,7 +106,7 @@ const linkChanges = (
   moved_to: undefined,
 });
 
-// A repository that was renamed is followed; an issue elsewhere, with another number, is not this one.
+// A renamed repository is followed; an issue with another number is a different issue.
 const placeNow = (
   { url }: Issue,
   { repository, number }: IssueLinkMatter,
@@ -115,7 +115,7 @@ const placeNow = (
   return place?.number === number ? place : { repository, number };
 };
 
-// A field in conflict keeps the ancestor that both sides have; without any there is none until all is settled.
+// A field in conflict keeps its common ancestor; without one there is none until all conflicts are settled.
 const baseAfter = (
   copy: IssueCopy,
   before: IssueCopy | undefined,
@@ -148,12 +148,12 @@ const lineOf = (
 
 const WORDS: Partial<Record<FieldSync['outcome'], string>> = {
   taken: 'taken from the issue',
-  same: 'changed alike on both sides',
+  same: 'changed equally on both sides',
   conflict: 'changed on both sides, and kept',
   settled: 'settled by the operator',
 };
 
-/** What follows from an issue that is not where it was: it is told, and nothing of the Work item changes. */
+/** Plans a sync with an issue that was moved or deleted: the link records it, the Work item does not change. */
 export const planWithout = (
   { missing, url }: MissingIssue,
   wish: SyncWish,
@@ -170,4 +170,4 @@ export const planWithout = (
   });
 };
 
-const WHY = { moved: 'not in this repository any more', missing: 'gone from the host' };
+const WHY = { moved: 'no longer in this repository', missing: 'deleted on the host' };
