@@ -29,8 +29,8 @@ import { addTransitions, opened, transitionsOf } from './timeline.ts';
 import { basesOf, type Where, whereTo } from './target.ts';
 
 /**
- * Commits what the session left, pushes the branch, and opens the pull request, or adopts the open one of the same branch:
- * after a crash in the middle the next call takes it up. 409 `already_exists` where the Work item has an open one.
+ * Commits what the session left, pushes the branch, and opens the pull request or adopts the open one of the branch, so
+ * that a repeated call continues after a crash. Throws 409 `already_exists` where the Work item has an open one.
  */
 export const createPull = (
   service: SessionNeeds,
@@ -59,7 +59,7 @@ const refuseSecond = (store: Store, caseId: string): void => {
   const { number, url, state } = kept.matter;
   throw new ServiceError(
     'already_exists',
-    `The Work item has a pull request: #${number}, ${state}. Send …/pr/push for new commits; if it was closed on the host, …/pr/sync-state first.`,
+    `The Work item already has a pull request: #${number} (${state}). Push new commits with …/pr/push; if it was closed on the host, send …/pr/sync-state first.`,
     { members: { number, url: url ?? null } },
   );
 };
@@ -77,7 +77,7 @@ const create = async (
   const { base: usualBase, main } = await basesOf(service, worktree, where);
   const { base = usualBase } = wanted;
   const committed = await commitChanges(service, worktree, { status: now, changes, title });
-  // Composed anew, the body is of what was there before the commit: nothing in it depends on that.
+  // The body was composed before the commit; nothing in it depends on the commit.
   const body = wanted.body ?? publishable(composed);
   await refuseMerged(service, worktree);
   const { commit } = await pushBranch(service, worktree, {
@@ -92,14 +92,14 @@ const create = async (
   return { ...servedPull(kept), adopted, committed: committed ?? null, warnings };
 };
 
-// The base branch here may not have heard of the merge yet.
+// The local base branch may not have the merge yet.
 const refuseMerged = async ({ store, git }: GitNeeds, worktree: WorktreeRecord): Promise<void> => {
   const { state, head_sha, number } = readPull(store, worktree.case_id)?.matter ?? {};
   if (state !== 'merged') return;
   const head = await headCommit(git.at(worktree));
   if (head === undefined || head !== head_sha) return;
   throw invalidState(
-    `Everything that ${worktree.branch} has was merged with #${number}: there is nothing to propose. Run a session, or commit, first.`,
+    `All commits of ${worktree.branch} were merged with #${number}, so there is nothing to propose. Run a session, or commit, first.`,
   );
 };
 
@@ -120,8 +120,7 @@ interface Proposed {
 }
 
 /**
- * Opens a pull request of a branch that is pushed, and records it. An open one of the branch is adopted as it is: nothing
- * that is published is rewritten.
+ * Opens a pull request for a pushed branch and records it. An open one of the branch is adopted without changing it.
  */
 export const propose = async (
   { codeHost, store }: PullNeeds,
@@ -144,7 +143,7 @@ export const propose = async (
     ? await hosted.pullEvents(pull.number).then(
         (events) => transitionsOf(pull, events, observed),
         (error: unknown) => {
-          warnings.push(warningOf('What happened to it before is not known yet', error));
+          warnings.push(warningOf('Reading its history failed', error));
           return [];
         },
       )
@@ -171,7 +170,7 @@ const open = async (
     const write = () => hosted.createPull({ title, body, head: from, base, draft });
     return { pull: await writeOnce(write, find), adopted: false };
   } catch (error) {
-    // Somebody was faster, between the look and the write.
+    // Another client may have opened one between the lookup and the write.
     const theirs = isRefused(error) ? await find() : undefined;
     if (theirs === undefined) throw draft ? withoutDrafts(error) : error;
     return { pull: theirs, adopted: true };
@@ -181,18 +180,19 @@ const open = async (
 const isRefused = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.code === 'codehost_rejected';
 
-// Not every plan has drafts for private repositories. One that is ready at once asks people for reviews.
+// Some plans have no drafts for private repositories. A pull request that is not a draft requests reviews at once, so
+// the operator decides.
 const withoutDrafts = (error: unknown): unknown =>
   isRefused(error) && /draft/i.test(error.message)
     ? new ServiceError(
         error.code,
-        `${error.message} If this repository has no drafts and the pull request may be ready for review at once, send {"draft": false}.`,
+        `${error.message} If the repository does not support drafts, send {"draft": false} to open it ready for review.`,
         { members: error.members, cause: error },
       )
     : error;
 
 const differences = (pull: Pull, { base, title }: Proposal): string[] => [
-  ...(pull.base_ref === base ? [] : [`It is proposed for ${pull.base_ref}, not for ${base}.`]),
+  ...(pull.base_ref === base ? [] : [`Its base stays ${pull.base_ref}, not ${base}.`]),
   ...(pull.title === title ? [] : [`Its title stays: ${pull.title}`]),
 ];
 
@@ -206,7 +206,7 @@ const labelled = async (
     await hosted.setLabels(pull.number, labels);
     return [...labels];
   } catch (error) {
-    warnings.push(warningOf('Its labels were not set', error));
+    warnings.push(warningOf('Setting its labels failed', error));
     return pull.labels;
   }
 };

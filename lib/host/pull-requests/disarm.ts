@@ -2,14 +2,13 @@ import { codeSpans } from '../../text/markdown/code-spans.ts';
 import { type Leaf, readLeaves } from '../../text/markdown/leaves.ts';
 
 /**
- * Markdown that somebody else wrote, as it may stand in what is published: it notifies nobody (`@name`), closes no issue
- * (`fixes #1`), and hides nothing (`<!-- … -->`). What is code for every reader stays letter for letter: there nothing of
- * this works anyway.
+ * Untrusted Markdown that is safe to publish: it notifies no user (`@name`), closes no issue (`fixes #1`) and hides
+ * nothing (`<!-- … -->`). Code stays unchanged, because none of this works there.
  */
 export const harmless = (markdown: string): string => {
   if (!RISKY.test(markdown)) return markdown;
   let text = markdown;
-  // A comment that is none any more may have held a block's beginning: then it is looked at again.
+  // A disarmed comment may have hidden the beginning of a block, so the text is parsed again.
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = text;
     text = disarmedIn(before);
@@ -34,9 +33,9 @@ const RISKY = /@|<!|\b(?:close|fix|resolve)/i;
 
 type Span = [start: number, end: number];
 
-// From where to where code goes, in order.
+// The ranges of code, in order.
 const codeIn = (markdown: string): Span[] => {
-  // Below a footnote the host reads as text what is indented like code.
+  // Below a footnote the host reads indented text as text, not as code.
   const indented = !markdown.includes('[^');
   return readLeaves(markdown).leaves.flatMap((leaf): Span[] => {
     if (leaf.kind === 'fence' || (leaf.kind === 'indented' && indented))
@@ -59,7 +58,7 @@ const spansIn = ({ lines }: Leaf): Span[] => {
   return spans.map(([start, end]) => [placeOf(start), placeOf(end)]);
 };
 
-// A word joiner is not seen, and ends the name, the keyword and the comment for the host.
+// A word joiner is invisible and ends the name, the keyword or the comment for the host.
 const disarmed = (text: string): string =>
   text
     .replaceAll(/(?<!\w)@(?=\w)/g, `@${JOINER}`)
@@ -71,9 +70,9 @@ const disarmed = (text: string): string =>
 
 const JOINER = '\u2060';
 
-/** The same as a quotation, which also ends what is left open in it. */
+/** The same as a quotation, which also closes open blocks. */
 export const asQuotation = (markdown: string): string =>
-  // What is code is told in the quotation: its mark moves the stops of tabs.
+  // Code is detected after quoting, because the quotation mark moves tab stops.
   harmless(
     markdown
       .trim()

@@ -25,7 +25,7 @@ import { notePushed, pushBranch, refuseMain } from './push-branch.ts';
 import { getOpenPull, inPullTurn, isOpen } from './record.ts';
 import { basesOf, whereTo } from './target.ts';
 
-/** Commits what the newest session left, and pushes the branch of the pull request: what a feedback session did is on the host then. */
+/** Commits what the newest session left and pushes the branch of the pull request. */
 export const pushPull = (
   service: SessionNeeds,
   caseId: string,
@@ -62,12 +62,12 @@ export const pushPull = (
 
 const otherBranch = (proposed: string, here: string): ServiceError =>
   invalidState(
-    `The pull request is of ${proposed}, and the worktree is of ${here}. Nothing was pushed. Remove the worktree, and make one with POST /api/worktrees {"branch": "${proposed}"}.`,
+    `The pull request is of the branch ${proposed}, but the worktree is on ${here}. Nothing was pushed. Remove the worktree, then create one with POST /api/worktrees {"branch": "${proposed}"}.`,
   );
 
 /**
- * Pushes the rebased branch to its own name on the push remote, and only while the remote has there what it had when the
- * rebase began: a push that came in between is never overwritten (409 `remote_moved`). Never to the base branch.
+ * Pushes the rebased branch to its own name on the push remote, only while the remote has the commit from before the
+ * rebase: another push is never overwritten (409 `remote_moved`). Never pushes to the base branch.
  */
 export const pushRebased = (service: SessionNeeds, caseId: string): Promise<PushedRebase> =>
   inPullTurn(service.store, caseId, () =>
@@ -105,23 +105,23 @@ interface Rebased {
 const rebased = (store: Store, { case_id, created_at, branch }: WorktreeRecord): Rebased => {
   const all = listConflicts(store, case_id) ?? [];
   if (all.some(({ matter }) => isOpenHere(store, matter)))
-    throw new ServiceError('rebase_in_progress', 'The rebase has not ended: apply or abort first.');
+    throw new ServiceError('rebase_in_progress', 'The rebase is still in progress. Apply or abort it first.');
   const conflict = all.findLast(
     ({ matter }) => matter.worktree_created_at === created_at && matter.head !== null,
   );
   if (conflict === undefined) {
     throw invalidState(
-      `Nothing was rebased in this worktree yet. Start with POST /api/cases/${case_id}/pr/rebase.`,
+      `Nothing was rebased in this worktree yet. Start a rebase with POST /api/cases/${case_id}/pr/rebase.`,
     );
   }
   const { remote } = conflict.matter;
   if (remote !== null && remote.ref === `refs/heads/${branch}`) return { conflict, remote };
   throw invalidState(
-    'The repository had no remote to push to when the rebase began. Add one (git remote add origin …), then rebase anew.',
+    'The repository had no remote to push to when the rebase began. Add one with git remote add, then rebase again.',
   );
 };
 
-// The record may have been edited, and the settings of the repository too.
+// The record and the repository's configuration may have been edited.
 const refuseOtherRemote = async (
   git: Git,
   worktree: WorktreeRecord,
@@ -129,7 +129,7 @@ const refuseOtherRemote = async (
 ): Promise<void> => {
   if ((await pushRemote(git.at(worktree), worktree.branch)) === name) return;
   throw invalidState(
-    `The rebase began with ${name} as the remote to push to, and now it is another. Rebase anew, or set it back.`,
+    `The push remote has changed since the rebase, which used ${name}. Rebase again, or restore the push remote.`,
   );
 };
 
@@ -142,6 +142,6 @@ const headToPush = async (
   const rebasedHead = matter.head ?? '';
   if (head !== undefined && (await isAncestor(git.at(worktree), rebasedHead, head))) return head;
   throw invalidState(
-    `${worktree.branch} no longer has the commits of the rebase (${rebasedHead.slice(0, 12)}): it was moved since. Rebase anew, then push.`,
+    `${worktree.branch} no longer contains the rebased commits (${rebasedHead.slice(0, 12)}). Rebase again, then push.`,
   );
 };

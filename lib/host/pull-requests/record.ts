@@ -15,7 +15,7 @@ import {
 } from '../../codehost/code-host.ts';
 import { invalidState, notFound, ServiceError } from '../../errors.ts';
 
-/** What the host tells of a pull request, in the form of its record. */
+/** A pull request of the host as record fields. */
 const matterOf = (
   { host, owner, name }: RepositoryName,
   pull: Pull,
@@ -31,10 +31,10 @@ const matterOf = (
   closed_at: pull.closed_at === null ? null : inMilliseconds(pull.closed_at),
 });
 
-/** The host's times have seconds only. */
+/** Adds milliseconds: the host's times have seconds only. */
 export const inMilliseconds = (time: string): string => new Date(time).toISOString();
 
-/** Records what the host has just told, with what is known besides. What the host does not know of stays. */
+/** Records the host's current state of a pull request, and `besides`. Fields that the host does not have stay. */
 export const recordPull = async (
   store: Store,
   caseId: string,
@@ -48,13 +48,13 @@ export const recordPull = async (
   return kept;
 };
 
-/** Whether a write may have taken effect all the same: the host was asked, and nobody knows what became of it. */
+/** Whether a failed write may have taken effect, because no response arrived. */
 const isUnsure = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.members.outcome === 'unknown';
 
 /**
- * Makes a write that is not repeated: where its outcome is unknown, `look` says what is there now, and undefined when
- * it was not done. While nobody can tell, the error of the write stands, with `outcome: unknown`.
+ * Performs a write that must not be repeated. Where its outcome is unknown, `look` reads the current state, undefined
+ * when the write had no effect. Without a result the error is thrown, with `outcome: unknown`.
  */
 export const writeOnce = async <T>(
   write: () => Promise<T>,
@@ -70,7 +70,7 @@ export const writeOnce = async <T>(
   }
 };
 
-/** The same for a write of a pull request, which is read again where nobody knows: it `isDone`, or the error stands. */
+/** The same for a pull request, which is read again and counts if `isDone`. */
 export const writePull = (
   { hosted, number }: { hosted: HostedRepository; number: number },
   write: () => Promise<Pull>,
@@ -81,24 +81,24 @@ export const writePull = (
     return isDone(now) ? now : undefined;
   });
 
-/** What a step that is not the point of a call told when it failed, as a warning in its answer. */
+/** The warning for a failed side step of a call. */
 export const warningOf = (what: string, error: unknown): string => {
   if (error instanceof ServiceError) return `${what}: ${error.message}`;
   throw error;
 };
 
-/** The record of the Work item's pull request. 404, with what to do, where there is none. Throws `unreadable_record`. */
+/** The record of the Work item's pull request. Throws 404 where there is none, and `unreadable_record`. */
 export const getPull = (store: Store, caseId: string): StoredPull => {
   checkCase(store, caseId);
   const kept = readPull(store, caseId);
   if (kept !== undefined) return kept;
   throw new ServiceError(
     'not_found',
-    `The Work item ${caseId} has no pull request yet. Look at GET /api/cases/${caseId}/pr/draft, then make it with POST /api/cases/${caseId}/pr/create.`,
+    `The Work item ${caseId} has no pull request yet. Read the draft with GET /api/cases/${caseId}/pr/draft, then create it with POST /api/cases/${caseId}/pr/create.`,
   );
 };
 
-/** The same for what only an open one can be asked: 422 once it is closed or merged. */
+/** The same for an open one. Throws 422 once it is closed or merged. */
 export const getOpenPull = (store: Store, caseId: string): StoredPull => {
   const kept = getPull(store, caseId);
   const { state, number } = kept.matter;
@@ -111,11 +111,11 @@ export const getOpenPull = (store: Store, caseId: string): StoredPull => {
 /** Neither closed nor merged. */
 export const isOpen = (state: PullState): boolean => state === 'draft' || state === 'open';
 
-/** Where it is on the host. */
+/** The hosted repository of a pull request. */
 export const hostedFor = (codeHost: () => CodeHost, { matter }: StoredPull): HostedRepository =>
   hostedRepositoryNamed(codeHost, repositoryNamed(matter.host, matter.repository));
 
-/** The record as it is served. */
+/** The record as the API returns it. */
 export const servedPull = ({ case_id, matter, body }: StoredPull): PullRequest => {
   const { host, repository, number, title, state, head_ref, base_ref } = matter;
   const { url = null, author = null, head_owner = null, head_sha = null, labels = [] } = matter;
@@ -133,8 +133,8 @@ export const servedPull = ({ case_id, matter, body }: StoredPull): PullRequest =
 };
 
 /**
- * One at a time for the pull request of a Work item, for as long as the host takes: what is told first is written first.
- * Taken outside of the worktree's turn and of the Work item's own, never within them.
+ * Runs `work` under the lock of the Work item's pull request, for as long as the host takes, so that results are
+ * written in order. Taken before the lock of the worktree and of the Work item, never within them.
  */
 export const inPullTurn = <T>(
   { locks }: Store,
@@ -142,5 +142,5 @@ export const inPullTurn = <T>(
   work: () => Promise<T>,
 ): Promise<T> => locks.take(lockOn.pull(caseId), work);
 
-/** What most of this room's work is given. */
+/** The services that most functions of this room need. */
 export type PullNeeds = WithCodeHost & WithStore;

@@ -10,15 +10,15 @@ import { invalidState, ServiceError } from '../../errors.ts';
 import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 
-/** Where a pull request goes to, and where its branch comes from: two repositories, where one is a fork of the other. */
+/** The base repository of a pull request and the one its branch is pushed to; they differ for a fork. */
 export interface Where {
   base: RemoteRepository;
   push: { host: string; owner: string; remote: string };
 }
 
 /**
- * Where the branch of a worktree is pushed and proposed. With `wanted` (`owner/name`) to that repository. 409
- * `codehost_ambiguous` where it would go to somebody else's and nobody said so.
+ * The repositories for a worktree's branch. `wanted` (`owner/name`) selects the base. Throws 409 `codehost_ambiguous`
+ * where the base would be another owner's repository that was not named.
  */
 export const whereTo = async (
   service: WithConfig & WithGit & WithStore,
@@ -28,11 +28,11 @@ export const whereTo = async (
   const { project } = await getItem(service.store, worktree.case_id);
   const found = await detected(service, project, worktree.branch);
   const { push } = found;
-  // A repository that only the settings name is pushed to where git pushes.
+  // A repository that only the settings name is pushed to git's push remote.
   const remote = push.remote ?? (await pushRemote(service.git.at(worktree), worktree.branch));
   if (remote === undefined) {
     throw invalidState(
-      'The repository has no remote to push to. Add one (git remote add origin …), then try again.',
+      'The repository has no remote to push to. Add one with git remote add, then try again.',
     );
   }
   const base = wanted === undefined ? found.base : named(wanted, [found.base, ...found.candidates]);
@@ -46,7 +46,7 @@ const named = (wanted: string, candidates: readonly RemoteRepository[]): RemoteR
   if (found !== undefined) return found;
   const names = [...new Set(candidates.map(({ owner, name }) => `${owner}/${name}`))].join(', ');
   throw invalidState(
-    `No remote leads to ${wanted}. Name one of these: ${names}; or add a remote for it.`,
+    `No remote points to ${wanted}. Use one of ${names}, or add a remote for it.`,
   );
 };
 
@@ -55,20 +55,20 @@ const nameOf = ({ owner, name }: RemoteRepository): string => `${owner}/${name}`
 const ambiguous = (base: RemoteRepository, push: RemoteRepository): ServiceError =>
   new ServiceError(
     'codehost_ambiguous',
-    `The branch would be pushed to ${push.owner}/${push.name} and proposed to ${base.owner}/${base.name}, and nothing says that this is meant. Send {"repository": "${base.owner}/${base.name}"}, or name another; or set codehost.repository in workspace.md.`,
+    `The branch would be pushed to ${push.owner}/${push.name} and proposed to ${base.owner}/${base.name}. Confirm this with {"repository": "${base.owner}/${base.name}"}, name another one, or set codehost.repository in workspace.md.`,
     { members: { base: `${base.owner}/${base.name}`, push: `${push.owner}/${push.name}` } },
   );
 
 interface Bases {
-  /** What a worktree's work is proposed for, unless somebody says otherwise. */
+  /** The default base of a worktree's pull request. */
   base: string;
   /** The default branch of the repository on the host. */
   main: string;
 }
 
 /**
- * Where the work of a worktree belongs: what it began from, where the repository on the host has a branch of that name;
- * else its default branch.
+ * The base branch for a worktree: its own base, where the repository on the host has a branch of that name, else the
+ * default branch.
  */
 export const basesOf = async (
   service: WithCodeHost & WithGit,

@@ -11,7 +11,7 @@ import { servedReviews } from './serve.ts';
 /** The type of a session that addresses reviews. */
 export const FEEDBACK = 'feedback';
 
-/** What a feedback session is told of its reviews, with file and line; undefined when none are its own any more. */
+/** The prompt part with a feedback session's reviews; undefined when it has none. */
 export const reviewWords = (
   store: Store,
   { session, matter }: StoredSession,
@@ -30,8 +30,8 @@ export const reviewWords = (
 };
 
 /**
- * Reviews as an agent reads them. Everything that somebody else wrote, names of files too, stands in blocks that it
- * cannot end and that no provider runs.
+ * Reviews for an agent's prompt. Untrusted text, file names included, is in blocks that it cannot close and that no
+ * provider runs.
  */
 export const feedbackWords = (
   reviews: readonly Review[],

@@ -25,13 +25,13 @@ import { feedbackOf } from './serve.ts';
 
 interface Wanted extends ModelChoice {
   provider?: string;
-  /** The operator's own words for the session. */
+  /** The operator's comment for the session. */
   comment?: string;
 }
 
 /**
- * Starts a session on the queued reviews, in Plan mode like any other. They leave the queue when it completes; otherwise
- * they stay in it. 422 when none is queued, 409 `session_active` while another such session goes on.
+ * Creates a session for the queued reviews, in Plan mode like any other. They leave the queue when it completes. Throws
+ * 422 when no review is queued, and 409 `session_active` while another such session has not ended.
  */
 export const addressFeedback = (
   service: SessionNeeds,
@@ -45,7 +45,7 @@ export const addressFeedback = (
     if (known !== undefined) return known.session;
     refuseSecond(service.store, caseId);
     const queued = queuedReviews(service.store, caseId);
-    // First the reviews: the session reads them as soon as it is there. Of one that is not made they stay queued.
+    // The reviews are assigned first, because the session reads them at once. If it is not created, they stay queued.
     for (const review of queued)
       await changeReview(service.store, caseId, review.id, () => ({ session_id: id }));
     return createSession(service, caseId, {
@@ -60,7 +60,7 @@ const queuedReviews = (store: Store, caseId: string): Review[] => {
   const queued = reviewsOf(store, pull).filter(({ feedback }) => feedback === 'queued');
   if (queued.length > 0) return queued;
   throw invalidState(
-    `No review is queued. Look at GET /api/cases/${caseId}/pr/reviews/unresolved, and queue what is to be addressed with POST …/pr/reviews/<id>/add-to-feedback.`,
+    `No review is queued. List them with GET /api/cases/${caseId}/pr/reviews/unresolved, and queue those to address with POST …/pr/reviews/<id>/add-to-feedback.`,
   );
 };
 
@@ -72,14 +72,14 @@ const refuseSecond = (store: Store, caseId: string): void => {
   if (other === undefined) return;
   throw new ServiceError(
     'session_active',
-    `The feedback session ${other.session.id} is ${other.session.status}. Let it end or abort it, then try again.`,
+    `The feedback session ${other.session.id} is ${other.session.status}. Wait for it to end, or abort it, then try again.`,
     { members: { session_id: other.session.id } },
   );
 };
 
 /**
- * Queues a review for the next feedback session. One that is queued, or that a session has right now, stays as it is; one
- * that was addressed is queued anew.
+ * Queues a review for the next feedback session. A queued one, or one in a running session, does not change; an
+ * addressed one is queued again.
  */
 export const addToFeedback = async (
   service: PullNeeds,
@@ -98,14 +98,14 @@ export const addToFeedback = async (
 };
 
 interface ResolvedReview extends Review {
-  /** Whether the host was told. */
+  /** Whether it was resolved on the host, too. */
   resolved_on_host: boolean;
   note: string;
 }
 
 /**
- * Marks a review as resolved: a thread on the host, a review or a check here alone, for the host ends one only by its
- * author, a dismissal or another run. Either leaves the queue for feedback, unless a session has it.
+ * Marks a review as resolved: a thread on the host; a review or check only here, because on the host only its author, a
+ * dismissal or another run can end it. It leaves the queue, unless a session has it.
  */
 export const resolveReview = async (
   service: PullNeeds,
@@ -118,7 +118,7 @@ export const resolveReview = async (
   const resolved_at = service.store.clock().toISOString();
   await changeReview(service.store, caseId, id, (current) => ({
     ...(isThread ? { state: 'resolved' } : { resolved_at: current.resolved_at ?? resolved_at }),
-    // One of an aborted session has its id still, and is in the queue.
+    // A review of an aborted session still has the session's id and is in the queue.
     ...(feedbackOf(service.store, caseId, current) === 'queued' && { queued_at: null }),
   }));
   const now = await getReview(service, caseId, id);
@@ -128,8 +128,8 @@ export const resolveReview = async (
 const NOTES: Record<Review['kind'], string> = {
   thread: 'The thread is resolved on the host.',
   review:
-    'Marked here alone: on the host the review stands until its author reviews again or it is dismissed there.',
-  check: 'Marked here alone: on the host the check fails until it is run again and passes.',
+    'Resolved only here: on the host the review counts until its author reviews again or it is dismissed.',
+  check: 'Resolved only here: on the host the check fails until another run passes.',
 };
 
 const resolveThread = (

@@ -30,8 +30,8 @@ import {
 import { servedReviews } from './serve.ts';
 
 /**
- * Reads all reviews, threads and failing checks from the host, with the pull request itself, and records them, oldest
- * first. An error of the host is the answer: nothing is ever an empty list because it could not be read.
+ * Reads all reviews, threads and failing checks from the host, with the pull request, and records them, oldest first.
+ * Throws where the host cannot be read, instead of returning an empty list.
  */
 export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Promise<Review[]> =>
   inPullTurn(store, caseId, async () => {
@@ -57,15 +57,15 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     return servedReviews(store, recorded, kept);
   });
 
-/** The same as they were when the host was last asked. */
+/** The reviews as they were when the host was last read. */
 export const keptReviews = (store: Store, caseId: string): Review[] =>
   reviewsOf(store, getPull(store, caseId));
 
-/** Those of a pull request. */
+/** The recorded reviews of a pull request. */
 export const reviewsOf = (store: Store, pull: StoredPull): Review[] =>
   servedReviews(store, pull, listReviews(store, pull.case_id) ?? []);
 
-/** One by its id; asks the host for one that is not known yet. 404 when it does not know it either. */
+/** A review by its id; reads the host for an unknown one. Throws 404. */
 export const getReview = async (
   service: PullNeeds,
   caseId: string,
@@ -79,23 +79,23 @@ export const getReview = async (
 
 interface Failing {
   failing: ToldReview[];
-  /** Why some are not among them; null where all are. */
+  /** Why some checks are missing; null where none is. */
   checks_unread: string | null;
 }
 
-/** Logs that are read at once: each is some requests, and time. */
+/** The number of logs read in one call, because each takes several requests. */
 const MOST_LOGS = 10;
 
 /**
- * What fails of a pull request's head, each as its record is to be. A log that is kept is not read again: a run that is
- * over says nothing more.
+ * The failing checks of a pull request's head as records. A stored log is not read again, because a finished run does
+ * not change.
  */
 const checkRecords = async (
   hosted: HostedRepository,
   { number, head_sha: commit, checks }: Pull,
   known: readonly StoredReview[],
 ): Promise<Failing> => {
-  // Nobody is asked what fails where nothing does.
+  // No request is made where no check fails.
   if (checks === null || checks === 'success') return { failing: [], checks_unread: null };
   const told = await hosted.failingChecks(commit);
   let left = MOST_LOGS;
@@ -116,7 +116,7 @@ const checkRecords = async (
 const NO_LOG: JobLog = { step: null, end: null, why: null };
 const LATER: JobLog = {
   ...NO_LOG,
-  why: `Not read yet: ${MOST_LOGS} logs are read at once. List the reviews again to read more.`,
+  why: `Not read yet: at most ${MOST_LOGS} logs are read in one call. List the reviews again to read more.`,
 };
 
 const keptLog = (known: readonly StoredReview[], { id }: FailingCheck): JobLog | undefined => {
@@ -125,13 +125,13 @@ const keptLog = (known: readonly StoredReview[], { id }: FailingCheck): JobLog |
   return end === undefined ? undefined : { step: kept?.matter.check?.step ?? null, end, why: null };
 };
 
-/** What the host tells of a pull request's reviews and threads, in the form of their records. */
+/** The host's reviews and threads of a pull request as records. */
 export const toldReviews = (
   pull: number,
   reviews: readonly HostReview[],
   threads: readonly ReviewThread[],
 ): ToldReview[] => [
-  // One that is not submitted yet is its author's own draft.
+  // A pending review is its author's draft.
   ...reviews.flatMap((review) => (review.state === 'pending' ? [] : ofReview(pull, review))),
   ...threads.map((thread) => ofThread(pull, thread)),
 ];
@@ -168,7 +168,7 @@ const ofThread = (pull: number, thread: ReviewThread): ToldReview => {
 
 type Comments = ReviewThread['comments'];
 
-/** The comment that began a thread and the newest ones, as many as one record holds. */
+/** The first comment of a thread and the newest ones, as many as a record can hold. */
 const fitting = ([first, ...answers]: Comments): { comments: Comments; left_out: number } => {
   if (first === undefined) return { comments: [], left_out: 0 };
   const newest: Comments = [];
@@ -189,7 +189,7 @@ const sizeOf = ({ body }: Comments[number]): number => Buffer.byteLength(body) +
 const LONGEST_NAME = 200;
 const MOST_SAID = 4096;
 
-/** A check that fails, of that commit, in the form of its record. What it says is not its author's alone to say: all is seen. */
+/** A failing check of a commit as a record. Its text is untrusted, so invisible characters are made visible. */
 export const toldCheck = (
   { pull, commit }: { pull: number; commit: string },
   check: FailingCheck,

@@ -8,7 +8,7 @@ import type { Store } from '../../../store/store.ts';
 import type { HostReview } from '../../codehost/code-host.ts';
 import { unresolvedOf } from '../pull-requests/ready-check.ts';
 
-/** The reviews of a pull request as they are served, oldest first. */
+/** The reviews of a pull request as the API returns them, oldest first. */
 export const servedReviews = (
   store: Store,
   pull: StoredPull,
@@ -32,7 +32,7 @@ export const servedReviews = (
 const byTime = (a: Review, b: Review): number =>
   (a.submitted_at ?? '').localeCompare(b.submitted_at ?? '') || a.id.localeCompare(b.id);
 
-/** A check counts for the commit that it looked at, while the host tells of it and does not say that all is well. */
+/** A failing check counts only for the current head, while the host still reports it and does not report success. */
 const stateFor = ({ head_sha, checks }: PullMatter) => {
   const mayFail = checks === 'failure' || checks === 'pending';
   return (matter: ReviewMatter): ReviewMatter => {
@@ -73,7 +73,7 @@ const checkOf = ({ id, check }: ReviewMatter, texts: readonly string[]): Review[
   return { name, conclusion, step, log: texts[1] ?? null, log_missing };
 };
 
-/** Which of these block: the host's word, less what the operator has marked as resolved here. */
+/** The ids that block on the host, without those that the operator marked as resolved. */
 const blockingIn = (all: readonly ReviewMatter[]): Set<string> => {
   const standing = all.filter(({ on_host }) => on_host !== false);
   const reviews = standing.flatMap((matter) => decisionOf(matter) ?? []);
@@ -104,8 +104,8 @@ const DECISIONS: readonly string[] = ['approved', 'changes_requested', 'commente
 const isDecision = (state: string): state is Decision => DECISIONS.includes(state);
 
 /**
- * How far a review is with feedback. Its session's own record says how that one ended: of one that was aborted or failed
- * the reviews are in the queue as before.
+ * The feedback state of a review. The record of its session decides: after an abort or failure the review is queued
+ * again.
  */
 export const feedbackOf = (
   store: Store,

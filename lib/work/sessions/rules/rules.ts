@@ -206,12 +206,12 @@ export const refuseUnconfirmed = ({ id, case_id, unconfirmed, approved_sha256 }:
   if (unconfirmed === 'started')
     throw new ServiceError(
       'approved_elsewhere',
-      `Session ${id} was not started on this machine, or its record was changed since. Review and confirm it with `dossier trust`, or abort it.`,
+      `Session ${id} was not started on this machine, or its record was changed since. Review and confirm it with \`dossier trust\`, or abort it.`,
     );
   if (unconfirmed === 'approved')
     throw new ServiceError(
       'approved_elsewhere',
-      `The plan of session ${id} was not approved on this machine, or its record was changed since. Read approved.md, then approve it again with `dossier approve ${case_id.slice(0, 8)} --session ${id.slice(0, 8)}`, or with POST …/sessions/${id}/approve and its plan_sha256; or abort the session.`,
+      `The plan of session ${id} was not approved on this machine, or its record was changed since. Read approved.md, then approve it again with \`dossier approve ${case_id.slice(0, 8)} --session ${id.slice(0, 8)}\`, or with POST …/sessions/${id}/approve and its plan_sha256; or abort the session.`,
       { members: { plan_sha256: approved_sha256 } },
     );
 };
@@ -220,6 +220,6 @@ export const refuseUnconfirmed = ({ id, case_id, unconfirmed, approved_sha256 }:
 export const refuseElsewhere = ({ id, status, elsewhere }: Session): void => {
   if (elsewhere !== true) return;
   throw invalidState(
-    `Session ${id} (${status}) was started on another machine and can continue only there. If that machine or its .dossier/ is gone for good, set `status: aborted` in its session.md.`,
+    `Session ${id} (${status}) was started on another machine and can continue only there. If that machine or its .dossier/ is gone for good, set \`status: aborted\` in its session.md.`,
   );
 };

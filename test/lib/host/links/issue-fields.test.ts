@@ -66,7 +66,7 @@ describe('fieldsOf', () => {
     const body = `${'x'.repeat(99)}\n`.repeat(3000);
     const { description } = fields({ body });
     assert.ok(description.length <= 262_144 && description.length > 261_000);
-    assert.match(description, /x\n\n\*The issue is longer .* issue\.md has all of it\.\*$/);
+    assert.match(description, /x\n\n\*The issue is longer .* The whole text is in issue\.md\.\*$/);
     assert.equal(fittedCopy({ ...ISSUE, body }).body, body);
     assert.match(notes({ body })[0] ?? '', /cut/);
     assert.equal(fields({ body: description }).description, description);

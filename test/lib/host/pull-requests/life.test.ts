@@ -354,7 +354,7 @@ describe('POST /api/cases/{id}/pr/sync-state', () => {
     assertProblem(await scene.post('push'), 422, 'invalid_state');
     const idle = await scene.post('create');
     assertProblem(idle, 422, 'invalid_state');
-    assert.match(idle.body.detail, /was merged with #/);
+    assert.match(idle.body.detail, /were merged with #/);
     scene.work({ 'more.ts': '1\n' });
     const next = await scene.post('create');
     assert.deepEqual([next.status, next.body.number], [201, number + 1], next.text);

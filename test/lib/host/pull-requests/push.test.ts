@@ -223,7 +223,7 @@ describe('a rebase with a remote', () => {
     assert.equal(alone.status, 200, alone.text);
     assert.match(
       alone.body.notes.join(),
-      /origin\/main is as it was last fetched.*origin is known/,
+      /fetching origin\/main failed, so its last fetched state.*reading origin failed/,
     );
   });
 

@@ -99,7 +99,7 @@ describe('summaryOf', () => {
         'paused',
         'work',
         undefined,
-        /^Paused in Work mode .* What follows is how it stood then\.$/m,
+        /^Paused in Work mode .* The rest is as of then\.$/m,
       ],
       [
         'paused',
@@ -145,7 +145,7 @@ describe('summaryOf', () => {
     assert.match(summary, /qwen did not tell what it used\.$/);
     assert.doesNotMatch(summary, /Commands|Last words|markdown|after planning/);
     const gone = summaryOf(done({ changes: { unknown: 'The worktree is gone.' } }));
-    assert.match(gone, /Nobody can tell any more:\n\n```text\nThe worktree is gone\.\n```/);
+    assert.match(gone, /It can no longer be determined:\n\n```text\nThe worktree is gone\.\n```/);
   });
 
   it('names what the patch cannot hold', () => {
