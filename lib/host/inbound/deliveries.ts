@@ -59,7 +59,10 @@ export const takeDelivery = (store: Store, { headers, bytes }: Delivery): Promis
 };
 
 const done = (event: string, case_ids: string[], note: string): Taken => ({
-  ...{ event, duplicate: false, case_ids, note },
+  event,
+  duplicate: false,
+  case_ids,
+  note,
 });
 
 const PONG = 'The webhook is set up: the signature is valid.';

@@ -150,7 +150,11 @@ const placeOf = (name: RepositoryName, { number, url }: Issue): IssueName => {
 
 const linkFrom = (place: IssueName, { node_id, url }: Issue, at: string) => ({
   ...place,
-  ...{ node_id, url, status: 'linked' as const, imported_at: at, synced_at: at },
+  node_id,
+  url,
+  status: 'linked' as const,
+  imported_at: at,
+  synced_at: at,
 });
 
 const atOnce = <T>(store: Store, place: IssueName, work: () => Promise<T>): Promise<T> =>

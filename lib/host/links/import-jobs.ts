@@ -16,8 +16,8 @@ import type { Store } from '../../../store/store.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import { checkProject } from '../../code/projects/project.ts';
 import { badField, invalidState, notFound, orNotFound, type ServiceError } from '../../errors.ts';
-import { startImport } from './import-run.ts';
 import type { LinkNeeds } from './background.ts';
+import { startImport } from './import-run.ts';
 
 interface TaggedImport {
   job: ImportJob;
@@ -107,9 +107,7 @@ export const movedJob = (
 ): ImportChange | undefined => {
   if (status === wanted) return undefined;
   if (status === 'completed' || status === 'cancelled')
-    throw invalidState(
-      `The import job is ${status} and cannot change. Create a new import job.`,
-    );
+    throw invalidState(`The import job is ${status} and cannot change. Create a new import job.`);
   const again = { error: undefined, resume_at: undefined, ended_at: undefined };
   if (wanted === 'running')
     return { changes: { ...again, status: wanted, started_at: started_at ?? now } };
@@ -121,9 +119,20 @@ const served = ({ matter, results, etag }: StoredImport): TaggedImport => {
   const { error = null, resume_at = null, created_at } = matter;
   const { started_at = null, ended_at = null } = matter;
   const job = {
-    ...{ id, status, project, type, numbers, filter },
-    ...{ done: results.length, total: numbers?.length ?? null, results },
-    ...{ error, resume_at, created_at, started_at, ended_at },
+    id,
+    status,
+    project,
+    type,
+    numbers,
+    filter,
+    done: results.length,
+    total: numbers?.length ?? null,
+    results,
+    error,
+    resume_at,
+    created_at,
+    started_at,
+    ended_at,
   };
   return { job, etag };
 };

@@ -16,8 +16,8 @@ import type { HostedRepository } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import { bringInIssue, fetchIssue } from './import-issue.ts';
 import { haltOf, type LinkNeeds } from './background.ts';
+import { bringInIssue, fetchIssue } from './import-issue.ts';
 
 /** Runs an import job in the background, unless it is running. The result is in its record. */
 export const startImport = (service: LinkNeeds, id: string): void => {
@@ -29,7 +29,9 @@ export const startImport = (service: LinkNeeds, id: string): void => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   const done = run(service, { id, signal, stopped })
-    .catch((error: unknown) => service.log.error({ err: error, job: id }, 'running an import job failed'))
+    .catch((error: unknown) =>
+      service.log.error({ err: error, job: id }, 'running an import job failed'),
+    )
     .finally(() => imports.delete(id));
   const stop = (): Promise<void> => {
     stopper.abort();

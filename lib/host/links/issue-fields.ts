@@ -30,7 +30,10 @@ export const fittedCopy = (issue: Issue): IssueCopy => {
     labels: issue.labels.map(storable),
     assignees: issue.assignees.map(storable),
     milestone: issue.milestone === null ? null : storable(issue.milestone),
-    ...{ author, created_at, updated_at, closed_at },
+    author,
+    created_at,
+    updated_at,
+    closed_at,
     body,
   };
 };
@@ -59,7 +62,10 @@ export const fieldsOf = ({
 }: IssueCopy): Fields => ({
   title: fitTitle(title),
   description: fitDescription(body),
-  ...{ labels, assignees, milestone, state },
+  labels,
+  assignees,
+  milestone,
+  state,
 });
 
 const fitTitle = (title: string): string => {

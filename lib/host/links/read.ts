@@ -50,9 +50,19 @@ const served = (issue: IssueLinkMatter): IssueLink => {
   const { node_id = null, url = null, imported_at = null, synced_at = null } = issue;
   const { state = null, labels = [], assignees = [], milestone = null } = issue;
   return {
-    ...{ host, repository, number, node_id, url, status },
+    host,
+    repository,
+    number,
+    node_id,
+    url,
+    status,
     ...(moved_to !== undefined && { moved_to }),
-    ...{ imported_at, synced_at, state, labels, assignees, milestone },
+    imported_at,
+    synced_at,
+    state,
+    labels,
+    assignees,
+    milestone,
   };
 };
 

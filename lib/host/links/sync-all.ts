@@ -7,8 +7,8 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import { applySync, linkRepository } from './sync.ts';
 import { haltOf, type WithLinks } from './background.ts';
+import { applySync, linkRepository } from './sync.ts';
 
 type SyncOutcome = SyncedAll['outcomes'][number];
 
@@ -80,7 +80,9 @@ type Told = Pick<SyncOutcome, 'outcome' | 'sync_id' | 'detail'>;
 const NOT_REACHED: Told = { outcome: 'not_reached', sync_id: null, detail: null };
 
 const told = ({ case_id, link: { repository, number } }: Linked, rest: Told): SyncOutcome => ({
-  ...{ case_id, repository, number },
+  case_id,
+  repository,
+  number,
   ...rest,
 });
 

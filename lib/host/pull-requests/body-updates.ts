@@ -48,13 +48,14 @@ export const approveUpdate = (
 
 const refuseUnfit = ({ matter, body }: StoredUpdate, pull: StoredPull, seen?: string): void => {
   if (matter.status === 'published')
-    throw invalid(`The update was already published at ${matter.published_at}. Suggest another one.`);
+    throw invalid(
+      `The update was already published at ${matter.published_at}. Suggest another one.`,
+    );
   if (matter.pull !== pull.matter.number)
     throw invalid(
       `The update is for #${matter.pull}, but the pull request is now #${pull.matter.number}. Suggest it again.`,
     );
-  if (body.trim() === '')
-    throw invalid('The update is empty. Write the new body into its file.');
+  if (body.trim() === '') throw invalid('The update is empty. Write the new body into its file.');
   const now = sha256(body);
   if (seen === undefined || seen === now) return;
   throw new ServiceError(
@@ -120,7 +121,10 @@ export const suggestUpdate = (
     const { body: base } = await hostedFor(service.codeHost, pull).pull(number);
     if (isSameText(base, body)) throw nothingNew(number);
     const matter = {
-      ...{ id, pull: number, status: 'queued' as const, base_sha256: sha256(base) },
+      id,
+      pull: number,
+      status: 'queued' as const,
+      base_sha256: sha256(base),
       created_at: service.store.clock().toISOString(),
     };
     const kept = await createUpdate(service.store, caseId, { matter, body, base });
@@ -160,7 +164,13 @@ export const servedUpdate = async (service: GitNeeds, kept: StoredUpdate): Promi
   const { case_id, matter, body, base = '' } = kept;
   const { id, pull, status, base_sha256, created_at, published_at = null } = matter;
   return {
-    ...{ id, case_id, pull, status, base_sha256, created_at, published_at },
+    id,
+    case_id,
+    pull,
+    status,
+    base_sha256,
+    created_at,
+    published_at,
     body,
     body_sha256: sha256(body),
     diff: await bodyDiff(service, { published: base, proposed: body }),

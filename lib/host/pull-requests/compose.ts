@@ -57,7 +57,10 @@ const toldOf = async (store: Store, caseId: string): Promise<BodyFacts> => {
     .map((kept) => ({ session: kept.session, words: publicWords(sessionSummary(store, kept)) }));
   const issue = readLink(store, caseId)?.issue;
   return {
-    ...{ title, description, sessions, issue },
+    title,
+    description,
+    sessions,
+    issue,
     proofs: await verifiedProofs(store, caseId),
     checklist: await listChecklist(store, caseId),
   };

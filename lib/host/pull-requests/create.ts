@@ -25,8 +25,8 @@ import {
   warningOf,
   writeOnce,
 } from './record.ts';
-import { addTransitions, opened, transitionsOf } from './timeline.ts';
 import { basesOf, type Where, whereTo } from './target.ts';
+import { addTransitions, opened, transitionsOf } from './timeline.ts';
 
 /**
  * Commits what the session left, pushes the branch, and opens the pull request or adopts the open one of the branch, so
@@ -133,7 +133,10 @@ export const propose = async (
   const warnings = adopted ? differences(pull, proposal) : [];
   const labels = adopted ? pull.labels : await labelled(hosted, pull, { proposal, warnings });
   const besides = {
-    ...{ head_owner: head.owner, remote: where.push.remote, pushed_commit: head.commit, labels },
+    head_owner: head.owner,
+    remote: where.push.remote,
+    pushed_commit: head.commit,
+    labels,
     head_in_sync: pull.head_sha === head.commit,
     published_sha256: sha256(pull.body),
   };

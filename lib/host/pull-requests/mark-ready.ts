@@ -130,9 +130,16 @@ const readied = async (
     return told.map((each) => (each === last ? { ...each, source: 'service' } : each));
   return [
     {
-      ...{ number: pull.number, event: 'ready', from: 'draft', to: pull.state, observed_at },
-      ...{ occurred_at: observed_at, source: 'service', actor: null },
-      ...{ head_sha: pull.head_sha, host_event_id: null },
+      number: pull.number,
+      event: 'ready',
+      from: 'draft',
+      to: pull.state,
+      observed_at,
+      occurred_at: observed_at,
+      source: 'service',
+      actor: null,
+      head_sha: pull.head_sha,
+      host_event_id: null,
     },
   ];
 };

@@ -105,7 +105,10 @@ interface Rebased {
 const rebased = (store: Store, { case_id, created_at, branch }: WorktreeRecord): Rebased => {
   const all = listConflicts(store, case_id) ?? [];
   if (all.some(({ matter }) => isOpenHere(store, matter)))
-    throw new ServiceError('rebase_in_progress', 'The rebase is still in progress. Apply or abort it first.');
+    throw new ServiceError(
+      'rebase_in_progress',
+      'The rebase is still in progress. Apply or abort it first.',
+    );
   const conflict = all.findLast(
     ({ matter }) => matter.worktree_created_at === created_at && matter.head !== null,
   );

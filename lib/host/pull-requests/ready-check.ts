@@ -76,14 +76,21 @@ type Check = ReadyCheck['checks'][number];
 /** Ready means that every check passes. */
 export const judged = (found: ReadinessFindings): ReadyCheck => {
   const checks = [
-    ...[state(found), gate(found), reviews(found), clean(found)],
-    ...[pushed(found), inSync(found), mergeable(found), passing(found)],
+    state(found),
+    gate(found),
+    reviews(found),
+    clean(found),
+    pushed(found),
+    inSync(found),
+    mergeable(found),
+    passing(found),
   ];
   return { ready: checks.every(({ ok }) => ok), checks };
 };
 
 const check = (name: Check['name'], ok: boolean, right: string, wrong = right): Check => ({
-  ...{ name, ok },
+  name,
+  ok,
   detail: ok ? right : wrong,
 });
 
@@ -136,7 +143,8 @@ const inSync = ({ pull: { head_sha }, remote }: ReadinessFindings): Check => {
 };
 
 const mergeable = ({ pull: { mergeable, base_ref } }: ReadinessFindings): Check => {
-  const fits = mergeable === null ? 'The host has not computed it yet' : `It can be merged into ${base_ref}`;
+  const fits =
+    mergeable === null ? 'The host has not computed it yet' : `It can be merged into ${base_ref}`;
   const conflicts = `It conflicts with ${base_ref}. Send …/pr/rebase, and then …/conflicts/push-rebased`;
   return check('mergeable', mergeable !== false, fits, conflicts);
 };
@@ -146,7 +154,8 @@ const passing = ({ pull: { checks } }: ReadinessFindings): Check => {
     none: 'There are no checks',
     success: 'All checks have passed',
     pending: 'Checks are still running',
-    failure: 'Checks have failed. List them and the ends of their logs with GET …/pr/reviews/unresolved',
+    failure:
+      'Checks have failed. List them and the ends of their logs with GET …/pr/reviews/unresolved',
   };
   return check('checks', checks !== 'failure', details[checks ?? 'none']);
 };

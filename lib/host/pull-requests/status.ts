@@ -61,10 +61,21 @@ const statusOf = ({ case_id, matter }: StoredPull, head: RemoteHead): PullStatus
   const { url = null, head_sha = null, head_in_sync = null, mergeable = null } = matter;
   const { checks = null, review_decision = null, merged_at = null, synced_at = null } = matter;
   return {
-    ...{ case_id, number, url, state, draft: state === 'draft', checks, review_decision },
-    ...{ mergeable, base_ref, head_ref, head_sha },
+    case_id,
+    number,
+    url,
+    state,
+    draft: state === 'draft',
+    checks,
+    review_decision,
+    mergeable,
+    base_ref,
+    head_ref,
+    head_sha,
     remote_head: 'commit' in head ? head.commit : null,
-    ...{ head_in_sync, merged_at, fetched_at: synced_at ?? '' },
+    head_in_sync,
+    merged_at,
+    fetched_at: synced_at ?? '',
     notes: notesOf(matter, head),
   };
 };

@@ -45,9 +45,7 @@ const named = (wanted: string, candidates: readonly RemoteRepository[]): RemoteR
   const found = candidates.find((each) => nameOf(each) === wanted.toLowerCase());
   if (found !== undefined) return found;
   const names = [...new Set(candidates.map(({ owner, name }) => `${owner}/${name}`))].join(', ');
-  throw invalidState(
-    `No remote points to ${wanted}. Use one of ${names}, or add a remote for it.`,
-  );
+  throw invalidState(`No remote points to ${wanted}. Use one of ${names}, or add a remote for it.`);
 };
 
 const nameOf = ({ owner, name }: RemoteRepository): string => `${owner}/${name}`.toLowerCase();

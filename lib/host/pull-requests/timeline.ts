@@ -66,7 +66,10 @@ export const opened = (
   to: PullState,
   observed: Observed & { head_sha: string | null },
 ): NewTransition => ({
-  ...{ number: pull.number, event: 'opened', from: 'none', to },
+  number: pull.number,
+  event: 'opened',
+  from: 'none',
+  to,
   occurred_at: inMilliseconds(pull.created_at),
   ...observed,
   actor: pull.author,
@@ -89,10 +92,15 @@ export const transitionsOf = (
     const to = after(event, from, draft);
     if (to === from || isOfMerge(event, events)) continue;
     found.push({
-      ...{ number: pull.number, event: event.kind, from, to },
+      number: pull.number,
+      event: event.kind,
+      from,
+      to,
       occurred_at: inMilliseconds(event.at),
       ...observed,
-      ...{ actor: event.actor, head_sha: event.head_sha, host_event_id: event.id },
+      actor: event.actor,
+      head_sha: event.head_sha,
+      host_event_id: event.id,
     });
     from = to;
   }

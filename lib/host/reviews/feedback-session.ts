@@ -79,7 +79,11 @@ const ofCheck = ({ check, state, author, body }: Review): string => {
 };
 
 const NO_CHECK: NonNullable<Review['check']> = {
-  ...{ name: 'unknown', conclusion: 'failure', step: null, log: null, log_missing: null },
+  name: 'unknown',
+  conclusion: 'failure',
+  step: null,
+  log: null,
+  log_missing: null,
 };
 
 const placeOf = ({ path, line, start_line }: Review): string => {

@@ -49,7 +49,9 @@ export const addressFeedback = (
     for (const review of queued)
       await changeReview(service.store, caseId, review.id, () => ({ session_id: id }));
     return createSession(service, caseId, {
-      ...{ id, type: FEEDBACK, reopen: true },
+      id,
+      type: FEEDBACK,
+      reopen: true,
       ...wanted,
     });
   });

@@ -140,8 +140,13 @@ const ofReview = (pull: number, review: HostReview): ToldReview => {
   const { author, url, commit, submitted_at, body } = review;
   return {
     matter: {
-      ...{ id: `review:${review.number}`, pull, state: decisionOf(review), author, url },
-      ...{ submitted_at, commit },
+      id: `review:${review.number}`,
+      pull,
+      state: decisionOf(review),
+      author,
+      url,
+      submitted_at,
+      commit,
       comments: body === '' ? [] : [{ author, url, created_at: submitted_at }],
     },
     texts: body === '' ? [] : [body],
@@ -156,9 +161,16 @@ const ofThread = (pull: number, thread: ReviewThread): ToldReview => {
   const { comments, left_out } = fitting(thread.comments);
   return {
     matter: {
-      ...{ id: `thread:${node_id}`, pull, state: resolved ? 'resolved' : 'unresolved' },
-      ...{ author: first?.author ?? null, url: first?.url ?? null },
-      ...{ submitted_at: first?.created_at ?? null, path, line, start_line, outdated },
+      id: `thread:${node_id}`,
+      pull,
+      state: resolved ? 'resolved' : 'unresolved',
+      author: first?.author ?? null,
+      url: first?.url ?? null,
+      submitted_at: first?.created_at ?? null,
+      path,
+      line,
+      start_line,
+      outdated,
       comments: comments.map(({ author, url, created_at }) => ({ author, url, created_at })),
       left_out,
     },
@@ -201,10 +213,18 @@ export const toldCheck = (
   const own = { author, url, created_at: at };
   return {
     matter: {
-      ...{ id: `check:${id}`, pull, state: 'failing', author, url, submitted_at: at, commit },
+      id: `check:${id}`,
+      pull,
+      state: 'failing',
+      author,
+      url,
+      submitted_at: at,
+      commit,
       check: {
-        ...{ name: nameOf(check.name), conclusion },
-        ...{ step: step && { ...step, name: nameOf(step.name) }, log_missing: why },
+        name: nameOf(check.name),
+        conclusion,
+        step: step && { ...step, name: nameOf(step.name) },
+        log_missing: why,
       },
       comments: end === null ? [own] : [own, { author: 'End of the log' }],
     },

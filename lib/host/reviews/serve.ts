@@ -60,11 +60,26 @@ const served = ({
     created_at: comment.created_at ?? null,
   }));
   return {
-    ...{ id, kind, pull, state, author, body: texts[0] ?? '' },
+    id,
+    kind,
+    pull,
+    state,
+    author,
+    body: texts[0] ?? '',
     comments: kind === 'thread' ? comments : [],
     check: kind === 'check' ? checkOf(matter, texts) : null,
-    ...{ left_out, path, line, start_line, outdated, url, commit, submitted_at, on_host },
-    ...{ queued_at, session_id, resolved_at: matter.resolved_at ?? null },
+    left_out,
+    path,
+    line,
+    start_line,
+    outdated,
+    url,
+    commit,
+    submitted_at,
+    on_host,
+    queued_at,
+    session_id,
+    resolved_at: matter.resolved_at ?? null,
   };
 };
 
@@ -80,8 +95,11 @@ const blockingIn = (all: readonly ReviewMatter[]): Set<string> => {
   const threads = standing
     .filter(({ id }) => kindOf(id) === 'thread')
     .map(({ id, state, path, line }) => ({
-      ...{ node_id: id.slice('thread:'.length), resolved: state !== 'unresolved' },
-      ...{ path: path ?? '', line: line ?? null, comments: [] },
+      node_id: id.slice('thread:'.length),
+      resolved: state !== 'unresolved',
+      path: path ?? '',
+      line: line ?? null,
+      comments: [],
     }));
   const resolved = new Set(all.flatMap(({ id, resolved_at }) => (resolved_at == null ? [] : [id])));
   const failing = standing.filter(({ id, state }) => kindOf(id) === 'check' && state === 'failing');

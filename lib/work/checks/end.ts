@@ -33,7 +33,8 @@ const recover = async ({ store }: WithStore, case_id: string): Promise<void> => 
     if (run_marker != null) await killRun(run_marker, tracesOf(store, case_id));
     const ended: CheckRun = {
       ...run,
-      ...{ status: 'interrupted', ended_at: store.clock().toISOString() },
+      status: 'interrupted',
+      ended_at: store.clock().toISOString(),
     };
     await keepEnd(store, { case_id, id }, ended, '');
   }

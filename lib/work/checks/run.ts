@@ -85,7 +85,10 @@ const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live>
   service.store.locks.take(lockOn.start(), async () => {
     const { store, engine } = service;
     if (engine.closing)
-      throw new ServiceError('unavailable', 'The daemon is stopping. Try again once it has restarted.');
+      throw new ServiceError(
+        'unavailable',
+        'The daemon is stopping. Try again once it has restarted.',
+      );
     refuseSession(store, caseId, CHECK);
     refuseHeld(service, caseId);
     if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
@@ -102,7 +105,10 @@ const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live>
   });
 
 const busy = (why: string): ServiceError =>
-  new ServiceError('session_active', `${why} Wait for the running session to end, or abort it, then try again.`);
+  new ServiceError(
+    'session_active',
+    `${why} Wait for the running session to end, or abort it, then try again.`,
+  );
 
 interface Check {
   worktree: WorktreeRecord;
@@ -125,7 +131,9 @@ const keepBegun = async (
   const { changed } = await worktreeDiff(service.git, worktree);
   const earlier = await listProofs(store, case_id);
   const run: CheckRun = {
-    ...{ command, status: 'running', exit_code: null },
+    command,
+    status: 'running',
+    exit_code: null,
     attempt: attemptOf(earlier, command, matter.tree ?? undefined),
     sandbox: sandboxNow(service),
     started_at: store.clock().toISOString(),
@@ -151,12 +159,18 @@ const finish = async (
   try {
     if (check !== undefined) await perform(service, live, check);
   } catch (error) {
-    service.log.error({ err: error, case_id: live.case_id }, 'storing the result of a check failed');
+    service.log.error(
+      { err: error, case_id: live.case_id },
+      'storing the result of a check failed',
+    );
   }
   const isOurs = ({ operation }: LockMatter): boolean => operation === CHECK;
   await releaseLock(service.store, live.case_id, isOurs)
     .catch((error: unknown) =>
-      service.log.error({ err: error, case_id: live.case_id }, 'releasing the lock of a check failed'),
+      service.log.error(
+        { err: error, case_id: live.case_id },
+        'releasing the lock of a check failed',
+      ),
     )
     .finally(() => service.engine.live.delete(live.session_id));
   if (!service.engine.closing)
@@ -171,7 +185,9 @@ const perform = async (service: SessionNeeds, live: LiveRun, check: Check): Prom
   const status = statusOf(service, live, ran);
   const run: CheckRun = {
     ...check.run,
-    ...{ status, exit_code: ran.exit_code, ended_at: service.store.clock().toISOString() },
+    status,
+    exit_code: ran.exit_code,
+    ended_at: service.store.clock().toISOString(),
     ...(tree !== check.proof.tree && { changed_tree: true }),
   };
   const why = ran.failure === undefined || ran.exit_code !== null ? '' : `\nIt ${ran.failure}.`;
@@ -198,7 +214,8 @@ const runIn = async (
   live.worktree = worktree.path;
   const spec = {
     ...viewOf(service.store, worktree, { phase: 'work' }),
-    ...{ run_marker: live.run_marker, limits: runLimits(settingsOf(service.store)) },
+    run_marker: live.run_marker,
+    limits: runLimits(settingsOf(service.store)),
   };
   const deps: LaunchDeps = {
     env: service.config.env,

@@ -29,7 +29,9 @@ export const abortRebase = (service: SessionNeeds, caseId: string): Promise<Abor
     if (left.length === 0) await dropKept(service.git, worktree, found);
     await letGo(service, found);
     await changeConflict(store, found, {
-      ...{ outcome: 'aborted', step: null, ended_at: service.store.clock().toISOString() },
+      outcome: 'aborted',
+      step: null,
+      ended_at: service.store.clock().toISOString(),
       ...(left.length === 0 && { snapshot: null, conflicted: null, set_aside: null }),
       line: left.length === 0 ? 'aborted: the worktree is restored' : leftLine(left, worktree),
     });
@@ -91,12 +93,19 @@ export const undo = async (
     await dropKept(service.git, worktree, conflict);
     await letGo(service, conflict);
     await changeConflict(store, conflict, {
-      ...{ outcome: 'failed', step: null, snapshot: null, conflicted: null, set_aside: null },
+      outcome: 'failed',
+      step: null,
+      snapshot: null,
+      conflicted: null,
+      set_aside: null,
       ended_at: service.store.clock().toISOString(),
       line: `failed, the worktree is restored: ${messageOf(error)}`,
     });
   } catch (other) {
-    log.error({ err: other, case_id: worktree.case_id }, 'restoring the worktree after a failed rebase failed');
+    log.error(
+      { err: other, case_id: worktree.case_id },
+      'restoring the worktree after a failed rebase failed',
+    );
     await block(store, conflict);
     const line = `failed (${messageOf(error)}), and restoring failed (${messageOf(other)}): send …/conflicts/abort`;
     await changeConflict(store, conflict, { step: 'interrupted', line });

@@ -16,8 +16,8 @@ import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.t
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
-import { refuseOpen } from './unresolved-files.ts';
 import { finish, proceed } from './proceed.ts';
+import { refuseOpen } from './unresolved-files.ts';
 
 /**
  * Stages the files in conflict and continues the rebase, to its end or to the next conflicting commit. Throws 422

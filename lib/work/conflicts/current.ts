@@ -42,11 +42,7 @@ export const currentConflict = async (
   const conflict = openConflict(service.store, worktree.case_id);
   if (conflict === undefined) return undefined;
   if (!isOf(conflict, worktree)) {
-    await close(
-      service,
-      conflict,
-      'its worktree is gone; the rebase is not continued in another',
-    );
+    await close(service, conflict, 'its worktree is gone; the rebase is not continued in another');
     return undefined;
   }
   const { step } = conflict.matter;
@@ -174,8 +170,7 @@ export const recoverConflicts = async (service: TurnNeeds & WithLog): Promise<vo
   for (const { case_id, matter } of heldLocks(service.store)) {
     if (matter.operation === undefined) continue;
     await inWorktreeTurn(service.store, case_id, () => recover(service, case_id)).catch(
-      (error: unknown) =>
-        service.log.error({ err: error, case_id }, 'recovering a rebase failed'),
+      (error: unknown) => service.log.error({ err: error, case_id }, 'recovering a rebase failed'),
     );
   }
 };

@@ -22,8 +22,18 @@ const served = ({ case_id, matter, log }: StoredConflict, machine: string): Conf
   const { id, outcome, step, branch, onto, onto_commit, orig_head, head } = matter;
   const { files, file_count, snapshot, set_aside, began_at, ended_at, pushed_at } = matter;
   return {
-    ...{ id, case_id, timestamp: began_at, file_count, outcome, step },
-    ...{ branch, onto, onto_commit, orig_head, head, files },
+    id,
+    case_id,
+    timestamp: began_at,
+    file_count,
+    outcome,
+    step,
+    branch,
+    onto,
+    onto_commit,
+    orig_head,
+    head,
+    files,
     snapshot_ref: snapshot?.ref ?? null,
     set_aside_ref: set_aside?.ref ?? null,
     ended_at,

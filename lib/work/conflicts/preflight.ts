@@ -44,8 +44,13 @@ export const preflight = async (
   await refuseInTheWay(service.git, worktree, { onto: onto_commit, upstream: range });
   const notes = [...base.notes, ...remote.notes];
   return {
-    ...{ onto, onto_commit, orig_head, remote: remote.remote },
-    ...{ upstream: range, hasChanges, notes },
+    onto,
+    onto_commit,
+    orig_head,
+    remote: remote.remote,
+    upstream: range,
+    hasChanges,
+    notes,
   };
 };
 

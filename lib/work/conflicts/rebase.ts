@@ -59,14 +59,23 @@ const begin = async (
     step: 'starting',
     worktree_created_at: worktree.created_at,
     branch: worktree.branch,
-    ...{ onto, onto_commit, orig_head, head: null },
-    ...{ snapshot: null, conflicted: null, stopped: null, set_aside: null },
+    onto,
+    onto_commit,
+    orig_head,
+    head: null,
+    snapshot: null,
+    conflicted: null,
+    stopped: null,
+    set_aside: null,
     remote,
     case_state_before: item.state,
     file_count: 0,
     files: [],
     began_at: store.clock().toISOString(),
-    ...{ conflicted_at: null, ended_at: null, pushed_at: null, pushed_commit: null },
+    conflicted_at: null,
+    ended_at: null,
+    pushed_at: null,
+    pushed_commit: null,
   };
   const words = [
     `began: ${worktree.branch} at ${orig_head} onto ${onto} (${onto_commit})`,
@@ -91,7 +100,10 @@ const attempt = async (
   const { id } = conflict.matter;
   const { ref, commit } = await snapshot(git, worktree);
   const step = { step: 'rebasing' as const, snapshot: { ref, commit } };
-  let kept = await changed(service.store, conflict, { ...step, line: `the state before is kept under ${ref}` });
+  let kept = await changed(service.store, conflict, {
+    ...step,
+    line: `the state before is kept under ${ref}`,
+  });
   if (known.hasChanges) {
     const set_aside = await setAside(git, worktree, id);
     const line = `uncommitted changes are set aside under ${set_aside.ref}`;

@@ -89,7 +89,10 @@ const agentOf = async (providers: () => Providers, name: string): Promise<Provid
   const { kind, available, reason } = (await provider?.probe()) ?? {};
   if (kind === 'runbook' || kind === 'manual') return undefined;
   if (available === true) return provider;
-  throw new ServiceError('unavailable', reason ?? `${name} is not available. Choose another provider, or try again later.`);
+  throw new ServiceError(
+    'unavailable',
+    reason ?? `${name} is not available. Choose another provider, or try again later.`,
+  );
 };
 
 const fileOf = (answer: string): string => {

@@ -152,7 +152,8 @@ const fromWishes = (issue: ExtractedIssue): Hypothesis[] => {
     {
       title: 'It can be added without a change to what is there',
       because: `Nothing is reported as broken; the request is “${plainLine(wanted[0] ?? '', 160)}”${wanted.length > 1 ? ` and ${wanted.length - 1} more` : ''}.`,
-      check: 'Look for code that already does part of it, and for callers that a change would affect.',
+      check:
+        'Look for code that already does part of it, and for callers that a change would affect.',
     },
   ];
 };

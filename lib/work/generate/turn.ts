@@ -89,7 +89,10 @@ const begin = (service: WithEngine & WithSetups & WithStore, caseId: string): Pr
 const STOPPED = 'The daemon stopped before the agent answered. Try again once it has restarted.';
 
 const busy = (why: string): ServiceError =>
-  new ServiceError('session_active', `${why} Wait for the running session to end, or abort it, then try again.`);
+  new ServiceError(
+    'session_active',
+    `${why} Wait for the running session to end, or abort it, then try again.`,
+  );
 
 const liveRun = (case_id: string): Begun => {
   const id = randomUUID();
@@ -150,7 +153,8 @@ const run = async (service: SessionNeeds, live: LiveRun, start: Start): Promise<
 const specOf = (store: Store, live: LiveRun, { asked, worktree, signed_as }: Start): RunSpec => ({
   ...answering(asked.prompt),
   ...viewOf(store, worktree, { phase: 'plan' }),
-  ...{ session_id: live.session_id, run_marker: live.run_marker },
+  session_id: live.session_id,
+  run_marker: live.run_marker,
   session_dir: worktree.path,
   ...(signed_as !== undefined && { signed_as }),
 });
@@ -171,7 +175,10 @@ const answerOf = ({ outcome, error, plan = '' }: RunResult): string => {
 export const recoverPlanning = async (service: GitNeeds & WithLog): Promise<void> => {
   for (const caseId of baselineOwners(service.store.layout)) {
     await recover(service, caseId).catch((error: unknown) =>
-      service.log.error({ err: error, case_id: caseId }, 'cleaning up after a planning agent failed'),
+      service.log.error(
+        { err: error, case_id: caseId },
+        'cleaning up after a planning agent failed',
+      ),
     );
   }
 };

@@ -103,7 +103,9 @@ const codeBlock = (code: Code): Block => ({
 });
 
 const withParts = (markdown: string, leaves: readonly Leaf[], kind: 'list' | 'quote'): Block => ({
-  ...{ kind, level: 0, source: withoutComments(sourceOf(markdown, leaves)) },
+  kind,
+  level: 0,
+  source: withoutComments(sourceOf(markdown, leaves)),
   items: itemsOf(leaves),
   codes: leaves.filter(isCode).map(codeOf),
   prose: leaves

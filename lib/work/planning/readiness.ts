@@ -83,7 +83,10 @@ const provider: Look = async (service) => {
   const { chosen, get } = service.providers();
   const info = await get(chosen)?.probe();
   if (info === undefined)
-    return { ok: false, detail: `There is no provider ${chosen}, which the settings name. Add it to workspace.md or choose another.` };
+    return {
+      ok: false,
+      detail: `There is no provider ${chosen}, which the settings name. Add it to workspace.md or choose another.`,
+    };
   const { available, reason, version } = info;
   const known = version === undefined ? chosen : `${chosen} ${version}`;
   return { ok: available, detail: available ? known : (reason ?? `${chosen} is not available.`) };
@@ -133,7 +136,10 @@ const planningFiles: Look = (service, { id }) => {
 const checklist: Look = async (service, { id }) => {
   const entries = await listChecklist(service.store, id);
   if (entries.length === 0)
-    return { ok: false, detail: 'The checklist is empty, so any verified proof opens the proof gate.' };
+    return {
+      ok: false,
+      detail: 'The checklist is empty, so any verified proof opens the proof gate.',
+    };
   const required = entries.filter((entry) => entry.required).length;
   return { ok: true, detail: `${counted(entries.length, 'item')}, ${required} of them required.` };
 };

@@ -84,9 +84,13 @@ const sessionOf = (store: Store, caseId: string, named: string | undefined): str
   if (named === undefined) return newestWork(store, caseId)?.id;
   if ((sessionsOf(store, caseId) ?? []).some(({ session }) => session.id === named)) return named;
   const errors = [{ path: '/session_id', message: 'is not a session of this Work item' }];
-  throw new ServiceError('bad_request', `The Work item has no session ${named}. List its sessions with GET …/sessions.`, {
-    errors,
-  });
+  throw new ServiceError(
+    'bad_request',
+    `The Work item has no session ${named}. List its sessions with GET …/sessions.`,
+    {
+      errors,
+    },
+  );
 };
 
 /** The newest session of a Work item that reached Work mode. */
@@ -100,10 +104,14 @@ export const checkContent = (content: string): void => {
 };
 
 const tooLarge = () =>
-  new ServiceError('too_large', 'The proof is larger than 1 MiB of UTF-8. Attach only the relevant part.', {
-    errors: [{ path: '/content', message: `must have ${MAX_BYTES} bytes or fewer` }],
-    members: { max_bytes: MAX_BYTES },
-  });
+  new ServiceError(
+    'too_large',
+    'The proof is larger than 1 MiB of UTF-8. Attach only the relevant part.',
+    {
+      errors: [{ path: '/content', message: `must have ${MAX_BYTES} bytes or fewer` }],
+      members: { max_bytes: MAX_BYTES },
+    },
+  );
 
 export const listProofs = async (store: Store, caseId: string): Promise<Proof[]> =>
   readProofs(store, await getItemWithProofs(store, caseId));

@@ -31,9 +31,7 @@ export const verifyProof = (
   const said = { at: store.clock().toISOString(), by: saidBy(key) };
   return update(store, which, (current, { sha256 }) => {
     if (current.run?.status === 'running')
-      throw invalidState(
-        'The check is still running. Wait for it to end, then verify its result.',
-      );
+      throw invalidState('The check is still running. Wait for it to end, then verify its result.');
     grantVerification(store, which.caseId, current, sha256);
     return markVerified(current, sha256, said);
   });

@@ -31,7 +31,10 @@ export const followCases = (service: SessionNeeds): void => {
     const following =
       item === undefined ? forgetRuns(service, ids) : resumeFollowUps(service, caseId, ids);
     following.catch((error: unknown) =>
-      log.error({ err: error, case_id: caseId }, 'updating the sessions of a changed Work item failed'),
+      log.error(
+        { err: error, case_id: caseId },
+        'updating the sessions of a changed Work item failed',
+      ),
     );
   });
 };

@@ -161,8 +161,7 @@ const reclaim = async (
   for (const kept of [...others, holder]) await claimSession(store, kept);
 };
 
-const RECLAIMED =
-  'reclaiming a session by its lock: .dossier/ or its journal was removed';
+const RECLAIMED = 'reclaiming a session by its lock: .dossier/ or its journal was removed';
 
 /**
  * The usage of a turn that ended with its daemon, from its events. Undefined when there is no such turn that is not

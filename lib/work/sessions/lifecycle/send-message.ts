@@ -160,7 +160,10 @@ const createFollowUp = async (
   if (approve) checkMessageAsPlan(service, case_id, text);
   const isSpecial = type === CONFLICT || service.engine.words.has(type);
   await createSession(service, case_id, {
-    ...{ id, type: isSpecial ? 'implementing' : type, provider, comment: text },
+    id,
+    type: isSpecial ? 'implementing' : type,
+    provider,
+    comment: text,
     ...(model !== undefined && { model }),
     ...(effort !== undefined && { effort }),
     ...(approve && { approved_by: saidBy(key) }),

@@ -113,7 +113,11 @@ export const getDiffFiles = async (
   const runsOf = new Map(later.map(({ path, runs }) => [path, runs]));
   const files = filesOf(patch.toString('utf8')).map(
     ({ path, from = null, kind, added, removed }) => ({
-      ...{ path, from, kind, added, removed },
+      path,
+      from,
+      kind,
+      added,
+      removed,
       runs: runsOf.get(path) ?? [],
     }),
   );

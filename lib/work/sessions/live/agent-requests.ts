@@ -64,7 +64,10 @@ const bodyOf = (of: Of, { type, data }: RequestEvent): Told => {
     case 'permission_request': {
       const { request_id, title, kind, command } = data;
       const payload = {
-        ...{ ...of, request_id, title: shown(title), kind: shown(kind) },
+        ...of,
+        request_id,
+        title: shown(title),
+        kind: shown(kind),
         ...(command !== undefined && { command: shown(command) }),
       };
       return { event_type: 'permission_requested', payload };

@@ -68,7 +68,8 @@ const questionPart = ({ message, fields, asked_at, outcome }: AskedQuestion): st
 const outcomeOf = (outcome: AskedQuestion['outcome']): string[] => {
   if (outcome === undefined) return ['It waits for your answer: `GET /attention` has the call.'];
   const { action, by, reason, content } = outcome;
-  if (by !== 'operator') return ['It was not answered:', fenceOff(shorten(reason, LONGEST), 'text')];
+  if (by !== 'operator')
+    return ['It was not answered:', fenceOff(shorten(reason, LONGEST), 'text')];
   if (action !== 'accept')
     return [action === 'decline' ? 'The operator declined.' : 'The operator cancelled it.'];
   const answers = Object.entries(content).map(([name, value]) => `${name}: ${plain(value)}`);

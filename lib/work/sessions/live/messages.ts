@@ -14,7 +14,10 @@ export interface LiveMessages {
 }
 
 export const noMessages = (): LiveMessages => ({
-  ...{ waiting: [], sent: [], taken: new Set(), closed: false },
+  waiting: [],
+  sent: [],
+  taken: new Set(),
+  closed: false,
 });
 
 /** Adds a message, unless it was already loaded from the record. */
@@ -35,7 +38,11 @@ export const takeWaiting = (messages: LiveMessages): string[] => {
 };
 
 const PROMPT_ANSWERS: ReadonlySet<string> = new Set([
-  ...['message', 'thought', 'plan', 'permission_request', 'question_request'],
+  'message',
+  'thought',
+  'plan',
+  'permission_request',
+  'question_request',
 ]);
 
 /** Whether an event shows that the agent received its prompt. */

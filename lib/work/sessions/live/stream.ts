@@ -45,7 +45,9 @@ export const noteApproved = async (engine: Engine, kept: StoredSession): Promise
   for await (const events of transcript.soFar(0))
     if (events.some(({ event }) => event === 'approved')) return;
   transcript.append('approved', {
-    ...{ approved_at, approved_by, approved_sha256 },
+    approved_at,
+    approved_by,
+    approved_sha256,
     ...(unasked && { unasked }),
   });
   transcript.sync();

@@ -148,7 +148,11 @@ const EDITED =
 const changed = (changes: WorktreeChanges | undefined): string[] => {
   if (changes === undefined) return [];
   if ('unknown' in changes)
-    return ['## What changed', 'It can no longer be determined:', fenceOff(changes.unknown, 'text')];
+    return [
+      '## What changed',
+      'It can no longer be determined:',
+      fenceOff(changes.unknown, 'text'),
+    ];
   const { runs = [], left_out } = changes;
   return ['## What changed', ...runsPart(runs), ...files(changes.files), ...leftOut(left_out)];
 };

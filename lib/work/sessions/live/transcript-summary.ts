@@ -153,7 +153,8 @@ const callIn = (data: TranscriptEvent['data']): TranscriptCall => {
   const { tool_call_id, title, kind, status, exit_code, output } = data;
   const call = { id: String(tool_call_id), title: String(title), kind: String(kind) };
   return {
-    ...{ ...call, status: String(status) },
+    ...call,
+    status: String(status),
     ...(typeof exit_code === 'number' && { exit_code }),
     ...(call.kind === 'execute' && typeof output === 'string' && { output: endOf(output) }),
   };

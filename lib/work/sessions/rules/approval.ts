@@ -64,10 +64,7 @@ const planHidesText = (hidden: string): ServiceError =>
   );
 
 const planEmpty = (): ServiceError =>
-  new ServiceError(
-    'plan_empty',
-    'plan.md is empty. Write a plan, then approve it.',
-  );
+  new ServiceError('plan_empty', 'plan.md is empty. Write a plan, then approve it.');
 
 const workModeActive = (): ServiceError =>
   new ServiceError(

@@ -35,7 +35,10 @@ export const noteDelivered = (service: EngineNeeds & WithLog, live: LiveRun): vo
   if (ids.length === 0) return;
   messages.sent = [];
   const kept = keepDelivered(service, live, ids).catch((error: unknown) =>
-    service.log.error({ err: error, session_id }, 'recording a delivery failed; the message is sent again'),
+    service.log.error(
+      { err: error, session_id },
+      'recording a delivery failed; the message is sent again',
+    ),
   );
   live.followed = live.followed.then(() => kept);
 };

@@ -28,8 +28,8 @@ import { noteLeftProcesses } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
 import { followRequest } from './follow-asked.ts';
 import { loadMessages, noteDelivered, takeMessages } from './messages.ts';
-import { runInTurnRepository } from './turn-repository.ts';
 import { namedPaths } from './prompt.ts';
+import { runInTurnRepository } from './turn-repository.ts';
 
 export interface SessionTurn {
   kept: StoredSession;
@@ -118,7 +118,10 @@ export const openRunMcp = async (
 const providerOf = (providers: () => Providers, name: string): Provider => {
   const provider = providers().get(name);
   if (provider !== undefined) return provider;
-  throw new ServiceError('provider_failed', `There is no provider ${name}. Add it to workspace.md, or create a session with another one.`);
+  throw new ServiceError(
+    'provider_failed',
+    `There is no provider ${name}. Add it to workspace.md, or create a session with another one.`,
+  );
 };
 
 const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDoor): RunSpec => {

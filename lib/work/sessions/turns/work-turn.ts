@@ -66,7 +66,9 @@ const runUntilDone = async (
     const partial = isBegun ? await partialWork(service, kept, worktree) : undefined;
     const about = await promptSubject(service, kept, worktree);
     const prompt = await promptFor(service.store, kept.session.case_id, {
-      ...{ plan, ...deliveredTexts(service, kept), ...about },
+      plan,
+      ...deliveredTexts(service, kept),
+      ...about,
       ...(partial !== undefined && { partial }),
     });
     const ended = await runWorkTurn(service, { kept, worktree, prompt });

@@ -39,8 +39,11 @@ describe('moved', () => {
     };
     const { changes } = movedJob({ matter: stopped }, 'running', NOW) ?? {};
     assert.deepEqual(changes, {
-      ...{ status: 'running', started_at: 'then' },
-      ...{ error: undefined, resume_at: undefined, ended_at: undefined },
+      status: 'running',
+      started_at: 'then',
+      error: undefined,
+      resume_at: undefined,
+      ended_at: undefined,
     });
   });
 });

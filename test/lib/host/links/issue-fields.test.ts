@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
-import { fieldsOf, fittedCopy, notesOf } from '../../../../lib/host/links/issue-fields.ts';
 import { typeByLabels } from '../../../../lib/host/links/import-issue.ts';
+import { fieldsOf, fittedCopy, notesOf } from '../../../../lib/host/links/issue-fields.ts';
 import { CaseMatter } from '../../../../store/records/case.ts';
 import type { Issue } from '../../../../store/records/code-host.ts';
 

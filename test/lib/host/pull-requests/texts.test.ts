@@ -46,20 +46,23 @@ describe('quoted', () => {
 });
 
 const SESSION: Session = {
-  ...{ id: '11111111-1111-4111-8111-111111111111', type: 'implementing', mode: 'work' },
-  ...{ case_id: '22222222-2222-4222-8222-222222222222', status: 'completed', provider: 'agent' },
+  id: '11111111-1111-4111-8111-111111111111',
+  type: 'implementing',
+  mode: 'work',
+  case_id: '22222222-2222-4222-8222-222222222222',
+  status: 'completed',
+  provider: 'agent',
   path: 'cases/a/sessions/b',
-  ...{
-    branch: 'work/x',
-    base_commit: null,
-    plan_sha256: null,
-    approved_at: null,
-    approved_by: null,
-    approved_sha256: null,
-    usage: null,
-    error: null,
-  },
-  ...{ created_at: '2026-01-01T00:00:00.000Z', started_at: null },
+  branch: 'work/x',
+  base_commit: null,
+  plan_sha256: null,
+  approved_at: null,
+  approved_by: null,
+  approved_sha256: null,
+  usage: null,
+  error: null,
+  created_at: '2026-01-01T00:00:00.000Z',
+  started_at: null,
   ended_at: '2026-01-01T01:02:03.000Z',
 };
 
@@ -96,15 +99,13 @@ describe('wordsOf', () => {
 });
 
 const ITEM = {
-  ...{
-    id: SESSION.id,
-    description: 'Ask @bob',
-    type: 'log',
-    required: true,
-    task: false,
-    done: false,
-    satisfied: true,
-  },
+  id: SESSION.id,
+  description: 'Ask @bob',
+  type: 'log',
+  required: true,
+  task: false,
+  done: false,
+  satisfied: true,
 };
 
 const TOLD = {
@@ -151,10 +152,19 @@ describe('composeBody', () => {
 });
 
 const proof = (content: string): Proof => ({
-  ...{ id: SESSION.id, case_id: SESSION.case_id, type: 'test-log', content, verified: true },
-  ...{ verified_at: '2026-01-02T00:00:00.000Z', verified_by: 'operator', commit: null },
-  ...{ session_id: null, diff_sha256: null, file: null, file_sha256: null },
-  ...{ created_at: '2026-01-01T00:00:00.000Z' },
+  id: SESSION.id,
+  case_id: SESSION.case_id,
+  type: 'test-log',
+  content,
+  verified: true,
+  verified_at: '2026-01-02T00:00:00.000Z',
+  verified_by: 'operator',
+  commit: null,
+  session_id: null,
+  diff_sha256: null,
+  file: null,
+  file_sha256: null,
+  created_at: '2026-01-01T00:00:00.000Z',
 });
 
 describe('proofText', () => {

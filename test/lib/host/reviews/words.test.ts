@@ -8,11 +8,30 @@ import { toldReviews } from '../../../../lib/host/reviews/read.ts';
 import type { Review } from '../../../../store/records/review.ts';
 
 const review = (over: Partial<Review> = {}): Review => ({
-  ...{ id: 'thread:T_1', case_id: '', kind: 'thread', pull: 7, state: 'unresolved' },
-  ...{ blocking: true, author: 'bob', body: '', comments: [], left_out: 0, path: 'src/a.ts' },
-  ...{ line: 12, start_line: null, outdated: false, url: null, commit: null, on_host: true },
-  ...{ submitted_at: null, feedback: 'queued', queued_at: null, session_id: null },
-  ...{ resolved_at: null, fetched_at: null, check: null },
+  id: 'thread:T_1',
+  case_id: '',
+  kind: 'thread',
+  pull: 7,
+  state: 'unresolved',
+  blocking: true,
+  author: 'bob',
+  body: '',
+  comments: [],
+  left_out: 0,
+  path: 'src/a.ts',
+  line: 12,
+  start_line: null,
+  outdated: false,
+  url: null,
+  commit: null,
+  on_host: true,
+  submitted_at: null,
+  feedback: 'queued',
+  queued_at: null,
+  session_id: null,
+  resolved_at: null,
+  fetched_at: null,
+  check: null,
   ...over,
 });
 
@@ -22,7 +41,10 @@ const words = (over: Partial<Review>, comment?: string): string =>
 describe('wordsOf', () => {
   it('tells where each review is, who said what, and what is not told', () => {
     const comments = ['One.', 'Two.'].map((body) => ({
-      ...{ author: 'bob', body, url: null, created_at: null },
+      author: 'bob',
+      body,
+      url: null,
+      created_at: null,
     }));
     const told = words({ comments, start_line: 10, outdated: true, left_out: 3 }, 'Be quick.');
     assert.match(told, /The operator says:\n\n```text\nBe quick\.\n```/);
@@ -52,7 +74,11 @@ describe('wordsOf', () => {
       fc.property(text, text, text, (body, path, title) => {
         const reviews = feedbackWords([review({ body, path })], { about: `#7 (${title})` });
         const plan = proposePlan({
-          ...{ title: 'Say hello', type: 'bug', memory: [], global_memory: [], reviews },
+          title: 'Say hello',
+          type: 'bug',
+          memory: [],
+          global_memory: [],
+          reviews,
           description: '```sh\ntouch done\n```\n',
         });
         assert.deepEqual(shellBlocks(plan), []);
@@ -64,11 +90,20 @@ describe('wordsOf', () => {
 
 describe('toldReviews', () => {
   const comment = (body: string) => ({
-    ...{ node_id: 'C', review: 1, author: 'bob', body, url: 'https://host/c' },
+    node_id: 'C',
+    review: 1,
+    author: 'bob',
+    body,
+    url: 'https://host/c',
     created_at: '2026-01-01T00:00:00Z',
   });
   const thread = (bodies: string[]) => ({
-    ...{ node_id: 'T_1', resolved: false, outdated: false, path: 'a', line: 1, start_line: null },
+    node_id: 'T_1',
+    resolved: false,
+    outdated: false,
+    path: 'a',
+    line: 1,
+    start_line: null,
     comments: bodies.map(comment),
   });
 
@@ -84,8 +119,14 @@ describe('toldReviews', () => {
 
   it('leaves out a review that is not submitted yet', () => {
     const draft = {
-      ...{ number: 1, node_id: 'R', author: 'me', state: 'pending' as const, body: 'Hm.' },
-      ...{ url: '', commit: null, submitted_at: null },
+      number: 1,
+      node_id: 'R',
+      author: 'me',
+      state: 'pending' as const,
+      body: 'Hm.',
+      url: '',
+      commit: null,
+      submitted_at: null,
     };
     assert.deepEqual(toldReviews(7, [draft], []), []);
   });

@@ -26,7 +26,10 @@ const SESSION: Session = {
 };
 
 const call = (id: string, title: string, status: string, kind = 'execute') => ({
-  ...{ id, title, status, kind },
+  id,
+  title,
+  status,
+  kind,
 });
 
 const NONE = { reached: [], refused: [] };
@@ -95,12 +98,7 @@ describe('summaryOf', () => {
         undefined,
         /^Aborted by the operator in Plan mode .* Nothing was executed\.$/m,
       ],
-      [
-        'paused',
-        'work',
-        undefined,
-        /^Paused in Work mode .* The rest is as of then\.$/m,
-      ],
+      ['paused', 'work', undefined, /^Paused in Work mode .* The rest is as of then\.$/m],
       [
         'paused',
         'plan',

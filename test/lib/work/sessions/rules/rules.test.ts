@@ -149,7 +149,9 @@ describe('a plan that is sent back', () => {
 
   it('is planned again with the comment, and nothing else is', () => {
     assert.deepEqual(rule(sessionIn('plan_ready'), MATTER), {
-      ...{ status: 'planning', feedback: 'Smaller.', run_marker: 'm2' },
+      status: 'planning',
+      feedback: 'Smaller.',
+      run_marker: 'm2',
     });
     const refused = STATUSES.filter((status) => status !== 'plan_ready');
     for (const status of refused)
@@ -276,7 +278,9 @@ describe('the milestones of a session', () => {
   it('are kept until the session has ended', () => {
     for (const status of OPEN)
       assert.deepEqual(runStateOf(sessionIn(status), new Date(AT)), {
-        ...{ case_id: ID, status, since: AT },
+        case_id: ID,
+        status,
+        since: AT,
       });
     for (const status of ENDED) assert.equal(runStateOf(sessionIn(status), new Date(AT)), null);
   });
