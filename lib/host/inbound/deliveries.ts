@@ -15,7 +15,15 @@ import { incomingSecrets } from '../../../store/workspace/secrets.ts';
 import { ServiceError } from '../../errors.ts';
 import { counted } from '../../text/counted.ts';
 import { unknown } from '../pull-requests/timeline.ts';
-import { type Heard, type HostNews, isIn, isOlder, meant, newest, readNews } from './host-news.ts';
+import {
+  type Affected,
+  type HostNews,
+  isIn,
+  isOlder,
+  matchingSubject,
+  newest,
+  readNews,
+} from './host-news.ts';
 import { type Change, payloadOf, type Subject } from './payload.ts';
 
 interface Delivery {
@@ -51,7 +59,7 @@ export const takeDelivery = (store: Store, { headers, bytes }: Delivery): Promis
   return store.locks.take(lockOn.arrivals(), async () => {
     if (hasArrived(store, arrival)) return { ...done(event, [], AGAIN), duplicate: true };
     const told = readNews(event, payload);
-    const { case_ids, note } = await tellItems(store, told);
+    const { case_ids, note } = await applyNews(store, told);
     // Recorded last: after a crash the host's repeat completes the work, and repeating a step changes nothing.
     await noteArrival(store, arrival);
     return done(event, case_ids, note);
@@ -114,13 +122,13 @@ const unsigned = (signature: string | undefined): ServiceError =>
   );
 
 /** Applies a delivery to the records of the Work items that it is about. Idempotent. */
-export const tellItems = async (
+export const applyNews = async (
   store: Store,
   told: HostNews | undefined,
 ): Promise<{ case_ids: string[]; note: string }> => {
   if (told === undefined) return { case_ids: [], note: NOBODY };
-  const pulls = await tellPulls(store, told);
-  const links = await tellLinks(store, told);
+  const pulls = await applyToPulls(store, told);
+  const links = await applyToLinks(store, told);
   const case_ids = [...new Set([...pulls.told, ...links.told])];
   const older = new Set([...pulls.older, ...links.older]).size;
   if (case_ids.length > 0)
@@ -132,12 +140,13 @@ const NOBODY = 'It is not about anything that a Work item is linked to.';
 const OLDER = 'It is older than the records here; nothing was done.';
 
 /** Marks the links to the affected issues as stale; the next sync reads what changed. */
-const tellLinks = async (store: Store, told: HostNews): Promise<Heard> => {
-  const heard: Heard = { told: [], older: [] };
+const applyToLinks = async (store: Store, told: HostNews): Promise<Affected> => {
+  const heard: Affected = { told: [], older: [] };
   if (told.issues.length === 0 && told.formerly === undefined) return heard;
-  const isMeant = (link: IssueLinkMatter): boolean => meant(told, told.issues, link) !== undefined;
+  const isMeant = (link: IssueLinkMatter): boolean =>
+    matchingSubject(told, told.issues, link) !== undefined;
   for (const [id, link] of await linksWhere(store, isMeant)) {
-    const issue = meant(told, told.issues, link) as Subject;
+    const issue = matchingSubject(told, told.issues, link) as Subject;
     const isKnown = isOlder(issue, readIssueCopy(store, id)?.updated_at);
     (isKnown ? heard.older : heard.told).push(id);
     if (!isKnown) await markStale(store, id, { told, issue });
@@ -162,8 +171,8 @@ const markStale = (
 type Pull = HostNews['pulls'][number];
 
 /** Appends to the timelines of the affected pull requests and marks their records as stale. */
-const tellPulls = async (store: Store, told: HostNews): Promise<Heard> => {
-  const heard: Heard = { told: [], older: [] };
+const applyToPulls = async (store: Store, told: HostNews): Promise<Affected> => {
+  const heard: Affected = { told: [], older: [] };
   const isMeant = (matter: PullMatter): boolean => about(told, matter) !== undefined;
   for (const id of await pullsWhere(store, isMeant)) {
     const matter = readPull(store, id)?.matter;
@@ -172,12 +181,12 @@ const tellPulls = async (store: Store, told: HostNews): Promise<Heard> => {
     if (matter === undefined || pull === undefined) continue;
     const isKnown = isOlder(pull, matter.updated_at);
     (isKnown ? heard.older : heard.told).push(id);
-    if (!isKnown) await tellPull(store, id, { matter, pull });
+    if (!isKnown) await applyToPull(store, id, { matter, pull });
   }
   return heard;
 };
 
-const tellPull = async (
+const applyToPull = async (
   store: Store,
   id: string,
   { matter, pull }: { matter: PullMatter; pull: Pull },
@@ -189,7 +198,7 @@ const tellPull = async (
 
 const about = (told: HostNews, matter: PullMatter): Pull | undefined => {
   const isChecked = told.commit !== undefined && told.commit === matter.head_sha;
-  if (!isChecked || !isIn(told, matter)) return meant(told, told.pulls, matter);
+  if (!isChecked || !isIn(told, matter)) return matchingSubject(told, told.pulls, matter);
   return { number: matter.number, node_id: undefined, updated_at: undefined };
 };
 

@@ -24,7 +24,7 @@ export interface HostNews extends PayloadRepository {
 }
 
 /** The Work items that were updated, and those that already had newer data. */
-export interface Heard {
+export interface Affected {
   told: string[];
   older: string[];
 }
@@ -91,7 +91,7 @@ interface Known {
  * The subject that a record is about, by name or by the host's node id, because the repository may have been renamed.
  * Any record of the repository matches when it was renamed.
  */
-export const meant = <T extends Subject>(
+export const matchingSubject = <T extends Subject>(
   told: HostNews,
   subjects: readonly T[],
   known: Known,

@@ -45,7 +45,7 @@ export type LinkNeeds = WithCodeHost & WithConfig & WithGit & WithLinks & WithLo
 type Halt = NonNullable<SyncedAll['stopped']>;
 
 /** The reason to stop for an error of the code host; undefined for any other error. */
-export const haltOf = (error: unknown, now: Date): Halt | undefined => {
+export const stopReasonOf = (error: unknown, now: Date): Halt | undefined => {
   if (!(error instanceof ServiceError)) return undefined;
   const { code, message: detail, members, headers } = error;
   if (code !== 'codehost_rate_limited') return { code, detail, resume_at: null };

@@ -15,7 +15,7 @@ import type { HostedRepository, RepositoryName } from '../../codehost/code-host.
 import type { WithConfig } from '../../config.ts';
 import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { createCase } from '../../work/cases/change.ts';
-import { fieldsOf, fittedCopy, notesOf, placeOfIssue } from './issue-fields.ts';
+import { fieldsOf, notesOf, placeOfIssue, storableCopy } from './issue-fields.ts';
 import { applySync } from './sync.ts';
 
 interface Imported {
@@ -39,16 +39,16 @@ export const importIssue = async (service: HostedNeeds, wish: ImportWish): Promi
   const { case_id } = wish;
   if (case_id !== undefined && !isMadeAgain()) refuseLinked(service.store, case_id);
   const hosted = await hostedRepositoryOf(service, projectOf(service.store, wish));
-  const made = await madeBefore(service.store, hosted, wish);
+  const made = await importedBefore(service.store, hosted, wish);
   if (made !== undefined) return made;
   if (case_id !== undefined) refuseLinked(service.store, case_id);
   const issue = await fetchIssue(service.store, hosted, wish.number);
   return case_id === undefined
-    ? bringInIssue(service, hosted.name, { ...wish, issue })
+    ? createCaseFromIssue(service, hosted.name, { ...wish, issue })
     : linkTo(service.store, hosted.name, { case_id, issue });
 };
 
-const madeBefore = async (
+const importedBefore = async (
   store: Store,
   hosted: HostedRepository,
   { number, case_id: wanted }: ImportWish,
@@ -57,7 +57,7 @@ const madeBefore = async (
   const [case_id] = await linkedTo(store, nameOf(hosted.name, number));
   if (case_id === undefined || case_id !== (wanted ?? case_id)) return undefined;
   const issue = await hosted.issue(number);
-  return { case_id, notes: notesOf(issue, fittedCopy(issue)) };
+  return { case_id, notes: notesOf(issue, storableCopy(issue)) };
 };
 
 const projectOf = (store: Store, { project, case_id = '' }: ImportWish): string | undefined =>
@@ -116,13 +116,13 @@ interface Arrival extends Pick<ImportWish, 'project' | 'type'> {
  * Creates the Work item of an issue, its link and the copy of the issue with one rename, so that it never exists
  * without its link. Of two concurrent calls one creates it, the other throws 409 `already_exists`.
  */
-export const bringInIssue = async (
+export const createCaseFromIssue = async (
   service: WithConfig & WithStore,
   repository: RepositoryName,
   { issue, project, type, import_job }: Arrival,
 ): Promise<Imported> => {
   const place = placeOf(repository, issue);
-  const copy = fittedCopy(issue);
+  const copy = storableCopy(issue);
   const notes = notesOf(issue, copy);
   const { title, description, ...fields } = fieldsOf(copy);
   const at = service.store.clock().toISOString();
@@ -132,8 +132,8 @@ export const bringInIssue = async (
     [LINK]: linkText({ issue: link as IssueLinkMatter, at, line }),
     [ISSUE]: issueText({ repository: place.repository, number: place.number, ...copy }),
   };
-  const wanted = { title, description, type: type ?? typeByLabels(issue.labels) };
-  return atOnce(service.store, place, async () => {
+  const wanted = { title, description, type: type ?? typeFromLabels(issue.labels) };
+  return underIssueLock(service.store, place, async () => {
     const { id } = await createCase(service, { ...wanted, ...(project && { project }) }, files);
     return { case_id: id, notes };
   });
@@ -157,7 +157,7 @@ const linkFrom = (place: IssueName, { node_id, url }: Issue, at: string) => ({
   synced_at: at,
 });
 
-const atOnce = <T>(store: Store, place: IssueName, work: () => Promise<T>): Promise<T> =>
+const underIssueLock = <T>(store: Store, place: IssueName, work: () => Promise<T>): Promise<T> =>
   store.locks.take(lockOn.issue(issueKey(place)), async () => {
     await refuseImported(store, place);
     return work();
@@ -170,7 +170,7 @@ const linkTo = (
   { case_id, issue }: { case_id: string; issue: Issue },
 ): Promise<Imported> => {
   const place = placeOf(repository, issue);
-  return atOnce(store, place, async () => {
+  return underIssueLock(store, place, async () => {
     const at = store.clock().toISOString();
     const link = { ...place, status: 'stale' as const, imported_at: at };
     const isNew = await createLink(store, case_id, { issue: link, at, line: 'linked' });
@@ -184,7 +184,7 @@ const linkTo = (
  * The type of a Work item from the labels of its issue: the first label that names a type counts, else `task`. A label
  * may have a prefix such as `type: bug`, `kind/bug` or `C-bug`.
  */
-export const typeByLabels = (labels: readonly string[]): string => {
+export const typeFromLabels = (labels: readonly string[]): string => {
   for (const label of labels) {
     const type = TYPES.get(label.trim().toLowerCase().replace(PREFIX, ''));
     if (type !== undefined) return type;

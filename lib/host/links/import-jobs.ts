@@ -92,7 +92,12 @@ const settled = async (
   // A stopped run has to end before the next run of the same job begins.
   if (wanted === 'running' && readImport(service.store, id)?.matter.status !== 'running')
     await service.links.imports.get(id)?.stop();
-  const kept = await changeImport(service.store, id, (job) => movedJob(job, wanted, now), ifMatch);
+  const kept = await changeImport(
+    service.store,
+    id,
+    (job) => nextImportStatus(job, wanted, now),
+    ifMatch,
+  );
   if (kept === undefined) throw notFound('import job', id);
   if (wanted === 'running') startImport(service, id);
   else void service.links.imports.get(id)?.stop();
@@ -100,7 +105,7 @@ const settled = async (
 };
 
 /** The change for a wanted status; undefined where the job has it. Throws `invalid_state`. */
-export const movedJob = (
+export const nextImportStatus = (
   { matter: { status, started_at = undefined } }: Pick<StoredImport, 'matter'>,
   wanted: WantedStatus,
   now: string,

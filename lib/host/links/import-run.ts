@@ -16,8 +16,8 @@ import type { HostedRepository } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import { haltOf, type LinkNeeds } from './background.ts';
-import { bringInIssue, fetchIssue } from './import-issue.ts';
+import { type LinkNeeds, stopReasonOf } from './background.ts';
+import { createCaseFromIssue, fetchIssue } from './import-issue.ts';
 
 /** Runs an import job in the background, unless it is running. The result is in its record. */
 export const startImport = (service: LinkNeeds, id: string): void => {
@@ -118,7 +118,10 @@ const importOne = async (
     const issue = await Promise.race([fetchIssue(service.store, hosted, number), stopped]);
     if (issue === undefined || signal.aborted) return undefined;
     const wanted = { ...(project && { project }), ...(type && { type }), import_job: id };
-    const { case_id, notes } = await bringInIssue(service, hosted.name, { ...wanted, issue });
+    const { case_id, notes } = await createCaseFromIssue(service, hosted.name, {
+      ...wanted,
+      issue,
+    });
     const detail = notes.length === 0 ? {} : { detail: notes.join(' ') };
     return { number, outcome: 'imported', case_id, ...detail };
   } catch (error) {
@@ -163,7 +166,7 @@ const halt = async (
   id: string,
   error: unknown,
 ): Promise<void> => {
-  const { resume_at = null, ...why } = haltOf(error, store.clock()) ?? { ...UNFORESEEN };
+  const { resume_at = null, ...why } = stopReasonOf(error, store.clock()) ?? { ...UNFORESEEN };
   if (why.code === UNFORESEEN.code) log.error({ err: error, job: id }, 'import job failed');
   await changeRunning(
     store,

@@ -14,7 +14,7 @@ const MAX_BODY_BYTES = 1_000_000;
  * The issue for issue.md, complete but for characters that a file cannot store. Throws `too_large` beyond the size of a
  * record.
  */
-export const fittedCopy = (issue: Issue): IssueCopy => {
+export const storableCopy = (issue: Issue): IssueCopy => {
   const body = seen(issue.body);
   const bytes = Buffer.byteLength(body);
   if (bytes > MAX_BODY_BYTES)

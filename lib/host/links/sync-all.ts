@@ -7,7 +7,7 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import { haltOf, type WithLinks } from './background.ts';
+import { stopReasonOf, type WithLinks } from './background.ts';
 import { applySync, linkRepository } from './sync.ts';
 
 type SyncOutcome = SyncedAll['outcomes'][number];
@@ -66,7 +66,7 @@ const syncBatches = async (
     try {
       outcomes.push(...(await syncBatch(service, batch)));
     } catch (error) {
-      const stopped = haltOf(error, service.store.clock());
+      const stopped = stopReasonOf(error, service.store.clock());
       if (stopped === undefined || at === 0) throw error;
       const left = batches.slice(at).flat();
       return { outcomes: [...outcomes, ...left.map((one) => told(one, NOT_REACHED))], stopped };

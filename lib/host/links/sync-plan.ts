@@ -8,7 +8,7 @@ import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { FieldName, FieldSync, SyncMatter } from '../../../store/records/sync.ts';
 import type { MissingIssue } from '../../codehost/code-host.ts';
-import { type Fields, fieldsOf, fittedCopy, placeOfIssue } from './issue-fields.ts';
+import { type Fields, fieldsOf, placeOfIssue, storableCopy } from './issue-fields.ts';
 import { mergedFields, mergeFields, type Preference } from './merge.ts';
 
 export interface SyncWish {
@@ -21,12 +21,12 @@ export interface SyncWish {
  * Plans a sync with this issue. The plan is recomputed for each state on disk; findings of earlier computations are
  * kept.
  */
-export const planWith = (issue: Issue, wish: SyncWish): ((standing: SyncState) => SyncPlan) => {
-  const copy = fittedCopy(issue);
+export const planForIssue = (issue: Issue, wish: SyncWish): ((standing: SyncState) => SyncPlan) => {
+  const copy = storableCopy(issue);
   const found = new Map<FieldName, FieldSync>();
   return (onDisk) => {
-    const standing = withOwnBase(onDisk);
-    const here = fieldsHere(standing);
+    const standing = withMatchingBase(onDisk);
+    const here = localFields(standing);
     const sides = { base: standing.base && fieldsOf(standing.base), here, host: fieldsOf(copy) };
     const now = mergeFields(sides, wish.prefer);
     for (const one of now)
@@ -45,7 +45,7 @@ export const planWith = (issue: Issue, wish: SyncWish): ((standing: SyncState) =
         },
         ...lineOf(fields, standing.link.status, status),
       },
-      ...baseAfter({ ...placeNow(issue, standing.link), ...copy }, standing.base, conflicts),
+      ...nextBase({ ...placeNow(issue, standing.link), ...copy }, standing.base, conflicts),
       record: recordOf(wish, { outcome: outcomeOf(status, fields), fields }),
     };
   };
@@ -62,7 +62,7 @@ const shown = (
 };
 
 // The copy of another issue, linked before, is not an ancestor of this one.
-const withOwnBase = ({ base, ...standing }: SyncState): SyncState => {
+const withMatchingBase = ({ base, ...standing }: SyncState): SyncState => {
   const { link } = standing;
   const { repository = link.repository, number = link.number } = base ?? {};
   const isOwn = issueKey({ ...link, repository, number }) === issueKey(link);
@@ -70,7 +70,7 @@ const withOwnBase = ({ base, ...standing }: SyncState): SyncState => {
 };
 
 // Fields that link.md leaves out have their value of the last sync.
-const fieldsHere = ({ title, description, link, base }: SyncState): Fields => ({
+const localFields = ({ title, description, link, base }: SyncState): Fields => ({
   title,
   description,
   labels: link.labels ?? base?.labels ?? [],
@@ -116,7 +116,7 @@ const placeNow = (
 };
 
 // A field in conflict keeps its common ancestor; without one there is none until all conflicts are settled.
-const baseAfter = (
+const nextBase = (
   copy: IssueCopy,
   before: IssueCopy | undefined,
   conflicts: readonly FieldSync[],
@@ -154,7 +154,7 @@ const WORDS: Partial<Record<FieldSync['outcome'], string>> = {
 };
 
 /** Plans a sync with an issue that was moved or deleted: the link records it, the Work item does not change. */
-export const planWithout = (
+export const planForMissing = (
   { missing, url }: MissingIssue,
   wish: SyncWish,
 ): ((standing: SyncState) => SyncPlan) => {

@@ -15,7 +15,7 @@ import {
 } from '../../codehost/code-host.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Preference } from './merge.ts';
-import { planWith, planWithout, type SyncWish } from './sync-plan.ts';
+import { planForIssue, planForMissing, type SyncWish } from './sync-plan.ts';
 
 /**
  * Syncs a Work item with its issue, without writing to the host. Throws 409 `sync_conflict` for changes on both sides,
@@ -70,7 +70,9 @@ export const applySync = async (
 ): Promise<SyncResult> => {
   const at = store.clock().toISOString();
   const plan =
-    'missing' in issue ? planWithout(issue, { ...wish, at }) : planWith(issue, { ...wish, at });
+    'missing' in issue
+      ? planForMissing(issue, { ...wish, at })
+      : planForIssue(issue, { ...wish, at });
   const synced = await syncLink(store, caseId, (standing) => {
     if (issueKey(standing.link) !== issueKey(link)) throw linkedElsewhere();
     return plan(standing);

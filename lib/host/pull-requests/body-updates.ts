@@ -18,7 +18,7 @@ import { textDiff } from '../../tools/git/read/text-diff.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { publishable, pullDraft } from './compose.ts';
-import { getPull, hostedFor, inPullTurn, recordPull, writePull } from './record.ts';
+import { getPull, hostedFor, recordPull, underPullLock, writePull } from './record.ts';
 
 /**
  * Publishes the current text of a queued update, once: a second approval throws 422. `seen` binds it to the text that
@@ -33,7 +33,7 @@ export const approveUpdate = (
 ): Promise<BodyUpdate> => {
   checkCase(service.store, caseId);
   getUpdate(service.store, caseId, id);
-  return inPullTurn(service.store, caseId, async () => {
+  return underPullLock(service.store, caseId, async () => {
     const update = getUpdate(service.store, caseId, id);
     const pull = getPull(service.store, caseId);
     refuseUnfit(update, pull, seen);
@@ -112,7 +112,7 @@ export const suggestUpdate = (
 ): Promise<BodyUpdate> => {
   checkTexts({ body: given });
   const id = newId();
-  return inPullTurn(service.store, caseId, async () => {
+  return underPullLock(service.store, caseId, async () => {
     const known = listUpdates(service.store, caseId)?.find(({ matter }) => matter.id === id);
     if (known !== undefined) return servedUpdate(service, known);
     const pull = getPull(service.store, caseId);

@@ -3,7 +3,14 @@ import { changePull, pullChanged, type StoredPull } from '../../../store/codehos
 import type { PullPatch } from '../../../store/records/pull-call.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { checkTexts } from '../../work/cases/text.ts';
-import { getPull, hostedFor, inPullTurn, type PullNeeds, recordPull, writePull } from './record.ts';
+import {
+  getPull,
+  hostedFor,
+  type PullNeeds,
+  recordPull,
+  underPullLock,
+  writePull,
+} from './record.ts';
 
 /**
  * Changes the title and labels on the host and here, and the notes here. Fields of the host, or of an approval, cannot
@@ -15,7 +22,7 @@ export const patchPull = (
   { title, labels, notes }: PullPatch,
   ifMatch?: string,
 ): Promise<StoredPull> =>
-  inPullTurn(store, caseId, async () => {
+  underPullLock(store, caseId, async () => {
     checkTexts({ title, notes });
     const before = getPull(store, caseId);
     if (ifMatch !== undefined && ifMatch !== before.etag) throw pullChanged();

@@ -2,7 +2,7 @@ import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { oneLine } from '../../text/one-line.ts';
 import { shorten } from '../../text/shorten.ts';
-import { asQuotation, harmless } from './disarm.ts';
+import { disarmMarkdown, quoteMarkdown } from './disarm.ts';
 
 /** The content of a pull request's body: what was asked, done and proved. */
 export interface BodyFacts {
@@ -25,11 +25,11 @@ export const MAX_BODY = 65_536;
  * after it. A body over the limit is shortened, with a note.
  */
 export const composeBody = (told: BodyFacts, room = MAX_BODY): string => {
-  const proved = provedBy(told);
+  const proved = proofPart(told);
   let body = '';
   for (const size of SIZES) {
-    const asked = askedFor(told, size);
-    const done = doneSo(told, size);
+    const asked = requestPart(told, size);
+    const done = workPart(told, size);
     body = `${[...asked, ...done, ...proved].join('\n\n')}\n`;
     if (body.length <= room) break;
   }
@@ -49,13 +49,13 @@ const SIZES: readonly Size[] = [
   { asked: 500, said: 100 },
 ];
 
-const askedFor = ({ title, description, issue }: BodyFacts, { asked }: Size): string[] => [
+const requestPart = ({ title, description, issue }: BodyFacts, { asked }: Size): string[] => [
   '## What was asked',
-  asQuotation(description.trim() === '' ? title : shortened(description.trim(), asked)),
+  quoteMarkdown(description.trim() === '' ? title : shortened(description.trim(), asked)),
   ...(issue === undefined ? [] : [`Closes ${issue.repository}#${issue.number}.`]),
 ];
 
-const doneSo = ({ sessions }: BodyFacts, size: Size): string[] => {
+const workPart = ({ sessions }: BodyFacts, size: Size): string[] => {
   const newest = sessions.slice(-MOST_SESSIONS);
   const parts = newest.flatMap((one) => ofSession(one, size));
   const left = sessions.length - newest.length;
@@ -75,11 +75,11 @@ const ofSession = (
   const said = words.last_words?.trim() ?? '';
   return [
     `**${session.type}** by ${session.provider}${ended}${changed}`,
-    ...(said === '' ? [] : [asQuotation(shortened(said, most))]),
+    ...(said === '' ? [] : [quoteMarkdown(shortened(said, most))]),
   ];
 };
 
-const provedBy = ({ proofs, checklist }: BodyFacts): string[] => {
+const proofPart = ({ proofs, checklist }: BodyFacts): string[] => {
   const items = checklist.slice(0, MOST_LINES).map(checkedLine);
   const lines = proofs.slice(0, MOST_LINES).map(proofLine);
   return [
@@ -91,7 +91,7 @@ const provedBy = ({ proofs, checklist }: BodyFacts): string[] => {
 
 /** A checklist item as a task line, ticked where it is satisfied. */
 export const checkedLine = ({ satisfied, description, type }: ChecklistItem): string =>
-  harmless(
+  disarmMarkdown(
     `- [${satisfied ? 'x' : ' '}] ${shorten(oneLine(description), LONGEST_LINE)} (\`${type}\`)`,
   );
 

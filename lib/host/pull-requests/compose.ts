@@ -45,12 +45,12 @@ export const composeDraft = async (
 ): Promise<PullDraft> => {
   const { title } = await getItem(store, caseId);
   const labels = readLink(store, caseId)?.issue?.labels ?? [];
-  const body = composeBody(await toldOf(store, caseId), room);
+  const body = composeBody(await bodyFacts(store, caseId), room);
   return { title, body, labels, composed_at: null, edited: false };
 };
 
 /** Collects the content of a pull request's body. */
-const toldOf = async (store: Store, caseId: string): Promise<BodyFacts> => {
+const bodyFacts = async (store: Store, caseId: string): Promise<BodyFacts> => {
   const { title, description } = await getItem(store, caseId);
   const sessions = (sessionsOf(store, caseId) ?? [])
     .filter(({ session: { status, mode } }) => status === 'completed' && mode === 'work')

@@ -11,21 +11,21 @@ import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
-import { standing } from '../../work/conflicts/preflight.ts';
+import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges } from './commit-changes.ts';
 import { publishable, pullDraft } from './compose.ts';
 import { pushBranch } from './push-branch.ts';
 import {
-  inPullTurn,
   isOpen,
   type PullNeeds,
   recordPull,
   servedPull,
+  underPullLock,
   warningOf,
-  writeOnce,
+  writeOrVerify,
 } from './record.ts';
-import { basesOf, type Where, whereTo } from './target.ts';
+import { baseBranches, pullTarget, type Where } from './target.ts';
 import { addTransitions, opened, transitionsOf } from './timeline.ts';
 
 /**
@@ -37,7 +37,7 @@ export const createPull = (
   caseId: string,
   wanted: WantedPull,
 ): Promise<CreatedPull> =>
-  inPullTurn(service.store, caseId, async () => {
+  underPullLock(service.store, caseId, async () => {
     checkCase(service.store, caseId);
     const made = isMadeAgain() ? openPull(service.store, caseId) : undefined;
     if (made !== undefined)
@@ -70,11 +70,11 @@ const create = async (
   wanted: WantedPull,
 ): Promise<CreatedPull> => {
   const { case_id, branch } = worktree;
-  const { now } = await standing(service, worktree);
-  const where = await whereTo(service, worktree, wanted.repository);
+  const { now } = await headOnBranch(service, worktree);
+  const where = await pullTarget(service, worktree, wanted.repository);
   const { title: named, body: composed, labels: usual } = await pullDraft(service.store, case_id);
   const { title = named, draft = true, labels = usual, changes } = wanted;
-  const { base: usualBase, main } = await basesOf(service, worktree, where);
+  const { base: usualBase, main } = await baseBranches(service, worktree, where);
   const { base = usualBase } = wanted;
   const committed = await commitChanges(service, worktree, { status: now, changes, title });
   // The body was composed before the commit; nothing in it depends on the commit.
@@ -171,7 +171,7 @@ const open = async (
   const from = isFork ? `${head.owner}:${head.branch}` : head.branch;
   try {
     const write = () => hosted.createPull({ title, body, head: from, base, draft });
-    return { pull: await writeOnce(write, find), adopted: false };
+    return { pull: await writeOrVerify(write, find), adopted: false };
   } catch (error) {
     // Another client may have opened one between the lookup and the write.
     const theirs = isRefused(error) ? await find() : undefined;

@@ -5,13 +5,13 @@ import { type Leaf, readLeaves } from '../../text/markdown/leaves.ts';
  * Untrusted Markdown that is safe to publish: it notifies no user (`@name`), closes no issue (`fixes #1`) and hides
  * nothing (`<!-- … -->`). Code stays unchanged, because none of this works there.
  */
-export const harmless = (markdown: string): string => {
+export const disarmMarkdown = (markdown: string): string => {
   if (!RISKY.test(markdown)) return markdown;
   let text = markdown;
   // A disarmed comment may have hidden the beginning of a block, so the text is parsed again.
   for (let round = 0; round < ROUNDS; round += 1) {
     const before = text;
-    text = disarmedIn(before);
+    text = disarmOutsideCode(before);
     if (text === before) return text;
   }
   return disarmed(text);
@@ -19,7 +19,7 @@ export const harmless = (markdown: string): string => {
 
 const ROUNDS = 4;
 
-const disarmedIn = (markdown: string): string => {
+const disarmOutsideCode = (markdown: string): string => {
   let done = 0;
   const parts: string[] = [];
   for (const [start, end] of codeIn(markdown)) {
@@ -71,9 +71,9 @@ const disarmed = (text: string): string =>
 const JOINER = '\u2060';
 
 /** The same as a quotation, which also closes open blocks. */
-export const asQuotation = (markdown: string): string =>
+export const quoteMarkdown = (markdown: string): string =>
   // Code is detected after quoting, because the quotation mark moves tab stops.
-  harmless(
+  disarmMarkdown(
     markdown
       .trim()
       .split(/\r\n|\n|\r/)

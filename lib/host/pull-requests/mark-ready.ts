@@ -10,14 +10,14 @@ import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { verifiedProofs } from './compose.ts';
 import { postProof } from './proof-comment.ts';
-import { judged, lookAround } from './ready-check.ts';
+import { evaluate, readFindings } from './ready-check.ts';
 import {
   getOpenPull,
   hostedFor,
-  inPullTurn,
   type PullNeeds,
   recordPull,
   servedPull,
+  underPullLock,
   warningOf,
   writePull,
 } from './record.ts';
@@ -28,13 +28,13 @@ import { addTransitions, transitionsOf } from './timeline.ts';
  * then posts the proof as a comment. A failed comment is only a warning.
  */
 export const markReady = (service: SessionNeeds, caseId: string): Promise<MarkedReady> =>
-  inPullTurn(service.store, caseId, async () => {
+  underPullLock(service.store, caseId, async () => {
     const before = getOpenPull(service.store, caseId);
     refuseUnproved(await getGate(service, caseId));
-    const found = await lookAround(service, before);
+    const found = await readFindings(service, before);
     refuseUnproved(found.gate);
     await refuseVerifiedElsewhere(service.store, caseId);
-    refuseUnready(judged(found));
+    refuseUnready(evaluate(found));
     const changed = found.pull.state === 'draft';
     const pull = changed ? await endDraft(service.codeHost, before) : found.pull;
     const kept = await recordReady(service, before, { pull, changed });

@@ -13,7 +13,7 @@ import type { WithGit } from '../../tools/git/run/git.ts';
 import { getGate, listChecklist } from '../../work/proof/checklist.ts';
 import { verifiedProofs } from './compose.ts';
 import { checkedLine, listed, MAX_BODY, minuteOf } from './compose-body.ts';
-import { getPull, hostedFor, inPullTurn } from './record.ts';
+import { getPull, hostedFor, underPullLock } from './record.ts';
 
 /**
  * Posts the verified proofs as one comment of the pull request, or updates it. Throws 422 while no proof is verified.
@@ -22,7 +22,7 @@ export const commentProof = (
   service: WithCodeHost & WithGit & WithLog & WithStore,
   caseId: string,
 ): Promise<PostedProof> =>
-  inPullTurn(
+  underPullLock(
     service.store,
     caseId,
     async () => (await postProof(service, getPull(service.store, caseId))).posted,

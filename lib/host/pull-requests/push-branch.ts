@@ -38,7 +38,7 @@ export const pushBranch = async (
 ): Promise<PushedBranch> => {
   const { git } = service;
   const ref = `refs/heads/${worktree.branch}`;
-  await refuseMain(git, worktree, [base, main], push.remote);
+  await refuseBaseBranch(git, worktree, [base, main], push.remote);
   const commit = await headToPush(git, worktree, { remote: push.remote, base });
   const login = {
     place: worktree,
@@ -67,7 +67,7 @@ interface Target {
 }
 
 /** Throws 422 where the branch is a base: one of `bases`, the worktree's own base, or the remote's default branch. */
-export const refuseMain = async (
+export const refuseBaseBranch = async (
   git: Git,
   worktree: WorktreeRecord,
   bases: readonly string[],
@@ -124,7 +124,7 @@ const refuseOthers = async (
  * Records a push of a pull request's branch. A record with another commit is stale until the host is asked. The caller
  * holds the lock of the pull request.
  */
-export const notePushed = async (
+export const recordPush = async (
   store: Store,
   { case_id, matter }: StoredPull,
   { remote, commit }: { remote: string; commit: string },

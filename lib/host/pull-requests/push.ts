@@ -18,12 +18,12 @@ import { pushWithLease } from '../../tools/git/remote/push.ts';
 import { pushRemote } from '../../tools/git/remote/remote.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
-import { standing } from '../../work/conflicts/preflight.ts';
+import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges } from './commit-changes.ts';
-import { notePushed, pushBranch, refuseMain } from './push-branch.ts';
-import { getOpenPull, inPullTurn, isOpen } from './record.ts';
-import { basesOf, whereTo } from './target.ts';
+import { pushBranch, recordPush, refuseBaseBranch } from './push-branch.ts';
+import { getOpenPull, isOpen, underPullLock } from './record.ts';
+import { baseBranches, pullTarget } from './target.ts';
 
 /** Commits what the newest session left and pushes the branch of the pull request. */
 export const pushPull = (
@@ -31,15 +31,15 @@ export const pushPull = (
   caseId: string,
   { changes }: Pick<WantedPull, 'changes'>,
 ): Promise<PushedPull> =>
-  inPullTurn(service.store, caseId, async () => {
+  underPullLock(service.store, caseId, async () => {
     const kept = getOpenPull(service.store, caseId);
     const { matter } = kept;
     return exclusively(service, caseId, 'push of a pull request', async (worktree) => {
-      const { now } = await standing(service, worktree);
+      const { now } = await headOnBranch(service, worktree);
       if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
-      const where = await whereTo(service, worktree, matter.repository);
+      const where = await pullTarget(service, worktree, matter.repository);
       const { push } = where;
-      const { main } = await basesOf(service, worktree, where);
+      const { main } = await baseBranches(service, worktree, where);
       const title = `Work on #${matter.number}: ${matter.title}`;
       const committed = await commitChanges(service, worktree, { status: now, changes, title });
       const pushed = matter.pushed_commit ?? null;
@@ -49,7 +49,7 @@ export const pushPull = (
         main,
         pushed,
       });
-      await notePushed(service.store, kept, { remote: push.remote, commit: done.commit });
+      await recordPush(service.store, kept, { remote: push.remote, commit: done.commit });
       return {
         status: done.commit === done.replaced ? 'up_to_date' : 'pushed',
         remote: push.remote,
@@ -70,7 +70,7 @@ const otherBranch = (proposed: string, here: string): ServiceError =>
  * rebase: another push is never overwritten (409 `remote_moved`). Never pushes to the base branch.
  */
 export const pushRebased = (service: SessionNeeds, caseId: string): Promise<PushedRebase> =>
-  inPullTurn(service.store, caseId, () =>
+  underPullLock(service.store, caseId, () =>
     exclusively(service, caseId, 'push of a rebased branch', (worktree) => push(service, worktree)),
   );
 
@@ -78,7 +78,7 @@ const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pus
   const { store, git } = service;
   const { conflict, remote } = rebased(store, worktree);
   await refuseOtherRemote(git, worktree, remote.name);
-  await refuseMain(git, worktree, [], remote.name);
+  await refuseBaseBranch(git, worktree, [], remote.name);
   const pull = readPull(store, worktree.case_id);
   const head = await headToPush(git, worktree, conflict);
   const expected = conflict.matter.pushed_commit ?? remote.commit;
@@ -93,7 +93,7 @@ const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pus
     line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
   });
   if (pull?.matter.head_ref === worktree.branch && isOpen(pull.matter.state))
-    await notePushed(store, pull, { remote: name, commit: head });
+    await recordPush(store, pull, { remote: name, commit: head });
   return { status: 'pushed', remote: name, ref, head, replaced: expected };
 };
 

@@ -27,10 +27,10 @@ export interface ReadinessFindings {
 
 /** Whether the pull request may be marked ready: every check with its finding and what to do. Changes nothing. */
 export const readyCheck = async (service: SessionNeeds, caseId: string): Promise<ReadyCheck> =>
-  judged(await lookAround(service, getPull(service.store, caseId)));
+  evaluate(await readFindings(service, getPull(service.store, caseId)));
 
 /** Reads the host, the remote and the worktree. Throws where one cannot be read, because unknown is not ready. */
-export const lookAround = async (
+export const readFindings = async (
   service: SessionNeeds,
   kept: StoredPull,
 ): Promise<ReadinessFindings> => {
@@ -74,7 +74,7 @@ const localState = async (
 type Check = ReadyCheck['checks'][number];
 
 /** Ready means that every check passes. */
-export const judged = (found: ReadinessFindings): ReadyCheck => {
+export const evaluate = (found: ReadinessFindings): ReadyCheck => {
   const checks = [
     state(found),
     gate(found),

@@ -66,7 +66,7 @@ const isUnsure = (error: unknown): error is ServiceError =>
  * Performs a write that must not be repeated. Where its outcome is unknown, `look` reads the current state, undefined
  * when the write had no effect. Without a result the error is thrown, with `outcome: unknown`.
  */
-export const writeOnce = async <T>(
+export const writeOrVerify = async <T>(
   write: () => Promise<T>,
   look: () => Promise<T | undefined>,
 ): Promise<T> => {
@@ -86,7 +86,7 @@ export const writePull = (
   write: () => Promise<Pull>,
   isDone: (now: Pull) => boolean,
 ): Promise<Pull> =>
-  writeOnce(write, async () => {
+  writeOrVerify(write, async () => {
     const now = await hosted.pull(number);
     return isDone(now) ? now : undefined;
   });
@@ -168,7 +168,7 @@ export const servedPull = ({ case_id, matter, body }: StoredPull): PullRequest =
  * Runs `work` under the lock of the Work item's pull request, for as long as the host takes, so that results are
  * written in order. Taken before the lock of the worktree and of the Work item, never within them.
  */
-export const inPullTurn = <T>(
+export const underPullLock = <T>(
   { locks }: Store,
   caseId: string,
   work: () => Promise<T>,

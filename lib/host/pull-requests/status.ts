@@ -16,10 +16,10 @@ import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import {
   getPull,
   hostedFor,
-  inPullTurn,
   isOpen,
   recordPull,
   servedPull,
+  underPullLock,
   warningOf,
 } from './record.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
@@ -29,7 +29,7 @@ import { addTransitions, transitionsOf } from './timeline.ts';
  * has the last known state.
  */
 export const pullStatus = (service: HostedNeeds, caseId: string): Promise<PullStatus> =>
-  inPullTurn(service.store, caseId, async () => {
+  underPullLock(service.store, caseId, async () => {
     const { kept, head } = await readHost(service, getPull(service.store, caseId));
     return statusOf(kept, head);
   });
@@ -101,7 +101,7 @@ const notesOf = (
  * merge. The state of the Work item does not change.
  */
 export const syncPull = (service: HostedNeeds, caseId: string): Promise<SyncedPull> =>
-  inPullTurn(service.store, caseId, async () => {
+  underPullLock(service.store, caseId, async () => {
     const before = getPull(service.store, caseId);
     const events = await hostedFor(service.codeHost, before).pullEvents(before.matter.number);
     const { kept, pull, head } = await readHost(service, before);

@@ -20,7 +20,7 @@ export interface Where {
  * The repositories for a worktree's branch. `wanted` (`owner/name`) selects the base. Throws 409 `codehost_ambiguous`
  * where the base would be another owner's repository that was not named.
  */
-export const whereTo = async (
+export const pullTarget = async (
   service: WithConfig & WithGit & WithStore,
   worktree: WorktreeRecord,
   wanted?: string,
@@ -68,7 +68,7 @@ interface Bases {
  * The base branch for a worktree: its own base, where the repository on the host has a branch of that name, else the
  * default branch.
  */
-export const basesOf = async (
+export const baseBranches = async (
   service: WithCodeHost & WithGit,
   worktree: WorktreeRecord,
   { base, push }: Where,

@@ -23,7 +23,7 @@ export const reviewWords = (
   );
   if (pull === undefined || kept.length === 0) return undefined;
   const { number, title } = pull.matter;
-  return feedbackWords(servedReviews(store, pull, kept), {
+  return reviewsAsPrompt(servedReviews(store, pull, kept), {
     about: `#${number} (${title})`,
     comment: matter.comment ?? undefined,
   });
@@ -33,7 +33,7 @@ export const reviewWords = (
  * Reviews for an agent's prompt. Untrusted text, file names included, is in blocks that it cannot close and that no
  * provider runs.
  */
-export const feedbackWords = (
+export const reviewsAsPrompt = (
   reviews: readonly Review[],
   { about, comment }: { about: string; comment?: string | undefined },
 ): string =>

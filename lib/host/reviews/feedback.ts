@@ -15,9 +15,9 @@ import {
   getOpenPull,
   getPull,
   hostedFor,
-  inPullTurn,
   type PullNeeds,
-  writeOnce,
+  underPullLock,
+  writeOrVerify,
 } from '../pull-requests/record.ts';
 import { FEEDBACK } from './feedback-session.ts';
 import { getReview, reviewsOf } from './read.ts';
@@ -139,10 +139,10 @@ const resolveThread = (
   caseId: string,
   { id, pull }: Review,
 ): Promise<void> =>
-  inPullTurn(store, caseId, async () => {
+  underPullLock(store, caseId, async () => {
     const hosted = hostedFor(codeHost, getPull(store, caseId));
     const thread = id.slice('thread:'.length);
-    await writeOnce<unknown>(
+    await writeOrVerify<unknown>(
       () => hosted.resolveThread(thread).then(() => true),
       () => findResolved(hosted, pull, thread),
     );

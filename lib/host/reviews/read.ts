@@ -23,9 +23,9 @@ import { asOneLine } from '../../work/cases/text.ts';
 import {
   getPull,
   hostedFor,
-  inPullTurn,
   type PullNeeds,
   recordPull,
+  underPullLock,
 } from '../pull-requests/record.ts';
 import { servedReviews } from './serve.ts';
 
@@ -34,7 +34,7 @@ import { servedReviews } from './serve.ts';
  * Throws where the host cannot be read, instead of returning an empty list.
  */
 export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Promise<Review[]> =>
-  inPullTurn(store, caseId, async () => {
+  underPullLock(store, caseId, async () => {
     const pull = getPull(store, caseId);
     const hosted = hostedFor(codeHost, pull);
     const { number } = pull.matter;
@@ -45,7 +45,7 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     ]);
     const known = listReviews(store, caseId) ?? [];
     const { failing, checks_unread } = await checkRecords(hosted, now, known);
-    const told = [...toldReviews(number, reviews, threads), ...failing];
+    const told = [...reviewRecords(number, reviews, threads), ...failing];
     const kept = await saveReviews(store, caseId, { pull: number, reviews: told });
     if (kept === undefined) throw notFound('Work item', caseId);
     const besides = { reviews_synced_at: store.clock().toISOString(), checks_unread };
@@ -107,7 +107,7 @@ const checkRecords = async (
     return left < 0 ? LATER : hosted.jobLog(check.job);
   };
   const failing = told.checks.map(async (check) =>
-    toldCheck({ pull: number, commit }, check, await logOf(check)),
+    checkRecord({ pull: number, commit }, check, await logOf(check)),
   );
   const unread = [...new Set(told.unread)].join(' ');
   return { failing: await Promise.all(failing), checks_unread: unread === '' ? null : unread };
@@ -126,7 +126,7 @@ const keptLog = (known: readonly StoredReview[], { id }: FailingCheck): JobLog |
 };
 
 /** The host's reviews and threads of a pull request as records. */
-export const toldReviews = (
+export const reviewRecords = (
   pull: number,
   reviews: readonly HostReview[],
   threads: readonly ReviewThread[],
@@ -202,7 +202,7 @@ const LONGEST_NAME = 200;
 const MOST_SAID = 4096;
 
 /** A failing check of a commit as a record. Its text is untrusted, so invisible characters are made visible. */
-export const toldCheck = (
+export const checkRecord = (
   { pull, commit }: { pull: number; commit: string },
   check: FailingCheck,
   { step, end, why }: JobLog,

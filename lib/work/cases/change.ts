@@ -35,7 +35,7 @@ export const changeCase = async (
     if (project !== undefined && project !== current.project) refuseMove(service.store, id);
     return change;
   };
-  return serve(service.store, id, rule, ifMatch);
+  return updateAndServe(service.store, id, rule, ifMatch);
 };
 
 // The work is on a branch of the project's repository.
@@ -54,10 +54,16 @@ export const setState = (
   id: string,
   { state, outcome }: { state: StateName; outcome?: string },
   ifMatch?: string,
-): Promise<Ready> => serve(store, id, (current) => moveTo(current, state, outcome), ifMatch);
+): Promise<Ready> =>
+  updateAndServe(store, id, (current) => moveTo(current, state, outcome), ifMatch);
 
 // The answer is the record as it was read back under the same lock.
-const serve = async (store: Store, id: string, rule: CaseRule, ifMatch?: string): Promise<Ready> =>
+const updateAndServe = async (
+  store: Store,
+  id: string,
+  rule: CaseRule,
+  ifMatch?: string,
+): Promise<Ready> =>
   orNotFound((await updateCase(store, id, rule, ifMatch))?.served, 'Work item', id);
 
 /** Applies a rule of another room under the lock of the Work item. Throws 404. */

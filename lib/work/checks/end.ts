@@ -36,12 +36,12 @@ const recover = async ({ store }: WithStore, case_id: string): Promise<void> => 
       status: 'interrupted',
       ended_at: store.clock().toISOString(),
     };
-    await keepEnd(store, { case_id, id }, ended, '');
+    await storeResult(store, { case_id, id }, ended, '');
   }
 };
 
 /** Writes the result of a check into its proof, unless that was removed meanwhile. */
-export const keepEnd = async (
+export const storeResult = async (
   store: Store,
   { case_id, id }: Pick<Proof, 'case_id' | 'id'>,
   run: CheckRun,

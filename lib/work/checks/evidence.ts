@@ -5,7 +5,7 @@ import type { CheckRun, Proof } from '../../../store/records/proof.ts';
 export type CheckEnd = Pick<CheckRun, 'status' | 'exit_code' | 'changed_tree'>;
 
 /** The number of the next run of this command on the same files, from 1. */
-export const attemptOf = (
+export const nextAttempt = (
   proofs: readonly Pick<Proof, 'tree' | 'run'>[],
   command: string,
   tree: string | undefined,

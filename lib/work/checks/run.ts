@@ -21,13 +21,13 @@ import { refuseSession } from '../../code/worktrees/rebase/under-way.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { checkTexts } from '../cases/text.ts';
-import { keepProof, listProofs, newMatter } from '../proof/attach.ts';
+import { listProofs, newMatter, storeProof } from '../proof/attach.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
 import { acquireUnlessLive, type LiveRun, newRun } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { isAtCapacity } from '../sessions/live/slots.ts';
-import { keepEnd } from './end.ts';
-import { attemptOf, changedTests, evidenceText } from './evidence.ts';
+import { storeResult } from './end.ts';
+import { changedTests, evidenceText, nextAttempt } from './evidence.ts';
 
 /** The operation of the lock, which the daemon releases when the check has ended or at its next start. */
 const CHECK = 'check';
@@ -57,7 +57,7 @@ export const runCheck = async (
   await checkState(worktree);
   const { live, ended } = await begin(service, caseId, id);
   try {
-    const check = await keepBegun(service, live, { worktree, command, type });
+    const check = await storeStarted(service, live, { worktree, command, type });
     void apart(() => finish(service, live, check).finally(ended));
     return check.proof;
   } catch (error) {
@@ -120,7 +120,7 @@ interface Begun extends CheckRequest {
   worktree: WorktreeRecord;
 }
 
-const keepBegun = async (
+const storeStarted = async (
   service: SessionNeeds,
   live: LiveRun,
   { worktree, command, type }: Begun,
@@ -134,19 +134,19 @@ const keepBegun = async (
     command,
     status: 'running',
     exit_code: null,
-    attempt: attemptOf(earlier, command, matter.tree ?? undefined),
-    sandbox: sandboxNow(service),
+    attempt: nextAttempt(earlier, command, matter.tree ?? undefined),
+    sandbox: sandboxKind(service),
     started_at: store.clock().toISOString(),
     ended_at: null,
     changed_tests: changedTests(changed.map(({ path }) => visible(path))),
   };
   const made = { ...matter, id: live.session_id, run, run_marker: live.run_marker };
   const content = evidenceText(run, '');
-  const { proof } = await keepProof(store, case_id, { matter: made, content });
+  const { proof } = await storeProof(store, case_id, { matter: made, content });
   return { worktree, proof, run };
 };
 
-const sandboxNow = (service: SessionNeeds): CheckRun['sandbox'] => {
+const sandboxKind = (service: SessionNeeds): CheckRun['sandbox'] => {
   const { kind, untried } = service.sandbox();
   return untried === true ? 'seatbelt' : kind;
 };
@@ -191,7 +191,7 @@ const perform = async (service: SessionNeeds, live: LiveRun, check: Check): Prom
     ...(tree !== check.proof.tree && { changed_tree: true }),
   };
   const why = ran.failure === undefined || ran.exit_code !== null ? '' : `\nIt ${ran.failure}.`;
-  await keepEnd(service.store, check.proof, run, `${ran.output}${why}`);
+  await storeResult(service.store, check.proof, run, `${ran.output}${why}`);
 };
 
 const statusOf = (

@@ -16,7 +16,7 @@ import { putGitFiles } from '../../tools/git/write/git-files.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
-import { block, letGo } from './proceed.ts';
+import { block, unblockCase } from './proceed.ts';
 
 /** Aborts the rebase and restores the exact state before it. Changes made since are kept under a ref. */
 export const abortRebase = (service: SessionNeeds, caseId: string): Promise<AbortedRebase> =>
@@ -24,10 +24,10 @@ export const abortRebase = (service: SessionNeeds, caseId: string): Promise<Abor
     const { store } = service;
     const { conflict: found } = await ourRebase(service, worktree);
     await changeConflict(store, found, { step: 'aborting', line: 'abort: restoring the worktree' });
-    const restored = await putBack(service, worktree, found);
-    const left = whatIsLeft(restored);
-    if (left.length === 0) await dropKept(service.git, worktree, found);
-    await letGo(service, found);
+    const restored = await restoreSnapshot(service, worktree, found);
+    const left = unrestoredPaths(restored);
+    if (left.length === 0) await dropSnapshots(service.git, worktree, found);
+    await unblockCase(service, found);
     await changeConflict(store, found, {
       outcome: 'aborted',
       step: null,
@@ -39,7 +39,7 @@ export const abortRebase = (service: SessionNeeds, caseId: string): Promise<Abor
     return { status: 'aborted', branch, head, undone_ref: restored?.kept_ref ?? null, left };
   });
 
-const whatIsLeft = (restored: Restored | undefined): string[] => {
+const unrestoredPaths = (restored: Restored | undefined): string[] => {
   if (restored?.left.changed !== true) return [];
   const files = restored.left.files.map(({ path }) => path);
   return files.length > 0 ? files : ['the git state'];
@@ -52,7 +52,7 @@ const leftLine = (left: readonly string[], { path }: WorktreeRecord): string =>
  * Restores HEAD, branch, index, files and modes from the snapshot, without `git rebase --abort`, which may fail. What
  * is undone is kept under a ref, which is written into the record first.
  */
-const putBack = async (
+const restoreSnapshot = async (
   { git, store }: GitNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
@@ -70,7 +70,7 @@ const putBack = async (
 };
 
 /** Drops the snapshots of the rebase, once everything is restored. */
-const dropKept = async (
+const dropSnapshots = async (
   git: Git,
   worktree: WorktreeRecord,
   { matter: { snapshot, conflicted, set_aside } }: StoredConflict,
@@ -80,7 +80,7 @@ const dropKept = async (
 };
 
 /** Undoes a rebase that failed to start; only its record remains, with the reason. Rethrows the error. */
-export const undo = async (
+export const undoFailedStart = async (
   service: TurnNeeds & WithLog,
   worktree: WorktreeRecord,
   error: unknown,
@@ -89,9 +89,9 @@ export const undo = async (
   const conflict = openConflict(store, worktree.case_id);
   if (conflict === undefined) throw error;
   try {
-    await putBack(service, worktree, conflict);
-    await dropKept(service.git, worktree, conflict);
-    await letGo(service, conflict);
+    await restoreSnapshot(service, worktree, conflict);
+    await dropSnapshots(service.git, worktree, conflict);
+    await unblockCase(service, conflict);
     await changeConflict(store, conflict, {
       outcome: 'failed',
       step: null,

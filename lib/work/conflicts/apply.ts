@@ -17,7 +17,7 @@ import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { finish, proceed } from './proceed.ts';
-import { refuseOpen } from './unresolved-files.ts';
+import { refuseUnresolved } from './unresolved-files.ts';
 
 /**
  * Stages the files in conflict and continues the rebase, to its end or to the next conflicting commit. Throws 422
@@ -32,7 +32,7 @@ export const applyResolution = (
     const { conflict, state } = await ourRebase(service, worktree);
     if (state === undefined) return endedByHand(service, worktree, conflict);
     const files = await toStage(service.git, worktree, { conflict, state, resolved });
-    return goOn(service, worktree, { conflict, files, resolved });
+    return stageAndContinue(service, worktree, { conflict, files, resolved });
   });
 
 // The operator may have ended the rebase with git. Only what git proves counts as done.
@@ -69,7 +69,7 @@ const toStage = async (
   // Files that were staged by hand are checked too, because `git add` accepts markers.
   const left = isSame ? conflicted : null;
   const all = left === null ? files : await unmergedIn(git.at(worktree), left);
-  await refuseOpen(git, worktree, { files, all, left, resolved });
+  await refuseUnresolved(git, worktree, { files, all, left, resolved });
   await refuseOthers(git, worktree, files);
   return files;
 };
@@ -97,7 +97,7 @@ const refuseOthers = async (
   );
 };
 
-const goOn = async (
+const stageAndContinue = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
   { conflict, files, resolved }: Omit<Stopped, 'state'> & { files: readonly Unmerged[] },

@@ -28,8 +28,8 @@ import { currentBranch, headCommit } from '../../tools/git/read/repository.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { awaitRebase, type RebaseState, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { TurnNeeds } from '../sessions/live/needs.ts';
-import { freeOperation } from './exclusively.ts';
-import { block, finish, letGo, stopAt } from './proceed.ts';
+import { releaseOperationLock } from './exclusively.ts';
+import { block, finish, stopAt, unblockCase } from './proceed.ts';
 
 /**
  * The rebase in progress in this worktree. A step that the previous daemon left unfinished is examined first and
@@ -47,7 +47,7 @@ export const currentConflict = async (
   }
   const { step } = conflict.matter;
   if (step === 'conflicted' || step === 'interrupted') return conflict;
-  await takeUp(service, worktree, conflict);
+  await recoverStep(service, worktree, conflict);
   return openConflict(service.store, worktree.case_id);
 };
 
@@ -74,7 +74,7 @@ export const ourRebase = async (
 };
 
 const close = async (service: TurnNeeds, conflict: StoredConflict, line: string): Promise<void> => {
-  await letGo(service, conflict);
+  await unblockCase(service, conflict);
   await changeConflict(service.store, conflict, {
     outcome: 'interrupted',
     step: null,
@@ -87,7 +87,7 @@ const close = async (service: TurnNeeds, conflict: StoredConflict, line: string)
  * Examines a step whose daemon died. Only what git proves counts as done: that it stopped at a conflict, ended, or
  * changed nothing. Otherwise the operator decides.
  */
-const takeUp = async (
+const recoverStep = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
@@ -96,21 +96,26 @@ const takeUp = async (
   await awaitRebase(id);
   const state = await rebaseState(service.git.at(worktree));
   if (snapshot === null && state === undefined)
-    return close(service, conflict, `${DIED} before anything was changed`);
-  if (step === 'aborting') return leave(service.store, conflict, 'Send …/conflicts/abort again');
-  if (state !== undefined) return takeUpStopped(service, worktree, { conflict, state });
+    return close(service, conflict, `${DAEMON_DIED} before anything was changed`);
+  if (step === 'aborting')
+    return markInterrupted(service.store, conflict, 'Send …/conflicts/abort again');
+  if (state !== undefined) return recoverStopped(service, worktree, { conflict, state });
   if (await hasRebaseEnded(service.git, worktree, conflict)) {
-    await finish(service, worktree, conflict, `${DIED}, and git ended the rebase`);
+    await finish(service, worktree, conflict, `${DAEMON_DIED}, and git ended the rebase`);
     return undefined;
   }
   if (snapshot !== null && (await isUntouched(service.git, worktree, snapshot)))
-    return close(service, conflict, `${DIED} before anything was changed`);
-  return leave(service.store, conflict, 'Only …/conflicts/abort is safe: it restores everything');
+    return close(service, conflict, `${DAEMON_DIED} before anything was changed`);
+  return markInterrupted(
+    service.store,
+    conflict,
+    'Only …/conflicts/abort is safe: it restores everything',
+  );
 };
 
-const DIED = 'the daemon stopped during this step';
+const DAEMON_DIED = 'the daemon stopped during this step';
 
-const takeUpStopped = async (
+const recoverStopped = async (
   service: GitNeeds,
   worktree: WorktreeRecord,
   { conflict, state }: { conflict: StoredConflict; state: RebaseState },
@@ -122,25 +127,29 @@ const takeUpStopped = async (
   if (isStop && isSame && conflicted !== null) {
     // The state in which git left the files is known; they may be resolved by now.
     await block(service.store, conflict);
-    await changeConflict(service.store, conflict, { step: 'conflicted', line: DIED });
+    await changeConflict(service.store, conflict, { step: 'conflicted', line: DAEMON_DIED });
     return;
   }
   if (isStop && state.stop.commit !== null) {
-    await changeConflict(service.store, conflict, { line: DIED });
+    await changeConflict(service.store, conflict, { line: DAEMON_DIED });
     await stopAt(service, worktree, conflict, { files, stop: state.stop });
     return;
   }
   const advice = isSame
     ? 'everything is staged and not committed yet: send …/conflicts/apply again, or …/abort'
     : 'git was in the middle of a commit: only …/conflicts/abort is safe, it restores everything';
-  await leave(service.store, conflict, advice);
+  await markInterrupted(service.store, conflict, advice);
 };
 
-const leave = async (store: Store, conflict: StoredConflict, advice: string): Promise<void> => {
+const markInterrupted = async (
+  store: Store,
+  conflict: StoredConflict,
+  advice: string,
+): Promise<void> => {
   await block(store, conflict);
   await changeConflict(store, conflict, {
     step: 'interrupted',
-    line: `${DIED} (${conflict.matter.step}). ${advice}`,
+    line: `${DAEMON_DIED} (${conflict.matter.step}). ${advice}`,
   });
 };
 
@@ -182,7 +191,7 @@ const recover = async (service: TurnNeeds, caseId: string): Promise<void> => {
     if (worktree !== undefined && (await stateOf(worktree)) === 'ok')
       await currentConflict(service, worktree);
   } finally {
-    await freeOperation(service.store, caseId);
+    await releaseOperationLock(service.store, caseId);
   }
 };
 
@@ -192,15 +201,15 @@ export const previewConflicts = async (
   caseId: string,
 ): Promise<ConflictPreview> => {
   const worktree = getWorktree(store, caseId);
-  if (rebaseUnderWay(store, caseId) === undefined) throw nothingToSee(caseId);
+  if (rebaseUnderWay(store, caseId) === undefined) throw noRebaseToPreview(caseId);
   await checkState(worktree);
-  if ((await rebaseState(git.at(worktree))) === undefined) throw nothingToSee(caseId);
+  if ((await rebaseState(git.at(worktree))) === undefined) throw noRebaseToPreview(caseId);
   const files = await unmergedFiles(git.at(worktree));
   const diff = files.length === 0 ? '' : (await conflictDiff(git.at(worktree), files)).toString();
   return { files: files.map(toFile), diff };
 };
 
-const nothingToSee = (caseId: string): ServiceError =>
+const noRebaseToPreview = (caseId: string): ServiceError =>
   new ServiceError(
     'not_found',
     `No rebase is in progress in the worktree of the Work item ${caseId}. Start one with POST /api/cases/${caseId}/pr/rebase.`,

@@ -29,7 +29,7 @@ export const exclusively = async <T>(
     await takeLock(service, caseId, operation);
     return reclaimWithin(service, caseId)
       .then(() => work(worktree))
-      .finally(() => freeOperation(store, caseId));
+      .finally(() => releaseOperationLock(store, caseId));
   });
   return done.finally(() => wakeQueue(service));
 };
@@ -49,6 +49,6 @@ const takeLock = async (
 };
 
 /** Releases the session lock, where an operation of the daemon holds it. */
-export const freeOperation = async (store: Store, caseId: string): Promise<void> => {
+export const releaseOperationLock = async (store: Store, caseId: string): Promise<void> => {
   await releaseLock(store, caseId, ({ operation }) => operation !== undefined);
 };

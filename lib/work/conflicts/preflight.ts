@@ -33,11 +33,11 @@ export const preflight = async (
   worktree: WorktreeRecord,
   { onto: wanted, keep_changes = false }: RebaseWish,
 ): Promise<Preflight> => {
-  const { now, head: orig_head } = await standing(service, worktree);
+  const { now, head: orig_head } = await headOnBranch(service, worktree);
   const hasChanges = refuseChanges(now, keep_changes);
   const [base, remote] = await Promise.all([
-    newestBase(service, worktree, wanted),
-    knownRemote(service, worktree, orig_head),
+    rebaseTarget(service, worktree, wanted),
+    remoteBefore(service, worktree, orig_head),
   ]);
   const { name: onto, commit: onto_commit } = base;
   const range = await commitsToMove(service.git, worktree, { orig_head, onto_commit });
@@ -55,7 +55,7 @@ export const preflight = async (
 };
 
 /** The status and head of a worktree without an operation in progress, on its Work item's branch. Throws otherwise. */
-export const standing = async (
+export const headOnBranch = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
 ): Promise<{ now: WorktreeStatus; head: string }> => {
@@ -111,7 +111,7 @@ const nameOfBase = ({ base, branch }: WorktreeRecord, onto = base): string => {
 /**
  * The target of the rebase: the one that is named, else the base of the worktree, or its upstream once that is ahead.
  */
-const newestBase = async (
+const rebaseTarget = async (
   service: HostedNeeds,
   worktree: WorktreeRecord,
   wanted: string | undefined,
@@ -160,7 +160,7 @@ interface KnownRemote {
 }
 
 /** The commit of the branch on the remote now. A push after the rebase replaces this commit and no other. */
-const knownRemote = async (
+const remoteBefore = async (
   service: HostedNeeds,
   worktree: WorktreeRecord,
   orig_head: string,

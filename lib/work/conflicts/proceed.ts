@@ -104,7 +104,7 @@ export const block = async (store: Store, { case_id }: StoredConflict): Promise<
 /**
  * Returns the Work item to its state before, unless something else had blocked it, and aborts queued conflict sessions.
  */
-export const letGo = async (
+export const unblockCase = async (
   service: TurnNeeds,
   { case_id, matter }: StoredConflict,
 ): Promise<void> => {
@@ -124,11 +124,11 @@ export const finish = async (
   const { git, store } = service;
   const { onto, onto_commit, set_aside, conflicted, conflicted_at } = conflict.matter;
   const head = (await headCommit(git.at(worktree))) ?? onto_commit;
-  const isBack = await bringChanges(git, worktree, conflict);
+  const isBack = await restoreSetAside(git, worktree, conflict);
   const base = (await isBranch(git, worktree, onto)) ? onto : worktree.base;
   await moveBase(store, worktree, { base, base_commit: onto_commit });
   if (conflicted !== null) await dropSnapshot(git.at(worktree), conflicted);
-  await letGo(service, conflict);
+  await unblockCase(service, conflict);
   const words = isBack ? '' : `; the changes conflict and stay under ${set_aside?.ref}`;
   await changeConflict(store, conflict, {
     outcome: conflicted_at === null ? 'clean' : 'resolved',
@@ -146,7 +146,7 @@ export const finish = async (
 
 // Restores the set-aside changes, with their prepared commit message, which git discards during the rebase. Also true
 // where nothing was set aside.
-const bringChanges = async (
+const restoreSetAside = async (
   git: Git,
   worktree: WorktreeRecord,
   { matter: { set_aside, snapshot: before } }: StoredConflict,

@@ -23,7 +23,7 @@ import { invalidState, notFound, orNotFound, ServiceError } from '../../errors.t
 import { rebase } from '../../tools/git/write/rebase.ts';
 import { createSession, type NewSession } from '../sessions/lifecycle/create.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
-import { undo } from './abort.ts';
+import { undoFailedStart } from './abort.ts';
 import { exclusively } from './exclusively.ts';
 import { type Preflight, preflight } from './preflight.ts';
 import { proceed } from './proceed.ts';
@@ -41,7 +41,7 @@ export const startRebase = (
     const known = await preflight(service, worktree, wanted);
     const conflict = await begin(service.store, worktree, known);
     const answer = await attempt(service, worktree, { conflict, known }).catch((error: unknown) =>
-      undo(service, worktree, error),
+      undoFailedStart(service, worktree, error),
     );
     return known.notes.length === 0 ? answer : { ...answer, notes: known.notes };
   });

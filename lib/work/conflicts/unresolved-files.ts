@@ -19,7 +19,7 @@ interface Resolution {
   resolved: readonly string[];
 }
 
-interface OpenFile extends ConflictFile {
+interface UnresolvedFile extends ConflictFile {
   /** Lines with markers. */
   lines: number[];
 }
@@ -28,7 +28,7 @@ interface OpenFile extends ConflictFile {
  * Throws 422 `markers_remain` while a file has markers, or is unchanged since git stopped. For many conflicts git
  * leaves one side without markers, and staging it unseen would lose the other.
  */
-export const refuseOpen = async (
+export const refuseUnresolved = async (
   git: Git,
   worktree: WorktreeRecord,
   resolution: Resolution,
@@ -36,15 +36,19 @@ export const refuseOpen = async (
   refuseUnknown(resolution);
   const kinds = new Map(resolution.all.map((file) => [toFile(file).path, file.kind]));
   const marked = (await leftoverMarkers(git.at(worktree), resolution.all)).map(
-    ({ path, lines }): OpenFile => ({ path, kind: kinds.get(path) ?? 'both_modified', lines }),
+    ({ path, lines }): UnresolvedFile => ({
+      path,
+      kind: kinds.get(path) ?? 'both_modified',
+      lines,
+    }),
   );
   const names = new Set(marked.map(({ path }) => path));
   const undecided = (await undecidedFiles(git, worktree, resolution))
-    .map((file): OpenFile => ({ ...toFile(file), lines: [] }))
+    .map((file): UnresolvedFile => ({ ...toFile(file), lines: [] }))
     .filter(({ path }) => !names.has(path));
   const open = [...marked, ...undecided];
   if (open.length === 0) return;
-  const said = [...inMarked(marked), ...inUndecided(undecided)].join(' ');
+  const said = [...markerSentence(marked), ...undecidedSentence(undecided)].join(' ');
   throw new ServiceError('markers_remain', `${said} Then apply again; nothing was staged.`, {
     members: { files: open },
   });
@@ -94,20 +98,23 @@ const isAsked = (worktree: WorktreeRecord, file: Unmerged, isNamed: boolean): bo
 
 const MOST = 5;
 
-const listed = (files: readonly OpenFile[], words: (file: OpenFile) => string): string =>
+const listed = (
+  files: readonly UnresolvedFile[],
+  words: (file: UnresolvedFile) => string,
+): string =>
   files
     .slice(0, MOST)
     .map((file) => `${file.path} (${words(file)})`)
     .join(', ') + (files.length > MOST ? ` and ${files.length - MOST} more` : '');
 
-const inMarked = (files: readonly OpenFile[]): string[] =>
+const markerSentence = (files: readonly UnresolvedFile[]): string[] =>
   files.length === 0
     ? []
     : [
         `Conflict markers remain in ${listed(files, ({ lines }) => `line ${lines.join(', ')}`)}. Resolve them.`,
       ];
 
-const inUndecided = (files: readonly OpenFile[]): string[] => {
+const undecidedSentence = (files: readonly UnresolvedFile[]): string[] => {
   if (files.length === 0) return [];
   const advice = files.some(({ kind }) => kind === 'submodule') ? [SUBMODULE] : [];
   return [

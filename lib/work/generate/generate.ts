@@ -21,7 +21,7 @@ import { checkTrustOf } from '../sessions/guards/trust.ts';
 import { checkProvider } from '../sessions/lifecycle/create.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { type Material, STAGES } from './material.ts';
-import { readOnlyTurn } from './turn.ts';
+import { runReadOnlyTurn } from './turn.ts';
 
 interface Wanted {
   /** By default the provider of the settings. */
@@ -62,7 +62,7 @@ export const generate = async (
   return { filename, stage, sha256: generated.sha256, ...made };
 };
 
-interface Made {
+interface GeneratedFile {
   content: string;
   generated_by: string;
 }
@@ -72,12 +72,12 @@ const make = async (
   caseId: string,
   name: string,
   material: Material,
-): Promise<Made> => {
+): Promise<GeneratedFile> => {
   const run = await agentOf(service.providers, name);
   if (run === undefined) return { content: material.extract(), generated_by: EXTRACTION };
   await checkTrustOf(service, { case_id: caseId, provider: name });
   const prompt = planningPrompt(material);
-  const answer = await readOnlyTurn(service, caseId, { provider: { name, run }, prompt });
+  const answer = await runReadOnlyTurn(service, caseId, { provider: { name, run }, prompt });
   return { content: fileOf(answer), generated_by: name };
 };
 

@@ -27,7 +27,7 @@ export const hypothesesOf = (issue: ExtractedIssue, { title, source, own }: From
     ...fromProposal(issue),
     ...fromWishes(issue),
   ].slice(0, MOST);
-  const all = found.length === 0 ? [bare(title)] : found;
+  const all = found.length === 0 ? [titleHypothesis(title)] : found;
   return withoutCommands(
     `${[`# Hypotheses: ${plainLine(title)}`, INTRO(source), ...all.map(written)].join('\n\n')}\n`,
   );
@@ -158,7 +158,7 @@ const fromWishes = (issue: ExtractedIssue): Hypothesis[] => {
   ];
 };
 
-const bare = (title: string): Hypothesis => ({
+const titleHypothesis = (title: string): Hypothesis => ({
   title: `“${plainLine(title, 160)}” says what is to be done`,
   because: 'No error, no file and no expectation is named.',
   check: 'Ask the author what they saw, what they expected, and how to check that it is done.',

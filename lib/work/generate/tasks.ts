@@ -23,7 +23,7 @@ export const tasksOf = (
       'Made from hypotheses.md and the acceptance criteria. Reorder the tasks, and strike those that a verdict makes unnecessary.',
       ...group('Find out', [...reproduce(problem), ...checks(hypotheses)]),
       ...group('Change', changes(problem)),
-      ...group('Make sure', sure(problem)),
+      ...group('Make sure', finalTasks(problem)),
     ].join('\n\n')}\n`,
   );
 
@@ -108,7 +108,7 @@ const changes = (problem: ExtractedIssue): Task[] => {
   ];
 };
 
-const sure = ({ actual, errors }: ExtractedIssue): Task[] => [
+const finalTasks = ({ actual, errors }: ExtractedIssue): Task[] => [
   {
     text:
       actual === null && errors.length === 0

@@ -45,7 +45,7 @@ interface Asked {
  * `max_sessions`, sees the worktree read-only or is compared afterwards, and leaves no process. Throws 409 while the
  * worktree is in use, and 502 `provider_failed` for an agent that fails or changes something.
  */
-export const readOnlyTurn = async (
+export const runReadOnlyTurn = async (
   service: SessionNeeds,
   caseId: string,
   asked: Asked,

@@ -2,7 +2,7 @@ import type { ExtractedIssue, SectionKind } from '../../../store/records/extract
 import { type Block, blocksOf, type Code } from './blocks.ts';
 import { errorsIn, linksIn, mentionsIn, namedFiles } from './references.ts';
 import { type IssueSection, sectionsOf, textOf } from './sections.ts';
-import { saysNothing } from './wording.ts';
+import { isUnanswered } from './wording.ts';
 
 /**
  * Extracts the parts of an issue's text: sections by their headings, and what it lists, quotes and names. Reads at most
@@ -60,7 +60,7 @@ const summaryOf = (sections: readonly IssueSection[]): string => {
 
 const toldOf = (sections: readonly IssueSection[], wanted: SectionKind): string | null => {
   const told = sections.filter(({ kind }) => kind === wanted).map(textOf);
-  const text = told.filter((each) => !saysNothing(each)).join('\n\n');
+  const text = told.filter((each) => !isUnanswered(each)).join('\n\n');
   return text === '' ? null : text;
 };
 
@@ -68,7 +68,7 @@ const entriesOf = (sections: readonly IssueSection[], wanted: SectionKind): stri
   sections
     .filter(({ kind }) => kind === wanted)
     .flatMap(({ blocks }) => entriesIn(blocks))
-    .filter((entry) => !saysNothing(entry) && !LEAD_IN.test(entry));
+    .filter((entry) => !isUnanswered(entry) && !LEAD_IN.test(entry));
 
 // The list items, or the lines where there is no list.
 const entriesIn = (blocks: readonly Block[]): string[] => {
@@ -122,7 +122,7 @@ const environmentOf = (sections: readonly IssueSection[]): Fact[] =>
   sections
     .filter(({ kind }) => kind === 'environment')
     .flatMap(factsOf)
-    .filter(({ value }) => !saysNothing(value))
+    .filter(({ value }) => !isUnanswered(value))
     .slice(0, MOST_FACTS);
 
 const MOST_FACTS = 100;

@@ -98,7 +98,7 @@ const ERROR =
   /^(?:[\w.:$[\]()-]{0,80}\s)?(?:Uncaught |Caused by: )?(?:[A-Za-z_$][\w.$]{0,100}(?:Error|Exception)\b(?:\s*[:[(]|$)|(?:error|fatal|panic|failed|failure)(?:\[[\w-]+\])?:\s|(?:ERROR|FATAL|CRITICAL|PANIC)\b|thread '[^']{1,100}' panicked|Traceback \(most|Segmentation fault|E[A-Z]{3,12}:\s)/;
 
 /** The full URLs that an issue's text leads to, each once: its links, issues and pull requests, without its images. */
-export const linkedIn = (
+export const linkedUrls = (
   text: string,
   { host = 'github.com', repository }: Pick<IssueLinkMatter, 'host' | 'repository'>,
 ): string[] => {

@@ -1,6 +1,6 @@
 import type { SectionKind } from '../../../store/records/extracted.ts';
 import type { Block } from './blocks.ts';
-import { kindOfHeading, kindOfLabel, saysNothing } from './wording.ts';
+import { isUnanswered, kindOfHeading, kindOfLabel } from './wording.ts';
 
 export interface IssueSection {
   heading: string | null;
@@ -16,7 +16,7 @@ export const sectionsOf = (blocks: readonly Block[]): IssueSection[] => {
   const latest = [0];
   for (const block of blocks) take({ sections, latest }, block);
   return sections.filter(({ blocks: [first, ...more] }) =>
-    first === undefined ? false : more.length > 0 || !saysNothing(first.source),
+    first === undefined ? false : more.length > 0 || !isUnanswered(first.source),
   );
 };
 

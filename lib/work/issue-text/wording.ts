@@ -23,7 +23,7 @@ const plainWords = (heading: string): string =>
     .toLowerCase();
 
 /** Whether a text means "no answer", as forms and people write it. */
-export const saysNothing = (text: string): boolean =>
+export const isUnanswered = (text: string): boolean =>
   /^(?:_?no response_?|n\/?a|none|-+|\.+|not applicable|…)\.?$/i.test(text.trim()) ||
   text.trim() === '';
 

@@ -115,16 +115,16 @@ const artifactsChanged = (changed: string[], artifacts: Record<string, string>):
   );
 
 /** Throws 422 `planning_gate_closed` while there are planning files that the operator has not approved. */
-export const refuseClosedGate = (store: Store, caseId: string): void => {
+export const checkPlanningGate = (store: Store, caseId: string): void => {
   const gate = planningGate(store, caseId);
   const { status } = gate;
   if (status === 'not_started' || status === 'approved') return;
-  throw new ServiceError('planning_gate_closed', closedBecause(gate), {
+  throw new ServiceError('planning_gate_closed', gateRefusal(gate), {
     members: { planning: status },
   });
 };
 
-export const closedBecause = ({
+export const gateRefusal = ({
   status,
   artifacts,
   approved_elsewhere = false,

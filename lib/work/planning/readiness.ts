@@ -16,7 +16,7 @@ import { counted } from '../../text/counted.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { isClosed } from '../cases/moves.ts';
 import { listChecklist } from '../proof/checklist.ts';
-import { closedBecause, planningGate } from './gate.ts';
+import { gateRefusal, planningGate } from './gate.ts';
 
 type Check = Readiness['checks'][number];
 type Found = Pick<Check, 'ok' | 'detail'>;
@@ -70,7 +70,7 @@ const planningIsApproved: Look = (service, { id }) => {
   const { status, artifacts } = gate;
   if (status === 'not_started')
     return { ok: true, detail: 'There are no planning files, so the gate is open.' };
-  if (status !== 'approved') return { ok: false, detail: closedBecause(gate) };
+  if (status !== 'approved') return { ok: false, detail: gateRefusal(gate) };
   return { ok: true, detail: `${counted(artifacts.length, 'planning file')} approved.` };
 };
 

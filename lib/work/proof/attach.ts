@@ -40,11 +40,11 @@ export const attachProof = async (
 ): Promise<TaggedProof> => {
   checkContent(content);
   const matter = await newMatter(service, caseId, { type, session_id });
-  return keepProof(service.store, caseId, { matter, content });
+  return storeProof(service.store, caseId, { matter, content });
 };
 
 /** Stores a new proof. Throws `not_found`. */
-export const keepProof = async (
+export const storeProof = async (
   store: Store,
   caseId: string,
   proof: KeptNew,
@@ -81,7 +81,7 @@ export const newMatter = async (
 };
 
 const sessionOf = (store: Store, caseId: string, named: string | undefined): string | undefined => {
-  if (named === undefined) return newestWork(store, caseId)?.id;
+  if (named === undefined) return newestWorkSession(store, caseId)?.id;
   if ((sessionsOf(store, caseId) ?? []).some(({ session }) => session.id === named)) return named;
   const errors = [{ path: '/session_id', message: 'is not a session of this Work item' }];
   throw new ServiceError(
@@ -94,7 +94,7 @@ const sessionOf = (store: Store, caseId: string, named: string | undefined): str
 };
 
 /** The newest session of a Work item that reached Work mode. */
-export const newestWork = (store: Store, caseId: string): Session | undefined =>
+export const newestWorkSession = (store: Store, caseId: string): Session | undefined =>
   (sessionsOf(store, caseId) ?? []).findLast(({ session }) => session.mode === 'work')?.session;
 
 /** Throws `too_large` or `bad_request` for content that could not be read back. */
@@ -181,7 +181,7 @@ export const attachFile = async (
   const made = await newMatter(service, caseId, { type, session_id });
   const file = `${type}-${shortId(made.id)}.${endingOf(name, media)}`;
   return withUpload(service.store, chunks, (staged) =>
-    keepProof(service.store, caseId, {
+    storeProof(service.store, caseId, {
       matter: { ...made, file },
       content: '',
       upload: { name: file, staged },

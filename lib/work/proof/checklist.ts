@@ -28,7 +28,7 @@ import { invalidState, notFound, orNotFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { moveTo } from '../cases/moves.ts';
 import { checkTexts } from '../cases/text.ts';
-import { getItemWithProofs, newestWork } from './attach.ts';
+import { getItemWithProofs, newestWorkSession } from './attach.ts';
 import type { Which } from './change.ts';
 
 export const addToChecklist = async (
@@ -118,7 +118,7 @@ export const getGate = async (service: GitNeeds & WithLog, caseId: string): Prom
   const tree = verified.some((proof) => proof.tree !== null);
   const diff = verified.some((proof) => proof.tree === null && proof.diff_sha256 !== null);
   const gate = proofGateOf(item, await workOf(service, caseId, { diff, tree }));
-  const commands = newestWork(service.store, caseId)?.commands;
+  const commands = newestWorkSession(service.store, caseId)?.commands;
   const isFailed = commands !== undefined && commands.failed_count > 0;
   return { ...gate, ...(isFailed && { failed_commands: commands }) };
 };

@@ -16,7 +16,7 @@ import { trustCommandFor } from '../../../../store/settings/trust/told.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/said-by.ts';
-import { refuseClosedGate } from '../../planning/gate.ts';
+import { checkPlanningGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
 import { approvedPlan } from '../guards/preconditions.ts';
 import type { SessionNeeds } from '../live/needs.ts';
@@ -98,7 +98,7 @@ const ruleFor = async (
     (plan: Approval['plan']): SessionRule =>
     (session, matter) => {
       const change = startWork({ ...yes, plan })(session, matter);
-      refuseClosedGate(store, case_id);
+      checkPlanningGate(store, case_id);
       return change;
     };
   // Read again, because the session may have changed before the lock was taken.
@@ -135,7 +135,7 @@ const approveAgain = async (
     const plan = { content, sha256: plan_sha256 };
     checkPlan(plan, seen);
     approvedCommands(plan, { ...NONE_UNASKED, approval_sha256 });
-    refuseClosedGate(store, case_id);
+    checkPlanningGate(store, case_id);
     grantApproval(store, { case_id, matter: { ...matter, unasked: null } });
     return () => ({ approved_at: at, approved_by: saidBy(key), ...unaskedChange(matter) });
   });

@@ -13,7 +13,7 @@ import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
 import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/said-by.ts';
 import { checkTexts } from '../../cases/text.ts';
-import { refuseClosedGate } from '../../planning/gate.ts';
+import { checkPlanningGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
 import { addWaiting } from '../live/messages.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
@@ -179,5 +179,5 @@ const checkMessageAsPlan = ({ store }: EngineNeeds, caseId: string, text: string
       'plan_hides_text',
       'The message contains invisible characters. Remove them, then send it again. Nothing was run.',
     );
-  refuseClosedGate(store, caseId);
+  checkPlanningGate(store, caseId);
 };

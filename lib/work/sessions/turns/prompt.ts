@@ -21,7 +21,7 @@ import { CONFLICT } from '../../../code/worktrees/rebase/under-way.ts';
 import { capText } from '../../../text/cap-text.ts';
 import { counted } from '../../../text/counted.ts';
 import { shareOf } from '../../../text/share.ts';
-import { imagesIn, linkedIn } from '../../issue-text/references.ts';
+import { imagesIn, linkedUrls } from '../../issue-text/references.ts';
 import type { Engine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 
@@ -144,7 +144,7 @@ const issueParts = async (
   for (const url of urls.slice(MOST_IMAGES)) images.push({ url, missing: TOO_MANY });
   for (const { url, missing } of images)
     if (missing !== undefined) note(service.engine, kept, { url, why: missing });
-  return { images, links: linkedIn(item.description, issue) };
+  return { images, links: linkedUrls(item.description, issue) };
 };
 
 const TOO_MANY = `only the first ${MOST_IMAGES} are read`;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
-import { typeByLabels } from '../../../../lib/host/links/import-issue.ts';
-import { fieldsOf, fittedCopy, notesOf } from '../../../../lib/host/links/issue-fields.ts';
+import { typeFromLabels } from '../../../../lib/host/links/import-issue.ts';
+import { fieldsOf, notesOf, storableCopy } from '../../../../lib/host/links/issue-fields.ts';
 import { CaseMatter } from '../../../../store/records/case.ts';
 import type { Issue } from '../../../../store/records/code-host.ts';
 
@@ -25,10 +25,10 @@ export const ISSUE: Issue = {
   closed_at: null,
 };
 
-const fields = (change: Partial<Issue>) => fieldsOf(fittedCopy({ ...ISSUE, ...change }));
+const fields = (change: Partial<Issue>) => fieldsOf(storableCopy({ ...ISSUE, ...change }));
 const notes = (change: Partial<Issue>): string[] => {
   const issue = { ...ISSUE, ...change };
-  return notesOf(issue, fittedCopy(issue));
+  return notesOf(issue, storableCopy(issue));
 };
 
 const isTitle = Compile(CaseMatter.properties.title);
@@ -57,7 +57,7 @@ describe('fieldsOf', () => {
 
   it('says what of a title does not fit, and keeps it whole in the copy', () => {
     const title = `Line one\r\n${'long '.repeat(60)}`;
-    assert.equal(fittedCopy({ ...ISSUE, title }).title, title);
+    assert.equal(storableCopy({ ...ISSUE, title }).title, title);
     assert.match(fields({ title }).title, /^Line one long .*…$/);
     assert.deepEqual(notes({ title }).length, 1);
   });
@@ -67,13 +67,15 @@ describe('fieldsOf', () => {
     const { description } = fields({ body });
     assert.ok(description.length <= 262_144 && description.length > 261_000);
     assert.match(description, /x\n\n\*The issue is longer .* The whole text is in issue\.md\.\*$/);
-    assert.equal(fittedCopy({ ...ISSUE, body }).body, body);
+    assert.equal(storableCopy({ ...ISSUE, body }).body, body);
     assert.match(notes({ body })[0] ?? '', /cut/);
     assert.equal(fields({ body: description }).description, description);
   });
 
   it('refuses a body that no record could hold', () => {
-    assert.throws(() => fittedCopy({ ...ISSUE, body: 'é'.repeat(600_000) }), { code: 'too_large' });
+    assert.throws(() => storableCopy({ ...ISSUE, body: 'é'.repeat(600_000) }), {
+      code: 'too_large',
+    });
   });
 
   it('sets lines in that would look like a merge left open, and says so', () => {
@@ -83,7 +85,7 @@ describe('fieldsOf', () => {
   });
 });
 
-describe('typeByLabels', () => {
+describe('typeFromLabels', () => {
   const rows: [string[], string][] = [
     [[], 'task'],
     [['urgent', 'p1'], 'task'],
@@ -98,6 +100,6 @@ describe('typeByLabels', () => {
   ];
   for (const [labels, type] of rows)
     it(`is ${type} by ${labels.join(', ') || 'no labels'}`, () => {
-      assert.equal(typeByLabels(labels), type);
+      assert.equal(typeFromLabels(labels), type);
     });
 });

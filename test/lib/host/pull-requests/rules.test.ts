@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostReview, ReviewThread } from '../../../../lib/codehost/code-host.ts';
 import {
-  judged,
+  evaluate,
   type ReadinessFindings,
   unresolvedOf,
 } from '../../../../lib/host/pull-requests/ready-check.ts';
@@ -42,15 +42,15 @@ const found = (
 });
 
 const failing = (...given: Parameters<typeof found>): string[] =>
-  judged(found(...given))
+  evaluate(found(...given))
     .checks.filter(({ ok }) => !ok)
     .map(({ name }) => name);
 
 const MISSING = [{ checklist_id: null, type: 'log', description: 'A log' }];
 
-describe('judged', () => {
+describe('evaluate', () => {
   it('is ready when nothing is in the way', () => {
-    assert.equal(judged(found()).ready, true);
+    assert.equal(evaluate(found()).ready, true);
     assert.deepEqual(failing({ local: undefined }), []);
     assert.deepEqual(failing({}, { mergeable: null, checks: null }), []);
     assert.deepEqual(failing({}, { checks: 'pending', state: 'open' }), []);

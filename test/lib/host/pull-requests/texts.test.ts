@@ -6,7 +6,7 @@ import {
   MAX_BODY,
   publicWords,
 } from '../../../../lib/host/pull-requests/compose-body.ts';
-import { asQuotation, harmless } from '../../../../lib/host/pull-requests/disarm.ts';
+import { disarmMarkdown, quoteMarkdown } from '../../../../lib/host/pull-requests/disarm.ts';
 import { proofText } from '../../../../lib/host/pull-requests/proof-comment.ts';
 import { summaryOf } from '../../../../lib/work/sessions/live/summary.ts';
 import type { Proof } from '../../../../store/records/proof.ts';
@@ -22,7 +22,7 @@ describe('harmless', () => {
   it('notifies nobody, closes no issue and hides nothing, and reads the same', () => {
     const text =
       'Ask @alice or (@org/team). Fixes #12, closes: acme/app#3, Resolves https://x.example/a/b/issues/9.\n<!-- dossier:proof -->';
-    const made = harmless(text);
+    const made = disarmMarkdown(text);
     assert.equal(seen(made), text);
     assert.doesNotMatch(made, MENTION);
     assert.doesNotMatch(made, CLOSES);
@@ -32,14 +32,14 @@ describe('harmless', () => {
   it('leaves code letter for letter, and addresses of mail', () => {
     const code =
       'Use `@Override`, me@example.com:\n\n```java\n@Override // fixes #1 <!-- x -->\n```\n';
-    assert.equal(harmless(code), code);
-    assert.doesNotMatch(harmless('a stray ` and then @bob'), MENTION);
+    assert.equal(disarmMarkdown(code), code);
+    assert.doesNotMatch(disarmMarkdown('a stray ` and then @bob'), MENTION);
   });
 });
 
 describe('quoted', () => {
   it('ends with the quotation what is left open in it', () => {
-    const text = `${asQuotation('```sh\nnever closed')}\n\n## After`;
+    const text = `${quoteMarkdown('```sh\nnever closed')}\n\n## After`;
     const [quote, heading] = fromMarkdown(text).children;
     assert.deepEqual([quote?.type, heading?.type], ['blockquote', 'heading']);
   });

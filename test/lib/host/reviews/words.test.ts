@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { proposePlan } from '../../../../lib/agents/runbook/plan.ts';
 import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
-import { feedbackWords } from '../../../../lib/host/reviews/feedback-session.ts';
-import { toldReviews } from '../../../../lib/host/reviews/read.ts';
+import { reviewsAsPrompt } from '../../../../lib/host/reviews/feedback-session.ts';
+import { reviewRecords } from '../../../../lib/host/reviews/read.ts';
 import type { Review } from '../../../../store/records/review.ts';
 
 const review = (over: Partial<Review> = {}): Review => ({
@@ -36,7 +36,7 @@ const review = (over: Partial<Review> = {}): Review => ({
 });
 
 const words = (over: Partial<Review>, comment?: string): string =>
-  feedbackWords([review(over)], { about: '#7 (Title)', comment });
+  reviewsAsPrompt([review(over)], { about: '#7 (Title)', comment });
 
 describe('wordsOf', () => {
   it('tells where each review is, who said what, and what is not told', () => {
@@ -72,7 +72,7 @@ describe('wordsOf', () => {
     const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((all) => all.join(''));
     fc.assert(
       fc.property(text, text, text, (body, path, title) => {
-        const reviews = feedbackWords([review({ body, path })], { about: `#7 (${title})` });
+        const reviews = reviewsAsPrompt([review({ body, path })], { about: `#7 (${title})` });
         const plan = proposePlan({
           title: 'Say hello',
           type: 'bug',
@@ -88,7 +88,7 @@ describe('wordsOf', () => {
   });
 });
 
-describe('toldReviews', () => {
+describe('reviewRecords', () => {
   const comment = (body: string) => ({
     node_id: 'C',
     review: 1,
@@ -109,10 +109,10 @@ describe('toldReviews', () => {
 
   it('keeps of a thread that is too long how it began and what was said last, and counts the rest', () => {
     const many = Array.from({ length: 400 }, (_, at) => `comment ${at}`);
-    const [told] = toldReviews(7, [], [thread(many)]);
+    const [told] = reviewRecords(7, [], [thread(many)]);
     assert.deepEqual([told?.texts[0], told?.texts.at(-1)], ['comment 0', 'comment 399']);
     assert.equal((told?.texts.length ?? 0) + (told?.matter.left_out ?? 0), 400);
-    const [large] = toldReviews(7, [], [thread(Array(40).fill('x'.repeat(65_536)))]);
+    const [large] = reviewRecords(7, [], [thread(Array(40).fill('x'.repeat(65_536)))]);
     assert.ok(large !== undefined && large.texts.join('').length < 1_000_000);
     assert.equal(large.texts.length + (large.matter.left_out ?? 0), 40);
   });
@@ -128,6 +128,6 @@ describe('toldReviews', () => {
       commit: null,
       submitted_at: null,
     };
-    assert.deepEqual(toldReviews(7, [draft], []), []);
+    assert.deepEqual(reviewRecords(7, [draft], []), []);
   });
 });
