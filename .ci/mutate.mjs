@@ -8,6 +8,8 @@ import { compile, compilePrograms } from './compile.mjs';
 /** The rules, and who tests them. */
 const RULES = {
   'lib/work/sessions/rules/rules': 'lib/work/sessions/rules/rules',
+  'lib/work/sessions/rules/transitions': 'lib/work/sessions/rules/transitions',
+  'lib/work/sessions/rules/approval': 'lib/work/sessions/rules/rules',
   'lib/work/cases/moves': 'lib/work/cases/moves',
   'store/reconcile/proof-gate': 'store/reconcile/proof-gate',
   'lib/work/planning/gate': 'routes/planning',

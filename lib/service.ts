@@ -12,7 +12,7 @@ import type { WithDispatcher } from './events/webhooks/dispatcher.ts';
 import type { WithAddress } from './events/webhooks/own-address.ts';
 import type { WithConsoleSessions } from './guard/api-keys/console-sessions.ts';
 import type { WithKeyring } from './guard/api-keys/keys.ts';
-import type { WithLinks } from './host/links/work.ts';
+import type { WithLinks } from './host/links/background.ts';
 import type { WithLog } from './log.ts';
 import type { WithDoors } from './sandbox/egress/doors.ts';
 import type { WithNetwork } from './sandbox/egress/networks.ts';

@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { extractFrom } from '../lib/host/links/extract-from.ts';
 import { importIssue } from '../lib/host/links/import-issue.ts';
 import {
   createImportJob,
@@ -7,6 +6,7 @@ import {
   importJobs,
   setImportStatus,
 } from '../lib/host/links/import-jobs.ts';
+import { extractFrom } from '../lib/host/links/read.ts';
 import { syncAll } from '../lib/host/links/sync-all.ts';
 import { created, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { takeDelivery } from '../lib/host/inbound/take.ts';
+import { takeDelivery } from '../lib/host/inbound/deliveries.ts';
 import { route } from '../lib/http/route.ts';
 import { Id } from '../store/records/id.ts';
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { pushRebased } from '../lib/host/pull-requests/push-rebased.ts';
+import { pushRebased } from '../lib/host/pull-requests/push.ts';
 import { created } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
@@ -7,8 +7,7 @@ import { abortRebase } from '../lib/work/conflicts/abort.ts';
 import { applyResolution } from '../lib/work/conflicts/apply.ts';
 import { previewConflicts } from '../lib/work/conflicts/current.ts';
 import { conflictHistory, conflictMetrics } from '../lib/work/conflicts/history.ts';
-import { startRebase } from '../lib/work/conflicts/rebase.ts';
-import { resolveWithAgent } from '../lib/work/conflicts/resolve.ts';
+import { resolveWithAgent, startRebase } from '../lib/work/conflicts/rebase.ts';
 import {
   AbortedRebase,
   Conflict,

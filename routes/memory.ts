@@ -2,15 +2,17 @@ import { Type } from 'typebox';
 import { created, markdown, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { getMemory, listMemory, putMemory } from '../lib/work/memory/case-memory.ts';
 import {
   getGlobal,
+  getMemory,
   getSnapshot,
   listGlobal,
+  listMemory,
   listSnapshots,
+  putMemory,
   takeSnapshot,
   writeGlobal,
-} from '../lib/work/memory/global-memory.ts';
+} from '../lib/work/memory/memory.ts';
 import { Sha256 } from '../store/records/id.ts';
 import { Snapshot, SnapshotEntry } from '../store/records/snapshot.ts';
 import { GIVES_MARKDOWN, TAKES_MARKDOWN } from './fields.ts';

@@ -3,8 +3,15 @@ import { created, strangeFile, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import type { Upload } from '../lib/http/upload.ts';
-import { abortCheck, runCheck } from '../lib/work/checks/run.ts';
-import { attachProof, getProof, listProofs } from '../lib/work/proof/attach.ts';
+import { abortCheck } from '../lib/work/checks/end.ts';
+import { runCheck } from '../lib/work/checks/run.ts';
+import {
+  attachFile,
+  attachProof,
+  getMedia,
+  getProof,
+  listProofs,
+} from '../lib/work/proof/attach.ts';
 import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/work/proof/change.ts';
 import {
   addToChecklist,
@@ -14,7 +21,6 @@ import {
   tickChecklist,
   waiveChecklist,
 } from '../lib/work/proof/checklist.ts';
-import { attachFile, getMedia } from '../lib/work/proof/media.ts';
 import { Word } from '../store/records/id.ts';
 import { ChecklistEntry, ChecklistItem, Gate, Proof } from '../store/records/proof.ts';
 

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
-import { addressFeedback, addToFeedback } from '../lib/host/reviews/address.ts';
+import { addressFeedback, addToFeedback, resolveReview } from '../lib/host/reviews/feedback.ts';
 import { fetchReviews, keptReviews } from '../lib/host/reviews/read.ts';
-import { resolveReview } from '../lib/host/reviews/resolve.ts';
 import { created } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';

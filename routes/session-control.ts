@@ -3,11 +3,14 @@ import { sessionProviders } from '../lib/agents/providers.ts';
 import { created } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { abortSession, resumeSession } from '../lib/work/sessions/lifecycle/control.ts';
+import { dismissSession } from '../lib/work/sessions/lifecycle/answers.ts';
+import {
+  abortSession,
+  pauseSession,
+  resumeSession,
+} from '../lib/work/sessions/lifecycle/control.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
-import { dismissSession } from '../lib/work/sessions/lifecycle/dismiss.ts';
 import { freeLock, lockOf, takeLock } from '../lib/work/sessions/lifecycle/lock.ts';
-import { pauseSession } from '../lib/work/sessions/lifecycle/pause.ts';
 import {
   activeSessions,
   newestSessions,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { created } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
-import { listMessages, sayToSession } from '../lib/work/sessions/lifecycle/say.ts';
+import { listMessages, sayToSession } from '../lib/work/sessions/lifecycle/send-message.ts';
 import { SessionMessage } from '../store/records/message.ts';
 import { CREATING } from './problems.ts';
 

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { SESSION_STREAM } from '../lib/daemon/events.ts';
 import { patchAnswer } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
-import { getDiffFiles } from '../lib/work/sessions/lifecycle/diff-files.ts';
-import { getDiff, getStream } from '../lib/work/sessions/lifecycle/read.ts';
+import { getStream } from '../lib/work/sessions/lifecycle/read.ts';
+import { getDiff, getDiffFiles } from '../lib/work/sessions/lifecycle/session-texts.ts';
 import { DiffFile } from '../store/records/diff-file.ts';
 
 const Since = Type.Object({ since: Type.Optional(Type.Enum(['base', 'approval'])) });

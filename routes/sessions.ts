@@ -2,23 +2,21 @@ import { Type } from 'typebox';
 import { created, markdown, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { approvePlan, revisePlan } from '../lib/work/sessions/lifecycle/approve.ts';
-import { boundaryOfSession } from '../lib/work/sessions/lifecycle/boundary.ts';
 import {
   answerPermission,
   answerQuestion,
   finishSession,
-} from '../lib/work/sessions/lifecycle/control.ts';
+} from '../lib/work/sessions/lifecycle/answers.ts';
+import { approvePlan, revisePlan } from '../lib/work/sessions/lifecycle/approve.ts';
+import { boundaryOfSession } from '../lib/work/sessions/lifecycle/boundary.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
+import { getSession, listSessions, usageOf } from '../lib/work/sessions/lifecycle/read.ts';
 import {
   getComments,
   getPlan,
-  getSession,
-  listSessions,
   putComments,
   putPlan,
-  usageOf,
-} from '../lib/work/sessions/lifecycle/read.ts';
+} from '../lib/work/sessions/lifecycle/session-texts.ts';
 import { Boundary } from '../store/records/boundary.ts';
 import { Sha256, Word } from '../store/records/id.ts';
 import { QuestionAnswer } from '../store/records/question.ts';

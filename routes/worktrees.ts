@@ -18,7 +18,7 @@ import { restoreWorktree } from '../lib/code/worktrees/recovery/restore.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
 import { created, tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
-import { memoryRoot } from '../lib/work/memory/case-memory.ts';
+import { memoryRoot } from '../lib/work/memory/memory.ts';
 import { Id } from '../store/records/id.ts';
 import { Recovery } from '../store/records/recovery.ts';
 import { Worktree, WorktreeBase, type WorktreeRecord } from '../store/records/worktree.ts';

@@ -6,9 +6,10 @@ import { Id } from '../../store/records/id.ts';
 import { orNotFound } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { listCases } from '../work/cases/read.ts';
-import { getMemory, listMemory } from '../work/memory/case-memory.ts';
+import { getMemory, listMemory } from '../work/memory/memory.ts';
 import { listProofs } from '../work/proof/attach.ts';
-import { getPlan, listSessions } from '../work/sessions/lifecycle/read.ts';
+import { listSessions } from '../work/sessions/lifecycle/read.ts';
+import { getPlan } from '../work/sessions/lifecycle/session-texts.ts';
 import { asText, type Tool } from './tool.ts';
 
 const reading = <I extends TObject>(tool: {

@@ -3,7 +3,7 @@ import { visible, visibleOutput } from '../../store/base/visible.ts';
 import { readCase } from '../../store/cases/cases.ts';
 import { orNotFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { getMemory, listMemory, putMemory } from '../work/memory/case-memory.ts';
+import { getMemory, listMemory, putMemory } from '../work/memory/memory.ts';
 import { attachProof } from '../work/proof/attach.ts';
 import { getGate } from '../work/proof/checklist.ts';
 import { tick } from './tick.ts';

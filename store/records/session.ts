@@ -72,7 +72,10 @@ const told = {
   mode: Type.Enum(['plan', 'work'], {
     description: 'Plan mode until the operator approves the plan',
   }),
-  status: Type.Enum([...STATUSES]),
+  status: Type.Enum([...STATUSES], {
+    description:
+      'Transitions: `queued` → `planning`, `failed`, `aborted`; `planning` → `plan_ready`, `paused`, `failed`, `aborted`; `plan_ready` → `working`, `planning`, `failed`, `aborted`; `working` → `completed`, `paused`, `failed`, `aborted`; `paused` → `planning`, `working`, `failed`, `aborted`. Final: `completed`, `failed`, `aborted`',
+  }),
   provider: Type.String(),
   ...Choice,
 };

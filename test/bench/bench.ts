@@ -11,7 +11,7 @@ import { benchPeers } from './peers/peers.ts';
 import { makePlace } from './place.ts';
 import { stopAll } from './processes.ts';
 import { resultsFile } from './results-file.ts';
-import { runAll } from './run-all.ts';
+import { runUntilDone } from './run-all.ts';
 import { runGuard } from './run-guard.ts';
 import { runParts } from './run-parts.ts';
 
@@ -69,7 +69,7 @@ const main = async ({ values, parts }: Called): Promise<number> => {
   if (values.guard) return codeOf(await runGuard(results));
   if (parts.length > 0) return codeOf(await runParts(parts));
   const isKept = values.of === undefined || values.results !== undefined;
-  return codeOf(await runAll(isKept ? results : undefined));
+  return codeOf(await runUntilDone(isKept ? results : undefined));
 };
 
 const codeOf = (isGood: boolean): number => (isGood ? 0 : 1);

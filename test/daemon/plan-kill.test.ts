@@ -82,7 +82,7 @@ describe('a daemon that is killed in Plan mode', () => {
     assert.equal(resolved.length, 1);
     assert.match(resolved[0] ?? '', /"action":"cancel","by":"daemon"/);
     const record = readFileSync(join(it.dir(), 'session.md'), 'utf8');
-    assert.match(record, /Which\?[\s\S]*Nobody answered:[\s\S]*The daemon ended/);
+    assert.match(record, /Which\?[\s\S]*It was not answered:[\s\S]*The daemon ended/);
     await resume();
     await eventually(async () => {
       const { waiting } = (await session()) as { waiting?: { for: string } };

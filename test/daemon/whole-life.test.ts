@@ -189,7 +189,7 @@ describe('from an issue to a pull request that a human merged', () => {
 
     // Ready: behind the open reviews, and then with the proof in a comment.
     const early = await call(422, 'POST', `${at}/pr/mark-ready`);
-    assert.match(String(early.detail), /asks for changes/);
+    assert.match(String(early.detail), /requested changes/);
     for (const review of unresolved)
       await call(200, 'POST', `${at}/pr/reviews/${review.id}/resolve`);
     const ready = await call(200, 'POST', `${at}/pr/mark-ready`);

@@ -6,7 +6,7 @@ import { createServer } from '../../lib/daemon/server.ts';
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import { createFeed } from '../../lib/events/feed/feed.ts';
 import { createDispatcher } from '../../lib/events/webhooks/dispatcher.ts';
-import { createLinkWork } from '../../lib/host/links/work.ts';
+import { createLinkWork } from '../../lib/host/links/background.ts';
 import type { Log } from '../../lib/log.ts';
 import { keyCheck } from '../../lib/mcp/key-check.ts';
 import type { Service } from '../../lib/service.ts';

@@ -204,7 +204,7 @@ describe('a check that its daemon did not outlive', () => {
     const { url } = await start();
     const cut = await send(url, `/cases/${item.id}/proof/${proof.id}`);
     assert.equal(cut.run?.status, 'interrupted');
-    assert.match(cut.content, /cut off/);
+    assert.match(cut.content, /interrupted because the daemon ended/);
     assert.equal((await send(url, `/api/worktrees/${item.id}/lock`)).locked, false);
     assert.throws(() => process.kill(Number(readFileSync(pid, 'utf8')), 0), /ESRCH/);
   });
@@ -217,7 +217,7 @@ describe('a check that its daemon did not outlive', () => {
     await running.restart();
     const cut = await read(proof.id);
     assert.deepEqual([cut.run?.status, cut.run?.exit_code], ['interrupted', null]);
-    assert.match(cut.content, /cut off/);
+    assert.match(cut.content, /interrupted because the daemon ended/);
     assert.equal(await lock(), false);
   });
 });

@@ -147,7 +147,7 @@ describe('a failing check', () => {
       `pr/reviews/check:${lint}/resolve`,
     );
     assert.deepEqual([done.status, done.body.resolved_on_host], [200, false], done.text);
-    assert.match(done.body.note, /run again and passes/);
+    assert.match(done.body.note, /until another run passes/);
     await eventually(async () => {
       assert.deepEqual(
         (await waits()).map(({ kind }) => kind),

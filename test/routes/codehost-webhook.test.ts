@@ -344,7 +344,7 @@ describe('POST /api/codehost/webhook: what it does', () => {
     assert.deepEqual((await send(call, edited())).body.case_ids, [item.id]);
     assert.match(
       read('link.md'),
-      /status: stale[\s\S]*- \S+ stale: the host told of issues edited/,
+      /status: stale[\s\S]*- \S+ stale: the host reported issues edited/,
     );
     const once = read('link.md');
     await send(call, edited());

@@ -134,7 +134,7 @@ describe('POST /api/codehost/issues/import-case', () => {
     assert.match(one.item.title, /^Long word .*…$/);
     assert.equal(one.item.notes.length, 2);
     assert.ok(one.read('issue.md').includes(title));
-    assert.match(one.read('link.md'), /imported\. The title was made one line/);
+    assert.match(one.read('link.md'), /imported\. The title was shortened to one line/);
     const empty = await scene.imported({ title: 'Empty', body: '' });
     assert.equal(empty.item.description, '');
     assert.equal((await one.sync()).body.outcome, 'unchanged');

@@ -159,7 +159,7 @@ describe('the images of an imported issue', () => {
       `${address('cloud')}: ${elsewhere}`,
       `${address('large')}: it is larger than 5 MB`,
       `${address('round')}: ${elsewhere}`,
-      `${address('svg')}: it is no PNG, JPEG, GIF or WebP`,
+      `${address('svg')}: it is not a PNG, JPEG, GIF or WebP`,
     ]);
     assert.ok(test.prompt.includes(`not here: ${address('large')}: it is larger than 5 MB`));
     assert.deepEqual(test.blocks, []);

@@ -211,7 +211,7 @@ describe('POST …/pr/reviews/{review_id}/resolve', () => {
     await api('POST', `pr/reviews/${thread}/resolve`);
     host.requests.length = 0;
     const done = await api<{ note: string; state: string }>('POST', `pr/reviews/${asked}/resolve`);
-    assert.match(done.body.note, /here alone/);
+    assert.match(done.body.note, /only here/);
     assert.equal(done.body.state, 'changes_requested');
     assert.deepEqual(host.writes(), []);
     assert.deepEqual(await list(scene, 'pr/reviews/unresolved'), []);

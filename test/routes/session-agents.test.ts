@@ -215,7 +215,7 @@ describe('a session whose agent does not do its work', () => {
     const failed = await it.until(id, 'failed');
     assert.match(
       failed.error ?? '',
-      /called no tool, and nothing .* has changed\. .*:\nThe plan\.$/,
+      /called no tool, and the worktree has not changed\. .*:\nThe plan\.$/,
     );
   });
 

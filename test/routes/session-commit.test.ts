@@ -89,7 +89,7 @@ describe('completed work', () => {
       ],
     );
     assert.equal(commit.files, 2);
-    assert.match(bodyOf(it), /keys\/server\.pem {2}has the name of a file that holds secrets/);
+    assert.match(bodyOf(it), /keys\/server\.pem {2}is named like a file with secrets/);
   });
 
   it('is not committed where the settings say never', async (t) => {

@@ -79,7 +79,7 @@ describe('a question of an agent', () => {
     assert.deepEqual([waits?.kind, waits?.since, others], ['question', waiting?.since, []]);
     assert.deepEqual(waits?.fields, data.fields);
     await eventually(() => assert.match(record(), /Which database.*\n- base: Database; one of/));
-    assert.match(record(), /It waits for the operator/);
+    assert.match(record(), /It waits for your answer/);
 
     const answered = await answer(question, POSTGRES);
     assert.deepEqual([answered.status, answered.body.waiting], [200, undefined]);
@@ -129,7 +129,7 @@ describe('a question of an agent', () => {
     assert.deepEqual([data.action, data.by, data.message], ['decline', 'daemon', 'Log in']);
     assert.match(String(data.reason), /address/);
     assert.equal((await it.control('abort')).status, 200);
-    assert.match(record(), /Log in[\s\S]*Nobody answered:[\s\S]*address/);
+    assert.match(record(), /Log in[\s\S]*It was not answered:[\s\S]*address/);
   });
 
   it('whose agent dies is cancelled', async (t) => {
@@ -254,7 +254,7 @@ describe('a question that waits', () => {
     assert.deepEqual(await resolutionOf(it, id), {
       ...{ action: 'cancel', by: 'daemon', content: undefined },
     });
-    assert.match(record(), /Nobody answered:/);
+    assert.match(record(), /It was not answered:/);
     assert.equal((await answer(question, POSTGRES)).status, 409);
     assert.deepEqual(
       (await attention(it)).map(({ kind }) => kind),

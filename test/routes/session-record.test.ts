@@ -45,7 +45,7 @@ describe('the record of a session', () => {
     assert.equal(behind.status, 404);
     await it.running.restart();
     await it.until(it.id, 'paused');
-    assert.match(recordOf(it).body, /The daemon stopped while the session ran/);
+    assert.match(recordOf(it).body, /The daemon stopped while the session was running/);
     assert.match(recordOf(it).body, DONE);
     await it.control('abort');
     const { body, patch } = recordOf(it);
@@ -61,7 +61,7 @@ describe('the record of a session', () => {
     const tree = join(it.running.workspace, '.dossier/worktrees', basename(it.item.path));
     it.running.repository.git('worktree', 'remove', '--force', '--force', tree);
     assert.equal((await it.control('abort')).status, 200);
-    assert.match(recordOf(it).body, /Nobody can tell any more:\n\n```text\n.* is gone\./);
+    assert.match(recordOf(it).body, /It can no longer be determined:\n\n```text\n.* is gone\./);
     assert.match(recordOf(it).patch, /^\+half$/m);
   });
 

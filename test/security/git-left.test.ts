@@ -66,7 +66,7 @@ for (const sandbox of ['auto', 'off'] as const)
       assert.match(on.summary(), /^type {5}b\.txt {2}\+0 −1 {2}now a socket$/m);
       assert.match(
         on.summary(),
-        /no regular files any more: a\.txt \(named pipe\), b\.txt \(socket\)/,
+        /no longer regular files: a\.txt \(named pipe\), b\.txt \(socket\)/,
       );
       const { call, workspace } = on.test.running;
       const at = `/api/cases/${on.test.item.id}/worktree?force=true`;

@@ -117,7 +117,7 @@ describe('a session of which something is left', { skip: noAttacker }, () => {
     const told = (await test.eventsOf(id)).find(({ data }) => data.code === 'processes_left');
     assert.match(
       String(told?.data.message),
-      /outlived this turn.*: \d+ \(python3[^)]*\)/,
+      /may belong to this turn are still running: \d+ \(python3[^)]*\)/,
       ended.status,
     );
     const text = readFileSync(join(newestSession(test, test.item), 'session.md'), 'utf8');

@@ -34,7 +34,7 @@ describe('a session', () => {
       [second.id],
     );
     assert.equal(
-      test.logged.filter(({ message }) => /that waits cannot start/.test(message)).length,
+      test.logged.filter(({ message }) => /queued session cannot start/.test(message)).length,
       1,
     );
     await test.call('POST', '/trust', { all: true });

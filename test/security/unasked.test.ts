@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { approvalHash } from '../../lib/work/sessions/rules/unasked.ts';
+import { approvalHash } from '../../lib/work/sessions/rules/approval.ts';
 import type { Boundary } from '../../store/records/boundary.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { writeFiles } from '../helpers/repository.ts';

@@ -14,7 +14,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Service } from '../../service.ts';
 import { remoteSettings } from '../../tools/git/read/remotes.ts';
 import { findRepository } from '../../tools/git/read/repository.ts';
-import { maxSessionsOf } from '../../work/sessions/live/places.ts';
+import { maxSessionsOf } from '../../work/sessions/live/slots.ts';
 
 type Needs = Pick<Service, 'config' | 'git' | 'providers' | 'store'>;
 

@@ -5,7 +5,7 @@ import { isEnded } from '../../../store/records/session.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { rebaseUnderWay } from '../../code/worktrees/rebase/rebase-state.ts';
-import { isOpen } from '../../host/pull-requests/current.ts';
+import { isOpen } from '../../host/pull-requests/record.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import { reviewsOf } from '../../host/reviews/read.ts';
 import type { WithEngine } from '../../work/sessions/live/engine.ts';

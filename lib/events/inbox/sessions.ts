@@ -13,7 +13,7 @@ import {
   requestWords,
 } from '../../work/sessions/live/agent-requests.ts';
 import type { Engine, LiveRun, WithEngine } from '../../work/sessions/live/engine.ts';
-import { asQueued, maxSessionsOf } from '../../work/sessions/live/places.ts';
+import { asQueued, maxSessionsOf } from '../../work/sessions/live/slots.ts';
 import { blockedEntries, completedEntries, withFailures } from './ended-sessions.ts';
 import { type AboutCase, type AttentionEntry, post } from './entry.ts';
 

@@ -1,7 +1,8 @@
 import { GITHUB } from '../../codehost/github/address.ts';
 import { list, record, text, type Wire } from '../../text/unknown-json.ts';
-import { type Change, changeOf } from './change.ts';
 import {
+  type Change,
+  changeOf,
   formerName,
   type PayloadRepository,
   payloadRepository,
@@ -10,25 +11,25 @@ import {
   timeOf,
 } from './payload.ts';
 
-/** What a delivery tells of, as far as it may concern a Work item. */
+/** The parts of a delivery that may concern a Work item. */
 export interface HostNews extends PayloadRepository {
   event: string;
   action: string | undefined;
   pulls: (Subject & { change?: Change | undefined })[];
   issues: Subject[];
-  /** A commit whose checks changed. */
+  /** The commit whose checks changed. */
   commit: string | undefined;
-  /** What the repository was called before. */
+  /** The former name of the repository. */
   formerly: string | undefined;
 }
 
-/** The Work items that something was told, and those that knew of something newer already. */
-export interface Heard {
+/** The Work items that were updated, and those that already had newer data. */
+export interface Affected {
   told: string[];
   older: string[];
 }
 
-/** Reads a payload, trusting no part of it. Undefined where it tells of no repository. */
+/** Reads an untrusted payload. Undefined where it names no repository. */
 export const readNews = (event: string, payload: Wire): HostNews | undefined => {
   const at = payloadRepository(payload);
   if (at === undefined) return undefined;
@@ -48,11 +49,11 @@ const ofPull =
     return { pulls: [{ ...subject, change: changeOf(event, payload) }] };
   };
 
-// A pull request is an issue too, for whoever comments on it.
+// For comments, the host presents a pull request as an issue.
 const ofIssue: Reader = ({ issue }) => {
   const subject = subjectOf(issue);
   if (subject === undefined) return {};
-  // What identifies it is the issue's there, not the pull request's.
+  // The node id there is that of the issue, not of the pull request.
   if ('pull_request' in record(issue)) return { pulls: [{ ...subject, node_id: undefined }] };
   return { issues: [subject] };
 };
@@ -78,7 +79,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   repository: (payload) => ({ formerly: formerName(payload) }),
 };
 
-/** What a record is about, as far as it names it. */
+/** What a record says about its issue or pull request. */
 interface Known {
   host?: string;
   repository: string;
@@ -87,10 +88,10 @@ interface Known {
 }
 
 /**
- * Which of these subjects a record is about: by its name, or by the host's own id, for the repository may be called
- * otherwise by now. Any, where it is the repository that was renamed.
+ * The subject that a record is about, by name or by the host's node id, because the repository may have been renamed.
+ * Any record of the repository matches when it was renamed.
  */
-export const meant = <T extends Subject>(
+export const matchingSubject = <T extends Subject>(
   told: HostNews,
   subjects: readonly T[],
   known: Known,
@@ -106,7 +107,7 @@ export const meant = <T extends Subject>(
   return { number: known.number, node_id: undefined, updated_at: undefined };
 };
 
-/** Whether a record is of that repository; neither hosts nor repositories know upper case. */
+/** Whether a record is of that repository; host and repository names are case-insensitive. */
 export const isIn = (
   { host, repository }: PayloadRepository,
   known: Pick<Known, 'host' | 'repository'>,
@@ -114,14 +115,14 @@ export const isIn = (
   repository.toLowerCase() === known.repository.toLowerCase() &&
   host.toLowerCase() === (known.host ?? GITHUB).toLowerCase();
 
-/** When the host has last told of something, by its own clock, where that is later than was known. */
+/** The time of the host's last report, by its own clock, where it is newer than the known one. */
 export const newest = (
   { updated_at }: Subject,
   { told_at }: { told_at?: string | null | undefined },
 ): { told_at?: string } =>
   updated_at !== undefined && updated_at > (told_at ?? '') ? { told_at: updated_at } : {};
 
-/** Whether a payload was made before what is known was read. */
+/** Whether a payload is older than the known record. */
 export const isOlder = ({ updated_at }: Subject, known: string | null | undefined): boolean => {
   const seen = timeOf(known ?? undefined);
   return updated_at !== undefined && seen !== undefined && updated_at < seen;

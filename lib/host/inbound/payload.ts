@@ -1,23 +1,25 @@
 import { isUtf8 } from 'node:buffer';
 import { orElse } from '../../../store/base/attempt.ts';
+import type { PullTransition } from '../../../store/records/pull-request.ts';
+import type { PullState } from '../../codehost/code-host.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import { ServiceError } from '../../errors.ts';
 import { number, record, text, type Wire } from '../../text/unknown-json.ts';
 
-/** The payload of a delivery. Throws `bad_request` for what is no JSON object. */
+/** The payload of a delivery. Throws `bad_request` for anything but a JSON object. */
 export const payloadOf = (bytes: Buffer): Wire => {
   const value = isUtf8(bytes) ? parsed(bytes.toString('utf8')) : undefined;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Wire;
   throw new ServiceError(
     'bad_request',
-    'The body is no JSON object in UTF-8. Let the code host send it as application/json, and let nobody change it.',
+    'The body is not a JSON object in UTF-8. Set the content type of the webhook to application/json.',
   );
 };
 
-// What is nested too deeply for the parser is no payload either.
+// Undefined too where the nesting is too deep for the parser.
 const parsed = (json: string): unknown => orElse(() => JSON.parse(json), undefined);
 
-/** A repository as the code host names it: `github.com` and `owner/name`. */
+/** A repository by host and `owner/name`. */
 export interface PayloadRepository {
   host: string;
   repository: string;
@@ -33,7 +35,7 @@ export const payloadRepository = (payload: Wire): PayloadRepository | undefined 
 const hostOf = (url: string | undefined): string =>
   url !== undefined && URL.canParse(url) ? new URL(url).host : GITHUB;
 
-/** How it was called before, in the event that tells of its new name or owner. */
+/** The former name of the repository, in the event of its rename or transfer. */
 export const formerName = (payload: Wire): string | undefined => {
   const { name, full_name } = record(payload.repository);
   const { repository, owner } = record(payload.changes);
@@ -45,11 +47,11 @@ export const formerName = (payload: Wire): string | undefined => {
   return login === undefined ? undefined : `${login}/${text(name)}`;
 };
 
-/** An issue or a pull request that a payload is about. */
+/** The issue or pull request of a payload. */
 export interface Subject {
   number: number;
   node_id: string | undefined;
-  /** When it last changed, by the host's clock. */
+  /** The last change, by the host's clock. */
   updated_at: string | undefined;
 }
 
@@ -60,10 +62,93 @@ export const subjectOf = (value: unknown): Subject | undefined => {
   return { number: found, node_id: text(node_id), updated_at: timeOf(updated_at) };
 };
 
-/** In milliseconds, as all times are kept here; undefined for what is none. */
+/** An ISO time with milliseconds, as in all records; undefined for an invalid one. */
 export const timeOf = (value: unknown): string | undefined => {
   const time = Date.parse(text(value) ?? '');
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 };
 
 export const payloadLogin = (value: unknown): string | null => text(record(value).login) ?? null;
+
+/** A change of a pull request as in the timeline, but for the state before. */
+export interface Change {
+  event: PullTransition['event'];
+  to: PullState;
+  occurred_at: string;
+  actor: string | null;
+  head_sha: string | null;
+  host_event_id: string | null;
+}
+
+/** The change of a pull request in a payload; undefined for one that is not in timelines, such as a label. */
+export const changeOf = (name: string, payload: Wire): Change | undefined => {
+  const pull = record(payload.pull_request);
+  const event = name === 'pull_request' ? ofPull(payload, pull) : ofReview(name, payload);
+  const occurred_at = event && occurredAt(event, payload, pull);
+  if (event === undefined || occurred_at === undefined) return undefined;
+  const actor = event === 'review' ? record(payload.review).user : undefined;
+  return {
+    event,
+    to: stateOf(pull),
+    occurred_at,
+    actor: payloadLogin(actor ?? payload.sender),
+    head_sha: text(record(pull.head).sha) ?? null,
+    host_event_id: idOf(event, payload, pull),
+  };
+};
+
+const ACTIONS: Readonly<Record<string, Change['event']>> = {
+  opened: 'opened',
+  reopened: 'reopened',
+  ready_for_review: 'ready',
+  converted_to_draft: 'draft',
+  synchronize: 'head_pushed',
+};
+
+const ofPull = (payload: Wire, pull: Wire): Change['event'] | undefined => {
+  const action = text(payload.action) ?? '';
+  if (action === 'closed') return isMerged(pull) ? 'merged' : 'closed';
+  if (action === 'edited') return 'title' in record(payload.changes) ? 'renamed' : undefined;
+  return Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+};
+
+const ofReview = (name: string, { action }: Wire): Change['event'] | undefined =>
+  name === 'pull_request_review' && (action === 'submitted' || action === 'dismissed')
+    ? 'review'
+    : undefined;
+
+const isMerged = ({ merged, merged_at }: Wire): boolean =>
+  merged === true || text(merged_at) !== undefined;
+
+// The payload of a review has a shorter pull request, without `merged`.
+const stateOf = (pull: Wire): PullState => {
+  if (isMerged(pull)) return 'merged';
+  if (pull.state === 'closed') return 'closed';
+  return pull.draft === true ? 'draft' : 'open';
+};
+
+const TIMES: Partial<Record<Change['event'], string>> = {
+  opened: 'created_at',
+  closed: 'closed_at',
+  merged: 'merged_at',
+};
+
+const occurredAt = (event: Change['event'], payload: Wire, pull: Wire): string | undefined => {
+  const { review, action } = payload;
+  const reviewed = event === 'review' && action === 'submitted';
+  const own = reviewed ? record(review).submitted_at : pull[TIMES[event] ?? ''];
+  return timeOf(own) ?? timeOf(pull.updated_at);
+};
+
+/**
+ * The id of a change in the timeline. A change of state has none here: the host's API reports it again with an id that
+ * payloads lack.
+ */
+const idOf = (event: Change['event'], payload: Wire, pull: Wire): string | null => {
+  const { action, review } = payload;
+  if (event === 'opened') return `opened:${text(pull.node_id)}`;
+  if (event === 'head_pushed') return `head:${text(record(pull.head).sha)}`;
+  if (event === 'review') return `review:${String(record(review).id)}:${String(action)}`;
+  if (event === 'renamed') return `renamed:${text(pull.updated_at)}`;
+  return null;
+};

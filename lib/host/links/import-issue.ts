@@ -15,40 +15,40 @@ import type { HostedRepository, RepositoryName } from '../../codehost/code-host.
 import type { WithConfig } from '../../config.ts';
 import { invalidState, notFound, ServiceError } from '../../errors.ts';
 import { createCase } from '../../work/cases/change.ts';
-import { fieldsOf, fittedCopy, notesOf, placeOfIssue } from './fit.ts';
+import { fieldsOf, notesOf, placeOfIssue, storableCopy } from './issue-fields.ts';
 import { applySync } from './sync.ts';
 
 interface Imported {
   case_id: string;
-  /** What of the issue the Work item does not hold as it is. */
+  /** Sentences on what the Work item could not store unchanged. */
   notes: string[];
 }
 
 interface ImportWish {
   number: number;
   project?: string;
-  /** Of the Work item; by the issue's labels when not given. */
+  /** The type of the Work item; by default from the issue's labels. */
   type?: string;
-  /** Links this Work item instead of making one. */
+  /** Links this Work item instead of creating one. */
   case_id?: string;
 }
 
-/** Makes a Work item of an issue. 409 `already_exists`, with its id, where one is linked to it already. */
+/** Creates a Work item from an issue. Throws 409 `already_exists`, with its id, where one is linked to the issue. */
 export const importIssue = async (service: HostedNeeds, wish: ImportWish): Promise<Imported> => {
   checkProject(service, wish.project);
   const { case_id } = wish;
   if (case_id !== undefined && !isMadeAgain()) refuseLinked(service.store, case_id);
   const hosted = await hostedRepositoryOf(service, projectOf(service.store, wish));
-  const made = await madeBefore(service.store, hosted, wish);
+  const made = await importedBefore(service.store, hosted, wish);
   if (made !== undefined) return made;
   if (case_id !== undefined) refuseLinked(service.store, case_id);
   const issue = await fetchIssue(service.store, hosted, wish.number);
   return case_id === undefined
-    ? bringInIssue(service, hosted.name, { ...wish, issue })
+    ? createCaseFromIssue(service, hosted.name, { ...wish, issue })
     : linkTo(service.store, hosted.name, { case_id, issue });
 };
 
-const madeBefore = async (
+const importedBefore = async (
   store: Store,
   hosted: HostedRepository,
   { number, case_id: wanted }: ImportWish,
@@ -57,7 +57,7 @@ const madeBefore = async (
   const [case_id] = await linkedTo(store, nameOf(hosted.name, number));
   if (case_id === undefined || case_id !== (wanted ?? case_id)) return undefined;
   const issue = await hosted.issue(number);
-  return { case_id, notes: notesOf(issue, fittedCopy(issue)) };
+  return { case_id, notes: notesOf(issue, storableCopy(issue)) };
 };
 
 const projectOf = (store: Store, { project, case_id = '' }: ImportWish): string | undefined =>
@@ -68,14 +68,14 @@ const refuseLinked = (store: Store, caseId: string): void => {
   if (readLink(store, caseId) === undefined) return;
   throw new ServiceError(
     'already_exists',
-    'This Work item has a link.md already. Remove or edit the file to link it to another issue.',
+    'The Work item is already linked: it has a link.md. Remove or edit that file to link it to another issue.',
     { members: { case_id: caseId } },
   );
 };
 
 /**
- * Reads an issue that no Work item is linked to yet: nobody is asked about one that is there. The number of a pull request
- * is 422 `invalid_state`.
+ * Reads an issue that is not imported yet; for an imported one no request is made. Throws 422 `invalid_state` for the
+ * number of a pull request.
  */
 export const fetchIssue = async (
   store: Store,
@@ -102,7 +102,7 @@ const refuseImported = async (store: Store, issue: IssueName): Promise<void> => 
   if (case_id === undefined) return;
   throw new ServiceError(
     'already_exists',
-    `${issue.repository}#${issue.number} is imported already, as the Work item ${case_id}. Sync that one to bring it up to date.`,
+    `${issue.repository}#${issue.number} is already imported as the Work item ${case_id}. Sync that one to update it.`,
     { members: { case_id } },
   );
 };
@@ -113,16 +113,16 @@ interface Arrival extends Pick<ImportWish, 'project' | 'type'> {
 }
 
 /**
- * Makes the Work item of an issue that was read, with its link and the issue's copy in it, by one rename: there is never
- * one without its link. Of two at once one is made, and the other is 409 `already_exists`.
+ * Creates the Work item of an issue, its link and the copy of the issue with one rename, so that it never exists
+ * without its link. Of two concurrent calls one creates it, the other throws 409 `already_exists`.
  */
-export const bringInIssue = async (
+export const createCaseFromIssue = async (
   service: WithConfig & WithStore,
   repository: RepositoryName,
   { issue, project, type, import_job }: Arrival,
 ): Promise<Imported> => {
   const place = placeOf(repository, issue);
-  const copy = fittedCopy(issue);
+  const copy = storableCopy(issue);
   const notes = notesOf(issue, copy);
   const { title, description, ...fields } = fieldsOf(copy);
   const at = service.store.clock().toISOString();
@@ -132,8 +132,8 @@ export const bringInIssue = async (
     [LINK]: linkText({ issue: link as IssueLinkMatter, at, line }),
     [ISSUE]: issueText({ repository: place.repository, number: place.number, ...copy }),
   };
-  const wanted = { title, description, type: type ?? typeByLabels(issue.labels) };
-  return atOnce(service.store, place, async () => {
+  const wanted = { title, description, type: type ?? typeFromLabels(issue.labels) };
+  return underIssueLock(service.store, place, async () => {
     const { id } = await createCase(service, { ...wanted, ...(project && { project }) }, files);
     return { case_id: id, notes };
   });
@@ -141,7 +141,7 @@ export const bringInIssue = async (
 
 const [LINK, ISSUE] = [basename(linkFile('')), basename(issueFile(''))] as const;
 
-// What the host calls the repository now: under its former name it would be imported a second time.
+// The repository's current name on the host: under its former name the issue would be imported twice.
 const placeOf = (name: RepositoryName, { number, url }: Issue): IssueName => {
   const place = placeOfIssue(url);
   const known = nameOf(name, number);
@@ -150,23 +150,27 @@ const placeOf = (name: RepositoryName, { number, url }: Issue): IssueName => {
 
 const linkFrom = (place: IssueName, { node_id, url }: Issue, at: string) => ({
   ...place,
-  ...{ node_id, url, status: 'linked' as const, imported_at: at, synced_at: at },
+  node_id,
+  url,
+  status: 'linked' as const,
+  imported_at: at,
+  synced_at: at,
 });
 
-const atOnce = <T>(store: Store, place: IssueName, work: () => Promise<T>): Promise<T> =>
+const underIssueLock = <T>(store: Store, place: IssueName, work: () => Promise<T>): Promise<T> =>
   store.locks.take(lockOn.issue(issueKey(place)), async () => {
     await refuseImported(store, place);
     return work();
   });
 
-// The link decides; its first sync, which a crash may leave for another day, compares the two.
+// The link is written first; its first sync compares both sides, after a crash later.
 const linkTo = (
   store: Store,
   repository: RepositoryName,
   { case_id, issue }: { case_id: string; issue: Issue },
 ): Promise<Imported> => {
   const place = placeOf(repository, issue);
-  return atOnce(store, place, async () => {
+  return underIssueLock(store, place, async () => {
     const at = store.clock().toISOString();
     const link = { ...place, status: 'stale' as const, imported_at: at };
     const isNew = await createLink(store, case_id, { issue: link, at, line: 'linked' });
@@ -177,10 +181,10 @@ const linkTo = (
 };
 
 /**
- * The type of a Work item by the labels of its issue: that of the first label that names one, `task` where none does. A
- * label may say that it is about the type (`type: bug`, `kind/bug`, `C-bug`).
+ * The type of a Work item from the labels of its issue: the first label that names a type counts, else `task`. A label
+ * may have a prefix such as `type: bug`, `kind/bug` or `C-bug`.
  */
-export const typeByLabels = (labels: readonly string[]): string => {
+export const typeFromLabels = (labels: readonly string[]): string => {
   for (const label of labels) {
     const type = TYPES.get(label.trim().toLowerCase().replace(PREFIX, ''));
     if (type !== undefined) return type;

@@ -16,15 +16,15 @@ import type { Store } from '../../../store/store.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted-repository.ts';
 import { checkProject } from '../../code/projects/project.ts';
 import { badField, invalidState, notFound, orNotFound, type ServiceError } from '../../errors.ts';
+import type { LinkNeeds } from './background.ts';
 import { startImport } from './import-run.ts';
-import type { LinkNeeds } from './work.ts';
 
 interface TaggedImport {
   job: ImportJob;
   etag: string;
 }
 
-/** The import jobs that can be read, oldest first; the others are told by the diagnostics. */
+/** The readable import jobs, oldest first; diagnostics report the others. */
 export const importJobs = (store: Store): ImportJob[] =>
   listImports(store).map((kept) => served(kept).job);
 
@@ -41,7 +41,7 @@ interface NewImport {
   type?: string;
 }
 
-/** Keeps an import job and starts it. It goes on after the answer, one issue after another. */
+/** Creates and starts an import job, which continues after the response, one issue after another. */
 export const createImportJob = async (
   service: LinkNeeds,
   { numbers, filter, project, type }: NewImport,
@@ -67,13 +67,13 @@ export const createImportJob = async (
 };
 
 const eitherOr = (): ServiceError =>
-  badField('/numbers', 'either this or filter', 'Give numbers or a filter, and not both.');
+  badField('/numbers', 'send either this or filter', 'Send either numbers or a filter.');
 
 export type WantedStatus = 'running' | 'completed' | 'cancelled';
 
 /**
- * Resumes an import job, ends it as it is, or cancels it: from then on it makes no further Work item. What it has made
- * stays. 422 where it has ended already.
+ * Resumes, completes or cancels an import job. A completed or cancelled job creates no further Work item; those it
+ * created stay. Throws 422 where it has ended.
  */
 export const setImportStatus = (
   service: LinkNeeds,
@@ -89,27 +89,30 @@ const settled = async (
   ifMatch?: string,
 ): Promise<TaggedImport> => {
   const now = service.store.clock().toISOString();
-  // One that was told to stop has to be gone before the next run of the same job begins.
+  // A stopped run has to end before the next run of the same job begins.
   if (wanted === 'running' && readImport(service.store, id)?.matter.status !== 'running')
     await service.links.imports.get(id)?.stop();
-  const kept = await changeImport(service.store, id, (job) => movedJob(job, wanted, now), ifMatch);
+  const kept = await changeImport(
+    service.store,
+    id,
+    (job) => nextImportStatus(job, wanted, now),
+    ifMatch,
+  );
   if (kept === undefined) throw notFound('import job', id);
   if (wanted === 'running') startImport(service, id);
   else void service.links.imports.get(id)?.stop();
   return served(kept);
 };
 
-/** What a job becomes when this is wanted of it: undefined where it is that already. Throws `invalid_state`. */
-export const movedJob = (
+/** The change for a wanted status; undefined where the job has it. Throws `invalid_state`. */
+export const nextImportStatus = (
   { matter: { status, started_at = undefined } }: Pick<StoredImport, 'matter'>,
   wanted: WantedStatus,
   now: string,
 ): ImportChange | undefined => {
   if (status === wanted) return undefined;
   if (status === 'completed' || status === 'cancelled')
-    throw invalidState(
-      `The import job is ${status}, and stays so. Make a new one for what is to be imported.`,
-    );
+    throw invalidState(`The import job is ${status} and cannot change. Create a new import job.`);
   const again = { error: undefined, resume_at: undefined, ended_at: undefined };
   if (wanted === 'running')
     return { changes: { ...again, status: wanted, started_at: started_at ?? now } };
@@ -121,9 +124,20 @@ const served = ({ matter, results, etag }: StoredImport): TaggedImport => {
   const { error = null, resume_at = null, created_at } = matter;
   const { started_at = null, ended_at = null } = matter;
   const job = {
-    ...{ id, status, project, type, numbers, filter },
-    ...{ done: results.length, total: numbers?.length ?? null, results },
-    ...{ error, resume_at, created_at, started_at, ended_at },
+    id,
+    status,
+    project,
+    type,
+    numbers,
+    filter,
+    done: results.length,
+    total: numbers?.length ?? null,
+    results,
+    error,
+    resume_at,
+    created_at,
+    started_at,
+    ended_at,
   };
   return { job, etag };
 };

@@ -16,10 +16,10 @@ import type { HostedRepository } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import { bringInIssue, fetchIssue } from './import-issue.ts';
-import { haltOf, type LinkNeeds } from './work.ts';
+import { type LinkNeeds, stopReasonOf } from './background.ts';
+import { createCaseFromIssue, fetchIssue } from './import-issue.ts';
 
-/** Goes on with an import job in the background, unless it does already. What becomes of it is in its record. */
+/** Runs an import job in the background, unless it is running. The result is in its record. */
 export const startImport = (service: LinkNeeds, id: string): void => {
   const { imports } = service.links;
   if (imports.has(id)) return;
@@ -29,7 +29,9 @@ export const startImport = (service: LinkNeeds, id: string): void => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
   const done = run(service, { id, signal, stopped })
-    .catch((error: unknown) => service.log.error({ err: error, job: id }, 'An import broke off'))
+    .catch((error: unknown) =>
+      service.log.error({ err: error, job: id }, 'running an import job failed'),
+    )
     .finally(() => imports.delete(id));
   const stop = (): Promise<void> => {
     stopper.abort();
@@ -38,7 +40,7 @@ export const startImport = (service: LinkNeeds, id: string): void => {
   imports.set(id, { stop });
 };
 
-/** Imports that the end of the daemon interrupted wait for the operator: none goes on by itself. */
+/** Pauses import jobs that the end of the daemon interrupted; the operator resumes them. */
 export const pauseImports = async (store: Store): Promise<void> => {
   for (const { matter } of listImports(store))
     if (matter.status === 'running') await pause(store, matter.id);
@@ -47,7 +49,7 @@ export const pauseImports = async (store: Store): Promise<void> => {
 interface Run {
   id: string;
   signal: AbortSignal;
-  /** Resolves when it is told to stop. */
+  /** Resolves when the run is stopped. */
   stopped: Promise<undefined>;
 }
 
@@ -61,7 +63,7 @@ const run = async (service: LinkNeeds, given: Run): Promise<void> => {
   }
 };
 
-// False when it was told to stop.
+// False when the run was stopped.
 const importAll = async (service: HostedNeeds, given: Run): Promise<boolean> => {
   const { id, stopped } = given;
   const job = readImport(service.store, id);
@@ -81,7 +83,7 @@ const importAll = async (service: HostedNeeds, given: Run): Promise<boolean> => 
   return true;
 };
 
-// Kept before anything is made of them: after a restart it goes on with the same.
+// Stored before anything is imported, so that a restart continues with the same issues.
 const listed = async (
   store: Store,
   { id, stopped }: Run,
@@ -116,7 +118,10 @@ const importOne = async (
     const issue = await Promise.race([fetchIssue(service.store, hosted, number), stopped]);
     if (issue === undefined || signal.aborted) return undefined;
     const wanted = { ...(project && { project }), ...(type && { type }), import_job: id };
-    const { case_id, notes } = await bringInIssue(service, hosted.name, { ...wanted, issue });
+    const { case_id, notes } = await createCaseFromIssue(service, hosted.name, {
+      ...wanted,
+      issue,
+    });
     const detail = notes.length === 0 ? {} : { detail: notes.join(' ') };
     return { number, outcome: 'imported', case_id, ...detail };
   } catch (error) {
@@ -124,7 +129,7 @@ const importOne = async (
   }
 };
 
-/** What is wrong with one issue, and not with the next. */
+/** Errors of a single issue; the next one may succeed. */
 const OF_ONE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'codehost_gone',
   'codehost_not_found',
@@ -142,7 +147,7 @@ const failed = (
   if (!(error instanceof ServiceError)) throw error;
   const { case_id } = error.members as { case_id?: string };
   if (error.code === 'already_exists' && case_id !== undefined) {
-    // Made by this job, which was killed before it could write that down.
+    // This job created it and was killed before it recorded that.
     const isOwn = readLink(store, case_id)?.issue?.import_job === id;
     return { number, outcome: isOwn ? 'imported' : 'exists', case_id };
   }
@@ -161,8 +166,8 @@ const halt = async (
   id: string,
   error: unknown,
 ): Promise<void> => {
-  const { resume_at = null, ...why } = haltOf(error, store.clock()) ?? { ...UNFORESEEN };
-  if (why.code === UNFORESEEN.code) log.error({ err: error, job: id }, 'An import failed');
+  const { resume_at = null, ...why } = stopReasonOf(error, store.clock()) ?? { ...UNFORESEEN };
+  if (why.code === UNFORESEEN.code) log.error({ err: error, job: id }, 'import job failed');
   await changeRunning(
     store,
     id,
@@ -174,11 +179,11 @@ const halt = async (
 
 const UNFORESEEN = {
   code: 'internal',
-  detail: "The daemon's log has the cause. Resume the job once it is gone.",
+  detail: "An internal error stopped the import. See the daemon's log, then resume the job.",
   resume_at: null,
 };
 
-// The operator may have decided otherwise meanwhile.
+// The operator may have changed the status meanwhile.
 const changeRunning = (
   store: Store,
   id: string,

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { FIELDS, type FieldName, type FieldSync } from '../../../store/records/sync.ts';
-import { type Fields, withPlainEnds } from './fit.ts';
+import { type Fields, withPlainEnds } from './issue-fields.ts';
 
-/** What is compared: as it was last synced, if it ever was, as it is here, and as it is on the host. */
+/** The three sides of a merge: the last sync, if there was one, the Work item, and the host. */
 export interface Sides {
   base: Fields | undefined;
   here: Fields;
@@ -12,8 +12,8 @@ export interface Sides {
 export type Preference = 'local' | 'remote';
 
 /**
- * A three-way merge, field by field; what is the same everywhere is left out. What changed here stays, whatever happened
- * on the host; a field that changed on both is a conflict, and stays as it is here, unless the operator prefers a side.
+ * Merges three ways, field by field; equal fields are left out. A change here stays. A field that changed on both sides
+ * is a conflict and keeps the value here, unless the operator prefers a side.
  */
 export const mergeFields = (sides: Sides, prefer?: Preference): FieldSync[] =>
   FIELDS.flatMap((field) => {
@@ -28,7 +28,7 @@ const outcomeOf = (
 ): FieldSync['outcome'] | undefined => {
   const isHeld = (a: Fields, b: Fields): boolean => isSame(field, a, b);
   if (isHeld(here, host)) return base !== undefined && !isHeld(base, host) ? 'same' : undefined;
-  // Without a common ancestor nobody can say who changed it; but nothing is no change of anybody's.
+  // Without a common ancestor the author of a difference is unknown, but an empty field is not a change.
   if (base === undefined ? isBlank(here[field]) : isHeld(base, here)) return 'taken';
   if (base !== undefined && isHeld(base, host)) return 'kept';
   return prefer === undefined ? 'conflict' : 'settled';
@@ -39,7 +39,7 @@ const isBlank = (value: Fields[FieldName]): boolean => value === null || value.l
 const isSame = (field: FieldName, a: Fields, b: Fields): boolean =>
   isDeepStrictEqual(comparable(a[field]), comparable(b[field]));
 
-// Labels and assignees are sets, and line ends are no change.
+// Labels and assignees are sets, and line endings do not count as changes.
 const comparable = (value: Fields[FieldName]): unknown => {
   if (typeof value === 'string') return withPlainEnds(value);
   return value === null ? null : [...new Set(value)].toSorted();
@@ -60,7 +60,7 @@ const entryOf = (
 const plain = (value: Fields[FieldName]): string | string[] | null =>
   value === null || typeof value === 'string' ? value : [...value];
 
-/** The Work item after a merge: what was taken, or settled for the host, is the host's. */
+/** The fields after a merge: those taken, or settled for the host, have the host's value. */
 export const mergedFields = (
   { here, host }: Sides,
   found: readonly FieldSync[],

@@ -5,17 +5,21 @@ import { readPull } from '../../../store/codehost/pulls.ts';
 import { listSyncs } from '../../../store/codehost/syncs.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import { itemOf } from '../../../store/reconcile/items.ts';
+import type { ExtractedIssue } from '../../../store/records/extracted.ts';
 import type { IssueLink, IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Sync } from '../../../store/records/sync.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, orNotFound } from '../../errors.ts';
+import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted-repository.ts';
+import { checkProject } from '../../code/projects/project.ts';
+import { badField, notFound, orNotFound } from '../../errors.ts';
+import { extractIssue } from '../../work/issue-text/extract.ts';
 
 interface LinkRecord {
   case_id: string;
   issue: IssueLink | null;
   pr: PullLink | null;
-  /** Where link.md cannot be read; the issue is what was last read of it. */
+  /** Set where link.md cannot be read; the issue is then the last one that was read. */
   problems?: FileProblem[];
 }
 
@@ -25,8 +29,8 @@ type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'title' | 's
 };
 
 /**
- * What a Work item is linked to, from its files alone, and the tag of that. Throws `unreadable_record` for a file of which
- * nothing could ever be read.
+ * The links of a Work item, from its files, with their ETag. Throws `unreadable_record` for a file that could never be
+ * read.
  */
 export const getLink = (store: Store, case_id: string): { record: LinkRecord; etag: string } => {
   if (itemOf(store, case_id) === undefined) throw notFound('Work item', case_id);
@@ -46,9 +50,19 @@ const served = (issue: IssueLinkMatter): IssueLink => {
   const { node_id = null, url = null, imported_at = null, synced_at = null } = issue;
   const { state = null, labels = [], assignees = [], milestone = null } = issue;
   return {
-    ...{ host, repository, number, node_id, url, status },
+    host,
+    repository,
+    number,
+    node_id,
+    url,
+    status,
     ...(moved_to !== undefined && { moved_to }),
-    ...{ imported_at, synced_at, state, labels, assignees, milestone },
+    imported_at,
+    synced_at,
+    state,
+    labels,
+    assignees,
+    milestone,
   };
 };
 
@@ -57,6 +71,27 @@ const pullLink = (pull: PullMatter): PullLink => {
   return { host, repository, number, title, state, url, stale };
 };
 
-/** What syncs changed or found, oldest first. Throws `unreadable_record`. */
+/** The results of syncs, oldest first. Throws `unreadable_record`. */
 export const syncLog = (store: Store, caseId: string): Sync[] =>
   orNotFound(listSyncs(store, caseId), 'Work item', caseId);
+
+interface Extraction {
+  body?: string;
+  number?: number;
+  project?: string;
+}
+
+/** Extracts the parts of a given text, or of an issue on the host. */
+export const extractFrom = async (
+  service: HostedNeeds,
+  { body, number, project }: Extraction,
+): Promise<ExtractedIssue> => {
+  if ((body === undefined) === (number === undefined))
+    throw badField('/body', 'send either this or number', EITHER);
+  if (number === undefined) return extractIssue(body ?? '');
+  checkProject(service, project);
+  const issue = await (await hostedRepositoryOf(service, project)).issue(number);
+  return extractIssue(issue.body, issue.title);
+};
+
+const EITHER = 'Send either a body or the number of an issue.';

@@ -7,14 +7,14 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
+import { stopReasonOf, type WithLinks } from './background.ts';
 import { applySync, linkRepository } from './sync.ts';
-import { haltOf, type WithLinks } from './work.ts';
 
 type SyncOutcome = SyncedAll['outcomes'][number];
 
 /**
- * Syncs every Work item that is linked to an issue, the one that waited longest first, so that a second call goes on
- * where a rate limit ended the first. It throws what stopped it only when that was before anything was asked.
+ * Syncs all linked Work items, the least recently synced first, so that a second call continues where a rate limit
+ * stopped the first. Throws an error only when it occurs before the first batch.
  */
 export const syncAll = async (
   service: WithCodeHost & WithLinks & WithStore,
@@ -23,7 +23,7 @@ export const syncAll = async (
   if (links.syncingAll)
     throw new ServiceError(
       'sync_running',
-      'All Work items are being synced already. Wait for that to end.',
+      'A sync of all Work items is already running. Wait for it to end.',
     );
   links.syncingAll = true;
   try {
@@ -40,7 +40,7 @@ interface Linked {
 
 const BATCH = 50;
 
-// Of one repository each.
+// Each batch is of one repository.
 const batchesOf = (links: ReadonlyMap<string, IssueLinkMatter>): Linked[][] => {
   const byRepository = new Map<string, Linked[]>();
   const waiting = [...links].toSorted(([, a], [, b]) => (syncedAt(a) < syncedAt(b) ? -1 : 1));
@@ -66,7 +66,7 @@ const syncBatches = async (
     try {
       outcomes.push(...(await syncBatch(service, batch)));
     } catch (error) {
-      const stopped = haltOf(error, service.store.clock());
+      const stopped = stopReasonOf(error, service.store.clock());
       if (stopped === undefined || at === 0) throw error;
       const left = batches.slice(at).flat();
       return { outcomes: [...outcomes, ...left.map((one) => told(one, NOT_REACHED))], stopped };
@@ -80,7 +80,9 @@ type Told = Pick<SyncOutcome, 'outcome' | 'sync_id' | 'detail'>;
 const NOT_REACHED: Told = { outcome: 'not_reached', sync_id: null, detail: null };
 
 const told = ({ case_id, link: { repository, number } }: Linked, rest: Told): SyncOutcome => ({
-  ...{ case_id, repository, number },
+  case_id,
+  repository,
+  number,
   ...rest,
 });
 
@@ -102,10 +104,10 @@ const syncBatch = async (
   return outcomes;
 };
 
-// As many as wait for the disk together.
+// The number of records that are written at once.
 const AT_ONCE = 8;
 
-/** What is wrong with one repository, and not with the next. */
+/** Errors of a single repository; the next one may succeed. */
 const OF_REPOSITORY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'codehost_not_found',
   'codehost_gone',

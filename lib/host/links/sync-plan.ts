@@ -8,7 +8,7 @@ import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { FieldName, FieldSync, SyncMatter } from '../../../store/records/sync.ts';
 import type { MissingIssue } from '../../codehost/code-host.ts';
-import { type Fields, fieldsOf, fittedCopy, placeOfIssue } from './fit.ts';
+import { type Fields, fieldsOf, placeOfIssue, storableCopy } from './issue-fields.ts';
 import { mergedFields, mergeFields, type Preference } from './merge.ts';
 
 export interface SyncWish {
@@ -18,15 +18,15 @@ export interface SyncWish {
 }
 
 /**
- * What a sync with this issue changes, worked out anew for what stands on disk each time it is asked: what it has found
- * before stays found.
+ * Plans a sync with this issue. The plan is recomputed for each state on disk; findings of earlier computations are
+ * kept.
  */
-export const planWith = (issue: Issue, wish: SyncWish): ((standing: SyncState) => SyncPlan) => {
-  const copy = fittedCopy(issue);
+export const planForIssue = (issue: Issue, wish: SyncWish): ((standing: SyncState) => SyncPlan) => {
+  const copy = storableCopy(issue);
   const found = new Map<FieldName, FieldSync>();
   return (onDisk) => {
-    const standing = withOwnBase(onDisk);
-    const here = fieldsHere(standing);
+    const standing = withMatchingBase(onDisk);
+    const here = localFields(standing);
     const sides = { base: standing.base && fieldsOf(standing.base), here, host: fieldsOf(copy) };
     const now = mergeFields(sides, wish.prefer);
     for (const one of now)
@@ -45,13 +45,13 @@ export const planWith = (issue: Issue, wish: SyncWish): ((standing: SyncState) =
         },
         ...lineOf(fields, standing.link.status, status),
       },
-      ...baseAfter({ ...placeNow(issue, standing.link), ...copy }, standing.base, conflicts),
+      ...nextBase({ ...placeNow(issue, standing.link), ...copy }, standing.base, conflicts),
       record: recordOf(wish, { outcome: outcomeOf(status, fields), fields }),
     };
   };
 };
 
-// What a webhook told while the host was asked may be newer than what that one answered.
+// A webhook may have reported something newer while the host was asked.
 const shown = (
   status: 'conflict' | 'linked',
   { updated_at }: Issue,
@@ -61,16 +61,16 @@ const shown = (
   return status === 'linked' && isBehind ? 'stale' : status;
 };
 
-// The copy of another issue, to which somebody linked it before, is no ancestor of this one.
-const withOwnBase = ({ base, ...standing }: SyncState): SyncState => {
+// The copy of another issue, linked before, is not an ancestor of this one.
+const withMatchingBase = ({ base, ...standing }: SyncState): SyncState => {
   const { link } = standing;
   const { repository = link.repository, number = link.number } = base ?? {};
   const isOwn = issueKey({ ...link, repository, number }) === issueKey(link);
   return { ...standing, base: isOwn ? base : undefined };
 };
 
-// What link.md does not name is as it was last synced.
-const fieldsHere = ({ title, description, link, base }: SyncState): Fields => ({
+// Fields that link.md leaves out have their value of the last sync.
+const localFields = ({ title, description, link, base }: SyncState): Fields => ({
   title,
   description,
   labels: link.labels ?? base?.labels ?? [],
@@ -106,7 +106,7 @@ const linkChanges = (
   moved_to: undefined,
 });
 
-// A repository that was renamed is followed; an issue elsewhere, with another number, is not this one.
+// A renamed repository is followed; an issue with another number is a different issue.
 const placeNow = (
   { url }: Issue,
   { repository, number }: IssueLinkMatter,
@@ -115,8 +115,8 @@ const placeNow = (
   return place?.number === number ? place : { repository, number };
 };
 
-// A field in conflict keeps the ancestor that both sides have; without any there is none until all is settled.
-const baseAfter = (
+// A field in conflict keeps its common ancestor; without one there is none until all conflicts are settled.
+const nextBase = (
   copy: IssueCopy,
   before: IssueCopy | undefined,
   conflicts: readonly FieldSync[],
@@ -148,13 +148,13 @@ const lineOf = (
 
 const WORDS: Partial<Record<FieldSync['outcome'], string>> = {
   taken: 'taken from the issue',
-  same: 'changed alike on both sides',
+  same: 'changed equally on both sides',
   conflict: 'changed on both sides, and kept',
   settled: 'settled by the operator',
 };
 
-/** What follows from an issue that is not where it was: it is told, and nothing of the Work item changes. */
-export const planWithout = (
+/** Plans a sync with an issue that was moved or deleted: the link records it, the Work item does not change. */
+export const planForMissing = (
   { missing, url }: MissingIssue,
   wish: SyncWish,
 ): ((standing: SyncState) => SyncPlan) => {
@@ -170,4 +170,4 @@ export const planWithout = (
   });
 };
 
-const WHY = { moved: 'not in this repository any more', missing: 'gone from the host' };
+const WHY = { moved: 'no longer in this repository', missing: 'deleted on the host' };

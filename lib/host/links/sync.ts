@@ -15,11 +15,12 @@ import {
 } from '../../codehost/code-host.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Preference } from './merge.ts';
-import { planWith, planWithout, type SyncWish } from './sync-plan.ts';
+import { planForIssue, planForMissing, type SyncWish } from './sync-plan.ts';
 
 /**
- * Syncs a Work item with its issue. Nothing is written to the host. What changed on both sides is 409 `sync_conflict`,
- * unless the operator prefers a side; an issue that is not there any more is 404 `codehost_gone`, and kept in the link.
+ * Syncs a Work item with its issue, without writing to the host. Throws 409 `sync_conflict` for changes on both sides,
+ * unless the operator prefers a side, and 404 `codehost_gone` for an issue that no longer exists, which the link
+ * records.
  */
 export const syncCase = async (
   { store, codeHost }: WithCodeHost & WithStore,
@@ -38,30 +39,30 @@ export const syncCase = async (
   return result;
 };
 
-/** The issue that a Work item is linked to. 404 without the Work item, 422 `not_linked` without the link. */
+/** The linked issue. Throws 404 without the Work item and 422 `not_linked` without the link. */
 const linkedIssue = (store: Store, caseId: string): IssueLinkMatter => {
   if (itemOf(store, caseId) === undefined) throw notFound('Work item', caseId);
   const issue = readLink(store, caseId)?.issue;
   if (issue !== undefined) return issue;
   throw new ServiceError(
     'not_linked',
-    'This Work item is linked to no issue. Import one with its case_id, or write link.md with the repository and number of the issue.',
+    'The Work item is not linked to an issue. Import one with its case_id, or write link.md with the repository and number of the issue.',
   );
 };
 
-/** The repository that an issue is in. */
+/** The repository of a linked issue. */
 export const linkRepository = ({
   host = DEFAULT_HOST,
   repository,
 }: IssueLinkMatter): RepositoryName => repositoryNamed(host, repository);
 
 interface FoundIssue extends Omit<SyncWish, 'at'> {
-  /** As it was when the host was asked. */
+  /** The link when the host was asked. */
   link: IssueLinkMatter;
   issue: Issue | MissingIssue;
 }
 
-/** Brings a Work item up to date with what was found on the host. A conflict is an outcome here. */
+/** Updates a Work item from the host. A conflict is an outcome, not an error. */
 export const applySync = async (
   store: Store,
   caseId: string,
@@ -69,7 +70,9 @@ export const applySync = async (
 ): Promise<SyncResult> => {
   const at = store.clock().toISOString();
   const plan =
-    'missing' in issue ? planWithout(issue, { ...wish, at }) : planWith(issue, { ...wish, at });
+    'missing' in issue
+      ? planForMissing(issue, { ...wish, at })
+      : planForIssue(issue, { ...wish, at });
   const synced = await syncLink(store, caseId, (standing) => {
     if (issueKey(standing.link) !== issueKey(link)) throw linkedElsewhere();
     return plan(standing);
@@ -77,7 +80,7 @@ export const applySync = async (
   if (synced === undefined)
     throw new ServiceError(
       'not_linked',
-      'The link was removed meanwhile. Import the issue with its case_id to have it again.',
+      'The link was removed during the sync. Import the issue with its case_id to restore it.',
     );
   return resultOf(caseId, at, synced);
 };
@@ -85,7 +88,7 @@ export const applySync = async (
 const linkedElsewhere = (): ServiceError =>
   new ServiceError(
     'file_busy',
-    'link.md names another issue than when the host was asked. Nothing was changed; sync again.',
+    'link.md was changed to another issue during the sync. Nothing was changed. Sync again.',
   );
 
 const resultOf = (case_id: string, synced_at: string, { plan, sync_id }: Synced): SyncResult => ({
@@ -101,7 +104,7 @@ const inConflict = ({ case_id, sync_id, fields }: SyncResult): ServiceError => {
   const names = conflicts.map(({ field }) => field).join(', ');
   return new ServiceError(
     'sync_conflict',
-    `Changed here and on the host since the last sync: ${names}. What is here was kept. Sync again with prefer local or remote, or edit the Work item until both are alike.`,
+    `Changed both here and on the host since the last sync: ${names}. The values here were kept. Sync again with prefer local or remote, or edit the Work item until both sides are equal.`,
     { members: { case_id, sync_id, fields } },
   );
 };
@@ -110,8 +113,8 @@ const gone = (link: IssueLinkMatter, { missing, url }: MissingIssue): ServiceErr
   const issue = `${link.repository}#${link.number}`;
   const detail =
     missing === 'moved'
-      ? `${issue} was moved${url === undefined ? '' : ` to ${url}`}. Write where it is now into link.md, as repository and number, to follow it.`
-      : `${issue} is gone from the host, or the token may not see it any more. The Work item is as it was.`;
+      ? `${issue} was moved${url === undefined ? '' : ` to ${url}`}. Set the new repository and number in link.md to follow it.`
+      : `${issue} was deleted on the host, or the token can no longer read it. The Work item was not changed.`;
   return new ServiceError('codehost_gone', detail, {
     members: url === undefined ? {} : { moved_to: url },
   });

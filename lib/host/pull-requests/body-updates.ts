@@ -18,13 +18,12 @@ import { textDiff } from '../../tools/git/read/text-diff.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { publishable, pullDraft } from './compose.ts';
-import { getPull, hostedFor, inPullTurn } from './current.ts';
-import { recordPull, writePull } from './record.ts';
+import { getPull, hostedFor, recordPull, underPullLock, writePull } from './record.ts';
 
 /**
- * Publishes a queued update, the text that is in its file now, and once: of two approvals the second is 422. `seen` binds
- * it to what the operator read (409 `update_changed`); a body that has changed on the host since is 409
- * `codehost_conflict`, with what changed, and is not touched.
+ * Publishes the current text of a queued update, once: a second approval throws 422. `seen` binds it to the text that
+ * the operator read (409 `update_changed`). A body that has changed on the host throws 409 `codehost_conflict` with the
+ * diff, and is not changed.
  */
 export const approveUpdate = (
   service: WithCodeHost & WithGit & WithStore,
@@ -34,7 +33,7 @@ export const approveUpdate = (
 ): Promise<BodyUpdate> => {
   checkCase(service.store, caseId);
   getUpdate(service.store, caseId, id);
-  return inPullTurn(service.store, caseId, async () => {
+  return underPullLock(service.store, caseId, async () => {
     const update = getUpdate(service.store, caseId, id);
     const pull = getPull(service.store, caseId);
     refuseUnfit(update, pull, seen);
@@ -49,25 +48,26 @@ export const approveUpdate = (
 
 const refuseUnfit = ({ matter, body }: StoredUpdate, pull: StoredPull, seen?: string): void => {
   if (matter.status === 'published')
-    throw invalid(`The update was published at ${matter.published_at}. Suggest another.`);
+    throw invalid(
+      `The update was already published at ${matter.published_at}. Suggest another one.`,
+    );
   if (matter.pull !== pull.matter.number)
     throw invalid(
-      `The update is of #${matter.pull}, and the pull request is #${pull.matter.number} now. Suggest it anew.`,
+      `The update is for #${matter.pull}, but the pull request is now #${pull.matter.number}. Suggest it again.`,
     );
-  if (body.trim() === '')
-    throw invalid('The update is empty. Write into its file what is to be published.');
+  if (body.trim() === '') throw invalid('The update is empty. Write the new body into its file.');
   const now = sha256(body);
   if (seen === undefined || seen === now) return;
   throw new ServiceError(
     'update_changed',
-    'The update was edited since you read it. Read it again, then approve what it says now.',
+    'The update was edited since you read it. Read it again, then approve it.',
     { members: { body_sha256: now } },
   );
 };
 
 const invalid = (message: string): ServiceError => invalidState(message);
 
-// What is on the host already was published by a call whose end nobody saw.
+// Equal text on the host was published by an earlier call that was cut off.
 const publish = async (
   service: GitNeeds,
   hosted: HostedRepository,
@@ -91,7 +91,7 @@ const changedThere = async (
 ): Promise<ServiceError> =>
   new ServiceError(
     'codehost_conflict',
-    `The body of #${matter.pull} was changed on the host since this was suggested, and is left as it is. Look at the diff, take over what is to stay, and suggest an update anew.`,
+    `The body of #${matter.pull} was changed on the host since this update was suggested. Nothing was published. Check the diff, then suggest an update from the current body.`,
     {
       members: {
         diff: await bodyDiff(service, { suggested_for: base, on_the_host: there }),
@@ -102,8 +102,8 @@ const changedThere = async (
   );
 
 /**
- * Queues a change of the published body, for the operator to approve: the draft, or the body that is given. It is bound to
- * the body that the host has now. 422 where that is the same already.
+ * Queues a new body for the operator to approve: the draft, or the given body. It is bound to the current body on the
+ * host. Throws 422 where that is equal.
  */
 export const suggestUpdate = (
   service: WithCodeHost & WithGit & WithStore,
@@ -112,7 +112,7 @@ export const suggestUpdate = (
 ): Promise<BodyUpdate> => {
   checkTexts({ body: given });
   const id = newId();
-  return inPullTurn(service.store, caseId, async () => {
+  return underPullLock(service.store, caseId, async () => {
     const known = listUpdates(service.store, caseId)?.find(({ matter }) => matter.id === id);
     if (known !== undefined) return servedUpdate(service, known);
     const pull = getPull(service.store, caseId);
@@ -121,7 +121,10 @@ export const suggestUpdate = (
     const { body: base } = await hostedFor(service.codeHost, pull).pull(number);
     if (isSameText(base, body)) throw nothingNew(number);
     const matter = {
-      ...{ id, pull: number, status: 'queued' as const, base_sha256: sha256(base) },
+      id,
+      pull: number,
+      status: 'queued' as const,
+      base_sha256: sha256(base),
       created_at: service.store.clock().toISOString(),
     };
     const kept = await createUpdate(service.store, caseId, { matter, body, base });
@@ -130,17 +133,17 @@ export const suggestUpdate = (
   });
 };
 
-/** The host may have other line ends, and none at the end. */
+/** The host may use other line endings, and trim the end. */
 const isSameText = (a: string, b: string): boolean => plain(a) === plain(b);
 
 const plain = (text: string): string => text.replaceAll('\r\n', '\n').trimEnd();
 
 const nothingNew = (number: number): ServiceError =>
   invalidState(
-    `The body of #${number} says the same already: there is nothing to update. Compose the draft anew, or send another body.`,
+    `The body of #${number} is already the same. Compose the draft again, or send another body.`,
   );
 
-/** All updates of the Work item's pull requests, oldest first. */
+/** The updates of the Work item's pull requests, oldest first. */
 export const servedUpdates = async (service: GitNeeds, caseId: string): Promise<BodyUpdate[]> => {
   checkCase(service.store, caseId);
   const served: BodyUpdate[] = [];
@@ -149,7 +152,7 @@ export const servedUpdates = async (service: GitNeeds, caseId: string): Promise<
   return served;
 };
 
-/** One of them as it is on disk. 404 without it. */
+/** One update as it is on disk. Throws 404. */
 export const getUpdate = (store: Store, caseId: string, id: string): StoredUpdate =>
   orNotFound(
     listUpdates(store, caseId)?.find(({ matter }) => matter.id === id),
@@ -161,14 +164,20 @@ export const servedUpdate = async (service: GitNeeds, kept: StoredUpdate): Promi
   const { case_id, matter, body, base = '' } = kept;
   const { id, pull, status, base_sha256, created_at, published_at = null } = matter;
   return {
-    ...{ id, case_id, pull, status, base_sha256, created_at, published_at },
+    id,
+    case_id,
+    pull,
+    status,
+    base_sha256,
+    created_at,
+    published_at,
     body,
     body_sha256: sha256(body),
     diff: await bodyDiff(service, { published: base, proposed: body }),
   };
 };
 
-/** The unified diff of two bodies, each by its name. */
+/** The unified diff of two bodies, with their names as file names. */
 const bodyDiff = ({ store, git }: GitNeeds, bodies: Record<string, string>): Promise<string> => {
   const [before = '', after = ''] = Object.keys(bodies);
   const texts = Object.fromEntries(

@@ -3,12 +3,18 @@ import { changePull, pullChanged, type StoredPull } from '../../../store/codehos
 import type { PullPatch } from '../../../store/records/pull-call.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { checkTexts } from '../../work/cases/text.ts';
-import { getPull, hostedFor, inPullTurn, type PullNeeds } from './current.ts';
-import { recordPull, writePull } from './record.ts';
+import {
+  getPull,
+  hostedFor,
+  type PullNeeds,
+  recordPull,
+  underPullLock,
+  writePull,
+} from './record.ts';
 
 /**
- * Changes what an operator may of a pull request: title and labels there and here, notes here alone. What the host, or an
- * approval, owns is none of it. With `ifMatch` only if the record is still the one that was read.
+ * Changes the title and labels on the host and here, and the notes here. Fields of the host, or of an approval, cannot
+ * be changed. With `ifMatch`, only if the record has not changed since.
  */
 export const patchPull = (
   { store, codeHost }: PullNeeds,
@@ -16,7 +22,7 @@ export const patchPull = (
   { title, labels, notes }: PullPatch,
   ifMatch?: string,
 ): Promise<StoredPull> =>
-  inPullTurn(store, caseId, async () => {
+  underPullLock(store, caseId, async () => {
     checkTexts({ title, notes });
     const before = getPull(store, caseId);
     if (ifMatch !== undefined && ifMatch !== before.etag) throw pullChanged();
@@ -24,7 +30,7 @@ export const patchPull = (
     const hosted = hostedFor(codeHost, before);
     const place = { hosted, number: before.matter.number };
     const record = (pull: Pull) => recordPull(store, caseId, { name: hosted.name, pull });
-    // Each is recorded when it is done: the next one may fail.
+    // Each change is recorded at once, because the next one may fail.
     if (labels !== undefined) await record(await relabel(place, labels));
     if (title !== undefined) await record(await retitle(place, title));
     return getPull(store, caseId);
@@ -46,7 +52,7 @@ const relabel = (place: Place, labels: readonly string[]): Promise<Pull> => {
   );
 };
 
-// The body stays as it is published: only an approved update changes that.
+// The published body does not change: only an approved update may.
 const retitle = (place: Place, title: string): Promise<Pull> =>
   writePull(
     place,

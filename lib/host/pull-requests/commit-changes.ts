@@ -8,19 +8,19 @@ import { type CommittedAll, commitAll, isCommittable } from '../../tools/git/wri
 import { asOneLine } from '../../work/cases/text.ts';
 import { diffOf } from '../../work/sessions/turns/wrap-up.ts';
 
-/** What becomes of changes that are not committed; without a word only those of a completed session are committed. */
+/** What to do with uncommitted changes; by default only those of a completed session are committed. */
 export type WithChanges = 'commit' | 'leave';
 
 interface Wanted {
   status: WorktreeStatus;
   changes: WithChanges | undefined;
-  /** The first line of the commit's message, whoever wrote it. */
+  /** The subject of the commit, from an untrusted source. */
   title: string;
 }
 
 /**
- * What a completed session left uncommitted, as `worktrees.commit: never` has it, becomes a commit in the operator's name.
- * Exactly that needs no further word; what anybody changed since is 409 `uncommitted_changes`.
+ * Commits what a completed session left uncommitted (`worktrees.commit: never`), in the operator's name. Other changes
+ * throw 409 `uncommitted_changes` unless `changes` says what to do.
  */
 export const commitChanges = async (
   service: GitNeeds,
@@ -38,14 +38,14 @@ export const commitChanges = async (
 
 const MOST_CHARACTERS = 300;
 
-// The host's word for a title: more lines would be a message of its own, and no NUL gets through to git.
+// The title may come from the host: further lines would become the message, and git refuses NUL.
 const subjectOf = (title: string): string =>
   [...asOneLine(title)].slice(0, MOST_CHARACTERS).join('');
 
 const ofSession = ({ session: { id, plan_sha256 } }: StoredSession): string =>
   `Session: ${id}\nApproved plan: ${plan_sha256 ?? 'unknown'}`;
 
-/** The newest session that completed its work, if the worktree holds what it left, to the byte. */
+/** The newest completed session, if the worktree has exactly its changes. */
 const sessionBehind = async (
   service: GitNeeds,
   { case_id }: WorktreeRecord,
@@ -62,6 +62,6 @@ const sessionBehind = async (
 const notOfSession = ({ path }: WorktreeRecord, files: readonly string[]): ServiceError =>
   new ServiceError(
     'uncommitted_changes',
-    `${files.slice(0, 5).join(', ')} ${files.length === 1 ? 'is' : 'are'} changed and not committed, and not as the last completed session left the worktree. Look at it in ${path}; then send {"changes": "commit"} to have all of it committed, or {"changes": "leave"} to go without it.`,
+    `${files.slice(0, 5).join(', ')} ${files.length === 1 ? 'is' : 'are'} changed but not committed, and differ from the result of the last completed session. Check them in ${path}, then send {"changes": "commit"} to commit all of them, or {"changes": "leave"} to leave them uncommitted.`,
     { members: { files: files.slice(0, 100) } },
   );

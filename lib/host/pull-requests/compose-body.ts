@@ -1,34 +1,35 @@
 import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { oneLine, shorten } from '../../text/wording.ts';
-import { asQuotation, harmless } from './harmless.ts';
+import { harmless } from './harmless.ts';
+import { disarmMarkdown, quoteMarkdown } from './disarm.ts';
 
-/** What the body of a pull request tells: what was asked, what was done, how it was proved. */
+/** The content of a pull request's body: what was asked, done and proved. */
 export interface BodyFacts {
   title: string;
   description: string;
-  /** The issue that is closed with it. */
+  /** The issue that it closes. */
   issue: { repository: string; number: number } | undefined;
-  /** Those that completed their work, oldest first. */
+  /** The completed sessions, oldest first. */
   sessions: readonly { session: Session; words: SessionWords }[];
-  /** Those that are verified. */
+  /** The verified proofs. */
   proofs: readonly Pick<Proof, 'type' | 'verified_at' | 'commit'>[];
   checklist: readonly ChecklistItem[];
 }
 
-/** The most that the host takes, in characters. */
+/** The host's limit in characters. */
 export const MAX_BODY = 65_536;
 
 /**
- * The body of a pull request, Markdown. Nothing that an agent or an issue wrote notifies anybody, closes another issue or
- * hides what follows it. What would be too long for the host is shortened, and says so.
+ * The body of a pull request in Markdown. Untrusted text in it cannot notify users, close other issues or hide the text
+ * after it. A body over the limit is shortened, with a note.
  */
 export const composeBody = (told: BodyFacts, room = MAX_BODY): string => {
-  const proved = provedBy(told);
+  const proved = proofPart(told);
   let body = '';
   for (const size of SIZES) {
-    const asked = askedFor(told, size);
-    const done = doneSo(told, size);
+    const asked = requestPart(told, size);
+    const done = workPart(told, size);
     body = `${[...asked, ...done, ...proved].join('\n\n')}\n`;
     if (body.length <= room) break;
   }
@@ -36,31 +37,31 @@ export const composeBody = (told: BodyFacts, room = MAX_BODY): string => {
 };
 
 interface Size {
-  /** The most characters of what was asked, and of what a session said at its end. */
+  /** Limits in characters for the request, and for a session's last words. */
   asked: number;
   said: number;
 }
 
-// A quotation of short lines takes three times its text.
+// Quoting short lines can triple the length.
 const SIZES: readonly Size[] = [
   { asked: 8000, said: 2000 },
   { asked: 4000, said: 500 },
   { asked: 500, said: 100 },
 ];
 
-const askedFor = ({ title, description, issue }: BodyFacts, { asked }: Size): string[] => [
+const requestPart = ({ title, description, issue }: BodyFacts, { asked }: Size): string[] => [
   '## What was asked',
-  asQuotation(description.trim() === '' ? title : shortened(description.trim(), asked)),
+  quoteMarkdown(description.trim() === '' ? title : shortened(description.trim(), asked)),
   ...(issue === undefined ? [] : [`Closes ${issue.repository}#${issue.number}.`]),
 ];
 
-const doneSo = ({ sessions }: BodyFacts, size: Size): string[] => {
+const workPart = ({ sessions }: BodyFacts, size: Size): string[] => {
   const newest = sessions.slice(-MOST_SESSIONS);
   const parts = newest.flatMap((one) => ofSession(one, size));
   const left = sessions.length - newest.length;
   return [
     '## What was done',
-    ...(left > 0 ? [`${left} earlier sessions are not told here.`] : []),
+    ...(left > 0 ? [`${left} earlier sessions are left out.`] : []),
     ...(newest.length === 0 ? ['No session has completed its work.'] : parts),
   ];
 };
@@ -74,11 +75,11 @@ const ofSession = (
   const said = words.last_words?.trim() ?? '';
   return [
     `**${session.type}** by ${session.provider}${ended}${changed}`,
-    ...(said === '' ? [] : [asQuotation(shortened(said, most))]),
+    ...(said === '' ? [] : [quoteMarkdown(shortened(said, most))]),
   ];
 };
 
-const provedBy = ({ proofs, checklist }: BodyFacts): string[] => {
+const proofPart = ({ proofs, checklist }: BodyFacts): string[] => {
   const items = checklist.slice(0, MOST_LINES).map(checkedLine);
   const lines = proofs.slice(0, MOST_LINES).map(proofLine);
   return [
@@ -88,9 +89,9 @@ const provedBy = ({ proofs, checklist }: BodyFacts): string[] => {
   ];
 };
 
-/** What has to be proven, in one line, ticked where it is. */
+/** A checklist item as a task line, ticked where it is satisfied. */
 export const checkedLine = ({ satisfied, description, type }: ChecklistItem): string =>
-  harmless(
+  disarmMarkdown(
     `- [${satisfied ? 'x' : ' '}] ${shorten(oneLine(description), LONGEST_LINE)} (\`${type}\`)`,
   );
 
@@ -101,7 +102,7 @@ const proofLine = ({ type, verified_at, commit }: BodyFacts['proofs'][number]): 
     ...(commit === null ? [] : [`made on ${commit.slice(0, 12)}`]),
   ].join(', ');
 
-/** Lines of a list, of which there may be more. */
+/** A list, with a last line for what was left out. */
 export const listed = (lines: readonly string[], all: number): string =>
   [...lines, ...(all > lines.length ? [`- and ${all - lines.length} more`] : [])].join('\n');
 
@@ -119,15 +120,15 @@ const LONGEST_LINE = 300;
 /** `2026-01-31 12:30 UTC`. */
 export const minuteOf = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;
 
-/** What a session's summary says that whoever reviews the work wants to read. */
+/** The parts of a session's summary for reviewers. */
 interface SessionWords {
-  /** `2 files, +10 −3`; undefined where it tells of no change. */
+  /** `2 files, +10 −3`; undefined without changes. */
   changed: string | undefined;
-  /** What the agent said at its end, Markdown. */
+  /** The agent's last words, Markdown. */
   last_words: string | undefined;
 }
 
-/** Takes out of a summary, as it is in session.md, what belongs into a pull request. One edited by hand is read as far as it goes. */
+/** Extracts the public parts of the summary in session.md, as far as it still has its form. */
 export const publicWords = (summary: string): SessionWords => {
   const sections = sectionsOf(summary);
   const [changed] = /^\d+ files?, \+\d+ −\d+/.exec(sections.get('What changed') ?? '') ?? [];
@@ -135,7 +136,7 @@ export const publicWords = (summary: string): SessionWords => {
   return { changed, last_words: said === undefined ? undefined : unfenced(said) };
 };
 
-// Headings inside of a code block are somebody's words.
+// Headings inside code blocks are not sections.
 const sectionsOf = (text: string): Map<string, string> => {
   const sections = new Map<string, string>();
   let heading = '';

@@ -19,7 +19,7 @@ import { getItemWithProofs } from '../../work/proof/attach.ts';
 import { listChecklist } from '../../work/proof/checklist.ts';
 import { type BodyFacts, composeBody, MAX_BODY, publicWords } from './compose-body.ts';
 
-/** What is to be proposed: the draft as it is kept, edits by hand included; without one it is composed now. */
+/** The draft: the stored one with its hand edits, else one that is composed now. */
 export const pullDraft = async (store: Store, caseId: string): Promise<PullDraft> => {
   await getItem(store, caseId);
   const kept = readPullDraft(store, caseId);
@@ -27,14 +27,17 @@ export const pullDraft = async (store: Store, caseId: string): Promise<PullDraft
   return draftFrom(kept);
 };
 
-/** A kept draft as it is served. What the operator wrote below its line is no edit of what was composed. */
+/** A stored draft as the API returns it. Text below the operator's line does not count as an edit. */
 export const draftFrom = ({ matter, body }: StoredPullDraft): PullDraft => {
   const { title, labels = [], composed_at = null, composed_sha256 = null } = matter;
   const edited = composed_sha256 !== null && composed_sha256 !== sha256(partsOf(body).composed);
   return { title, body, labels, composed_at, edited };
 };
 
-/** Composes title, body and labels from the Work item, its sessions and its proof. Writes nothing. `room` is for the body, in characters. */
+/**
+ * Composes title, body and labels from the Work item, its sessions and its proof, without writing. `room` limits the
+ * body in characters.
+ */
 export const composeDraft = async (
   store: Store,
   caseId: string,
@@ -42,27 +45,30 @@ export const composeDraft = async (
 ): Promise<PullDraft> => {
   const { title } = await getItem(store, caseId);
   const labels = readLink(store, caseId)?.issue?.labels ?? [];
-  const body = composeBody(await toldOf(store, caseId), room);
+  const body = composeBody(await bodyFacts(store, caseId), room);
   return { title, body, labels, composed_at: null, edited: false };
 };
 
-/** All that the body of a pull request is composed from. */
-const toldOf = async (store: Store, caseId: string): Promise<BodyFacts> => {
+/** Collects the content of a pull request's body. */
+const bodyFacts = async (store: Store, caseId: string): Promise<BodyFacts> => {
   const { title, description } = await getItem(store, caseId);
   const sessions = (sessionsOf(store, caseId) ?? [])
     .filter(({ session: { status, mode } }) => status === 'completed' && mode === 'work')
     .map((kept) => ({ session: kept.session, words: publicWords(sessionSummary(store, kept)) }));
   const issue = readLink(store, caseId)?.issue;
   return {
-    ...{ title, description, sessions, issue },
+    title,
+    description,
+    sessions,
+    issue,
     proofs: await verifiedProofs(store, caseId),
     checklist: await listChecklist(store, caseId),
   };
 };
 
 /**
- * The proofs of a Work item that are verified, oldest first, as they are shown to reviewers. One that was made before the
- * work was committed names no commit: that was the base, and would be taken for what was proved.
+ * The verified proofs for reviewers, oldest first. A proof made before the work was committed shows no commit, because
+ * its commit is the base.
  */
 export const verifiedProofs = async (store: Store, caseId: string): Promise<Proof[]> => {
   const proofs = readProofs(store, await getItemWithProofs(store, caseId));
@@ -84,8 +90,8 @@ interface Wanted {
 }
 
 /**
- * Composes the draft of the body anew and keeps it. What the operator wrote below its line stays, title and labels too;
- * 409 `draft_edited` where the composed part was edited by hand, unless that may be overwritten.
+ * Composes the draft again and stores it. Title, labels and the text below the operator's line stay. Throws 409
+ * `draft_edited` where the composed part was edited, unless `overwrite` is set.
  */
 export const composePullBody = (
   store: Store,
@@ -114,14 +120,14 @@ export const composePullBody = (
   });
 };
 
-/** The draft as it is kept. 404, with what to do, where nothing was composed yet. */
+/** The stored draft. Throws 404 where nothing was composed yet. */
 export const keptDraft = (store: Store, caseId: string): ServedDraft => {
   checkCase(store, caseId);
   const kept = readPullDraft(store, caseId);
   if (kept !== undefined) return served(kept);
   throw new ServiceError(
     'not_found',
-    `Nothing was composed yet for the Work item ${caseId}. Send POST /api/cases/${caseId}/pr-body/compose.`,
+    `The Work item ${caseId} has no draft yet. Compose one with POST /api/cases/${caseId}/pr-body/compose.`,
   );
 };
 
@@ -136,26 +142,26 @@ const isEdited = ({ matter, body }: StoredPullDraft): boolean =>
 const edited = (): ServiceError =>
   new ServiceError(
     'draft_edited',
-    'pr/draft.md was edited by hand above its line, and composing it anew would take that away. Move what you wrote below the line, or send {"overwrite": true}: the file as it is stays in .dossier/undo for a while.',
+    'pr/draft.md was edited by hand above its line, and composing it again would overwrite that. Move your text below the line, or send {"overwrite": true}; the current file is then kept in .dossier/undo for some days.',
   );
 
 const refuseLong = (composed: string, own: string): void => {
   const length = composed.length + own.length;
   if (length + 2 <= MAX_BODY) return;
   throw invalidState(
-    `The body would have ${length} characters, and the host takes ${MAX_BODY}. Shorten what you wrote below the line in pr/draft.md, which has ${own.length}.`,
+    `The body would have ${length} characters; the host allows ${MAX_BODY}. Shorten your text below the line in pr/draft.md, which has ${own.length}.`,
   );
 };
 
 /**
- * The line that parts a draft: above it stands what is composed, below it what the operator wrote, which stays. No text
- * of somebody else's can hold it: there comments are disarmed.
+ * The line that divides a draft into the composed part and the operator's text below it. Untrusted text cannot contain
+ * it, because comments in it are disarmed.
  */
 export const MARK = '<!-- Below this line is yours: it stays when the body is composed anew. -->';
 
 interface DraftParts {
   composed: string;
-  /** Empty without a line, or with nothing below it. */
+  /** The operator's text; empty without the line. */
   own: string;
 }
 
@@ -172,11 +178,11 @@ export const partsOf = (body: string): DraftParts => {
   };
 };
 
-/** A draft, with its line at the end where there is nothing of the operator's yet. */
+/** The text of a draft; the line is always there. */
 export const draftOf = ({ composed, own }: DraftParts): string =>
   [ended(composed), `${MARK}\n`, ...(own === '' ? [] : [`${own}\n`])].join('\n');
 
-/** What is published of a draft: all but the line. */
+/** The body to publish: the draft without its line. */
 export const publishable = (body: string): string => {
   const { composed, own } = partsOf(body);
   return own === '' ? composed : `${composed}\n${own}\n`;

@@ -1,32 +1,43 @@
+import { sha256 } from '../../../store/base/sha256.ts';
 import { readPull, type StoredPull } from '../../../store/codehost/pulls.ts';
 import { isMadeAgain } from '../../../store/reconcile/new-id.ts';
 import type { CreatedPull, WantedPull } from '../../../store/records/pull-call.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
+import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
+import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { invalidState, ServiceError } from '../../errors.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
-import { standing } from '../../work/conflicts/preflight.ts';
+import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges } from './commit-changes.ts';
 import { publishable, pullDraft } from './compose.ts';
-import { inPullTurn, isOpen, servedPull } from './current.ts';
-import { propose } from './propose.ts';
 import { pushBranch } from './push-branch.ts';
-import { basesOf, whereTo } from './where.ts';
+import {
+  isOpen,
+  type PullNeeds,
+  recordPull,
+  servedPull,
+  underPullLock,
+  warningOf,
+  writeOrVerify,
+} from './record.ts';
+import { baseBranches, pullTarget, type Where } from './target.ts';
+import { addTransitions, opened, transitionsOf } from './timeline.ts';
 
 /**
- * Commits what the session left, pushes the branch, and opens the pull request, or adopts the open one of the same branch:
- * after a crash in the middle the next call takes it up. 409 `already_exists` where the Work item has an open one.
+ * Commits what the session left, pushes the branch, and opens the pull request or adopts the open one of the branch, so
+ * that a repeated call continues after a crash. Throws 409 `already_exists` where the Work item has an open one.
  */
 export const createPull = (
   service: SessionNeeds,
   caseId: string,
   wanted: WantedPull,
 ): Promise<CreatedPull> =>
-  inPullTurn(service.store, caseId, async () => {
+  underPullLock(service.store, caseId, async () => {
     checkCase(service.store, caseId);
     const made = isMadeAgain() ? openPull(service.store, caseId) : undefined;
     if (made !== undefined)
@@ -48,7 +59,7 @@ const refuseSecond = (store: Store, caseId: string): void => {
   const { number, url, state } = kept.matter;
   throw new ServiceError(
     'already_exists',
-    `The Work item has a pull request: #${number}, ${state}. Send …/pr/push for new commits; if it was closed on the host, …/pr/sync-state first.`,
+    `The Work item already has a pull request: #${number} (${state}). Push new commits with …/pr/push; if it was closed on the host, send …/pr/sync-state first.`,
     { members: { number, url: url ?? null } },
   );
 };
@@ -59,14 +70,14 @@ const create = async (
   wanted: WantedPull,
 ): Promise<CreatedPull> => {
   const { case_id, branch } = worktree;
-  const { now } = await standing(service, worktree);
-  const where = await whereTo(service, worktree, wanted.repository);
+  const { now } = await headOnBranch(service, worktree);
+  const where = await pullTarget(service, worktree, wanted.repository);
   const { title: named, body: composed, labels: usual } = await pullDraft(service.store, case_id);
   const { title = named, draft = true, labels = usual, changes } = wanted;
-  const { base: usualBase, main } = await basesOf(service, worktree, where);
+  const { base: usualBase, main } = await baseBranches(service, worktree, where);
   const { base = usualBase } = wanted;
   const committed = await commitChanges(service, worktree, { status: now, changes, title });
-  // Composed anew, the body is of what was there before the commit: nothing in it depends on that.
+  // The body was composed before the commit; nothing in it depends on the commit.
   const body = wanted.body ?? publishable(composed);
   await refuseMerged(service, worktree);
   const { commit } = await pushBranch(service, worktree, {
@@ -81,13 +92,124 @@ const create = async (
   return { ...servedPull(kept), adopted, committed: committed ?? null, warnings };
 };
 
-// The base branch here may not have heard of the merge yet.
+// The local base branch may not have the merge yet.
 const refuseMerged = async ({ store, git }: GitNeeds, worktree: WorktreeRecord): Promise<void> => {
   const { state, head_sha, number } = readPull(store, worktree.case_id)?.matter ?? {};
   if (state !== 'merged') return;
   const head = await headCommit(git.at(worktree));
   if (head === undefined || head !== head_sha) return;
   throw invalidState(
-    `Everything that ${worktree.branch} has was merged with #${number}: there is nothing to propose. Run a session, or commit, first.`,
+    `All commits of ${worktree.branch} were merged with #${number}, so there is nothing to propose. Run a session, or commit, first.`,
   );
+};
+
+interface Proposal {
+  title: string;
+  body: string;
+  base: string;
+  draft: boolean;
+  labels: readonly string[];
+  head: { owner: string; branch: string; commit: string };
+  where: Where;
+}
+
+interface Proposed {
+  kept: StoredPull;
+  adopted: boolean;
+  warnings: string[];
+}
+
+/**
+ * Opens a pull request for a pushed branch and records it. An open one of the branch is adopted without changing it.
+ */
+export const propose = async (
+  { codeHost, store }: PullNeeds,
+  caseId: string,
+  proposal: Proposal,
+): Promise<Proposed> => {
+  const { where, head } = proposal;
+  const hosted = hostedRepositoryNamed(codeHost, where.base);
+  const { pull, adopted } = await open(hosted, proposal);
+  const warnings = adopted ? differences(pull, proposal) : [];
+  const labels = adopted ? pull.labels : await labelled(hosted, pull, { proposal, warnings });
+  const besides = {
+    head_owner: head.owner,
+    remote: where.push.remote,
+    pushed_commit: head.commit,
+    labels,
+    head_in_sync: pull.head_sha === head.commit,
+    published_sha256: sha256(pull.body),
+  };
+  const kept = await recordPull(store, caseId, { name: hosted.name, pull, besides });
+  const observed = { observed_at: kept.matter.synced_at ?? '', source: 'service' as const };
+  const known = adopted
+    ? await hosted.pullEvents(pull.number).then(
+        (events) => transitionsOf(pull, events, observed),
+        (error: unknown) => {
+          warnings.push(warningOf('Reading its history failed', error));
+          return [];
+        },
+      )
+    : [opened(pull, pull.state, { ...observed, head_sha: pull.head_sha })];
+  await addTransitions(store, caseId, known);
+  return { kept, adopted, warnings };
+};
+
+interface Opened {
+  pull: Pull;
+  adopted: boolean;
+}
+
+const open = async (
+  hosted: HostedRepository,
+  { where, head, base, title, body, draft }: Proposal,
+): Promise<Opened> => {
+  const find = async (): Promise<Pull | undefined> => hosted.findPull(head);
+  const known = await find();
+  if (known !== undefined) return { pull: known, adopted: true };
+  const isFork = where.base.owner.toLowerCase() !== head.owner.toLowerCase();
+  const from = isFork ? `${head.owner}:${head.branch}` : head.branch;
+  try {
+    const write = () => hosted.createPull({ title, body, head: from, base, draft });
+    return { pull: await writeOrVerify(write, find), adopted: false };
+  } catch (error) {
+    // Another client may have opened one between the lookup and the write.
+    const theirs = isRefused(error) ? await find() : undefined;
+    if (theirs === undefined) throw draft ? withoutDrafts(error) : error;
+    return { pull: theirs, adopted: true };
+  }
+};
+
+const isRefused = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.code === 'codehost_rejected';
+
+// Some plans have no drafts for private repositories. A pull request that is not a draft requests reviews at once, so
+// the operator decides.
+const withoutDrafts = (error: unknown): unknown =>
+  isRefused(error) && /draft/i.test(error.message)
+    ? new ServiceError(
+        error.code,
+        `${error.message} If the repository does not support drafts, send {"draft": false} to open it ready for review.`,
+        { members: error.members, cause: error },
+      )
+    : error;
+
+const differences = (pull: Pull, { base, title }: Proposal): string[] => [
+  ...(pull.base_ref === base ? [] : [`Its base stays ${pull.base_ref}, not ${base}.`]),
+  ...(pull.title === title ? [] : [`Its title stays: ${pull.title}`]),
+];
+
+const labelled = async (
+  hosted: HostedRepository,
+  pull: Pull,
+  { proposal: { labels }, warnings }: { proposal: Proposal; warnings: string[] },
+): Promise<string[]> => {
+  if (labels.length === 0) return pull.labels;
+  try {
+    await hosted.setLabels(pull.number, labels);
+    return [...labels];
+  } catch (error) {
+    warnings.push(warningOf('Setting its labels failed', error));
+    return pull.labels;
+  }
 };

@@ -9,30 +9,38 @@ import { invalidState, ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { verifiedProofs } from './compose.ts';
-import { getOpenPull, hostedFor, inPullTurn, type PullNeeds, servedPull } from './current.ts';
 import { postProof } from './proof-comment.ts';
-import { judged, lookAround } from './ready-check.ts';
-import { recordPull, warningOf, writePull } from './record.ts';
+import { evaluate, readFindings } from './ready-check.ts';
+import {
+  getOpenPull,
+  hostedFor,
+  type PullNeeds,
+  recordPull,
+  servedPull,
+  underPullLock,
+  warningOf,
+  writePull,
+} from './record.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
 
 /**
- * Ends the draft, behind the proof gate (422 `proof_gate_blocked`) and every other check (422 `invalid_state`); then shows
- * the proof in its comment. A comment that fails is a warning: the pull request is ready all the same.
+ * Marks a draft as ready, after the proof gate (422 `proof_gate_blocked`) and every other check (422 `invalid_state`),
+ * then posts the proof as a comment. A failed comment is only a warning.
  */
 export const markReady = (service: SessionNeeds, caseId: string): Promise<MarkedReady> =>
-  inPullTurn(service.store, caseId, async () => {
+  underPullLock(service.store, caseId, async () => {
     const before = getOpenPull(service.store, caseId);
     refuseUnproved(await getGate(service, caseId));
-    const found = await lookAround(service, before);
+    const found = await readFindings(service, before);
     refuseUnproved(found.gate);
     await refuseVerifiedElsewhere(service.store, caseId);
-    refuseUnready(judged(found));
+    refuseUnready(evaluate(found));
     const changed = found.pull.state === 'draft';
     const pull = changed ? await endDraft(service.codeHost, before) : found.pull;
     const kept = await recordReady(service, before, { pull, changed });
     const warnings: string[] = [];
     const comment = await postProof(service, kept).catch((error: unknown) => {
-      warnings.push(warningOf('The proof was not shown; send …/pr/comment-proof', error));
+      warnings.push(warningOf('Posting the proof failed; send …/pr/comment-proof', error));
       return null;
     });
     return {
@@ -52,7 +60,7 @@ const refuseUnproved = ({ satisfied, missing }: Gate): void => {
   );
 };
 
-// What is shown to reviewers as verified has to be what the operator verified here.
+// Reviewers see these proofs as verified, so the operator must have verified them on this machine.
 const refuseVerifiedElsewhere = async (store: Store, caseId: string): Promise<void> => {
   const proofs = await verifiedProofs(store, caseId);
   const elsewhere = proofs.filter(({ verified_elsewhere }) => verified_elsewhere === true);
@@ -60,7 +68,7 @@ const refuseVerifiedElsewhere = async (store: Store, caseId: string): Promise<vo
   const named = elsewhere.map(({ type, id }) => `${type} ${id}`).join(', ');
   throw new ServiceError(
     'verified_elsewhere',
-    `Verified by file, not on this machine: ${named}. Look at each and verify it again (PUT …/proof/ID/verify), then mark it ready.`,
+    `Not verified on this machine: ${named}. Check each proof and verify it again with PUT …/proof/ID/verify, then try again.`,
     { members: { proofs: elsewhere.map(({ id }) => id) } },
   );
 };
@@ -69,7 +77,7 @@ const refuseUnready = ({ ready, checks }: ReadyCheck): void => {
   if (ready) return;
   const failed = checks.filter(({ ok }) => !ok);
   throw invalidState(
-    `It is not ready: ${failed.map(({ detail }) => detail).join('; ')}. Settle that, then mark it again.`,
+    `The pull request is not ready: ${failed.map(({ detail }) => detail).join('; ')}. Fix this, then try again.`,
     { members: { checks: failed } },
   );
 };
@@ -85,7 +93,7 @@ const endDraft = async (codeHost: () => CodeHost, kept: StoredPull): Promise<Pul
   if (pull.state !== 'draft') return pull;
   throw new ServiceError(
     'codehost_upstream',
-    `The host took it, and #${number} is a draft all the same. Look at it there, then try again.`,
+    `The host accepted the request, but #${number} is still a draft. Check it there, then try again.`,
   );
 };
 
@@ -105,7 +113,8 @@ const recordReady = async (
   return kept;
 };
 
-// With the host's own id and time, where it tells them now; the next sync knows the transition again without, too.
+// Uses the host's id and time of the transition, where it reports them now; the next sync also recognizes the
+// transition without them.
 const readied = async (
   { store, codeHost }: PullNeeds,
   kept: StoredPull,
@@ -121,9 +130,16 @@ const readied = async (
     return told.map((each) => (each === last ? { ...each, source: 'service' } : each));
   return [
     {
-      ...{ number: pull.number, event: 'ready', from: 'draft', to: pull.state, observed_at },
-      ...{ occurred_at: observed_at, source: 'service', actor: null },
-      ...{ head_sha: pull.head_sha, host_event_id: null },
+      number: pull.number,
+      event: 'ready',
+      from: 'draft',
+      to: pull.state,
+      observed_at,
+      occurred_at: observed_at,
+      source: 'service',
+      actor: null,
+      head_sha: pull.head_sha,
+      host_event_id: null,
     },
   ];
 };

@@ -12,20 +12,22 @@ import type { WithGit } from '../../tools/git/run/git.ts';
 import { getGate, listChecklist } from '../../work/proof/checklist.ts';
 import { verifiedProofs } from './compose.ts';
 import { checkedLine, listed, MAX_BODY, minuteOf } from './compose-body.ts';
-import { getPull, hostedFor, inPullTurn } from './current.ts';
+import { getPull, hostedFor, underPullLock } from './record.ts';
 
-/** Shows the verified proofs in one comment of the pull request, made or brought up to date. 422 while nothing is verified. */
+/**
+ * Posts the verified proofs as one comment of the pull request, or updates it. Throws 422 while no proof is verified.
+ */
 export const commentProof = (
   service: WithCodeHost & WithGit & WithLog & WithStore,
   caseId: string,
 ): Promise<PostedProof> =>
-  inPullTurn(
+  underPullLock(
     service.store,
     caseId,
     async () => (await postProof(service, getPull(service.store, caseId))).posted,
   );
 
-/** The same within the pull request's turn, with the record after it. */
+/** The same under the lock of the pull request; also returns the record. */
 export const postProof = async (
   service: WithCodeHost & WithGit & WithLog & WithStore,
   kept: StoredPull,
@@ -39,7 +41,7 @@ export const postProof = async (
   const marker = `dossier:proof ${case_id}`;
   const digest = sha256(body);
   const hosted = hostedFor(service.codeHost, kept);
-  // Not repeated where its outcome is unknown: the next call finds it by its marker.
+  // Not repeated where the outcome is unknown: the next call finds the comment by its marker.
   const { id, url, updated } = await hosted.comment(matter.number, { marker, body });
   const at = service.store.clock().toISOString();
   const proof_comment = { id, url, sha256: digest, at };
@@ -51,20 +53,20 @@ export const postProof = async (
 const nothingVerified = (missing: readonly object[]): ServiceError =>
   new ServiceError(
     'proof_gate_blocked',
-    'No proof is verified yet, so there is nothing to show. Attach proof, verify it, then try again.',
+    'No proof is verified yet. Attach proof, verify it, then try again.',
     { members: { missing } },
   );
 
-/** What the comment on the proof shows. */
+/** The content of the proof comment. */
 interface Shown {
-  /** Those that are verified, oldest first. */
+  /** The verified proofs, oldest first. */
   proofs: readonly Proof[];
   checklist: readonly ChecklistItem[];
 }
 
 /**
- * The comment that shows the proof, Markdown. Contents stand in code blocks that nothing in them can end: they notify
- * nobody and are shown letter for letter. What is too long for the host loses its middle, and says how much.
+ * The proof comment in Markdown. Contents are in code blocks that they cannot close, so they notify nobody and are
+ * shown verbatim. Long contents are cut in the middle, with the length of the cut.
  */
 export const proofText = ({ proofs, checklist }: Shown): string => {
   const shown = proofs.slice(0, MOST_PROOFS);
@@ -89,7 +91,7 @@ export const proofText = ({ proofs, checklist }: Shown): string => {
 
 const MOST_PROOFS = 40;
 const MOST_LINES = 50;
-// For the marker, and for what stands around a proof.
+// For the marker, and for the markup around a proof.
 const RESERVE = 1000;
 const EACH = 600;
 
@@ -104,22 +106,22 @@ const block = (proof: Proof, most: number): string => {
   return `<details><summary>${words}</summary>\n\n${text}\n\n</details>`;
 };
 
-// The file itself stays with the work: its hash tells whether one that is shown is it.
+// The file itself is not posted; its hash identifies it.
 const textOf = ({ file, file_sha256, content }: Proof): string =>
   file === null ? content : `${file}\nsha256 ${file_sha256}\n${content}`;
 
-// The comment is found again by its marker, which nothing in it may seem to be.
+// The comment is found by its marker, so its content must not contain one.
 const unmarked = (content: string): string =>
   content.replaceAll('<!-- dossier:', '<!-\u2060- dossier:');
 
-/** Begin and end: of a log the end says most. */
+/** Keeps the beginning and a longer end, because the end of a log says most. */
 const shortened = (text: string, most: number): string => {
   if (text.length <= most) return text;
   const head = Math.floor(most / 3);
   const tail = most - head;
   const out = text.length - most;
-  return `${whole(text.slice(0, head))}\n[… ${out} characters left out; the whole is kept with the work …]\n${whole(text.slice(-tail))}`;
+  return `${whole(text.slice(0, head))}\n[… ${out} characters left out; the full text is kept with the work …]\n${whole(text.slice(-tail))}`;
 };
 
-// Half a character at a cut is none.
+// Removes half of a surrogate pair at a cut.
 const whole = (text: string): string => text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');

@@ -8,27 +8,27 @@ import { commitOf, isAncestor, symbolicRef } from '../../tools/git/read/reposito
 import { pushWithLease } from '../../tools/git/remote/push.ts';
 import { remoteRefs } from '../../tools/git/remote/remote.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
-import type { Where } from './where.ts';
+import type { Where } from './target.ts';
 
 export interface PushedBranch {
   commit: string;
-  /** What it replaced; null where there was no such branch. The same commit: there was nothing to push. */
+  /** The commit that it replaced: null for a new branch, the same commit where nothing was pushed. */
   replaced: string | null;
 }
 
 interface Wanted {
   push: Where['push'];
-  /** The branch that it is proposed for. */
+  /** The base branch of the pull request. */
   base: string;
-  /** The default branch there. */
+  /** The default branch on the host. */
   main: string;
-  /** What the daemon pushed there last. */
+  /** The commit that the daemon pushed last. */
   pushed: string | null;
 }
 
 /**
- * Pushes the worktree's branch to its own name, over nothing but its own former commits: 409 `remote_moved` where the
- * remote has others. Never to the base branch or the default branch; 422 where there is nothing to propose.
+ * Pushes the worktree's branch to its own name, replacing only its own former commits (409 `remote_moved` otherwise).
+ * Never pushes to the base or default branch. Throws 422 where there is nothing to propose.
  */
 export const pushBranch = async (
   service: WithCodeHost & WithGit,
@@ -37,7 +37,7 @@ export const pushBranch = async (
 ): Promise<PushedBranch> => {
   const { git } = service;
   const ref = `refs/heads/${worktree.branch}`;
-  await refuseMain(git, worktree, [base, main], push.remote);
+  await refuseBaseBranch(git, worktree, [base, main], push.remote);
   const commit = await headToPush(git, worktree, { remote: push.remote, base });
   const login = {
     place: worktree,
@@ -65,8 +65,8 @@ interface Target {
   base: string;
 }
 
-/** Throws 422 for a branch that others begin from: one of these, what the worktree began from, or the remote's default. */
-export const refuseMain = async (
+/** Throws 422 where the branch is a base: one of `bases`, the worktree's own base, or the remote's default branch. */
+export const refuseBaseBranch = async (
   git: Git,
   worktree: WorktreeRecord,
   bases: readonly string[],
@@ -77,7 +77,7 @@ export const refuseMain = async (
   const named = [...bases, ...begun, main?.slice(`refs/remotes/${remote}/`.length)];
   if (!named.includes(worktree.branch)) return;
   throw invalidState(
-    `${worktree.branch} is the base branch: it is never pushed to. Work on a branch of its own.`,
+    `${worktree.branch} is the base branch, which is never pushed to. Work on another branch.`,
   );
 };
 
@@ -92,7 +92,7 @@ const headToPush = async (
   const starts = [base_commit, proposed].filter((start) => start !== undefined);
   if (head !== undefined && !(await isBehindAny(git, worktree, { head, starts }))) return head;
   throw invalidState(
-    `${branch} has no commit that ${base} has not: there is nothing to propose. Run a session, or commit in ${worktree.path}.`,
+    `${branch} has no commits that ${base} lacks, so there is nothing to propose. Run a session, or commit in ${worktree.path}.`,
   );
 };
 
@@ -105,7 +105,7 @@ const isBehindAny = async (
   return false;
 };
 
-// A commit that is not even here is somebody else's.
+// A commit that the repository does not have was pushed by another client.
 const refuseOthers = async (
   git: Git,
   worktree: WorktreeRecord,
@@ -120,15 +120,15 @@ const refuseOthers = async (
 };
 
 /**
- * Notes that the branch of a pull request was pushed. Where its record tells of another commit it is stale, until the host
- * is asked. Within the pull request's turn.
+ * Records a push of a pull request's branch. A record with another commit is stale until the host is asked. The caller
+ * holds the lock of the pull request.
  */
-export const notePushed = async (
+export const recordPush = async (
   store: Store,
   { case_id, matter }: StoredPull,
   { remote, commit }: { remote: string; commit: string },
 ): Promise<void> => {
-  // What checks said was said of the commit before.
+  // The results of checks belong to the commit before.
   const unknown = { stale: true, head_in_sync: null, checks: null };
   const behind = matter.head_sha === commit ? {} : unknown;
   await changePull(store, case_id, { changes: { remote, pushed_commit: commit, ...behind } });

@@ -1,28 +1,45 @@
+import { readPull } from '../../../store/codehost/pulls.ts';
+import type { PushedRebase } from '../../../store/records/conflict.ts';
 import type { PushedPull, WantedPull } from '../../../store/records/pull-call.ts';
-import { invalidState, type ServiceError } from '../../errors.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import {
+  changeConflict,
+  isOpenHere,
+  listConflicts,
+  type StoredConflict,
+} from '../../../store/sessions/conflicts.ts';
+import type { Store } from '../../../store/store.ts';
+import { withWorktreeLogin } from '../../code/projects/git-login.ts';
+import type { HostedNeeds } from '../../code/projects/hosted-repository.ts';
+import { invalidState, ServiceError } from '../../errors.ts';
+import { isAncestor } from '../../tools/git/read/repository.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
+import { pushWithLease } from '../../tools/git/remote/push.ts';
+import { pushRemote } from '../../tools/git/remote/remote.ts';
+import type { Git } from '../../tools/git/run/git.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
-import { standing } from '../../work/conflicts/preflight.ts';
+import { headOnBranch } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { commitChanges } from './commit-changes.ts';
-import { getOpenPull, inPullTurn } from './current.ts';
-import { notePushed, pushBranch } from './push-branch.ts';
-import { basesOf, whereTo } from './where.ts';
+import { pushBranch, recordPush, refuseBaseBranch } from './push-branch.ts';
+import { getOpenPull, isOpen, underPullLock } from './record.ts';
+import { baseBranches, pullTarget } from './target.ts';
 
-/** Commits what the newest session left, and pushes the branch of the pull request: what a feedback session did is on the host then. */
+/** Commits what the newest session left and pushes the branch of the pull request. */
 export const pushPull = (
   service: SessionNeeds,
   caseId: string,
   { changes }: Pick<WantedPull, 'changes'>,
 ): Promise<PushedPull> =>
-  inPullTurn(service.store, caseId, async () => {
+  underPullLock(service.store, caseId, async () => {
     const kept = getOpenPull(service.store, caseId);
     const { matter } = kept;
     return exclusively(service, caseId, 'push of a pull request', async (worktree) => {
-      const { now } = await standing(service, worktree);
+      const { now } = await headOnBranch(service, worktree);
       if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
-      const where = await whereTo(service, worktree, matter.repository);
+      const where = await pullTarget(service, worktree, matter.repository);
       const { push } = where;
-      const { main } = await basesOf(service, worktree, where);
+      const { main } = await baseBranches(service, worktree, where);
       const title = `Work on #${matter.number}: ${matter.title}`;
       const committed = await commitChanges(service, worktree, { status: now, changes, title });
       const pushed = matter.pushed_commit ?? null;
@@ -32,7 +49,7 @@ export const pushPull = (
         main,
         pushed,
       });
-      await notePushed(service.store, kept, { remote: push.remote, commit: done.commit });
+      await recordPush(service.store, kept, { remote: push.remote, commit: done.commit });
       return {
         status: done.commit === done.replaced ? 'up_to_date' : 'pushed',
         remote: push.remote,
@@ -45,5 +62,89 @@ export const pushPull = (
 
 const otherBranch = (proposed: string, here: string): ServiceError =>
   invalidState(
-    `The pull request is of ${proposed}, and the worktree is of ${here}. Nothing was pushed. Remove the worktree, and make one with POST /api/worktrees {"branch": "${proposed}"}.`,
+    `The pull request is of the branch ${proposed}, but the worktree is on ${here}. Nothing was pushed. Remove the worktree, then create one with POST /api/worktrees {"branch": "${proposed}"}.`,
   );
+
+/**
+ * Pushes the rebased branch to its own name on the push remote, only while the remote has the commit from before the
+ * rebase: another push is never overwritten (409 `remote_moved`). Never pushes to the base branch.
+ */
+export const pushRebased = (service: SessionNeeds, caseId: string): Promise<PushedRebase> =>
+  underPullLock(service.store, caseId, () =>
+    exclusively(service, caseId, 'push of a rebased branch', (worktree) => push(service, worktree)),
+  );
+
+const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<PushedRebase> => {
+  const { store, git } = service;
+  const { conflict, remote } = rebased(store, worktree);
+  await refuseOtherRemote(git, worktree, remote.name);
+  await refuseBaseBranch(git, worktree, [], remote.name);
+  const pull = readPull(store, worktree.case_id);
+  const head = await headToPush(git, worktree, conflict);
+  const expected = conflict.matter.pushed_commit ?? remote.commit;
+  const { name, ref } = remote;
+  if (expected !== head)
+    await withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (asked) =>
+      pushWithLease(git.at(worktree), { remote: asked, ref, commit: head, expected, name }),
+    );
+  await changeConflict(store, conflict, {
+    pushed_at: store.clock().toISOString(),
+    pushed_commit: head,
+    line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
+  });
+  if (pull?.matter.head_ref === worktree.branch && isOpen(pull.matter.state))
+    await recordPush(store, pull, { remote: name, commit: head });
+  return { status: 'pushed', remote: name, ref, head, replaced: expected };
+};
+
+interface Rebased {
+  conflict: StoredConflict;
+  remote: NonNullable<StoredConflict['matter']['remote']>;
+}
+
+const rebased = (store: Store, { case_id, created_at, branch }: WorktreeRecord): Rebased => {
+  const all = listConflicts(store, case_id) ?? [];
+  if (all.some(({ matter }) => isOpenHere(store, matter)))
+    throw new ServiceError(
+      'rebase_in_progress',
+      'The rebase is still in progress. Apply or abort it first.',
+    );
+  const conflict = all.findLast(
+    ({ matter }) => matter.worktree_created_at === created_at && matter.head !== null,
+  );
+  if (conflict === undefined) {
+    throw invalidState(
+      `Nothing was rebased in this worktree yet. Start a rebase with POST /api/cases/${case_id}/pr/rebase.`,
+    );
+  }
+  const { remote } = conflict.matter;
+  if (remote !== null && remote.ref === `refs/heads/${branch}`) return { conflict, remote };
+  throw invalidState(
+    'The repository had no remote to push to when the rebase began. Add one with git remote add, then rebase again.',
+  );
+};
+
+// The record and the repository's configuration may have been edited.
+const refuseOtherRemote = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  name: string,
+): Promise<void> => {
+  if ((await pushRemote(git.at(worktree), worktree.branch)) === name) return;
+  throw invalidState(
+    `The push remote has changed since the rebase, which used ${name}. Rebase again, or restore the push remote.`,
+  );
+};
+
+const headToPush = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  { matter }: StoredConflict,
+): Promise<string> => {
+  const head = await commitOf(git.at(worktree), `refs/heads/${worktree.branch}`);
+  const rebasedHead = matter.head ?? '';
+  if (head !== undefined && (await isAncestor(git.at(worktree), rebasedHead, head))) return head;
+  throw invalidState(
+    `${worktree.branch} no longer contains the rebased commits (${rebasedHead.slice(0, 12)}). Rebase again, then push.`,
+  );
+};

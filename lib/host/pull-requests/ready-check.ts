@@ -12,25 +12,25 @@ import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { getPull, hostedFor, isOpen } from './current.ts';
+import { getPull, hostedFor, isOpen } from './record.ts';
 import { type RemoteHead, remoteHead } from './status.ts';
 
-/** Everything that decides whether a pull request is ready for review, as it is found this moment. */
+/** What decides whether a pull request is ready for review, as it is now. */
 export interface ReadinessFindings {
   gate: Gate;
   pull: Pull;
   unresolved: readonly Unresolved[];
-  /** Undefined without a worktree: nothing of it is left to publish. */
+  /** Undefined without a worktree, which has nothing to publish. */
   local: { files: readonly string[]; head: string | null } | undefined;
   remote: RemoteHead;
 }
 
-/** Whether the pull request may be marked ready: every check with what was found, and what to do. Changes nothing. */
+/** Whether the pull request may be marked ready: every check with its finding and what to do. Changes nothing. */
 export const readyCheck = async (service: SessionNeeds, caseId: string): Promise<ReadyCheck> =>
-  judged(await lookAround(service, getPull(service.store, caseId)));
+  evaluate(await readFindings(service, getPull(service.store, caseId)));
 
-/** Asks the host, the remote and the worktree. What cannot be asked throws: nothing is ready because nobody could look. */
-export const lookAround = async (
+/** Reads the host, the remote and the worktree. Throws where one cannot be read, because unknown is not ready. */
+export const readFindings = async (
   service: SessionNeeds,
   kept: StoredPull,
 ): Promise<ReadinessFindings> => {
@@ -51,7 +51,7 @@ export const lookAround = async (
   };
 };
 
-/** The reviews that the operator has marked as resolved: on the host they stand as they were. */
+/** The reviews that the operator has marked as resolved, which the host does not know. */
 const resolvedHere = (store: Store, caseId: string): ReadonlySet<string> =>
   new Set(
     (listReviews(store, caseId) ?? []).flatMap(({ matter: { id, resolved_at } }) =>
@@ -73,21 +73,28 @@ const localState = async (
 
 type Check = ReadyCheck['checks'][number];
 
-/** The rule: every check has to hold. */
-export const judged = (found: ReadinessFindings): ReadyCheck => {
+/** Ready means that every check passes. */
+export const evaluate = (found: ReadinessFindings): ReadyCheck => {
   const checks = [
-    ...[state(found), gate(found), reviews(found), clean(found)],
-    ...[pushed(found), inSync(found), mergeable(found), passing(found)],
+    state(found),
+    gate(found),
+    reviews(found),
+    clean(found),
+    pushed(found),
+    inSync(found),
+    mergeable(found),
+    passing(found),
   ];
   return { ready: checks.every(({ ok }) => ok), checks };
 };
 
 const check = (name: Check['name'], ok: boolean, right: string, wrong = right): Check => ({
-  ...{ name, ok },
+  name,
+  ok,
   detail: ok ? right : wrong,
 });
 
-const NO_WORKTREE = 'There is no worktree any more';
+const NO_WORKTREE = 'The worktree was removed';
 
 const state = ({ pull: { state, number } }: ReadinessFindings): Check => {
   const open = state === 'draft' ? 'a draft' : 'ready already';
@@ -103,7 +110,7 @@ const gate = ({ gate: { satisfied, missing, stale } }: ReadinessFindings): Check
 
 const reviews = ({ unresolved }: ReadinessFindings): Check => {
   const words = unresolved.map(({ detail }) => detail).join('; ');
-  return check('reviews', unresolved.length === 0, 'No review waits', words);
+  return check('reviews', unresolved.length === 0, 'No review is open', words);
 };
 
 const clean = ({ local }: ReadinessFindings): Check => {
@@ -121,7 +128,7 @@ const pushed = ({ local, remote }: ReadinessFindings): Check => {
     'pushed',
     local.head === remote.commit,
     'The remote has every commit',
-    'The remote does not have what the branch has here. Send …/pr/push, or after a rebase …/conflicts/push-rebased',
+    'The remote does not have the local commits. Send …/pr/push, or after a rebase …/conflicts/push-rebased',
   );
 };
 
@@ -131,12 +138,13 @@ const inSync = ({ pull: { head_sha }, remote }: ReadinessFindings): Check => {
     'head_in_sync',
     remote.commit === head_sha,
     `The host is at ${head_sha.slice(0, 12)}`,
-    'The host does not know the newest commit yet. Wait a moment, and check again',
+    'The host does not have the newest commit yet. Check again in a few seconds',
   );
 };
 
 const mergeable = ({ pull: { mergeable, base_ref } }: ReadinessFindings): Check => {
-  const fits = mergeable === null ? 'The host has not worked it out yet' : `It fits ${base_ref}`;
+  const fits =
+    mergeable === null ? 'The host has not computed it yet' : `It can be merged into ${base_ref}`;
   const conflicts = `It conflicts with ${base_ref}. Send …/pr/rebase, and then …/conflicts/push-rebased`;
   return check('mergeable', mergeable !== false, fits, conflicts);
 };
@@ -146,30 +154,31 @@ const passing = ({ pull: { checks } }: ReadinessFindings): Check => {
     none: 'There are no checks',
     success: 'All checks have passed',
     pending: 'Checks are still running',
-    failure: 'Checks have failed. GET …/pr/reviews/unresolved tells which, and how their logs end',
+    failure:
+      'Checks have failed. List them and the ends of their logs with GET …/pr/reviews/unresolved',
   };
   return check('checks', checks !== 'failure', details[checks ?? 'none']);
 };
 
-/** Something a reviewer still waits for. */
+/** An open review or thread. */
 interface Unresolved {
   /** `review:<number>` or `thread:<node id>`. */
   id: string;
   author: string | null;
-  /** For an operator, in one line. */
+  /** One line for the operator. */
   detail: string;
 }
 
 type Decision = Pick<HostReview, 'number' | 'author' | 'state' | 'submitted_at'>;
 
-/** As much of a thread as the rule looks at. */
+/** The fields of a thread that the rule reads. */
 interface OpenThread extends Pick<ReviewThread, 'node_id' | 'resolved' | 'path' | 'line'> {
   comments: readonly { author: string | null }[];
 }
 
 /**
- * What blocks: of each author the newest decision, where it asks for changes and was not dismissed; and every thread that
- * is not resolved. A comment decides nothing.
+ * What blocks: the newest decision of each author, where it requests changes and was not dismissed, and every
+ * unresolved thread. Comments do not count.
  */
 export const unresolvedOf = (
   reviews: readonly Decision[],
@@ -180,7 +189,7 @@ export const unresolvedOf = (
     .map(({ number, author }) => ({
       id: `review:${number}`,
       author,
-      detail: `${author ?? 'somebody'} asks for changes`,
+      detail: `${author ?? 'a deleted user'} requested changes`,
     })),
   ...threads.filter(({ resolved }) => !resolved).map(ofThread),
 ];

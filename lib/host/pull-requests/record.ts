@@ -1,18 +1,39 @@
-import { type StoredPull, savePull } from '../../../store/codehost/pulls.ts';
-import type { PullMatter } from '../../../store/records/pull-request.ts';
-import type { Store } from '../../../store/store.ts';
-import type { HostedRepository, Pull, RepositoryName } from '../../codehost/code-host.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { lockOn } from '../../../store/base/locks.ts';
+import { readPull, type StoredPull, savePull } from '../../../store/codehost/pulls.ts';
+import type { PullMatter, PullRequest } from '../../../store/records/pull-request.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import { hostedRepositoryNamed } from '../../code/projects/hosted-repository.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
+import {
+  type CodeHost,
+  type HostedRepository,
+  type Pull,
+  type PullState,
+  type RepositoryName,
+  repositoryNamed,
+  type WithCodeHost,
+} from '../../codehost/code-host.ts';
+import { invalidState, notFound, ServiceError } from '../../errors.ts';
 
-/** What the host tells of a pull request, in the form of its record. */
+/** A pull request of the host as record fields. */
 const matterOf = (
   { host, owner, name }: RepositoryName,
   pull: Pull,
 ): Omit<PullMatter, 'synced_at'> => ({
-  ...{ host, repository: `${owner}/${name}`, number: pull.number, node_id: pull.node_id },
-  ...{ url: pull.url, title: pull.title, state: pull.state, author: pull.author },
-  ...{ head_ref: pull.head_ref, head_sha: pull.head_sha, base_ref: pull.base_ref },
-  ...{ labels: pull.labels, review_decision: pull.review_decision, checks: pull.checks },
+  host,
+  repository: `${owner}/${name}`,
+  number: pull.number,
+  node_id: pull.node_id,
+  url: pull.url,
+  title: pull.title,
+  state: pull.state,
+  author: pull.author,
+  head_ref: pull.head_ref,
+  head_sha: pull.head_sha,
+  base_ref: pull.base_ref,
+  labels: pull.labels,
+  review_decision: pull.review_decision,
+  checks: pull.checks,
   mergeable: pull.mergeable,
   created_at: inMilliseconds(pull.created_at),
   updated_at: inMilliseconds(pull.updated_at),
@@ -20,10 +41,10 @@ const matterOf = (
   closed_at: pull.closed_at === null ? null : inMilliseconds(pull.closed_at),
 });
 
-/** The host's times have seconds only. */
+/** Adds milliseconds: the host's times have seconds only. */
 export const inMilliseconds = (time: string): string => new Date(time).toISOString();
 
-/** Records what the host has just told, with what is known besides. What the host does not know of stays. */
+/** Records the host's current state of a pull request, and `besides`. Fields that the host does not have stay. */
 export const recordPull = async (
   store: Store,
   caseId: string,
@@ -37,15 +58,15 @@ export const recordPull = async (
   return kept;
 };
 
-/** Whether a write may have taken effect all the same: the host was asked, and nobody knows what became of it. */
+/** Whether a failed write may have taken effect, because no response arrived. */
 const isUnsure = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.members.outcome === 'unknown';
 
 /**
- * Makes a write that is not repeated: where its outcome is unknown, `look` says what is there now, and undefined when
- * it was not done. While nobody can tell, the error of the write stands, with `outcome: unknown`.
+ * Performs a write that must not be repeated. Where its outcome is unknown, `look` reads the current state, undefined
+ * when the write had no effect. Without a result the error is thrown, with `outcome: unknown`.
  */
-export const writeOnce = async <T>(
+export const writeOrVerify = async <T>(
   write: () => Promise<T>,
   look: () => Promise<T | undefined>,
 ): Promise<T> => {
@@ -59,19 +80,99 @@ export const writeOnce = async <T>(
   }
 };
 
-/** The same for a write of a pull request, which is read again where nobody knows: it `isDone`, or the error stands. */
+/** The same for a pull request, which is read again and counts if `isDone`. */
 export const writePull = (
   { hosted, number }: { hosted: HostedRepository; number: number },
   write: () => Promise<Pull>,
   isDone: (now: Pull) => boolean,
 ): Promise<Pull> =>
-  writeOnce(write, async () => {
+  writeOrVerify(write, async () => {
     const now = await hosted.pull(number);
     return isDone(now) ? now : undefined;
   });
 
-/** What a step that is not the point of a call told when it failed, as a warning in its answer. */
+/** The warning for a failed side step of a call. */
 export const warningOf = (what: string, error: unknown): string => {
   if (error instanceof ServiceError) return `${what}: ${error.message}`;
   throw error;
 };
+
+/** The record of the Work item's pull request. Throws 404 where there is none, and `unreadable_record`. */
+export const getPull = (store: Store, caseId: string): StoredPull => {
+  checkCase(store, caseId);
+  const kept = readPull(store, caseId);
+  if (kept !== undefined) return kept;
+  throw new ServiceError(
+    'not_found',
+    `The Work item ${caseId} has no pull request yet. Read the draft with GET /api/cases/${caseId}/pr/draft, then create it with POST /api/cases/${caseId}/pr/create.`,
+  );
+};
+
+/** The same for an open one. Throws 422 once it is closed or merged. */
+export const getOpenPull = (store: Store, caseId: string): StoredPull => {
+  const kept = getPull(store, caseId);
+  const { state, number } = kept.matter;
+  if (isOpen(state)) return kept;
+  throw invalidState(
+    `Pull request #${number} is ${state}. If that has changed on the host, send POST /api/cases/${caseId}/pr/sync-state.`,
+  );
+};
+
+/** Neither closed nor merged. */
+export const isOpen = (state: PullState): boolean => state === 'draft' || state === 'open';
+
+/** The hosted repository of a pull request. */
+export const hostedFor = (codeHost: () => CodeHost, { matter }: StoredPull): HostedRepository =>
+  hostedRepositoryNamed(codeHost, repositoryNamed(matter.host, matter.repository));
+
+/** The record as the API returns it. */
+export const servedPull = ({ case_id, matter, body }: StoredPull): PullRequest => {
+  const { host, repository, number, title, state, head_ref, base_ref } = matter;
+  const { url = null, author = null, head_owner = null, head_sha = null, labels = [] } = matter;
+  const { review_decision = null, checks = null, mergeable = null, head_in_sync = null } = matter;
+  const { published_sha256 = null, proof_comment = null, synced_at = null } = matter;
+  const { created_at = null, updated_at = null, merged_at = null, closed_at = null } = matter;
+  const { stale = false, notes = '' } = matter;
+  return {
+    case_id,
+    host,
+    repository,
+    number,
+    url,
+    title,
+    body,
+    state,
+    author,
+    head_owner,
+    head_ref,
+    head_sha,
+    base_ref,
+    labels,
+    review_decision,
+    checks,
+    mergeable,
+    head_in_sync,
+    stale,
+    published_sha256,
+    proof_comment,
+    created_at,
+    updated_at,
+    merged_at,
+    closed_at,
+    synced_at,
+    notes: notes ?? '',
+  };
+};
+
+/**
+ * Runs `work` under the lock of the Work item's pull request, for as long as the host takes, so that results are
+ * written in order. Taken before the lock of the worktree and of the Work item, never within them.
+ */
+export const underPullLock = <T>(
+  { locks }: Store,
+  caseId: string,
+  work: () => Promise<T>,
+): Promise<T> => locks.take(lockOn.pull(caseId), work);
+
+/** The services that most functions of this room need. */
+export type PullNeeds = WithCodeHost & WithStore;

@@ -12,16 +12,23 @@ import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
-import { getPull, hostedFor, inPullTurn, isOpen, servedPull } from './current.ts';
-import { recordPull, warningOf } from './record.ts';
+import {
+  getPull,
+  hostedFor,
+  isOpen,
+  recordPull,
+  servedPull,
+  underPullLock,
+  warningOf,
+} from './record.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
 
 /**
- * How the pull request is on the host this moment; what it answers is recorded. An error of the host is the answer: what
- * was last known is the record.
+ * The current state of the pull request on the host, which is also recorded. An error of the host is thrown; the record
+ * has the last known state.
  */
 export const pullStatus = (service: HostedNeeds, caseId: string): Promise<PullStatus> =>
-  inPullTurn(service.store, caseId, async () => {
+  underPullLock(service.store, caseId, async () => {
     const { kept, head } = await readHost(service, getPull(service.store, caseId));
     return statusOf(kept, head);
   });
@@ -32,7 +39,7 @@ interface ReadHost {
   head: RemoteHead;
 }
 
-/** Asks the host and the remote, and records what they say. Within the pull request's turn. */
+/** Reads the host and the remote, and records the result. The caller holds the lock of the pull request. */
 export const readHost = async (service: HostedNeeds, kept: StoredPull): Promise<ReadHost> => {
   const hosted = hostedFor(service.codeHost, kept);
   const [pull, head] = await Promise.all([
@@ -44,7 +51,7 @@ export const readHost = async (service: HostedNeeds, kept: StoredPull): Promise<
   return { kept: await recordPull(service.store, kept.case_id, told), pull, head };
 };
 
-/** Once it is closed, nobody waits for the host to know of a push. */
+/** Irrelevant once the pull request is closed. */
 const inSync = ({ state, head_sha }: Pull, head: RemoteHead): boolean | null =>
   isOpen(state) && 'commit' in head ? head.commit === head_sha : null;
 
@@ -53,10 +60,21 @@ const statusOf = ({ case_id, matter }: StoredPull, head: RemoteHead): PullStatus
   const { url = null, head_sha = null, head_in_sync = null, mergeable = null } = matter;
   const { checks = null, review_decision = null, merged_at = null, synced_at = null } = matter;
   return {
-    ...{ case_id, number, url, state, draft: state === 'draft', checks, review_decision },
-    ...{ mergeable, base_ref, head_ref, head_sha },
+    case_id,
+    number,
+    url,
+    state,
+    draft: state === 'draft',
+    checks,
+    review_decision,
+    mergeable,
+    base_ref,
+    head_ref,
+    head_sha,
     remote_head: 'commit' in head ? head.commit : null,
-    ...{ head_in_sync, merged_at, fetched_at: synced_at ?? '' },
+    head_in_sync,
+    merged_at,
+    fetched_at: synced_at ?? '',
     notes: notesOf(matter, head),
   };
 };
@@ -68,21 +86,21 @@ const notesOf = (
   ...('unknown' in head ? [head.unknown] : []),
   ...(head_in_sync === false
     ? [
-        'The host does not know the newest commit of the branch yet: what it says is of an older one.',
+        'The host does not have the newest commit of the branch yet, so its state is of an older one.',
       ]
     : []),
   ...(checks_unread == null ? [] : [`Not every check could be read. ${checks_unread}`]),
   ...(mergeable === null && isOpen(state)
-    ? ['The host has not worked out yet whether it can be merged.']
+    ? ['The host has not computed yet whether it can be merged.']
     : []),
 ];
 
 /**
- * Reads the pull request from the host, with all that has happened to it, and records both. What a human did there, a
- * merge too, is taken over; the Work item's own state stays as it is.
+ * Reads the pull request and its history from the host and records both, including what users did there, for example a
+ * merge. The state of the Work item does not change.
  */
 export const syncPull = (service: HostedNeeds, caseId: string): Promise<SyncedPull> =>
-  inPullTurn(service.store, caseId, async () => {
+  underPullLock(service.store, caseId, async () => {
     const before = getPull(service.store, caseId);
     const events = await hostedFor(service.codeHost, before).pullEvents(before.matter.number);
     const { kept, pull, head } = await readHost(service, before);
@@ -92,10 +110,13 @@ export const syncPull = (service: HostedNeeds, caseId: string): Promise<SyncedPu
     return { ...servedPull(kept), added, warnings: 'unknown' in head ? [head.unknown] : [] };
   });
 
-/** What the branch of a pull request is on its remote; why nobody could tell, where nobody could. */
+/** The commit of a pull request's branch on its remote, or why it is unknown. */
 export type RemoteHead = { commit: string | null } | { unknown: string };
 
-/** Asks git, not the code host: right after a push that one may still tell of the commit before. Never throws for what it is told. */
+/**
+ * Asks git instead of the code host, which may report an older commit right after a push. A ServiceError becomes
+ * `unknown`.
+ */
 export const remoteHead = async (service: HostedNeeds, kept: StoredPull): Promise<RemoteHead> => {
   const { case_id, matter } = kept;
   try {
@@ -110,11 +131,11 @@ export const remoteHead = async (service: HostedNeeds, kept: StoredPull): Promis
     return { commit: refs.get(ref) ?? null };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return { unknown: warningOf('The branch on the remote could not be looked at', error) };
+    return { unknown: warningOf('Reading the branch on the remote failed', error) };
   }
 };
 
-/** Where the settings of the remotes are: the worktree as it was made, or the project's repository once that is gone. */
+/** The checkout with the configuration of the remotes: the worktree, or the project's repository once that is gone. */
 const checkoutFor = async (
   service: WithConfig & WithGit & WithStore,
   caseId: string,

@@ -9,7 +9,7 @@ import { checkCase } from '../../code/worktrees/read.ts';
 import type { Pull, PullEvent, PullState } from '../../codehost/code-host.ts';
 import { inMilliseconds } from './record.ts';
 
-/** What has become of the Work item's pull requests, in the order in which it happened. */
+/** The changes of the Work item's pull requests, in order of occurrence. */
 export const pullTimeline = (store: Store, caseId: string): PullTransition[] => {
   checkCase(store, caseId);
   return readTimeline(store, caseId).sort(
@@ -17,7 +17,7 @@ export const pullTimeline = (store: Store, caseId: string): PullTransition[] => 
   );
 };
 
-/** Adds what is not known yet, whoever told it first, and answers what was added. */
+/** Appends the transitions that are not known yet, and returns them. */
 export const addTransitions = async (
   store: Store,
   caseId: string,
@@ -31,8 +31,9 @@ type Told = Pick<
 >;
 
 /**
- * What of `told` is news. The host's own id tells; but neither the daemon when it does something nor a webhook has one, so
- * what one of them told is the same as one like it within a minute, by the host's clock. Each stands for one only.
+ * The transitions in `told` that are not in `known`. They are matched by the host's id; transitions of the daemon and
+ * of webhooks have none, so those match a similar one within a minute, by the host's clock. Each known transition
+ * matches once.
  */
 export const unknown = <T extends Told>(known: readonly Told[], told: readonly T[]): T[] => {
   const left = [...known];
@@ -59,20 +60,23 @@ const MINUTE_MS = 60_000;
 
 type Observed = Pick<NewTransition, 'observed_at' | 'source'>;
 
-/** The transition that opens a pull request; its id is the same whoever tells it. */
+/** The transition that opens a pull request, with the same id from every source. */
 export const opened = (
   pull: Pick<Pull, 'number' | 'node_id' | 'author' | 'created_at'>,
   to: PullState,
   observed: Observed & { head_sha: string | null },
 ): NewTransition => ({
-  ...{ number: pull.number, event: 'opened', from: 'none', to },
+  number: pull.number,
+  event: 'opened',
+  from: 'none',
+  to,
   occurred_at: inMilliseconds(pull.created_at),
   ...observed,
   actor: pull.author,
   host_event_id: `opened:${pull.node_id}`,
 });
 
-/** All changes of state that the host tells of a pull request, from its opening on. */
+/** All changes of state that the host reports for a pull request, from its opening on. */
 export const transitionsOf = (
   pull: Pull,
   events: readonly PullEvent[],
@@ -88,10 +92,15 @@ export const transitionsOf = (
     const to = after(event, from, draft);
     if (to === from || isOfMerge(event, events)) continue;
     found.push({
-      ...{ number: pull.number, event: event.kind, from, to },
+      number: pull.number,
+      event: event.kind,
+      from,
+      to,
       occurred_at: inMilliseconds(event.at),
       ...observed,
-      ...{ actor: event.actor, head_sha: event.head_sha, host_event_id: event.id },
+      actor: event.actor,
+      head_sha: event.head_sha,
+      host_event_id: event.id,
     });
     from = to;
   }
@@ -106,7 +115,7 @@ const after = ({ kind }: PullEvent, from: PullState, draft: boolean): PullState 
   return from;
 };
 
-// A merge closes, and the host tells both.
+// The host reports a merge as a close, too.
 const isOfMerge = ({ kind, at }: PullEvent, events: readonly PullEvent[]): boolean =>
   kind === 'closed' &&
   events.some((other) => other.kind === 'merged' && Math.abs(apart(other.at, at)) <= SAME_MS);

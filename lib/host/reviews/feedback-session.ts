@@ -6,12 +6,12 @@ import type { StoredSession } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { capText } from '../../text/cap-text.ts';
 import { oneLine } from '../../text/wording.ts';
-import { servedReviews } from './served.ts';
+import { servedReviews } from './serve.ts';
 
 /** The type of a session that addresses reviews. */
 export const FEEDBACK = 'feedback';
 
-/** What a feedback session is told of its reviews, with file and line; undefined when none are its own any more. */
+/** The prompt part with a feedback session's reviews; undefined when it has none. */
 export const reviewWords = (
   store: Store,
   { session, matter }: StoredSession,
@@ -23,17 +23,17 @@ export const reviewWords = (
   );
   if (pull === undefined || kept.length === 0) return undefined;
   const { number, title } = pull.matter;
-  return feedbackWords(servedReviews(store, pull, kept), {
+  return reviewsAsPrompt(servedReviews(store, pull, kept), {
     about: `#${number} (${title})`,
     comment: matter.comment ?? undefined,
   });
 };
 
 /**
- * Reviews as an agent reads them. Everything that somebody else wrote, names of files too, stands in blocks that it
- * cannot end and that no provider runs.
+ * Reviews for an agent's prompt. Untrusted text, file names included, is in blocks that it cannot close and that no
+ * provider runs.
  */
-export const feedbackWords = (
+export const reviewsAsPrompt = (
   reviews: readonly Review[],
   { about, comment }: { about: string; comment?: string | undefined },
 ): string =>
@@ -79,7 +79,11 @@ const ofCheck = ({ check, state, author, body }: Review): string => {
 };
 
 const NO_CHECK: NonNullable<Review['check']> = {
-  ...{ name: 'unknown', conclusion: 'failure', step: null, log: null, log_missing: null },
+  name: 'unknown',
+  conclusion: 'failure',
+  step: null,
+  log: null,
+  log_missing: null,
 };
 
 const placeOf = ({ path, line, start_line }: Review): string => {

@@ -1,3 +1,4 @@
+import { visible } from '../../../store/base/visible.ts';
 import type { StoredPull } from '../../../store/codehost/pulls.ts';
 import {
   listReviews,
@@ -5,21 +6,35 @@ import {
   saveReviews,
   type ToldReview,
 } from '../../../store/codehost/reviews.ts';
+import { storable } from '../../../store/front-matter/text.ts';
 import type { Review } from '../../../store/records/review.ts';
 import type { Store } from '../../../store/store.ts';
-import type { FailingCheck, HostedRepository, JobLog, Pull } from '../../codehost/code-host.ts';
+import type {
+  FailingCheck,
+  HostedRepository,
+  HostReview,
+  JobLog,
+  Pull,
+  ReviewThread,
+} from '../../codehost/code-host.ts';
 import { notFound, orNotFound } from '../../errors.ts';
-import { getPull, hostedFor, inPullTurn, type PullNeeds } from '../pull-requests/current.ts';
-import { recordPull } from '../pull-requests/record.ts';
-import { servedReviews } from './served.ts';
-import { toldCheck, toldReviews } from './told.ts';
+import { capText } from '../../text/cap-text.ts';
+import { asOneLine } from '../../work/cases/text.ts';
+import {
+  getPull,
+  hostedFor,
+  type PullNeeds,
+  recordPull,
+  underPullLock,
+} from '../pull-requests/record.ts';
+import { servedReviews } from './serve.ts';
 
 /**
- * Reads all reviews, threads and failing checks from the host, with the pull request itself, and records them, oldest
- * first. An error of the host is the answer: nothing is ever an empty list because it could not be read.
+ * Reads all reviews, threads and failing checks from the host, with the pull request, and records them, oldest first.
+ * Throws where the host cannot be read, instead of returning an empty list.
  */
 export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Promise<Review[]> =>
-  inPullTurn(store, caseId, async () => {
+  underPullLock(store, caseId, async () => {
     const pull = getPull(store, caseId);
     const hosted = hostedFor(codeHost, pull);
     const { number } = pull.matter;
@@ -30,7 +45,7 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     ]);
     const known = listReviews(store, caseId) ?? [];
     const { failing, checks_unread } = await checkRecords(hosted, now, known);
-    const told = [...toldReviews(number, reviews, threads), ...failing];
+    const told = [...reviewRecords(number, reviews, threads), ...failing];
     const kept = await saveReviews(store, caseId, { pull: number, reviews: told });
     if (kept === undefined) throw notFound('Work item', caseId);
     const besides = { reviews_synced_at: store.clock().toISOString(), checks_unread };
@@ -42,15 +57,15 @@ export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Pr
     return servedReviews(store, recorded, kept);
   });
 
-/** The same as they were when the host was last asked. */
+/** The reviews as they were when the host was last read. */
 export const keptReviews = (store: Store, caseId: string): Review[] =>
   reviewsOf(store, getPull(store, caseId));
 
-/** Those of a pull request. */
+/** The recorded reviews of a pull request. */
 export const reviewsOf = (store: Store, pull: StoredPull): Review[] =>
   servedReviews(store, pull, listReviews(store, pull.case_id) ?? []);
 
-/** One by its id; asks the host for one that is not known yet. 404 when it does not know it either. */
+/** A review by its id; reads the host for an unknown one. Throws 404. */
 export const getReview = async (
   service: PullNeeds,
   caseId: string,
@@ -64,23 +79,23 @@ export const getReview = async (
 
 interface Failing {
   failing: ToldReview[];
-  /** Why some are not among them; null where all are. */
+  /** Why some checks are missing; null where none is. */
   checks_unread: string | null;
 }
 
-/** Logs that are read at once: each is some requests, and time. */
+/** The number of logs read in one call, because each takes several requests. */
 const MOST_LOGS = 10;
 
 /**
- * What fails of a pull request's head, each as its record is to be. A log that is kept is not read again: a run that is
- * over says nothing more.
+ * The failing checks of a pull request's head as records. A stored log is not read again, because a finished run does
+ * not change.
  */
 const checkRecords = async (
   hosted: HostedRepository,
   { number, head_sha: commit, checks }: Pull,
   known: readonly StoredReview[],
 ): Promise<Failing> => {
-  // Nobody is asked what fails where nothing does.
+  // No request is made where no check fails.
   if (checks === null || checks === 'success') return { failing: [], checks_unread: null };
   const told = await hosted.failingChecks(commit);
   let left = MOST_LOGS;
@@ -92,7 +107,7 @@ const checkRecords = async (
     return left < 0 ? LATER : hosted.jobLog(check.job);
   };
   const failing = told.checks.map(async (check) =>
-    toldCheck({ pull: number, commit }, check, await logOf(check)),
+    checkRecord({ pull: number, commit }, check, await logOf(check)),
   );
   const unread = [...new Set(told.unread)].join(' ');
   return { failing: await Promise.all(failing), checks_unread: unread === '' ? null : unread };
@@ -101,7 +116,7 @@ const checkRecords = async (
 const NO_LOG: JobLog = { step: null, end: null, why: null };
 const LATER: JobLog = {
   ...NO_LOG,
-  why: `Not read yet: ${MOST_LOGS} logs are read at once. List the reviews again to read more.`,
+  why: `Not read yet: at most ${MOST_LOGS} logs are read in one call. List the reviews again to read more.`,
 };
 
 const keptLog = (known: readonly StoredReview[], { id }: FailingCheck): JobLog | undefined => {
@@ -109,3 +124,113 @@ const keptLog = (known: readonly StoredReview[], { id }: FailingCheck): JobLog |
   const end = kept?.texts[1];
   return end === undefined ? undefined : { step: kept?.matter.check?.step ?? null, end, why: null };
 };
+
+/** The host's reviews and threads of a pull request as records. */
+export const reviewRecords = (
+  pull: number,
+  reviews: readonly HostReview[],
+  threads: readonly ReviewThread[],
+): ToldReview[] => [
+  // A pending review is its author's draft.
+  ...reviews.flatMap((review) => (review.state === 'pending' ? [] : ofReview(pull, review))),
+  ...threads.map((thread) => ofThread(pull, thread)),
+];
+
+const ofReview = (pull: number, review: HostReview): ToldReview => {
+  const { author, url, commit, submitted_at, body } = review;
+  return {
+    matter: {
+      id: `review:${review.number}`,
+      pull,
+      state: decisionOf(review),
+      author,
+      url,
+      submitted_at,
+      commit,
+      comments: body === '' ? [] : [{ author, url, created_at: submitted_at }],
+    },
+    texts: body === '' ? [] : [body],
+  };
+};
+
+const decisionOf = ({ state }: HostReview) => (state === 'pending' ? 'commented' : state);
+
+const ofThread = (pull: number, thread: ReviewThread): ToldReview => {
+  const { node_id, resolved, outdated, path, line, start_line } = thread;
+  const [first] = thread.comments;
+  const { comments, left_out } = fitting(thread.comments);
+  return {
+    matter: {
+      id: `thread:${node_id}`,
+      pull,
+      state: resolved ? 'resolved' : 'unresolved',
+      author: first?.author ?? null,
+      url: first?.url ?? null,
+      submitted_at: first?.created_at ?? null,
+      path,
+      line,
+      start_line,
+      outdated,
+      comments: comments.map(({ author, url, created_at }) => ({ author, url, created_at })),
+      left_out,
+    },
+    texts: comments.map(({ body }) => body),
+  };
+};
+
+type Comments = ReviewThread['comments'];
+
+/** The first comment of a thread and the newest ones, as many as a record can hold. */
+const fitting = ([first, ...answers]: Comments): { comments: Comments; left_out: number } => {
+  if (first === undefined) return { comments: [], left_out: 0 };
+  const newest: Comments = [];
+  let room = MOST_BYTES - sizeOf(first);
+  for (const answer of answers.toReversed()) {
+    room -= sizeOf(answer);
+    if (room < 0 || newest.length === MOST_ANSWERS) break;
+    newest.unshift(answer);
+  }
+  return { comments: [first, ...newest], left_out: answers.length - newest.length };
+};
+
+const MOST_BYTES = 900_000;
+const MOST_ANSWERS = 150;
+
+const sizeOf = ({ body }: Comments[number]): number => Buffer.byteLength(body) + 200;
+
+const LONGEST_NAME = 200;
+const MOST_SAID = 4096;
+
+/** A failing check of a commit as a record. Its text is untrusted, so invisible characters are made visible. */
+export const checkRecord = (
+  { pull, commit }: { pull: number; commit: string },
+  check: FailingCheck,
+  { step, end, why }: JobLog,
+): ToldReview => {
+  const { id, conclusion, url, at } = check;
+  const author = check.app === null ? null : nameOf(check.app);
+  const said = visible(capText(check.said, MOST_SAID).output);
+  const own = { author, url, created_at: at };
+  return {
+    matter: {
+      id: `check:${id}`,
+      pull,
+      state: 'failing',
+      author,
+      url,
+      submitted_at: at,
+      commit,
+      check: {
+        name: nameOf(check.name),
+        conclusion,
+        step: step && { ...step, name: nameOf(step.name) },
+        log_missing: why,
+      },
+      comments: end === null ? [own] : [own, { author: 'End of the log' }],
+    },
+    texts: end === null ? [said] : [said, end],
+  };
+};
+
+const nameOf = (text: string): string =>
+  storable([...asOneLine(text)].slice(0, LONGEST_NAME).join(''));

@@ -22,8 +22,8 @@ import type { Store } from '../../../store/store.ts';
 import { orNotFound } from '../../errors.ts';
 
 /**
- * How all records of the workspace are linked, or those of one Work item, as its files are now. It asks no host, and gives
- * way to requests. Throws 404.
+ * The links between all records of the workspace, or of one Work item, from its files. It makes no request to the host
+ * and yields to other requests. Throws 404.
  */
 export const traceability = async (store: Store, caseId?: string): Promise<Traceability> => {
   const graph = createGraph();
@@ -40,7 +40,7 @@ const addOne = async (graph: Graph, store: Store, id: string): Promise<void> => 
   graph.add(traced);
   const { matter, body = '' } = traced.pull ?? {};
   if (matter === undefined) return;
-  // What its pull request closes may be linked to another Work item: then it leads somewhere.
+  // An issue that its pull request closes may be linked to another Work item; then the edge is not dangling.
   for (const closed of closedBy(body, matter.repository)) {
     const [other] = await linkedTo(store, { host: matter.host, ...closed });
     const link = other === undefined ? undefined : await readLink(store, other);
@@ -69,23 +69,23 @@ const tracedOf = (store: Store, item: Item): Traced => {
   };
 };
 
-/** What the files of one Work item tell. */
+/** The records of one Work item. */
 interface Traced {
   item: Pick<Case, 'id' | 'title' | 'state'>;
   issue: IssueLinkMatter | undefined;
   sessions: readonly Session[];
   proofs: readonly ProofMatter[];
   pull: { matter: PullMatter; body: string } | undefined;
-  /** Of its records that cannot be read. */
+  /** Its unreadable records. */
   unreadable: readonly Pick<Dangling, 'kind' | 'reason'>[];
 }
 
-/** The links among the issues, sessions, pull requests and proofs of all Work items; nodes that two share are one. */
+/** The graph of issues, sessions, pull requests and proofs of all Work items; shared nodes appear once. */
 interface Graph {
   add(traced: Traced): void;
-  /** An issue of another Work item. */
+  /** Adds an issue of another Work item. */
   meet(issue: IssueLinkMatter): void;
-  /** With what leads nowhere, which is known when all are there. */
+  /** Closes the graph: edges without a node are dangling. */
   end(): Pick<Traceability, 'counts' | 'nodes' | 'edges' | 'dangling'>;
 }
 
@@ -101,7 +101,7 @@ const createGraph = (): Graph => {
 interface Growing {
   nodes: Map<string, TraceNode>;
   edges: TraceEdge[];
-  /** What stands where the node may still come, and why it would be missing. */
+  /** Edges whose node may still be added, with the reason if it is not. */
   wanted: { edge: TraceEdge; reason: string }[];
   dangling: Dangling[];
 }
@@ -144,7 +144,7 @@ const addIssue = (graph: Growing, to: string, issue: IssueLinkMatter): void => {
   const reason =
     status === 'moved'
       ? `The issue was moved${issue.moved_to === undefined ? '' : ` to ${issue.moved_to}`}.`
-      : 'The issue is not on the code host any more.';
+      : 'The issue was deleted on the code host.';
   graph.dangling.push({ from: id, to, kind: 'issue-imported_as-case', reason });
 };
 
@@ -194,11 +194,11 @@ const addProof = (graph: Growing, { item, pull }: Traced, proof: ProofMatter): v
   graph.edges.push({ from: `case:${item.id}`, to: node, kind: 'case-has-proof' });
   if (session_id != null) {
     const from = `session:${session_id}`;
-    const reason = 'The session that attached it is not here any more.';
+    const reason = 'The session that attached it does not exist.';
     graph.wanted.push({ edge: { from, to: node, kind: 'session-produced-proof' }, reason });
   }
   const comment = pull?.matter.proof_comment;
-  // The comment shows what was verified when it was written.
+  // The comment shows only proofs that were verified before it was written.
   if (pull === undefined || comment == null || verified_at == null) return;
   if (verified && verified_at <= comment.at)
     graph.edges.push({ from: node, to: pullId(pull.matter), kind: 'proof-posted_to-pr' });
@@ -224,8 +224,8 @@ const ended = ({ nodes, edges, wanted, dangling }: Growing): ReturnType<Graph['e
 };
 
 /**
- * The issues that a pull request closes when it is merged, by the words of its body as the host reads them: `Closes #12`,
- * `fixes acme/app#12`, `Resolves https://…/issues/12`. Each once.
+ * The issues that merging a pull request closes, by the keywords in its body: `Closes #12`, `fixes acme/app#12`,
+ * `Resolves https://…/issues/12`. Each once.
  */
 export const closedBy = (
   body: string,

@@ -18,7 +18,10 @@ import { moveTo } from './moves.ts';
 import { getCase, type Ready } from './read.ts';
 import { checkTexts } from './text.ts';
 
-/** Changes title, type, description or project. Its directory keeps its name. Keys that the caller does not name keep what stands in the file. */
+/**
+ * Changes title, type, description or project. The directory keeps its name, and fields that the caller does not send
+ * keep their values.
+ */
 export const changeCase = async (
   service: WithConfig & WithStore,
   id: string,
@@ -32,10 +35,10 @@ export const changeCase = async (
     if (project !== undefined && project !== current.project) refuseMove(service.store, id);
     return change;
   };
-  return serve(service.store, id, rule, ifMatch);
+  return updateAndServe(service.store, id, rule, ifMatch);
 };
 
-// Its work is on a branch of that repository.
+// The work is on a branch of the project's repository.
 const refuseMove = (store: Store, id: string): void => {
   const worktree = findWorktree(store, id);
   if (worktree === undefined) return;
@@ -45,19 +48,25 @@ const refuseMove = (store: Store, id: string): void => {
   );
 };
 
-/** The compatibility path: any state, past sessions and the proof gate. */
+/** The compatibility path: sets any state, without sessions or the proof gate. */
 export const setState = (
   store: Store,
   id: string,
   { state, outcome }: { state: StateName; outcome?: string },
   ifMatch?: string,
-): Promise<Ready> => serve(store, id, (current) => moveTo(current, state, outcome), ifMatch);
+): Promise<Ready> =>
+  updateAndServe(store, id, (current) => moveTo(current, state, outcome), ifMatch);
 
-// What was written is answered as it was read back in the same turn: nobody reads it once more.
-const serve = async (store: Store, id: string, rule: CaseRule, ifMatch?: string): Promise<Ready> =>
+// The answer is the record as it was read back under the same lock.
+const updateAndServe = async (
+  store: Store,
+  id: string,
+  rule: CaseRule,
+  ifMatch?: string,
+): Promise<Ready> =>
   orNotFound((await updateCase(store, id, rule, ifMatch))?.served, 'Work item', id);
 
-/** For the rules of other areas: runs one in the Work item's turn, or answers that it is gone. */
+/** Applies a rule of another room under the lock of the Work item. Throws 404. */
 export const update = async (store: Store, id: string, rule: CaseRule): Promise<Case> => {
   const changed = orNotFound(await updateCase(store, id, rule), 'Work item', id);
   return changed.record;
@@ -71,8 +80,8 @@ interface NewCase {
 }
 
 /**
- * Makes a Work item, OPEN, in a directory of its own, with further files in it, if any. It is on disk, with all of them,
- * when this resolves.
+ * Creates an OPEN Work item in a directory of its own, with further files if given. All of it is on disk when this
+ * resolves.
  */
 export const createCase = async (
   service: WithConfig & WithStore,
@@ -97,14 +106,14 @@ export const createCase = async (
   return keepCase(service.store, { matter, description, files });
 };
 
-/** Removes a Work item for good, with its own worktree. Refuses while a session runs, or when work would be lost. */
+/** Deletes a Work item and its own worktree. Refuses while a session runs, or when work would be lost. */
 export const removeCase = async (
   service: WorktreeNeeds,
   id: string,
   { force, ifMatch }: { force: boolean; ifMatch: string | undefined },
 ): Promise<undefined> => {
   const { etag } = await getCase(service.store, id);
-  // Asked before the worktree goes: what was changed meanwhile keeps everything.
+  // Checked before the worktree is removed, so that a changed Work item keeps everything.
   if (ifMatch !== undefined && ifMatch !== etag) throw changedSince();
   await removeForDeletedCase(service, id, force);
   if (!(await dropCase(service.store, id, ifMatch))) throw notFound('Work item', id);
@@ -113,5 +122,5 @@ export const removeCase = async (
 const changedSince = (): ServiceError =>
   new ServiceError(
     'precondition_failed',
-    'The Work item changed since you read it. Read it again and decide anew; nothing was removed.',
+    'The Work item changed since you read it. Nothing was removed. Read it again, then decide.',
   );

@@ -2,17 +2,17 @@ import type { CaseChange } from '../../../store/cases/cases.ts';
 import { plainState } from '../../../store/reconcile/item.ts';
 import type { Case, CaseMatter, State, StateName } from '../../../store/records/case.ts';
 
-/** What a rule about states looks at. */
+/** The fields that a rule about states reads. */
 export type CaseStanding = Pick<Case, 'state' | 'outcome'> & Pick<CaseMatter, 'blocked_from'>;
 
-/** The states that end a Work item, and the outcome each stands for when none is given. */
+/** The states that close a Work item, each with its default outcome. */
 const CLOSED: Partial<Record<State, string>> = { RESOLVED: 'resolved', NON_ISSUE: 'non_issue' };
 
 export const isClosed = (state: State): boolean => CLOSED[state] !== undefined;
 
 /**
- * Any state to any other. A Work item that blocks remembers where it comes from; one that closes has an outcome; one
- * that is open has none. Undefined when nothing changes.
+ * Moves from any state to any other. A Work item that blocks remembers its state before; a closed one has an outcome,
+ * an open one has none. Undefined when nothing changes.
  */
 export const moveTo = (
   current: CaseStanding,
@@ -44,6 +44,6 @@ const blockedFrom = (current: CaseStanding, state: State): State | undefined => 
   return current.state === 'BLOCKED' ? current.blocked_from : current.state;
 };
 
-/** The operator's decision was made, or is no longer needed: back to where the Work item was before. */
+/** Returns a BLOCKED Work item to the state before, because the decision was made or is no longer needed. */
 export const unblock = (current: CaseStanding): CaseChange | undefined =>
   current.state === 'BLOCKED' ? moveTo(current, current.blocked_from ?? 'OPEN') : undefined;

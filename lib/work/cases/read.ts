@@ -20,7 +20,7 @@ export interface Ready {
   etag: string;
 }
 
-/** A Work item as ready JSON: what its case.md says this moment. */
+/** A Work item as serialized JSON, read from its case.md now. */
 export const getCase = async (store: Store, id: string): Promise<Ready> =>
   orNotFound(await serveCase(store, id), 'Work item', id);
 
@@ -33,13 +33,13 @@ interface CaseQuery {
   created_before?: string;
   updated_after?: string;
   updated_before?: string;
-  /** Words that all have to occur. */
+  /** Words that all have to match. */
   search?: string;
-  /** With commas between. */
+  /** Separated by commas. */
   ids?: string;
   id_prefix?: string;
   order?: 'oldest' | 'newest';
-  /** Names with commas between; all when not given. */
+  /** Names separated by commas; all fields by default. */
   fields?: string;
 }
 
@@ -48,7 +48,7 @@ interface Listed {
   json: () => Buffer;
 }
 
-/** Work items that match, in the order that is asked for, each with its JSON when that is asked for. */
+/** The matching Work items in the requested order; each is serialized on demand. */
 export const listCases = (store: Store, query: CaseQuery): Listed[] => {
   const jsonOf = query.fields === undefined ? whole : partOf(fieldsIn(query.fields));
   const found = keptCases(store, filterOf(query));
@@ -68,7 +68,7 @@ const filterOf = ({ state, outcome, type, project, ...rest }: CaseQuery): Filter
   ...(rest.id_prefix !== undefined && { id_prefix: rest.id_prefix.toLowerCase() }),
 });
 
-// To look for one in a text costs no copy of the text.
+// A regular expression searches without copying the text in lower case.
 const wordsIn = (text: string): RegExp[] =>
   (text.match(/\S+/g) ?? []).map(
     (word) => new RegExp(word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'iu'),
@@ -85,7 +85,7 @@ const timeOf = (text: string | undefined, open: number): number =>
 
 const whole = (item: Item): Buffer => answerOf(item).body;
 
-/** By the whole answer, which is another one once the Work item changed: the fields that were last asked for. */
+/** Keyed by the full answer, which is replaced when the Work item changes: the last requested fields. */
 const parts = new WeakMap<object, { fields: string; body: Buffer }>();
 
 const partOf = (names: readonly Field[]) => {
@@ -108,21 +108,21 @@ type Field = keyof Case;
 
 const FIELDS = Object.keys(Case.properties) as Field[];
 
-// The id is always there: a list is paged by it.
+// The id is always included, because pagination uses it.
 const fieldsIn = (text: string): Field[] => {
   const wanted = new Set(['id', ...text.split(',').map((name) => name.trim())]);
   const unknown = [...wanted].filter((name) => !FIELDS.some((field) => field === name));
   if (unknown.length === 0) return FIELDS.filter((field) => wanted.has(field));
-  const message = `holds ${unknown.map((name) => JSON.stringify(name)).join(', ')}: expected names with commas between, of ${FIELDS.join(', ')}`;
+  const message = `holds ${unknown.map((name) => JSON.stringify(name)).join(', ')}: expected names separated by commas, of ${FIELDS.join(', ')}`;
   throw badField('query/fields', message);
 };
 
-/** Grows with every change of any Work item: an answer made at the same version is still right. */
+/** Increases with every change of any Work item, so an answer of the same version is still valid. */
 export { versionOf } from '../../../store/reconcile/items.ts';
 
 /**
- * The commits of the workspace's own repository that changed a Work item, newest first; none without a repository.
- * Paths are those inside the item's directory.
+ * The commits in the workspace's repository that changed a Work item, newest first; none without a repository. Paths
+ * are relative to the item's directory.
  */
 export const getHistory = async (
   store: Store,
@@ -136,7 +136,7 @@ export const getHistory = async (
   } catch (cause) {
     throw new ServiceError(
       'git_failed',
-      "The workspace's history cannot be read here. At a terminal, git log on the same directory shows it.",
+      "The workspace's git history could not be read. Run git log on the directory of the Work item instead.",
       { cause },
     );
   }

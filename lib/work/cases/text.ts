@@ -3,7 +3,7 @@ import { Problem } from '../../../store/front-matter/problem.ts';
 import { decodeText } from '../../../store/front-matter/text.ts';
 import { type FieldError, ServiceError } from '../../errors.ts';
 
-/** Throws `bad_request` for a title or a text that could not be read back from the file it is to be kept in. */
+/** Throws `bad_request` for a title or text that could not be read back from its file. */
 export const checkTexts = (texts: Record<string, string | undefined>): void => {
   const errors = Object.entries(texts).flatMap(([name, text]) =>
     text === undefined ? [] : faults(name, text),
@@ -21,7 +21,7 @@ const faults = (name: string, text: string): FieldError[] => {
 const LINE_BREAKING = /[\p{Cc}\u2028\u2029]/u;
 const LINE_BREAKINGS = new RegExp(`${LINE_BREAKING.source}+`, 'gu');
 
-/** A title that somebody else wrote, as one line in which all is seen. */
+/** A title from outside as one line, with invisible characters made visible. */
 export const asOneLine = (title: string): string =>
   visible(title.replaceAll(LINE_BREAKINGS, ' ').trim());
 const HALF_A_PAIR = /\p{Cs}/u;
@@ -31,13 +31,13 @@ const titleFault = (title: string): string | undefined => {
   if (LINE_BREAKING.test(title)) return 'must be one line, without control characters such as tabs';
   return visible(title) === title
     ? undefined
-    : 'holds invisible characters, or ones that turn its direction round; take them out';
+    : 'contains invisible or bidirectional control characters; remove them';
 };
 
-// The reader of records itself is asked.
+// The reader of records itself decides.
 const textFault = (text: string): string | undefined => {
   if (HALF_A_PAIR.test(text))
-    return 'holds half a surrogate pair, which UTF-8 cannot say; take it out';
+    return 'contains an unpaired surrogate, which UTF-8 cannot encode; remove it';
   try {
     decodeText(Buffer.from(text));
     return undefined;
@@ -48,7 +48,7 @@ const textFault = (text: string): string | undefined => {
 };
 
 const FAULTS: Record<string, string> = {
-  nul_byte: 'holds a NUL character; take it out',
+  nul_byte: 'contains a NUL character; remove it',
   conflict_markers:
-    'looks like a git merge that was left open; indent the lines with <<<<<<<, ======= and >>>>>>>',
+    'looks like an unresolved git merge; indent the lines with <<<<<<<, ======= and >>>>>>>',
 };

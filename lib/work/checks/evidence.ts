@@ -1,11 +1,11 @@
 import { fenceOff } from '../../../store/base/text.ts';
 import type { CheckRun, Proof } from '../../../store/records/proof.ts';
 
-/** A run that has ended, as far as its record says. */
+/** The part of a run's record that says how it ended. */
 export type CheckEnd = Pick<CheckRun, 'status' | 'exit_code' | 'changed_tree'>;
 
-/** Which run of this command on these files the next one is. */
-export const attemptOf = (
+/** The number of the next run of this command on the same files, from 1. */
+export const nextAttempt = (
   proofs: readonly Pick<Proof, 'tree' | 'run'>[],
   command: string,
   tree: string | undefined,
@@ -20,11 +20,11 @@ const TESTS = [
 
 const MOST_TESTS = 100;
 
-/** Those of the changed files whose names are the ones that tests have: who judges the check looks at them. */
+/** The changed files that are named like tests, for whoever judges the check. */
 export const changedTests = (paths: readonly string[]): string[] =>
   paths.filter((path) => TESTS.some((pattern) => pattern.test(path))).slice(0, MOST_TESTS);
 
-/** What the operator reads of a check, and verifies: the sentence first, then all that it wrote. */
+/** The text of a check that the operator reads and verifies: its result in one sentence, then the whole output. */
 export const evidenceText = (run: CheckRun, output: string): string =>
   [
     sentence(run),
@@ -38,7 +38,7 @@ export const evidenceText = (run: CheckRun, output: string): string =>
 const quoted = (path: string): string => `\`${path}\``;
 
 const CHANGED =
-  'Files of the worktree changed while the check ran, so it proves none of what is there now. Run it again.';
+  'Files of the worktree changed while the check was running, so it does not prove the current files. Run it again.';
 
 const sentence = ({ command, status, exit_code, attempt }: CheckRun): string => {
   const which = `\`${command.split('\n', 1)[0]}\``;
@@ -48,6 +48,6 @@ const sentence = ({ command, status, exit_code, attempt }: CheckRun): string => 
     passed: `${which} passed on run ${attempt}${exit}.`,
     failed: `${which} failed on run ${attempt}${exit}.`,
     aborted: `${which} was aborted. It proves nothing.`,
-    interrupted: `${which} was cut off: the daemon ended while it ran. It proves nothing.`,
+    interrupted: `${which} was interrupted because the daemon ended. It proves nothing.`,
   }[status];
 };

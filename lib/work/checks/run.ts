@@ -1,11 +1,10 @@
 import { lockOn } from '../../../store/base/locks.ts';
 import { apart } from '../../../store/base/mutex.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { updateProof } from '../../../store/cases/proofs.ts';
 import { isMadeAgain, newId } from '../../../store/reconcile/new-id.ts';
 import { runLimits } from '../../../store/records/applied.ts';
 import type { LockMatter } from '../../../store/records/lock.ts';
-import type { CheckRun, Proof, ProofMatter } from '../../../store/records/proof.ts';
+import type { CheckRun, Proof } from '../../../store/records/proof.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { releaseLock } from '../../../store/sessions/locks.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
@@ -22,25 +21,26 @@ import { viewOf } from '../../code/worktrees/turn/open.ts';
 import { invalidState, orNotFound, ServiceError } from '../../errors.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { checkTexts } from '../cases/text.ts';
-import { keepProof, listProofs, newMatter } from '../proof/attach.ts';
+import { listProofs, newMatter, storeProof } from '../proof/attach.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
 import { acquireUnlessLive, type LiveRun, newRun } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { noPlaceLeft } from '../sessions/live/places.ts';
-import { attemptOf, changedTests, evidenceText } from './evidence.ts';
+import { isAtCapacity } from '../sessions/live/slots.ts';
+import { storeResult } from './end.ts';
+import { changedTests, evidenceText, nextAttempt } from './evidence.ts';
 
-/** Of the lock: the daemon frees it when the check has ended, or when it starts again. */
+/** The operation of the lock, which the daemon releases when the check has ended or at its next start. */
 const CHECK = 'check';
 
 export interface CheckRequest {
-  /** What the operator wants run, in these words: nothing else consents to it. */
+  /** The command exactly as the operator sent it, which is the consent to run it. */
   command: string;
   type: string;
 }
 
 /**
- * Begins a check in the Work item's worktree, in the sandbox of its sessions, and answers its record, which says `running`.
- * It holds the session lock and a place of `max_sessions`. Throws 409 while somebody else is at work there.
+ * Starts a check in the Work item's worktree, in the sandbox of its sessions, and returns its `running` record. It
+ * holds the session lock and a slot of `max_sessions`. Throws 409 while the worktree is in use.
  */
 export const runCheck = async (
   service: SessionNeeds,
@@ -57,7 +57,7 @@ export const runCheck = async (
   await checkState(worktree);
   const { live, ended } = await begin(service, caseId, id);
   try {
-    const check = await keepBegun(service, live, { worktree, command, type });
+    const check = await storeStarted(service, live, { worktree, command, type });
     void apart(() => finish(service, live, check).finally(ended));
     return check.proof;
   } catch (error) {
@@ -66,19 +66,18 @@ export const runCheck = async (
   }
 };
 
-// What is seen has to be what runs.
 const refuseHidden = (command: string): void => {
   if (visible(command) === command) return;
   throw new ServiceError(
     'bad_request',
-    'The command holds characters that cannot be seen. Type it anew.',
-    { errors: [{ path: '/command', message: 'holds characters that cannot be seen' }] },
+    'The command contains invisible characters. Type it again.',
+    { errors: [{ path: '/command', message: 'contains invisible characters' }] },
   );
 };
 
 interface Live {
   live: LiveRun;
-  /** Whoever waits for its end goes on. */
+  /** Resolves `live.finished`. */
   ended: () => void;
 }
 
@@ -86,12 +85,15 @@ const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live>
   service.store.locks.take(lockOn.start(), async () => {
     const { store, engine } = service;
     if (engine.closing)
-      throw new ServiceError('unavailable', 'The daemon is stopping. Start it, then try again.');
+      throw new ServiceError(
+        'unavailable',
+        'The daemon is stopping. Try again once it has restarted.',
+      );
     refuseSession(store, caseId, CHECK);
     refuseHeld(service, caseId);
-    if (noPlaceLeft(service)) throw busy('As many sessions run as max_sessions allows.');
+    if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
     if (!(await acquireUnlessLive(service, caseId, CHECK)))
-      throw busy('Somebody is at work in the worktree.');
+      throw busy('The worktree is in use by a session or an operation.');
     const live = newRun({ session_id: id, case_id: caseId, run_marker: id, phase: 'work' });
     live.entered = true;
     let ended = (): void => undefined;
@@ -103,7 +105,10 @@ const begin = (service: SessionNeeds, caseId: string, id: string): Promise<Live>
   });
 
 const busy = (why: string): ServiceError =>
-  new ServiceError('session_active', `${why} Let it end, or abort it, then try again.`);
+  new ServiceError(
+    'session_active',
+    `${why} Wait for the running session to end, or abort it, then try again.`,
+  );
 
 interface Check {
   worktree: WorktreeRecord;
@@ -115,7 +120,7 @@ interface Begun extends CheckRequest {
   worktree: WorktreeRecord;
 }
 
-const keepBegun = async (
+const storeStarted = async (
   service: SessionNeeds,
   live: LiveRun,
   { worktree, command, type }: Begun,
@@ -126,20 +131,22 @@ const keepBegun = async (
   const { changed } = await worktreeDiff(service.git, worktree);
   const earlier = await listProofs(store, case_id);
   const run: CheckRun = {
-    ...{ command, status: 'running', exit_code: null },
-    attempt: attemptOf(earlier, command, matter.tree ?? undefined),
-    sandbox: sandboxNow(service),
+    command,
+    status: 'running',
+    exit_code: null,
+    attempt: nextAttempt(earlier, command, matter.tree ?? undefined),
+    sandbox: sandboxKind(service),
     started_at: store.clock().toISOString(),
     ended_at: null,
     changed_tests: changedTests(changed.map(({ path }) => visible(path))),
   };
   const made = { ...matter, id: live.session_id, run, run_marker: live.run_marker };
   const content = evidenceText(run, '');
-  const { proof } = await keepProof(store, case_id, { matter: made, content });
+  const { proof } = await storeProof(store, case_id, { matter: made, content });
   return { worktree, proof, run };
 };
 
-const sandboxNow = (service: SessionNeeds): CheckRun['sandbox'] => {
+const sandboxKind = (service: SessionNeeds): CheckRun['sandbox'] => {
   const { kind, untried } = service.sandbox();
   return untried === true ? 'seatbelt' : kind;
 };
@@ -152,17 +159,23 @@ const finish = async (
   try {
     if (check !== undefined) await perform(service, live, check);
   } catch (error) {
-    service.log.error({ err: error, case_id: live.case_id }, 'A check was not kept');
+    service.log.error(
+      { err: error, case_id: live.case_id },
+      'storing the result of a check failed',
+    );
   }
   const isOurs = ({ operation }: LockMatter): boolean => operation === CHECK;
   await releaseLock(service.store, live.case_id, isOurs)
     .catch((error: unknown) =>
-      service.log.error({ err: error, case_id: live.case_id }, 'The lock of a check was not freed'),
+      service.log.error(
+        { err: error, case_id: live.case_id },
+        'releasing the lock of a check failed',
+      ),
     )
     .finally(() => service.engine.live.delete(live.session_id));
   if (!service.engine.closing)
     await wakeQueue(service).catch((error: unknown) =>
-      service.log.error({ err: error }, 'The queue was not looked at'),
+      service.log.error({ err: error }, 'starting queued sessions failed'),
     );
 };
 
@@ -172,11 +185,13 @@ const perform = async (service: SessionNeeds, live: LiveRun, check: Check): Prom
   const status = statusOf(service, live, ran);
   const run: CheckRun = {
     ...check.run,
-    ...{ status, exit_code: ran.exit_code, ended_at: service.store.clock().toISOString() },
+    status,
+    exit_code: ran.exit_code,
+    ended_at: service.store.clock().toISOString(),
     ...(tree !== check.proof.tree && { changed_tree: true }),
   };
   const why = ran.failure === undefined || ran.exit_code !== null ? '' : `\nIt ${ran.failure}.`;
-  await keepEnd(service.store, check.proof, run, `${ran.output}${why}`);
+  await storeResult(service.store, check.proof, run, `${ran.output}${why}`);
 };
 
 const statusOf = (
@@ -189,20 +204,6 @@ const statusOf = (
   return failure === undefined ? 'passed' : 'failed';
 };
 
-/** Writes what a check came to into its proof. One that somebody removed meanwhile is gone. */
-export const keepEnd = async (
-  store: Store,
-  { case_id, id }: Pick<Proof, 'case_id' | 'id'>,
-  run: CheckRun,
-  output: string,
-): Promise<void> => {
-  const rule = (current: ProofMatter) =>
-    current.run?.status === 'running'
-      ? { run, run_marker: null, content: visible(evidenceText(run, output)) }
-      : undefined;
-  await updateProof(store, case_id, id, { rule });
-};
-
 const runIn = async (
   service: SessionNeeds,
   live: LiveRun,
@@ -213,7 +214,8 @@ const runIn = async (
   live.worktree = worktree.path;
   const spec = {
     ...viewOf(service.store, worktree, { phase: 'work' }),
-    ...{ run_marker: live.run_marker, limits: runLimits(settingsOf(service.store)) },
+    run_marker: live.run_marker,
+    limits: runLimits(settingsOf(service.store)),
   };
   const deps: LaunchDeps = {
     env: service.config.env,
@@ -232,36 +234,4 @@ const runIn = async (
     await done;
   });
   return done;
-};
-
-/** Ends a check that runs, and answers its record. No process of it is alive then. 422 where it runs no more. */
-export const abortCheck = async (
-  service: SessionNeeds,
-  caseId: string,
-  id: string,
-): Promise<Proof> => {
-  const proofs = await listProofs(service.store, caseId);
-  const proof = orNotFound(
-    proofs.find((one) => one.id === id),
-    'proof',
-    id,
-  );
-  const live = service.engine.live.get(id);
-  if (live === undefined) throw invalidState(notRunning(proof));
-  live.stopping = true;
-  await live.run?.kill();
-  await live.finished;
-  const after = await listProofs(service.store, caseId);
-  return orNotFound(
-    after.find((one) => one.id === id),
-    'proof',
-    id,
-  );
-};
-
-const notRunning = ({ run }: Proof): string => {
-  if (run === undefined) return 'No check made this proof: there is nothing to abort.';
-  return run.status === 'running'
-    ? 'The check does not run on this machine. Delete its proof where nobody needs it.'
-    : `The check has ended already: it is ${run.status}.`;
 };

@@ -16,41 +16,43 @@ import { putGitFiles } from '../../tools/git/write/git-files.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
-import { block, letGo } from './proceed.ts';
+import { block, unblockCase } from './proceed.ts';
 
-/** Ends the rebase and gives back the exact state before it. What was made since is kept under a ref. */
+/** Aborts the rebase and restores the exact state before it. Changes made since are kept under a ref. */
 export const abortRebase = (service: SessionNeeds, caseId: string): Promise<AbortedRebase> =>
   exclusively(service, caseId, 'abort of a rebase', async (worktree) => {
     const { store } = service;
     const { conflict: found } = await ourRebase(service, worktree);
-    await changeConflict(store, found, { step: 'aborting', line: 'abort: putting all back' });
-    const restored = await putBack(service, worktree, found);
-    const left = whatIsLeft(restored);
-    if (left.length === 0) await dropKept(service.git, worktree, found);
-    await letGo(service, found);
+    await changeConflict(store, found, { step: 'aborting', line: 'abort: restoring the worktree' });
+    const restored = await restoreSnapshot(service, worktree, found);
+    const left = unrestoredPaths(restored);
+    if (left.length === 0) await dropSnapshots(service.git, worktree, found);
+    await unblockCase(service, found);
     await changeConflict(store, found, {
-      ...{ outcome: 'aborted', step: null, ended_at: service.store.clock().toISOString() },
+      outcome: 'aborted',
+      step: null,
+      ended_at: service.store.clock().toISOString(),
       ...(left.length === 0 && { snapshot: null, conflicted: null, set_aside: null }),
-      line: left.length === 0 ? 'aborted: all is as it was' : leftLine(left, worktree),
+      line: left.length === 0 ? 'aborted: the worktree is restored' : leftLine(left, worktree),
     });
     const { branch, orig_head: head } = found.matter;
     return { status: 'aborted', branch, head, undone_ref: restored?.kept_ref ?? null, left };
   });
 
-const whatIsLeft = (restored: Restored | undefined): string[] => {
+const unrestoredPaths = (restored: Restored | undefined): string[] => {
   if (restored?.left.changed !== true) return [];
   const files = restored.left.files.map(({ path }) => path);
-  return files.length > 0 ? files : ['the state of git'];
+  return files.length > 0 ? files : ['the git state'];
 };
 
 const leftLine = (left: readonly string[], { path }: WorktreeRecord): string =>
-  `aborted, but ${counted(left.length, 'thing')} in ${path} could not be put back: ${left.slice(0, 5).join(', ')}; the snapshot is kept`;
+  `aborted, but ${counted(left.length, 'path')} in ${path} could not be restored: ${left.slice(0, 5).join(', ')}; the snapshot is kept`;
 
 /**
- * Ends the rebase and puts the worktree back exactly as its snapshot has it, without git's own way to abort, which may
- * fail: HEAD, branch, index, files, modes. What is undone is kept under a ref, which the record names before.
+ * Restores HEAD, branch, index, files and modes from the snapshot, without `git rebase --abort`, which may fail. What
+ * is undone is kept under a ref, which is written into the record first.
  */
-const putBack = async (
+const restoreSnapshot = async (
   { git, store }: GitNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
@@ -61,14 +63,14 @@ const putBack = async (
   const restored = await restore(git, worktree, before, async ({ undone, kept_ref }) => {
     const files = undone.files.map(({ path }) => path).slice(0, 5);
     const words = files.length === 0 ? '' : ` (${files.join(', ')})`;
-    await changeConflict(store, conflict, { line: `what is undone${words} is under ${kept_ref}` });
+    await changeConflict(store, conflict, { line: `undone changes${words} are under ${kept_ref}` });
   });
   await putGitFiles(git.at(worktree), before.git_files);
   return restored;
 };
 
-/** Lets go of what was kept for the rebase, once all is as it was. */
-const dropKept = async (
+/** Drops the snapshots of the rebase, once everything is restored. */
+const dropSnapshots = async (
   git: Git,
   worktree: WorktreeRecord,
   { matter: { snapshot, conflicted, set_aside } }: StoredConflict,
@@ -77,8 +79,8 @@ const dropKept = async (
     if (kept !== null) await dropSnapshot(git.at(worktree), kept);
 };
 
-/** A rebase that could not begin leaves nothing behind but its record, which says why. Throws what it was told. */
-export const undo = async (
+/** Undoes a rebase that failed to start; only its record remains, with the reason. Rethrows the error. */
+export const undoFailedStart = async (
   service: TurnNeeds & WithLog,
   worktree: WorktreeRecord,
   error: unknown,
@@ -87,18 +89,25 @@ export const undo = async (
   const conflict = openConflict(store, worktree.case_id);
   if (conflict === undefined) throw error;
   try {
-    await putBack(service, worktree, conflict);
-    await dropKept(service.git, worktree, conflict);
-    await letGo(service, conflict);
+    await restoreSnapshot(service, worktree, conflict);
+    await dropSnapshots(service.git, worktree, conflict);
+    await unblockCase(service, conflict);
     await changeConflict(store, conflict, {
-      ...{ outcome: 'failed', step: null, snapshot: null, conflicted: null, set_aside: null },
+      outcome: 'failed',
+      step: null,
+      snapshot: null,
+      conflicted: null,
+      set_aside: null,
       ended_at: service.store.clock().toISOString(),
-      line: `failed, and all is as it was: ${messageOf(error)}`,
+      line: `failed, the worktree is restored: ${messageOf(error)}`,
     });
   } catch (other) {
-    log.error({ err: other, case_id: worktree.case_id }, 'A rebase that failed was not put back');
+    log.error(
+      { err: other, case_id: worktree.case_id },
+      'restoring the worktree after a failed rebase failed',
+    );
     await block(store, conflict);
-    const line = `failed (${messageOf(error)}), and was not put back (${messageOf(other)}): send …/conflicts/abort`;
+    const line = `failed (${messageOf(error)}), and restoring failed (${messageOf(other)}): send …/conflicts/abort`;
     await changeConflict(store, conflict, { step: 'interrupted', line });
   }
   throw error;

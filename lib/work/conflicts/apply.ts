@@ -16,12 +16,12 @@ import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.t
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
-import { refuseOpen } from './open-files.ts';
 import { finish, proceed } from './proceed.ts';
+import { refuseUnresolved } from './unresolved-files.ts';
 
 /**
- * Stages the files in conflict as they are now, and goes on with the rebase: to its end, or to the next commit that
- * conflicts. 422 `markers_remain` while a file still has markers, or is as git left it; nothing is staged then.
+ * Stages the files in conflict and continues the rebase, to its end or to the next conflicting commit. Throws 422
+ * `markers_remain`, with nothing staged, while a file has markers or is as git left it.
  */
 export const applyResolution = (
   service: SessionNeeds,
@@ -32,10 +32,10 @@ export const applyResolution = (
     const { conflict, state } = await ourRebase(service, worktree);
     if (state === undefined) return endedByHand(service, worktree, conflict);
     const files = await toStage(service.git, worktree, { conflict, state, resolved });
-    return goOn(service, worktree, { conflict, files, resolved });
+    return stageAndContinue(service, worktree, { conflict, files, resolved });
   });
 
-// An operator may end it with git: what git proves is told, and the rest is asked.
+// The operator may have ended the rebase with git. Only what git proves counts as done.
 const endedByHand = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
@@ -44,7 +44,7 @@ const endedByHand = async (
   if (await hasRebaseEnded(service.git, worktree, conflict))
     return finish(service, worktree, conflict, 'ended by hand');
   throw invalidState(
-    'The rebase was ended by hand, and not to its end. Send …/conflicts/abort: it closes it, and brings back what was set aside.',
+    'The rebase was ended by hand before it was complete. Send …/conflicts/abort, which closes it and restores the set-aside changes.',
   );
 };
 
@@ -63,18 +63,18 @@ const toStage = async (
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
   if (files.length === 0 && !isSame && step === 'interrupted') {
     throw invalidState(
-      'git was in the middle of a commit when the daemon stopped, and nobody can tell what of it is done. Send …/conflicts/abort: it brings back the exact state before the rebase.',
+      'git was in the middle of a commit when the daemon stopped, so the state of the rebase is unknown. Send …/conflicts/abort, which restores the exact state before the rebase.',
     );
   }
-  // Also what was staged by hand since: git itself stages a file with all its markers.
+  // Files that were staged by hand are checked too, because `git add` accepts markers.
   const left = isSame ? conflicted : null;
   const all = left === null ? files : await unmergedIn(git.at(worktree), left);
-  await refuseOpen(git, worktree, { files, all, left, resolved });
+  await refuseUnresolved(git, worktree, { files, all, left, resolved });
   await refuseOthers(git, worktree, files);
   return files;
 };
 
-// git would refuse to go on, and to stage them is not for us to decide.
+// git would refuse to continue, and other files are the operator's to stage.
 const refuseOthers = async (
   git: Git,
   worktree: WorktreeRecord,
@@ -83,7 +83,7 @@ const refuseOthers = async (
   const inConflict = new Set(unmerged.map((file) => toFile(file).path));
   const { files } = await status(git.at(worktree));
   const changed = files
-    // A submodule stays where it is while the commits around it move: git goes on with it so.
+    // A submodule stays at its commit during a rebase, and git accepts that.
     .filter(
       ({ code, path, repository }) =>
         !repository && code !== '??' && code[1] !== '.' && !inConflict.has(path),
@@ -92,20 +92,20 @@ const refuseOthers = async (
   if (changed.length === 0) return;
   throw new ServiceError(
     'uncommitted_changes',
-    `${changed.slice(0, 5).join(', ')} changed too, and only files in conflict are staged here. Stage them with git add in ${worktree.path}, or undo them, then apply again.`,
+    `${changed.slice(0, 5).join(', ')} changed too, but only files in conflict are staged by this call. Stage them with git add in ${worktree.path}, or undo the changes, then apply again.`,
     { members: { files: changed.slice(0, 100) } },
   );
 };
 
-const goOn = async (
+const stageAndContinue = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
   { conflict, files, resolved }: Omit<Stopped, 'state'> & { files: readonly Unmerged[] },
 ): Promise<RebaseStep> => {
   const { git, store } = service;
   const names = files.slice(0, 5).map((file) => toFile(file).path);
-  const words = names.length === 0 ? 'what is staged' : names.join(', ');
-  const asLeft = resolved.length === 0 ? '' : `; right as git left it: ${resolved.join(', ')}`;
+  const words = names.length === 0 ? 'the staged files' : names.join(', ');
+  const asLeft = resolved.length === 0 ? '' : `; resolved as git left it: ${resolved.join(', ')}`;
   await changeConflict(store, conflict, { step: 'applying', line: `apply: ${words}${asLeft}` });
   try {
     if (files.length > 0) await stageConflictFiles(git.at(worktree), files);

@@ -27,12 +27,12 @@ import { currentBranch, headCommit, isAncestor } from '../../tools/git/read/repo
 import type { Git } from '../../tools/git/run/git.ts';
 import { awaitRebase, type RebaseState, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { TurnNeeds } from '../sessions/live/needs.ts';
-import { freeOperation } from './exclusively.ts';
-import { block, finish, letGo, stopAt } from './proceed.ts';
+import { releaseOperationLock } from './exclusively.ts';
+import { block, finish, stopAt, unblockCase } from './proceed.ts';
 
 /**
- * The rebase that is under way in this worktree, as it stands now: what a daemon that died left in the middle is looked
- * at first, and told in the record. For whoever holds the session lock: then nobody is at it.
+ * The rebase in progress in this worktree. A step that the previous daemon left unfinished is examined first and
+ * written into the record. The caller holds the session lock.
  */
 export const currentConflict = async (
   service: TurnNeeds,
@@ -41,26 +41,25 @@ export const currentConflict = async (
   const conflict = openConflict(service.store, worktree.case_id);
   if (conflict === undefined) return undefined;
   if (!isOf(conflict, worktree)) {
-    await close(
-      service,
-      conflict,
-      'its worktree is gone; what it began is not taken up in another',
-    );
+    await close(service, conflict, 'its worktree is gone; the rebase is not continued in another');
     return undefined;
   }
   const { step } = conflict.matter;
   if (step === 'conflicted' || step === 'interrupted') return conflict;
-  await takeUp(service, worktree, conflict);
+  await recoverStep(service, worktree, conflict);
   return openConflict(service.store, worktree.case_id);
 };
 
 interface OurRebase {
   conflict: StoredConflict;
-  /** What git is in the middle of; undefined when it was ended by hand. */
+  /** git's rebase state; undefined when the rebase was ended by hand. */
   state: RebaseState | undefined;
 }
 
-/** The rebase of the daemon that is under way. 409 for another's, which is left alone, and 422 for none. */
+/**
+ * The daemon's rebase in progress. Throws 409 for a rebase that the daemon did not start, which is not touched, and 422
+ * for none.
+ */
 export const ourRebase = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
@@ -74,7 +73,7 @@ export const ourRebase = async (
 };
 
 const close = async (service: TurnNeeds, conflict: StoredConflict, line: string): Promise<void> => {
-  await letGo(service, conflict);
+  await unblockCase(service, conflict);
   await changeConflict(service.store, conflict, {
     outcome: 'interrupted',
     step: null,
@@ -84,10 +83,10 @@ const close = async (service: TurnNeeds, conflict: StoredConflict, line: string)
 };
 
 /**
- * What is left of a step whose daemon died: told, and never guessed. Only what git itself proves is taken as done: that
- * it stopped at a conflict, that it ended, or that nothing was changed. Else the operator decides.
+ * Examines a step whose daemon died. Only what git proves counts as done: that it stopped at a conflict, ended, or
+ * changed nothing. Otherwise the operator decides.
  */
-const takeUp = async (
+const recoverStep = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
@@ -96,21 +95,26 @@ const takeUp = async (
   await awaitRebase(id);
   const state = await rebaseState(service.git.at(worktree));
   if (snapshot === null && state === undefined)
-    return close(service, conflict, `${DIED} before anything was changed`);
-  if (step === 'aborting') return leave(service.store, conflict, 'Send …/conflicts/abort again');
-  if (state !== undefined) return takeUpStopped(service, worktree, { conflict, state });
+    return close(service, conflict, `${DAEMON_DIED} before anything was changed`);
+  if (step === 'aborting')
+    return markInterrupted(service.store, conflict, 'Send …/conflicts/abort again');
+  if (state !== undefined) return recoverStopped(service, worktree, { conflict, state });
   if (await hasRebaseEnded(service.git, worktree, conflict)) {
-    await finish(service, worktree, conflict, `${DIED}, and git ended the rebase`);
+    await finish(service, worktree, conflict, `${DAEMON_DIED}, and git ended the rebase`);
     return undefined;
   }
   if (snapshot !== null && (await isUntouched(service.git, worktree, snapshot)))
-    return close(service, conflict, `${DIED} before anything was changed`);
-  return leave(service.store, conflict, 'Only …/conflicts/abort is safe: it brings all back');
+    return close(service, conflict, `${DAEMON_DIED} before anything was changed`);
+  return markInterrupted(
+    service.store,
+    conflict,
+    'Only …/conflicts/abort is safe: it restores everything',
+  );
 };
 
-const DIED = 'the daemon stopped in the middle';
+const DAEMON_DIED = 'the daemon stopped during this step';
 
-const takeUpStopped = async (
+const recoverStopped = async (
   service: GitNeeds,
   worktree: WorktreeRecord,
   { conflict, state }: { conflict: StoredConflict; state: RebaseState },
@@ -120,31 +124,35 @@ const takeUpStopped = async (
   const isStop = isThisRebase(state, conflict) && files.length > 0;
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
   if (isStop && isSame && conflicted !== null) {
-    // How git left the files is known, and they may be resolved by now.
+    // The state in which git left the files is known; they may be resolved by now.
     await block(service.store, conflict);
-    await changeConflict(service.store, conflict, { step: 'conflicted', line: DIED });
+    await changeConflict(service.store, conflict, { step: 'conflicted', line: DAEMON_DIED });
     return;
   }
   if (isStop && state.stop.commit !== null) {
-    await changeConflict(service.store, conflict, { line: DIED });
+    await changeConflict(service.store, conflict, { line: DAEMON_DIED });
     await stopAt(service, worktree, conflict, { files, stop: state.stop });
     return;
   }
   const advice = isSame
-    ? 'all is staged and nothing is committed yet: send …/conflicts/apply again, or …/abort'
-    : 'git was in the middle of a commit: only …/conflicts/abort is safe, it brings all back';
-  await leave(service.store, conflict, advice);
+    ? 'everything is staged and not committed yet: send …/conflicts/apply again, or …/abort'
+    : 'git was in the middle of a commit: only …/conflicts/abort is safe, it restores everything';
+  await markInterrupted(service.store, conflict, advice);
 };
 
-const leave = async (store: Store, conflict: StoredConflict, advice: string): Promise<void> => {
+const markInterrupted = async (
+  store: Store,
+  conflict: StoredConflict,
+  advice: string,
+): Promise<void> => {
   await block(store, conflict);
   await changeConflict(store, conflict, {
     step: 'interrupted',
-    line: `${DIED} (${conflict.matter.step}). ${advice}`,
+    line: `${DAEMON_DIED} (${conflict.matter.step}). ${advice}`,
   });
 };
 
-/** Whether the branch is checked out again, is not what it was, and stands on what it was to be put onto. */
+/** Whether the branch is checked out, has moved, and contains the commit it was to be rebased onto. */
 export const hasRebaseEnded = async (
   git: Git,
   worktree: WorktreeRecord,
@@ -165,44 +173,43 @@ const isUntouched = async (
   return !(await compareSnapshot(git.at(worktree), before)).changed;
 };
 
-/** What a former life of the daemon left in the middle of a rebase is looked at and told, and its lock is freed. */
+/** Examines rebases that the previous daemon left unfinished, records their state and releases their locks. */
 export const recoverConflicts = async (service: TurnNeeds & WithLog): Promise<void> => {
   for (const { case_id, matter } of heldLocks(service.store)) {
     if (matter.operation === undefined) continue;
     await inWorktreeTurn(service.store, case_id, () => recover(service, case_id)).catch(
-      (error: unknown) =>
-        service.log.error({ err: error, case_id }, 'A rebase could not be taken up again'),
+      (error: unknown) => service.log.error({ err: error, case_id }, 'recovering a rebase failed'),
     );
   }
 };
 
-// The lock is freed whatever is found: what cannot be told now is told by the next call.
+// The lock is released in any case: the next call examines what cannot be examined now.
 const recover = async (service: TurnNeeds, caseId: string): Promise<void> => {
   try {
     const worktree = findWorktree(service.store, caseId);
     if (worktree !== undefined && (await stateOf(worktree)) === 'ok')
       await currentConflict(service, worktree);
   } finally {
-    await freeOperation(service.store, caseId);
+    await releaseOperationLock(service.store, caseId);
   }
 };
 
-/** The files in conflict as they are now, and git's own diff of them. 404 when no rebase waits. Changes nothing. */
+/** The current files in conflict and git's diff of them. Throws 404 when no rebase waits. Changes nothing. */
 export const previewConflicts = async (
   { store, git }: GitNeeds,
   caseId: string,
 ): Promise<ConflictPreview> => {
   const worktree = getWorktree(store, caseId);
-  if (rebaseUnderWay(store, caseId) === undefined) throw nothingToSee(caseId);
+  if (rebaseUnderWay(store, caseId) === undefined) throw noRebaseToPreview(caseId);
   await checkState(worktree);
-  if ((await rebaseState(git.at(worktree))) === undefined) throw nothingToSee(caseId);
+  if ((await rebaseState(git.at(worktree))) === undefined) throw noRebaseToPreview(caseId);
   const files = await unmergedFiles(git.at(worktree));
   const diff = files.length === 0 ? '' : (await conflictDiff(git.at(worktree), files)).toString();
   return { files: files.map(toFile), diff };
 };
 
-const nothingToSee = (caseId: string): ServiceError =>
+const noRebaseToPreview = (caseId: string): ServiceError =>
   new ServiceError(
     'not_found',
-    `No rebase waits in the worktree of the Work item ${caseId}. Start one with POST /api/cases/${caseId}/pr/rebase.`,
+    `No rebase is in progress in the worktree of the Work item ${caseId}. Start one with POST /api/cases/${caseId}/pr/rebase.`,
   );

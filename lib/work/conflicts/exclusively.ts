@@ -12,8 +12,8 @@ import { acquireUnlessLive, type WithEngine } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 
 /**
- * Runs one step of a rebase: alone in the worktree, and holding the session lock, so that no session starts meanwhile.
- * 409 while one is at work, or while an operator holds the lock.
+ * Runs one operation alone in the worktree, holding the session lock, so that no session starts meanwhile. Throws 409
+ * while a session runs, or an operator holds the lock.
  */
 export const exclusively = async <T>(
   service: SessionNeeds,
@@ -29,7 +29,7 @@ export const exclusively = async <T>(
     await takeLock(service, caseId, operation);
     return reclaimWithin(service, caseId)
       .then(() => work(worktree))
-      .finally(() => freeOperation(store, caseId));
+      .finally(() => releaseOperationLock(store, caseId));
   });
   return done.finally(() => wakeQueue(service));
 };
@@ -44,11 +44,11 @@ const takeLock = async (
   refuseHeld(service, caseId);
   throw new ServiceError(
     'session_active',
-    'A session is at work in the worktree. Abort it or let it end, then try again.',
+    'A session is running in the worktree. Wait for it to end, or abort it, then try again.',
   );
 };
 
-/** Frees the session lock, where the daemon itself holds it: no session does. */
-export const freeOperation = async (store: Store, caseId: string): Promise<void> => {
+/** Releases the session lock, where an operation of the daemon holds it. */
+export const releaseOperationLock = async (store: Store, caseId: string): Promise<void> => {
   await releaseLock(store, caseId, ({ operation }) => operation !== undefined);
 };

@@ -12,7 +12,7 @@ import {
 import type { Store } from '../../../store/store.ts';
 import { orNotFound } from '../../errors.ts';
 
-/** The rebases of a Work item as their records tell them, oldest first. Throws `unreadable_record`. */
+/** The rebases of a Work item from their records, oldest first. Throws `unreadable_record`. */
 export const conflictHistory = (store: Store, caseId: string): Conflict[] => {
   const all = orNotFound(listConflicts(store, caseId), 'Work item', caseId);
   return all.map((kept) => served(kept, store.machine));
@@ -22,8 +22,18 @@ const served = ({ case_id, matter, log }: StoredConflict, machine: string): Conf
   const { id, outcome, step, branch, onto, onto_commit, orig_head, head } = matter;
   const { files, file_count, snapshot, set_aside, began_at, ended_at, pushed_at } = matter;
   return {
-    ...{ id, case_id, timestamp: began_at, file_count, outcome, step },
-    ...{ branch, onto, onto_commit, orig_head, head, files },
+    id,
+    case_id,
+    timestamp: began_at,
+    file_count,
+    outcome,
+    step,
+    branch,
+    onto,
+    onto_commit,
+    orig_head,
+    head,
+    files,
     snapshot_ref: snapshot?.ref ?? null,
     set_aside_ref: set_aside?.ref ?? null,
     ended_at,
@@ -34,7 +44,7 @@ const served = ({ case_id, matter, log }: StoredConflict, machine: string): Conf
   };
 };
 
-/** How long the conflicts lasted, from the first to the end; null for none, or while they last. */
+/** Seconds from the first conflict to the end; null without conflicts, or while they last. */
 export const secondsOf = ({
   conflicted_at,
   ended_at,
@@ -43,7 +53,7 @@ export const secondsOf = ({
     ? null
     : Math.max(0, Date.parse(ended_at) - Date.parse(conflicted_at)) / 1000;
 
-/** How often rebases conflict and how long that lasts: of this Work item and of all, from their records alone. */
+/** How often rebases conflict and for how long, for this Work item and for the workspace, from the records. */
 export const conflictMetrics = async (store: Store, caseId: string): Promise<ConflictMetrics> => {
   const own = orNotFound(listConflicts(store, caseId), 'Work item', caseId);
   return { ...metricsOf(own), workspace: metricsOf(await allConflicts(store)) };
@@ -76,6 +86,6 @@ const median = (sorted: readonly number[]): number | null => {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2;
 };
 
-// The smallest that so many of them do not exceed.
+// The smallest value that this share of the values does not exceed.
 const percentile = (sorted: readonly number[], share: number): number | null =>
   sorted[Math.ceil(sorted.length * share) - 1] ?? null;

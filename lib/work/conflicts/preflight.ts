@@ -17,39 +17,44 @@ import { filesInTheWay, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { currentConflict } from './current.ts';
 
-/** All that has to be known before anything is touched. */
+/** What has to be known before the rebase changes anything. */
 export interface Preflight
   extends Pick<ConflictMatter, 'onto' | 'onto_commit' | 'orig_head' | 'remote'> {
   upstream: string;
   hasChanges: boolean;
-  /** What the operator should know, and what keeps nothing from going on. */
+  /** Warnings for the operator. */
   notes: string[];
 }
 
-/** Looks whether a rebase can begin, and changes nothing but what is known of the remote's base branch. */
+/** Checks whether a rebase can start. Changes nothing but the remote-tracking branch of the base. */
 export const preflight = async (
   service: SessionNeeds,
   worktree: WorktreeRecord,
   { onto: wanted, keep_changes = false }: RebaseWish,
 ): Promise<Preflight> => {
-  const { now, head: orig_head } = await standing(service, worktree);
+  const { now, head: orig_head } = await headOnBranch(service, worktree);
   const hasChanges = refuseChanges(now, keep_changes);
   const [base, remote] = await Promise.all([
-    newestBase(service, worktree, wanted),
-    knownRemote(service, worktree, orig_head),
+    rebaseTarget(service, worktree, wanted),
+    remoteBefore(service, worktree, orig_head),
   ]);
   const { name: onto, commit: onto_commit } = base;
   const range = await commitsToMove(service.git, worktree, { orig_head, onto_commit });
   await refuseInTheWay(service.git, worktree, { onto: onto_commit, upstream: range });
   const notes = [...base.notes, ...remote.notes];
   return {
-    ...{ onto, onto_commit, orig_head, remote: remote.remote },
-    ...{ upstream: range, hasChanges, notes },
+    onto,
+    onto_commit,
+    orig_head,
+    remote: remote.remote,
+    upstream: range,
+    hasChanges,
+    notes,
   };
 };
 
-/** How a worktree stands in which nothing is under way, on its Work item's branch, and the commit of that. Throws else. */
-export const standing = async (
+/** The status and head of a worktree without an operation in progress, on its Work item's branch. Throws otherwise. */
+export const headOnBranch = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
 ): Promise<{ now: WorktreeStatus; head: string }> => {
@@ -58,7 +63,7 @@ export const standing = async (
   return { now, head: onBranch(now, worktree) };
 };
 
-/** Throws while a rebase is under way in the worktree, ours or another, or git is in the middle of something else. */
+/** Throws while any rebase, or another git operation, is in progress in the worktree. */
 export const refuseUnderWay = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
@@ -66,7 +71,7 @@ export const refuseUnderWay = async (
   if ((await currentConflict(service, worktree)) !== undefined) {
     throw new ServiceError(
       'rebase_in_progress',
-      'A rebase waits for you already. End it with …/conflicts/apply or …/conflicts/abort, then try again.',
+      'A rebase is already in progress. End it with …/conflicts/apply or …/conflicts/abort, then try again.',
     );
   }
   if ((await rebaseState(service.git.at(worktree))) !== undefined) throw foreignRebase();
@@ -75,15 +80,15 @@ export const refuseUnderWay = async (
   throw new ServiceError(why.includes('index.lock') ? 'worktree_busy' : 'invalid_state', why);
 };
 
-/** The commit that the worktree is on. Throws 422 on another branch than the Work item's, or with files in conflict. */
+/** The commit of the worktree. Throws 422 on another branch than the Work item's, or with files in conflict. */
 const onBranch = ({ branch, head, files }: WorktreeStatus, worktree: WorktreeRecord): string => {
   if (branch !== worktree.branch || head === null) {
     throw invalidState(
-      `The worktree is on ${branch ?? 'no branch'}, and the Work item's branch is ${worktree.branch}. Switch to it, then try again.`,
+      `The worktree is on ${branch ?? 'no branch'}, but the Work item's branch is ${worktree.branch}. Switch to it, then try again.`,
     );
   }
   if (!files.some(({ code }) => code.includes('U') || /^(?:AA|DD)$/.test(code))) return head;
-  throw invalidState('The index holds files in conflict. Resolve and stage them, then try again.');
+  throw invalidState('The index has files in conflict. Resolve and stage them, then try again.');
 };
 
 const refuseChanges = ({ files }: WorktreeStatus, keep: boolean): boolean => {
@@ -91,19 +96,21 @@ const refuseChanges = ({ files }: WorktreeStatus, keep: boolean): boolean => {
   if (keep || changed.length === 0) return changed.length > 0;
   throw new ServiceError(
     'uncommitted_changes',
-    `${changed.slice(0, 5).join(', ')} ${changed.length === 1 ? 'is' : 'are'} changed and not committed. Commit that, or send keep_changes: true, which sets it aside and brings it back.`,
+    `${changed.slice(0, 5).join(', ')} ${changed.length === 1 ? 'is' : 'are'} changed but not committed. Commit the changes, or send keep_changes: true, which sets them aside and restores them afterwards.`,
     { members: { files: changed.slice(0, 100) } },
   );
 };
 
 const nameOfBase = ({ base, branch }: WorktreeRecord, onto = base): string => {
-  // In the worktree HEAD is the branch itself.
+  // In the worktree, HEAD is the branch itself.
   if (!/^(?:HEAD|@)$/.test(onto) && onto !== branch) return onto;
-  throw invalidState(`${onto} is the branch itself. Name with onto what it is to be rebased onto.`);
+  throw invalidState(`${onto} is the branch itself. Name another branch or commit with onto.`);
 };
 
-/** What it is rebased onto: the one that is named, else its base, which goes on with its upstream once that is ahead. */
-const newestBase = async (
+/**
+ * The target of the rebase: the one that is named, else the base of the worktree, or its upstream once that is ahead.
+ */
+const rebaseTarget = async (
   service: HostedNeeds,
   worktree: WorktreeRecord,
   wanted: string | undefined,
@@ -117,11 +124,11 @@ const newestBase = async (
   const commit = await commitOf(git, name);
   if (commit !== undefined) return { name, commit, notes };
   throw invalidState(
-    `The repository has no branch or commit ${name} to rebase onto. Name another with onto.`,
+    `The repository has no branch or commit ${name} to rebase onto. Name another one with onto.`,
   );
 };
 
-// What a remote has is asked for; without an answer, what it last had is what there is.
+// Fetches a remote target; without an answer, the last fetched state is used.
 const refreshed = async (
   service: HostedNeeds,
   worktree: WorktreeRecord,
@@ -142,7 +149,7 @@ const refreshed = async (
     );
     return [];
   } catch (error) {
-    return [`${onto} is as it was last fetched: ${messageOf(error)}`];
+    return [`fetching ${onto} failed, so its last fetched state was used: ${messageOf(error)}`];
   }
 };
 
@@ -151,8 +158,8 @@ interface KnownRemote {
   notes: string[];
 }
 
-/** What the branch is on the remote now: a push after the rebase replaces this commit, and no other. */
-const knownRemote = async (
+/** The commit of the branch on the remote now. A push after the rebase replaces this commit and no other. */
+const remoteBefore = async (
   service: HostedNeeds,
   worktree: WorktreeRecord,
   orig_head: string,
@@ -166,14 +173,14 @@ const knownRemote = async (
     remoteCommit(git.at(worktree), { remote, ref }),
   );
   const commit = await ask.catch(async (error) => {
-    notes.push(`${name} is known as it was last fetched: ${messageOf(error)}`);
+    notes.push(`reading ${name} failed, so its last fetched state was used: ${messageOf(error)}`);
     return (await commitOf(git.at(worktree), `refs/remotes/${name}/${worktree.branch}`)) ?? null;
   });
   if (commit !== null) await refuseAhead(service, worktree, { name, commit, orig_head });
   return { remote: { name, ref, commit }, notes };
 };
 
-// Of an earlier rebase that was not pushed, the remote has the commits as they were.
+// After an earlier rebase that was not pushed, the remote still has the former commits.
 const refuseAhead = async (
   { git, store }: GitNeeds,
   worktree: WorktreeRecord,
@@ -186,11 +193,11 @@ const refuseAhead = async (
     if (await isAncestor(git.at(worktree), commit, head)) return;
   throw new ServiceError(
     'remote_moved',
-    `${worktree.branch} on ${name} has commits that the worktree does not have (${commit.slice(0, 12)}): a push after the rebase would lose them. Run git fetch and git merge there first.`,
+    `${worktree.branch} on ${name} has commits that the worktree does not have (${commit.slice(0, 12)}), which a push after the rebase would lose. Run git fetch and git merge in the worktree first.`,
   );
 };
 
-// On another branch than before, only the Work item's own commits come along, not those of its former base.
+// When the base changes, only the Work item's own commits are moved, not those of its former base.
 const commitsToMove = async (
   git: Git,
   worktree: WorktreeRecord,
@@ -214,7 +221,7 @@ const refuseInTheWay = async (
   if (files.length === 0) return;
   throw new ServiceError(
     'uncommitted_changes',
-    `${files.slice(0, 5).join(', ')} would be written over: git does not track ${files.length === 1 ? 'this file' : 'these files'}, and the rebase brings files of that name. Move what is yours away, then try again.`,
+    `${files.slice(0, 5).join(', ')} would be overwritten: the rebase adds files of that name, and git does not track ${files.length === 1 ? 'this one' : 'these'}. Move your files away, then try again.`,
     { members: { files: files.slice(0, 100) } },
   );
 };

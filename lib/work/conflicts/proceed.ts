@@ -25,7 +25,10 @@ import { isClosed, moveTo, unblock } from '../cases/moves.ts';
 import { endQueued } from '../sessions/lifecycle/control.ts';
 import type { TurnNeeds } from '../sessions/live/needs.ts';
 
-/** What git came to: it stopped at a conflict, or the rebase has ended. Anything else is thrown, in git's own words. */
+/**
+ * Handles the result of git: a stop at a conflict, or the end of the rebase. Anything else is thrown, with git's
+ * message.
+ */
 export const proceed = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
@@ -48,10 +51,10 @@ const gitSaid = (said: string): ServiceError => {
   if (/\.lock': File exists/.test(said)) return new ServiceError('worktree_busy', why);
   if (/would be overwritten|would lose untracked|unstaged changes/.test(said))
     return new ServiceError('uncommitted_changes', why);
-  return new ServiceError('git_failed', why || 'git did not say why it could not rebase.');
+  return new ServiceError('git_failed', why || 'git rebase failed without a message.');
 };
 
-/** Git stopped at a conflict: it is told, the Work item waits for the operator, and what is unmerged is remembered. */
+/** Records a stop at a conflict: the Work item is BLOCKED, and the unmerged state is kept as a snapshot. */
 export const stopAt = async (
   service: GitNeeds,
   worktree: WorktreeRecord,
@@ -91,15 +94,17 @@ const named = (files: readonly ConflictFile[]): string =>
     .map(({ path, kind }) => `${path}: ${kind}`)
     .join(', ') + (files.length > 5 ? ', …' : '');
 
-/** One that is closed stays closed: its branch may be rebased all the same. */
+/** A closed Work item stays closed, although its branch is rebased. */
 export const block = async (store: Store, { case_id }: StoredConflict): Promise<void> => {
   await update(store, case_id, (item) =>
     isClosed(item.state) ? undefined : moveTo(item, 'BLOCKED'),
   );
 };
 
-/** The Work item goes back to where it was, unless something else blocked it before. */
-export const letGo = async (
+/**
+ * Returns the Work item to its state before, unless something else had blocked it, and aborts queued conflict sessions.
+ */
+export const unblockCase = async (
   service: TurnNeeds,
   { case_id, matter }: StoredConflict,
 ): Promise<void> => {
@@ -107,7 +112,9 @@ export const letGo = async (
   if (matter.case_state_before !== 'BLOCKED') await update(service.store, case_id, unblock);
 };
 
-/** The rebase has ended: changes come back, the worktree's base is what it is on now, and the record says so last. */
+/**
+ * Completes the rebase: set-aside changes are restored, the worktree's base is moved, and the record is written last.
+ */
 export const finish = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
@@ -117,12 +124,12 @@ export const finish = async (
   const { git, store } = service;
   const { onto, onto_commit, set_aside, conflicted, conflicted_at } = conflict.matter;
   const head = (await headCommit(git.at(worktree))) ?? onto_commit;
-  const isBack = await bringChanges(git, worktree, conflict);
+  const isBack = await restoreSetAside(git, worktree, conflict);
   const base = (await isBranch(git, worktree, onto)) ? onto : worktree.base;
   await moveBase(store, worktree, { base, base_commit: onto_commit });
   if (conflicted !== null) await dropSnapshot(git.at(worktree), conflicted);
-  await letGo(service, conflict);
-  const words = isBack ? '' : `; the changes are kept under ${set_aside?.ref}, for they do not fit`;
+  await unblockCase(service, conflict);
+  const words = isBack ? '' : `; the changes conflict and stay under ${set_aside?.ref}`;
   await changeConflict(store, conflict, {
     outcome: conflicted_at === null ? 'clean' : 'resolved',
     step: null,
@@ -137,9 +144,9 @@ export const finish = async (
   return { status: 'clean', head, onto, changes: 'set_aside', set_aside_ref: set_aside.ref };
 };
 
-// With the message that was prepared for them: git takes it for a commit of the rebase, and forgets it. True, too, where
-// nothing was set aside.
-const bringChanges = async (
+// Restores the set-aside changes, with their prepared commit message, which git discards during the rebase. Also true
+// where nothing was set aside.
+const restoreSetAside = async (
   git: Git,
   worktree: WorktreeRecord,
   { matter: { set_aside, snapshot: before } }: StoredConflict,

@@ -2,7 +2,7 @@ import type { ExtractedIssue } from '../../../store/records/extracted.ts';
 import { asCode, asTextBlock, plainLine, section, withoutCommands } from './markdown.ts';
 import { criteriaOf, tasksNamed } from './wanted.ts';
 
-/** Where a definition comes from, for the operator. */
+/** The issue that a definition is made from. */
 export interface Origin {
   title: string;
   /** `owner/name#12`. */
@@ -13,7 +13,7 @@ export interface Origin {
   synced_at: string | null;
 }
 
-/** Stage 1 without an agent: what the issue says, in an order to work from, with what it leaves open. */
+/** Stage 1 without an agent: the content of the issue in a fixed order, with open questions. */
 export const definitionOf = (issue: ExtractedIssue, origin: Origin): string =>
   withoutCommands(
     `${[
@@ -38,12 +38,12 @@ export const definitionOf = (issue: ExtractedIssue, origin: Origin): string =>
   );
 
 const problem = ({ summary, sections }: ExtractedIssue): string =>
-  sections.length === 0 ? 'The issue says no more than its title.' : summary;
+  sections.length === 0 ? 'The issue has only a title.' : summary;
 
 const originText = ({ name, url, state, labels, synced_at }: Origin): string => {
   const where = url === null ? name : `${name} (<${url}>)`;
   const is = [state ?? '', ...labels.map((label) => asCode(label))].filter((word) => word !== '');
-  return `From the issue ${where}${is.length === 0 ? '' : `, ${is.join(', ')}`}, as synced ${synced_at ?? 'by hand'}. This is its text, put in order and nothing more: read it against the issue, then correct and complete it.`;
+  return `From the issue ${where}${is.length === 0 ? '' : `, ${is.join(', ')}`}, as synced ${synced_at ?? 'by hand'}. This is its text, only rearranged. Compare it with the issue, then correct and complete it.`;
 };
 
 const numbered = (step: string, at: number): string => `${at + 1}. ${plainLine(step)}`;
@@ -61,7 +61,7 @@ const blocks = (texts: readonly string[]): string =>
 
 const MOST_BLOCKS = 5;
 
-// What is no log already, and not part of a section that is quoted whole.
+// Code that is neither a log nor part of a section that is quoted in full.
 const otherCode = ({ code_blocks, logs, sections }: ExtractedIssue): string => {
   const whole = new Set(
     sections.filter(({ kind }) => WHOLE.has(kind)).map(({ heading }) => heading),
@@ -102,15 +102,15 @@ const questions = (issue: ExtractedIssue): string[] => {
   const open: [boolean, string][] = [
     [
       issue.expected === null && issue.acceptance_criteria.length === 0,
-      'What is expected, and how is it seen that it is done?',
+      'What is expected, and how can its completion be checked?',
     ],
-    [issue.actual === null && issue.errors.length > 0, 'What was done when the error came?'],
+    [issue.actual === null && issue.errors.length > 0, 'What was done when the error occurred?'],
     [issue.actual !== null && issue.steps.length === 0, 'How is it reproduced?'],
     [
       issue.actual !== null && issue.environment.length === 0,
       'Where does it happen: which versions, which system?',
     ],
-    [issue.truncated, 'The issue is longer than what was read of it. What does the rest say?'],
+    [issue.truncated, 'Only the beginning of the issue was read. What does the rest say?'],
   ];
   return open.flatMap(([isOpen, question]) => (isOpen ? [`- ${question}`] : []));
 };

@@ -17,22 +17,22 @@ import type { Providers } from '../../agents/providers.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { capText } from '../../text/cap-text.ts';
 import { planningFor } from '../planning/gate.ts';
-import { needTrustOf } from '../sessions/guards/trust.ts';
+import { checkTrustOf } from '../sessions/guards/trust.ts';
 import { checkProvider } from '../sessions/lifecycle/create.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { type Material, STAGES } from './material.ts';
-import { readOnlyTurn } from './turn.ts';
+import { runReadOnlyTurn } from './turn.ts';
 
 interface Wanted {
-  /** Default: the provider of the settings. */
+  /** By default the provider of the settings. */
   provider?: string;
-  /** Also where the file was edited by hand. */
+  /** Also replaces a file that was edited by hand. */
   overwrite?: boolean;
 }
 
 /**
- * Writes the planning file of a stage: by the agent that the settings or the caller name, or, where the provider is no
- * agent, from the text alone. What was edited by hand stays: 409 `planning_edited`, also when it was edited meanwhile.
+ * Writes the planning file of a stage, by the agent of the caller or the settings, or from the text alone where the
+ * provider is not an agent. Throws 409 `planning_edited` for a file that was edited by hand, also meanwhile.
  */
 export const generate = async (
   service: SessionNeeds,
@@ -62,7 +62,7 @@ export const generate = async (
   return { filename, stage, sha256: generated.sha256, ...made };
 };
 
-interface Made {
+interface GeneratedFile {
   content: string;
   generated_by: string;
 }
@@ -72,29 +72,32 @@ const make = async (
   caseId: string,
   name: string,
   material: Material,
-): Promise<Made> => {
+): Promise<GeneratedFile> => {
   const run = await agentOf(service.providers, name);
   if (run === undefined) return { content: material.extract(), generated_by: EXTRACTION };
-  await needTrustOf(service, { case_id: caseId, provider: name });
+  await checkTrustOf(service, { case_id: caseId, provider: name });
   const prompt = planningPrompt(material);
-  const answer = await readOnlyTurn(service, caseId, { provider: { name, run }, prompt });
+  const answer = await runReadOnlyTurn(service, caseId, { provider: { name, run }, prompt });
   return { content: fileOf(answer), generated_by: name };
 };
 
 const EXTRACTION = 'extraction';
 
-// Those that are no agents can think of nothing: then the text itself says what there is.
+// The runbook and manual providers cannot write text, so undefined makes the caller extract it.
 const agentOf = async (providers: () => Providers, name: string): Promise<Provider | undefined> => {
   const provider = providers().get(name);
   const { kind, available, reason } = (await provider?.probe()) ?? {};
   if (kind === 'runbook' || kind === 'manual') return undefined;
   if (available === true) return provider;
-  throw new ServiceError('unavailable', reason ?? `${name} cannot be used now.`);
+  throw new ServiceError(
+    'unavailable',
+    reason ?? `${name} is not available. Choose another provider, or try again later.`,
+  );
 };
 
 const fileOf = (answer: string): string => {
   const text = unwrapped(answer).trim();
-  if (text === '') throw failed('The agent answered with nothing.');
+  if (text === '') throw failed('The agent returned an empty answer.');
   const content = `${text}\n`;
   if (Buffer.byteLength(content) > LARGEST) throw failed('The agent wrote more than 1 MiB.');
   return content;
@@ -105,7 +108,7 @@ const LARGEST = 1_048_576;
 const failed = (why: string): ServiceError =>
   new ServiceError('provider_failed', `${why} Nothing was written. Try again.`);
 
-// Agents like to put a document into a block of code as a whole.
+// Agents often wrap a whole document in a code block.
 const unwrapped = (answer: string): string => {
   const [, fence, inner] =
     /^\s*(`{3,}|~{3,})(?:markdown|md)?[ \t]*\n([\s\S]*?)\n?\1\s*$/.exec(answer) ?? [];
@@ -121,12 +124,12 @@ const refuseEdited = (planning: Planning, filename: PlanningFile): void => {
   if (now === undefined || planning.matter.generated?.[filename]?.sha256 === now) return;
   throw new ServiceError(
     'planning_edited',
-    `${filename} was edited by hand, and is left as it is. Send {"overwrite": true} to have it written anew.`,
+    `${filename} was edited by hand and was not changed. Send {"overwrite": true} to replace it.`,
     { members: { filename, sha256: now } },
   );
 };
 
-/** The whole prompt for a planning file: what is wanted, then the material, fenced off as data. */
+/** The full prompt for a planning file: the task, then the material, fenced off as data. */
 const planningPrompt = ({ title, type, filename, parts }: Material): string =>
   [
     `# ${filename} for “${title.replace(/\s+/g, ' ')}” (${type})`,
@@ -141,7 +144,7 @@ const planningPrompt = ({ title, type, filename, parts }: Material): string =>
     ]),
   ].join('\n\n');
 
-// As long as a session's prompt has of it.
+// The limit of a session's prompt.
 const MOST = 262_144;
 
 const TASK = [

@@ -10,13 +10,13 @@ interface Hypothesis {
 
 interface From {
   title: string;
-  /** What it is made of. */
+  /** The file or field it is made from. */
   source: string;
-  /** The linked issue itself, `owner/name#12`. */
+  /** The linked issue, `owner/name#12`. */
   own: string | undefined;
 }
 
-/** Stage 2 without an agent: what may be behind it, from the errors, the words and the files that are named. */
+/** Stage 2 without an agent: possible causes, from the errors, words and files that are named. */
 export const hypothesesOf = (issue: ExtractedIssue, { title, source, own }: From): string => {
   const found = [
     ...fromErrors(issue),
@@ -27,7 +27,7 @@ export const hypothesesOf = (issue: ExtractedIssue, { title, source, own }: From
     ...fromProposal(issue),
     ...fromWishes(issue),
   ].slice(0, MOST);
-  const all = found.length === 0 ? [bare(title)] : found;
+  const all = found.length === 0 ? [titleHypothesis(title)] : found;
   return withoutCommands(
     `${[`# Hypotheses: ${plainLine(title)}`, INTRO(source), ...all.map(written)].join('\n\n')}\n`,
   );
@@ -36,7 +36,7 @@ export const hypothesesOf = (issue: ExtractedIssue, { title, source, own }: From
 const MOST = 10;
 
 const INTRO = (source: string): string =>
-  `From ${source}, by what it quotes and names: nobody has looked at the code yet. Strike what is wrong, add what is missing, and write a verdict to each.`;
+  `Made from the quotes and names in ${source}, without reading the code. Strike what is wrong, add what is missing, and write a verdict for each.`;
 
 const written = ({ title, because, check }: Hypothesis, at: number): string =>
   [`## H${at + 1}: ${title}`, `- Because: ${because}\n- Check: ${check}\n- Verdict: open`].join(
@@ -51,18 +51,18 @@ const fromErrors = ({ errors, logs, code_blocks, files }: ExtractedIssue): Hypot
     const text = asCode(plainLine(error, 160));
     if (place === undefined)
       return {
-        title: `${text} tells the cause`,
+        title: `${text} names the cause`,
         because: 'The issue quotes this error.',
-        check: 'Search the code for its words, and find who raises it and with which input.',
+        check: 'Search the code for its text, and find where it is raised and with which input.',
       };
     return {
       title: `${text} begins in ${asCode(place)}`,
       because: `The output that is quoted names ${asCode(lineIn(log, place))} with this error.`,
-      check: `Reproduce it, and look in ${asCode(place)} which value is not what the code takes it for, and who made it so.`,
+      check: `Reproduce it, and check in ${asCode(place)} which value is not what the code expects, and where it comes from.`,
     };
   });
 
-// With its line, as far as the log tells it.
+// With the line number, where the log has one.
 const lineIn = (log: string, file: string): string => {
   const from = log.slice(log.indexOf(file) + file.length);
   return `${file}${/^:\d{1,6}/.exec(from)?.[0] ?? ''}`;
@@ -77,20 +77,20 @@ const fromBehaviour = ({ actual, expected, steps }: ExtractedIssue): Hypothesis[
     return [
       {
         title: `The code does this on purpose or by accident: ${now || `not “${wanted}”`}`,
-        because: 'The issue tells one side of it alone.',
+        because: 'The issue describes only one side.',
         check: `See it happen${how}, then look whether a test or a document asks for it.`,
       },
     ];
   return [
     {
       title: 'A case is handled wrongly, or not at all',
-      because: `It should be “${wanted}”, and it is “${now}”.`,
-      check: `Write a test for what is expected${how}. It has to fail now; where it fails is where to look.`,
+      because: `It should be “${wanted}”, but it is “${now}”.`,
+      check: `Write a test for what is expected${how}. It has to fail now; look where it fails.`,
     },
   ];
 };
 
-// Those that no error leads to already.
+// Files that no error leads to.
 const fromFiles = ({ files, errors, logs }: ExtractedIssue): Hypothesis[] => {
   const told = errors.length === 0 ? '' : logs.join('\n');
   const others = files.filter((file) => !told.includes(file));
@@ -112,7 +112,7 @@ const fromEnvironment = ({ environment, actual, errors }: ExtractedIssue): Hypot
       title: 'It happens in this environment alone',
       because: `It was seen with ${where}.`,
       check:
-        'Reproduce it with another version or on another system. Where it fails there, too, strike this.',
+        'Reproduce it with another version or on another system. If it fails there too, strike this.',
     },
   ];
 };
@@ -127,7 +127,7 @@ const fromMentions = ({ mentions }: ExtractedIssue, own: string | undefined): Hy
     {
       title: `It is connected with ${names.join(', ')}`,
       because: 'The text names it.',
-      check: 'Read it: it may be the same cause, or the change that brought this about.',
+      check: 'Read it: it may have the same cause, or be the change that caused this.',
     },
   ];
 };
@@ -144,21 +144,22 @@ const fromProposal = ({ sections }: ExtractedIssue): Hypothesis[] => {
   ];
 };
 
-// Something is wanted, and nothing is said to be broken.
+// Something is wanted and nothing is reported as broken.
 const fromWishes = (issue: ExtractedIssue): Hypothesis[] => {
   const wanted = wantedOf(issue);
   if (issue.actual !== null || issue.errors.length > 0 || wanted.length === 0) return [];
   return [
     {
       title: 'It can be added without a change to what is there',
-      because: `Nothing is said to be broken; asked for is “${plainLine(wanted[0] ?? '', 160)}”${wanted.length > 1 ? ` and ${wanted.length - 1} more` : ''}.`,
-      check: 'Look for code that does part of it already, and for who would notice a change.',
+      because: `Nothing is reported as broken; the request is “${plainLine(wanted[0] ?? '', 160)}”${wanted.length > 1 ? ` and ${wanted.length - 1} more` : ''}.`,
+      check:
+        'Look for code that already does part of it, and for callers that a change would affect.',
     },
   ];
 };
 
-const bare = (title: string): Hypothesis => ({
+const titleHypothesis = (title: string): Hypothesis => ({
   title: `“${plainLine(title, 160)}” says what is to be done`,
   because: 'No error, no file and no expectation is named.',
-  check: 'Ask who wants it what they saw, what they expected, and how it is seen to be done.',
+  check: 'Ask the author what they saw, what they expected, and how to check that it is done.',
 });

@@ -1,13 +1,13 @@
 import { fenceOff } from '../../../store/base/text.ts';
 import { shellBlocks } from '../../agents/runbook/shell-blocks.ts';
 
-/** A section of a document; nothing where it would be empty. */
+/** A section of a document, or nothing where it would be empty. */
 export const section = (heading: string, body: string | readonly string[] | null): string[] => {
   const text = (typeof body === 'string' ? body : (body ?? []).join('\n')).trim();
   return text === '' ? [] : [`## ${heading}`, text];
 };
 
-/** Words of others on one line, which open no block of code and no comment wherever they are put. */
+/** Untrusted text on one line, which can open neither a code block nor a comment. */
 export const plainLine = (text: string, most = 300): string => {
   const line = text
     .replace(/\s+/g, ' ')
@@ -17,16 +17,16 @@ export const plainLine = (text: string, most = 300): string => {
   return line.length <= most ? line : `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 };
 
-/** The first sentence of a text of others, on one line and without its full stop. */
+/** The first sentence of untrusted text, on one line and without its full stop. */
 export const firstSentence = (text: string): string => {
   const line = plainLine(text.replace(/(`{3,}|~{3,})[\s\S]*$/, ''), 1000);
   return plainLine(/^.{10,200}?[.!?](?= |$)/.exec(line)?.[0] ?? line, 200).replace(/\.$/, '');
 };
 
-/** As code on one line. */
+/** Text as inline code. */
 export const asCode = (text: string): string => `\`${plainLine(text).replaceAll('`', "'")}\``;
 
-/** Code or a log of others: never a language that somebody runs. */
+/** Untrusted code or logs in a block, never with a language that is executed. */
 export const asTextBlock = (text: string, language: string | null = null): string => {
   const safe = language !== null && /^[a-z0-9+#-]{1,20}$/.test(language) && !SHELL.test(language);
   const most = text.length > MOST ? `${text.slice(0, MOST)}\n… (the rest is in the issue)` : text;
@@ -37,8 +37,8 @@ const MOST = 6000;
 const SHELL = /^(?:ba|z|fi|c|k|da|a)?sh|^shell|^console/;
 
 /**
- * What strangers wrote must not become what the runbook runs: a block of theirs is text, and if one were still read as a
- * shell block, no fence is left in the whole.
+ * Untrusted text must not become a block that the runbook runs. Shell blocks become text; if a shell block would still
+ * be recognized, all fences are removed.
  */
 export const withoutCommands = (markdown: string): string => {
   const text = markdown.replace(FENCE, '$1text');

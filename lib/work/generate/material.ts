@@ -11,20 +11,20 @@ import { definitionOf, type Origin } from './definition.ts';
 import { hypothesesOf } from './hypotheses.ts';
 import { tasksOf } from './tasks.ts';
 
-/** What a planning file is made of, whoever makes it. */
+/** What a planning file is made from, with or without an agent. */
 export interface Material {
   filename: PlanningFile;
   title: string;
   type: string;
-  /** For an agent. */
+  /** The input for an agent. */
   parts: { name: string; content: string }[];
-  /** Makes the file of the text alone. */
+  /** Makes the file from the text, without an agent. */
   extract: () => string;
 }
 
 type Gather = (service: WithStore, item: Case, planning: Planning) => Material;
 
-/** What each stage needs; 422 where it is not there. */
+/** Gathers the material of each stage. Throws 422 where it is missing. */
 export const STAGES: Readonly<Record<PlanningFile, Gather>> = {
   'problem-definition.md': (service, item) => fromIssue(service.store, item),
   'hypotheses.md': (service, item, planning) => fromDefinition(service.store, item, planning),
@@ -34,8 +34,8 @@ export const STAGES: Readonly<Record<PlanningFile, Gather>> = {
 const fromIssue = (store: Store, item: Case): Material => {
   const issue = readLink(store, item.id)?.issue;
   const copy = issue === undefined ? undefined : readIssueCopy(store, item.id);
-  if (issue === undefined) throw notLinked('The Work item is linked to no issue.');
-  if (copy === undefined) throw notLinked('The linked issue was never read.');
+  if (issue === undefined) throw notLinked('The Work item is not linked to an issue.');
+  if (copy === undefined) throw notLinked('The linked issue was never synced.');
   const origin = originOf(issue, copy);
   return {
     ...of(item, 'problem-definition.md'),
@@ -48,7 +48,7 @@ const fromIssue = (store: Store, item: Case): Material => {
 const notLinked = (what: string): ServiceError =>
   new ServiceError(
     'not_linked',
-    `${what} Import the issue, or write link.md and synchronise; or write problem-definition.md yourself with PUT …/planning-artifacts/problem-definition.md.`,
+    `${what} Import the issue, or write link.md and sync; or write problem-definition.md with PUT …/planning-artifacts/problem-definition.md.`,
   );
 
 const originOf = (issue: IssueLinkMatter, copy: IssueCopy): Origin => ({
@@ -77,7 +77,7 @@ const fromDefinition = (store: Store, item: Case, planning: Planning): Material 
   };
 };
 
-// The definition of the problem, or the description where there is none.
+// The problem definition, else the description.
 const problemOf = ({ description }: Case, planning: Planning): [string, string] => {
   const definition = textOf(planning, 'problem-definition.md');
   return definition === undefined
@@ -92,7 +92,7 @@ const fromHypotheses = (item: Case, planning: Planning): Material => {
   const hypotheses = textOf(planning, 'hypotheses.md');
   if (hypotheses === undefined)
     throw invalidState(
-      'There is no hypotheses.md to make tasks from. Generate it with POST …/planning/hypotheses-file, or write it.',
+      'There is no hypotheses.md to make tasks from. Generate it with POST …/planning/hypotheses-file, or write it by hand.',
     );
   const [source, content] = problemOf(item, planning);
   return {

@@ -9,8 +9,8 @@ interface Task {
 }
 
 /**
- * Stage 3 without an agent: what to find out, what to change, and how each is seen to be done. It holds no command: what
- * strangers wrote must not be what the runbook runs.
+ * Stage 3 without an agent: what to find out and what to change, each with its check. It contains no command, because
+ * untrusted text must not become what the runbook runs.
  */
 export const tasksOf = (
   hypotheses: ExtractedIssue,
@@ -20,10 +20,10 @@ export const tasksOf = (
   withoutCommands(
     `${[
       `# Tasks: ${plainLine(title)}`,
-      'From hypotheses.md, and from what has to hold in the end. Put the tasks in your order, and strike those that a verdict makes needless.',
+      'Made from hypotheses.md and the acceptance criteria. Reorder the tasks, and strike those that a verdict makes unnecessary.',
       ...group('Find out', [...reproduce(problem), ...checks(hypotheses)]),
       ...group('Change', changes(problem)),
-      ...group('Make sure', sure(problem)),
+      ...group('Make sure', finalTasks(problem)),
     ].join('\n\n')}\n`,
   );
 
@@ -51,7 +51,7 @@ const reproduce = ({ steps, actual, errors }: ExtractedIssue): Task[] => {
 
 const MOST = 12;
 
-// Headings such as "H1: …"; in a file of the operator's own, those below the title, or the items of its lists.
+// Headings such as "H1: …"; in a hand-written file the headings below the title, or the list items.
 const checks = ({ sections, checklist }: ExtractedIssue): Task[] => {
   const below = sections.filter(({ heading, level }) => heading !== null && level > 1);
   const numbered = below.filter(({ heading }) => /^(?:H|Hypothesis )\d+\b/i.test(heading ?? ''));
@@ -91,7 +91,7 @@ const changes = (problem: ExtractedIssue): Task[] => {
   if (wanted.length > 0)
     return wanted.slice(0, 50).map((text) => ({
       text: plainLine(text),
-      verify: 'a test shows it, or it can be shown to whoever asked for it.',
+      verify: 'a test shows it, or it can be demonstrated.',
     }));
   if (problem.expected !== null)
     return [
@@ -102,13 +102,13 @@ const changes = (problem: ExtractedIssue): Task[] => {
     ];
   return [
     {
-      text: 'Change what the hypothesis that holds asks for',
-      verify: 'what was seen before is not seen any more.',
+      text: 'Make the change that the confirmed hypothesis requires',
+      verify: 'the reported behavior no longer occurs.',
     },
   ];
 };
 
-const sure = ({ actual, errors }: ExtractedIssue): Task[] => [
+const finalTasks = ({ actual, errors }: ExtractedIssue): Task[] => [
   {
     text:
       actual === null && errors.length === 0

@@ -25,12 +25,12 @@ import {
   type WithEngine,
 } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { noPlaceLeft } from '../sessions/live/places.ts';
+import { isAtCapacity } from '../sessions/live/slots.ts';
 import { comparedRun, undoInterrupted } from '../sessions/turns/baseline.ts';
 import type { ReadingTurn } from '../sessions/turns/reading-turn.ts';
-import { openLiveDoor } from '../sessions/turns/run.ts';
+import { openRunMcp } from '../sessions/turns/run.ts';
 
-/** Of the lock: the daemon frees it when that is done, or when it starts again. */
+/** The operation of the lock, which the daemon releases afterwards or at its next start. */
 const PLANNING = 'planning';
 
 interface Asked {
@@ -40,11 +40,11 @@ interface Asked {
 }
 
 /**
- * Has an agent answer in the Work item's worktree, fenced as a session in Plan mode is: it holds the session lock and a
- * place of `max_sessions`, sees the worktree read-only or is compared afterwards, and leaves no process. Throws 409 while
- * somebody else is at work there, 502 `provider_failed` for an agent that fails or changes something.
+ * Runs an agent in the Work item's worktree under the limits of Plan mode: it holds the session lock and a slot of
+ * `max_sessions`, sees the worktree read-only or is compared afterwards, and leaves no process. Throws 409 while the
+ * worktree is in use, and 502 `provider_failed` for an agent that fails or changes something.
  */
-export const readOnlyTurn = async (
+export const runReadOnlyTurn = async (
   service: SessionNeeds,
   caseId: string,
   asked: Asked,
@@ -67,7 +67,7 @@ const free = async (service: SessionNeeds, { case_id, session_id }: LiveRun): Pr
 
 interface Begun {
   live: LiveRun;
-  /** Whoever waits for its end goes on. */
+  /** Resolves `live.finished`. */
   ended: () => void;
 }
 
@@ -77,18 +77,21 @@ const begin = (service: WithEngine & WithSetups & WithStore, caseId: string): Pr
     if (engine.closing) throw new ServiceError('unavailable', STOPPED);
     refuseSession(store, caseId, PLANNING);
     refuseHeld(service, caseId);
-    if (noPlaceLeft(service)) throw busy('As many sessions run as max_sessions allows.');
+    if (isAtCapacity(service)) throw busy('All max_sessions slots are in use.');
     if (!(await acquireUnlessLive(service, caseId, PLANNING)))
-      throw busy('Somebody is at work in the worktree.');
+      throw busy('The worktree is in use by a session or an operation.');
     const begun = liveRun(caseId);
     engine.live.set(begun.live.session_id, begun.live);
     return begun;
   });
 
-const STOPPED = 'The daemon stopped before the agent had answered. Start it, then try again.';
+const STOPPED = 'The daemon stopped before the agent answered. Try again once it has restarted.';
 
 const busy = (why: string): ServiceError =>
-  new ServiceError('session_active', `${why} Let it end, or abort it, then try again.`);
+  new ServiceError(
+    'session_active',
+    `${why} Wait for the running session to end, or abort it, then try again.`,
+  );
 
 const liveRun = (case_id: string): Begun => {
   const id = randomUUID();
@@ -113,7 +116,7 @@ const compared = async (service: SessionNeeds, live: LiveRun, asked: Asked): Pro
   return violation === undefined ? result : { outcome: 'failed', error: violation };
 };
 
-/** A turn that belongs to no session: what is found goes to the log, and what was undone stays under its ref. */
+/** A turn without a session: findings go to the log, and undone changes stay under a ref. */
 export const turnOfPlanning = (
   log: Log,
   turn: Pick<ReadingTurn, 'case_id' | 'id' | 'provider'>,
@@ -122,7 +125,7 @@ export const turnOfPlanning = (
   of: 'planning',
   run_marker: turn.id,
   tell: (found) =>
-    log.warn({ case_id: turn.case_id, ...found }, 'An agent changed something in planning'),
+    log.warn({ case_id: turn.case_id, ...found }, 'an agent changed files or refs while planning'),
   keepPatch: async () => undefined,
 });
 
@@ -135,7 +138,7 @@ interface Start {
 const run = async (service: SessionNeeds, live: LiveRun, start: Start): Promise<RunResult> => {
   live.worktree = start.worktree.path;
   const provider = start.asked.provider.run;
-  const door = await openLiveDoor(service, live, provider);
+  const door = await openRunMcp(service, live, provider);
   if (door === undefined) return { outcome: 'cancelled' };
   const { store } = service;
   const spec = { ...specOf(store, live, start), mcp: door.mcp };
@@ -149,7 +152,8 @@ const run = async (service: SessionNeeds, live: LiveRun, start: Start): Promise<
 const specOf = (store: Store, live: LiveRun, { asked, worktree, signed_as }: Start): RunSpec => ({
   ...answering(asked.prompt),
   ...viewOf(store, worktree, { phase: 'plan' }),
-  ...{ session_id: live.session_id, run_marker: live.run_marker },
+  session_id: live.session_id,
+  run_marker: live.run_marker,
   session_dir: worktree.path,
   ...(signed_as !== undefined && { signed_as }),
 });
@@ -164,13 +168,16 @@ const answerOf = ({ outcome, error, plan = '' }: RunResult): string => {
 };
 
 /**
- * What a former life of the daemon left of an agent that planned: its processes are ended, and the worktree is compared
- * with how it was. Its lock is freed with those of other operations.
+ * Cleans up after planning agents of the previous daemon: ends their processes and compares the worktree. Their locks
+ * are released with those of other operations.
  */
 export const recoverPlanning = async (service: GitNeeds & WithLog): Promise<void> => {
   for (const caseId of baselineOwners(service.store.layout)) {
     await recover(service, caseId).catch((error: unknown) =>
-      service.log.error({ err: error, case_id: caseId }, 'An agent that planned left something'),
+      service.log.error(
+        { err: error, case_id: caseId },
+        'cleaning up after a planning agent failed',
+      ),
     );
   }
 };

@@ -2,7 +2,7 @@ import type { ExtractedIssue } from '../../../store/records/extracted.ts';
 
 type Task = ExtractedIssue['checklist'][number];
 
-/** The check boxes that are work, and no criteria: not those in which the author declares to have read the rules. */
+/** The check boxes that are tasks: neither criteria, nor declarations such as having read the rules. */
 export const tasksNamed = ({ checklist, sections }: ExtractedIssue): Task[] => {
   const elsewhere = new Set(
     sections
@@ -17,7 +17,7 @@ export const tasksNamed = ({ checklist, sections }: ExtractedIssue): Task[] => {
 const DECLARED =
   /^(?:i|we)(?:'ve|’ve|'m|’m)? (?:have|am|agree|read|searched|confirm|understand|checked|would)|^i['’](?:ve|m)\b/i;
 
-/** The criteria, with those that are ticked already. */
+/** The acceptance criteria, ticked or not. */
 export const criteriaOf = ({
   acceptance_criteria,
   checklist,
@@ -26,7 +26,7 @@ export const criteriaOf = ({
   return acceptance_criteria.map((text) => ({ text, checked: ticked.has(text) }));
 };
 
-/** What has to hold in the end and does not yet: criteria and tasks that are not ticked. */
+/** The criteria and tasks that are not ticked. */
 export const wantedOf = (issue: ExtractedIssue): string[] =>
   [...criteriaOf(issue), ...tasksNamed(issue)]
     .filter(({ checked }) => !checked)

@@ -4,7 +4,7 @@ import { type Leaf, readLeaves } from '../../text/markdown/leaves.ts';
 
 interface Item {
   text: string;
-  /** Null: no check box. */
+  /** Null without a check box. */
   checked: boolean | null;
 }
 
@@ -13,20 +13,20 @@ export interface Code {
   content: string;
 }
 
-/** A block of a document, with what stands in it however deep. */
+/** A block of a document, with everything nested in it. */
 export interface Block {
   kind: 'heading' | 'paragraph' | 'list' | 'code' | 'quote';
-  /** Of a heading, 1 to 6; else 0. */
+  /** 1 to 6 for a heading, else 0. */
   level: number;
-  /** Markdown as it was written; of a heading its words. */
+  /** The Markdown source; for a heading its text. */
   source: string;
   items: Item[];
   codes: Code[];
-  /** What is written to be read, code left out. */
+  /** The text without code. */
   prose: string;
 }
 
-/** The blocks of a Markdown text, in order, HTML comments left out, in a time in proportion to its length. */
+/** The blocks of a Markdown text in order, without HTML comments, in linear time. */
 export const blocksOf = (markdown: string): Block[] =>
   outermost(readLeaves(markdown).leaves).flatMap((leaves) => {
     const [first] = leaves;
@@ -36,7 +36,7 @@ export const blocksOf = (markdown: string): Block[] =>
     return [withParts(markdown, leaves, outside.kind === 'quote' ? 'quote' : 'list')];
   });
 
-// What stands in one quote, or in the items of one list, together; every other leaf by itself.
+// Groups the leaves of one quote or one list; every other leaf is a group of its own.
 const outermost = (leaves: readonly Leaf[]): Leaf[][] => {
   const groups: Leaf[][] = [];
   let before: Container | undefined;
@@ -71,7 +71,7 @@ const textOf = ({ lines }: Leaf): string =>
 const sourceOf = (markdown: string, leaves: readonly Leaf[]): string =>
   markdown.slice(leaves.at(0)?.start, leaves.at(-1)?.end).trim();
 
-/** The text less its HTML comments; one that is never ended goes on to the end. */
+/** Removes HTML comments; an unclosed one extends to the end. */
 const withoutComments = (text: string): string => {
   if (!text.includes('<!--')) return text;
   const [first = '', ...rest] = text.split('<!--');
@@ -94,7 +94,7 @@ const codeOf = ({ info, lines }: Leaf): Code => ({
   content: lines.map(({ text }) => text).join('\n'),
 });
 
-// Ended, also where nobody ended it.
+// The fence is closed even where the source leaves it open.
 const codeBlock = (code: Code): Block => ({
   ...EMPTY,
   kind: 'code',
@@ -103,7 +103,9 @@ const codeBlock = (code: Code): Block => ({
 });
 
 const withParts = (markdown: string, leaves: readonly Leaf[], kind: 'list' | 'quote'): Block => ({
-  ...{ kind, level: 0, source: withoutComments(sourceOf(markdown, leaves)) },
+  kind,
+  level: 0,
+  source: withoutComments(sourceOf(markdown, leaves)),
   items: itemsOf(leaves),
   codes: leaves.filter(isCode).map(codeOf),
   prose: leaves
@@ -112,7 +114,7 @@ const withParts = (markdown: string, leaves: readonly Leaf[], kind: 'list' | 'qu
     .join('\n'),
 });
 
-// Each by what it begins with.
+// An item is represented by its first leaf.
 const itemsOf = (leaves: readonly Leaf[]): Item[] => {
   const seen = new Set<Container>();
   return leaves.flatMap((leaf, at) => {
@@ -133,7 +135,7 @@ const itemOf = (first: Leaf, next: Leaf | undefined, item: Container): Item => {
   return { text: line + shown, checked };
 };
 
-// "Run:" and a line of code below it are one step.
+// "Run:" with a line of code below it is one step.
 const shownBy = (line: string, next: Leaf): string => {
   if (!line.endsWith(':') || !isCode(next)) return '';
   const code = codeOf(next).content.trim();

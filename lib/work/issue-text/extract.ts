@@ -1,13 +1,12 @@
 import type { ExtractedIssue, SectionKind } from '../../../store/records/extracted.ts';
 import { type Block, blocksOf, type Code } from './blocks.ts';
-import { errorsIn, linksIn, mentionsIn, namedFiles } from './named.ts';
+import { errorsIn, linksIn, mentionsIn, namedFiles } from './references.ts';
 import { type IssueSection, sectionsOf, textOf } from './sections.ts';
-import { saysNothing } from './wording.ts';
+import { isUnanswered } from './wording.ts';
 
 /**
- * Takes the text of an issue apart: its sections by the words of their headings, and what it lists, quotes and names. It
- * reads whatever is given, 256 KB of it at most, in a time in proportion to that, and never throws; nothing that it finds
- * is run.
+ * Extracts the parts of an issue's text: sections by their headings, and what it lists, quotes and names. Reads at most
+ * 256 KB in linear time and never throws; nothing found is executed.
  */
 export const extractIssue = (markdown: string, title?: string): ExtractedIssue => {
   const text = markdown
@@ -48,7 +47,7 @@ const MOST = 262_144;
 const titleOf = (sections: readonly IssueSection[]): string | null =>
   sections.find(({ level }) => level === 1)?.heading ?? null;
 
-// What says so; else what stands before the first heading, or under the title; else the first section that no kind fits.
+// The summary sections; else the text before the first heading or under the title; else the first section of no kind.
 const summaryOf = (sections: readonly IssueSection[]): string => {
   const told = sections.filter(({ kind }) => kind === 'summary');
   if (told.length > 0) return told.map(textOf).join('\n\n');
@@ -61,7 +60,7 @@ const summaryOf = (sections: readonly IssueSection[]): string => {
 
 const toldOf = (sections: readonly IssueSection[], wanted: SectionKind): string | null => {
   const told = sections.filter(({ kind }) => kind === wanted).map(textOf);
-  const text = told.filter((each) => !saysNothing(each)).join('\n\n');
+  const text = told.filter((each) => !isUnanswered(each)).join('\n\n');
   return text === '' ? null : text;
 };
 
@@ -69,9 +68,9 @@ const entriesOf = (sections: readonly IssueSection[], wanted: SectionKind): stri
   sections
     .filter(({ kind }) => kind === wanted)
     .flatMap(({ blocks }) => entriesIn(blocks))
-    .filter((entry) => !saysNothing(entry) && !LEAD_IN.test(entry));
+    .filter((entry) => !isUnanswered(entry) && !LEAD_IN.test(entry));
 
-// The items of its lists; where it has none, its lines.
+// The list items, or the lines where there is no list.
 const entriesIn = (blocks: readonly Block[]): string[] => {
   const items = blocks.flatMap((block) => block.items.map(({ text }) => text));
   if (items.length > 0) return items;
@@ -97,7 +96,7 @@ const codesOf = (sections: readonly IssueSection[]): ExtractedIssue['code_blocks
     blocks.flatMap(({ codes }) => codes.map((code) => ({ ...code, section: heading }))),
   );
 
-// Code in a section for it, code that looks like output, and quotes that tell an error.
+// Code in a log section, code that looks like output, and quotes that contain an error.
 const logsOf = ({ kind, blocks }: IssueSection): string[] => {
   const code = blocks
     .flatMap(({ codes }) => codes)
@@ -118,12 +117,12 @@ const PLAIN = new Set(['', 'text', 'txt', 'plaintext', 'shell', 'bash', 'sh']);
 
 type Fact = ExtractedIssue['environment'][number];
 
-/** What the sections on the environment tell, as names and values; a line without a name stands for the heading's. */
+/** Names and values in the environment sections; a line without a name gets the heading's. */
 const environmentOf = (sections: readonly IssueSection[]): Fact[] =>
   sections
     .filter(({ kind }) => kind === 'environment')
     .flatMap(factsOf)
-    .filter(({ value }) => !saysNothing(value))
+    .filter(({ value }) => !isUnanswered(value))
     .slice(0, MOST_FACTS);
 
 const MOST_FACTS = 100;

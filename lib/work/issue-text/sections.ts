@@ -1,22 +1,22 @@
 import type { SectionKind } from '../../../store/records/extracted.ts';
 import type { Block } from './blocks.ts';
-import { kindOfHeading, kindOfLabel, saysNothing } from './wording.ts';
+import { isUnanswered, kindOfHeading, kindOfLabel } from './wording.ts';
 
 export interface IssueSection {
   heading: string | null;
-  /** 0: before the first heading. 7: it begins with a bold line or a label, which any heading ends. */
+  /** 0 before the first heading; 7 for a section that begins with a bold line or a label, which any heading ends. */
   level: number;
   kind: SectionKind;
   blocks: Block[];
 }
 
-/** The sections of a document, in order; those in which nothing was answered are left out. */
+/** The sections of a document in order, without unanswered ones. */
 export const sectionsOf = (blocks: readonly Block[]): IssueSection[] => {
   const sections: IssueSection[] = [begin(null, 0, 'other')];
   const latest = [0];
   for (const block of blocks) take({ sections, latest }, block);
   return sections.filter(({ blocks: [first, ...more] }) =>
-    first === undefined ? false : more.length > 0 || !saysNothing(first.source),
+    first === undefined ? false : more.length > 0 || !isUnanswered(first.source),
   );
 };
 
@@ -36,11 +36,11 @@ const begin = (heading: string | null, level: number, kind: SectionKind): IssueS
 
 interface Reading {
   sections: IssueSection[];
-  /** Where the latest heading of each level is among them. */
+  /** The index of the latest heading of each level. */
   latest: number[];
 }
 
-// What is more than that is text: whoever lists what is in a section names its heading each time.
+// Further headings count as text, because every entry repeats the heading of its section.
 const MOST = 1000;
 const LONGEST = 300;
 
@@ -59,10 +59,10 @@ const take = ({ sections, latest }: Reading, block: Block): void => {
 
 const bare = (heading: string): string => heading.replace(/[*_]{2}/g, '').trim();
 
-// "### Version" of "## Environment" is what it says; "### Linux" there is of the environment, too.
+// "### Version" below "## Environment" has its own kind; "### Linux" there inherits the kind.
 const kindUnder = (above: IssueSection | undefined, { source, level }: Block): SectionKind => {
   const own = kindOfHeading(source);
-  // A title, that of a definition of a problem among them.
+  // A level 1 heading is a title, for example that of a problem definition.
   if (own === 'summary' && level === 1) return 'other';
   if (own !== 'other') return own;
   return above === undefined || above.level === 0 || above.level === 1 ? 'other' : above.kind;
@@ -74,7 +74,7 @@ interface Run {
   text: string;
 }
 
-// A paragraph in which lines begin with a label, or with a line that is all bold, is several.
+// Splits a paragraph at lines that begin with a label or are all bold.
 const runsOf = (source: string): Run[] => {
   const runs: Run[] = [];
   for (const line of source.split('\n')) {
@@ -105,7 +105,7 @@ const takeRun = (sections: IssueSection[], { label, bold, text }: Run): void => 
     sections.push(begin(bare(label).replace(/:$/, ''), 7, kind));
   }
   if (text.trim() !== '') add(sections, paragraphOf(text));
-  // What a label says on its own line is all that it says.
+  // A label with text on its line ends with that line.
   if (label !== undefined && !bold && text.trim() !== '' && before !== undefined)
     sections.push(begin(before.heading, before.level, before.kind));
 };

@@ -1,18 +1,18 @@
 import type { SectionKind } from '../../../store/records/extracted.ts';
 
-/** What a section is about, by the words of its heading; `other` where they say nothing of it. */
+/** The kind of a section by the words of its heading, else `other`. */
 export const kindOfHeading = (heading: string): SectionKind => {
   const words = plainWords(heading);
   return KINDS.find(([, pattern]) => pattern.test(words))?.[0] ?? 'other';
 };
 
-/** A label at the beginning of a line, such as `Expected:`; undefined for words that may stand before any colon. */
+/** The kind of a label at the beginning of a line, such as `Expected:`; undefined for other words before a colon. */
 export const kindOfLabel = (label: string): SectionKind | undefined => {
   const words = plainWords(label);
   return LABELS.find(([, pattern]) => pattern.test(words))?.[0];
 };
 
-/** The words alone: no emphasis, no emoji, no number before and no colon after them. */
+/** The words without emphasis, emoji, leading number and trailing colon. */
 const plainWords = (heading: string): string =>
   heading
     .slice(0, 200)
@@ -22,12 +22,12 @@ const plainWords = (heading: string): string =>
     .trim()
     .toLowerCase();
 
-/** Nothing was answered: what a form or a person writes then. */
-export const saysNothing = (text: string): boolean =>
+/** Whether a text means "no answer", as forms and people write it. */
+export const isUnanswered = (text: string): boolean =>
   /^(?:_?no response_?|n\/?a|none|-+|\.+|not applicable|…)\.?$/i.test(text.trim()) ||
   text.trim() === '';
 
-// The first that fits counts: "What did you expect to happen?" is no account of what happened.
+// The first match counts: "What did you expect to happen?" must not count as `actual`.
 const KINDS: readonly (readonly [SectionKind, RegExp])[] = [
   [
     'declarations',

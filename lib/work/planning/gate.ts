@@ -14,15 +14,15 @@ import {
 } from '../../../store/sessions/planning.ts';
 import type { Store } from '../../../store/store.ts';
 import { badField, invalidState, notFound, orNotFound, ServiceError } from '../../errors.ts';
-import { getMemory, putMemory } from '../memory/case-memory.ts';
+import { getMemory, putMemory } from '../memory/memory.ts';
 
-/** The planning gate of a Work item as its files are this moment. */
+/** The planning gate of a Work item, from its current files. */
 export const planningGate = (store: Store, caseId: string): PlanningGate => {
   const planning = planningFor(store, caseId);
   const { approved } = planning.matter;
   if (approved == null || isPlanningGranted(store, caseId, approved.artifacts))
     return gateOf(planning);
-  // planning.md is a claim: the approval was not given on this machine.
+  // The approval in planning.md was not given on this machine.
   const matter = { ...planning.matter, approved: null };
   return { ...gateOf({ ...planning, matter }), approved_elsewhere: true };
 };
@@ -30,7 +30,7 @@ export const planningGate = (store: Store, caseId: string): PlanningGate => {
 export const planningFor = (store: Store, caseId: string): Planning =>
   orNotFound(readPlanning(store, caseId), 'Work item', caseId);
 
-/** An approval holds for the very files that were there then: one that was edited, came or went makes it stale. */
+/** An approval applies to the exact files: editing, adding or removing one makes it stale. */
 const gateOf = (planning: Planning): PlanningGate => {
   const { approved } = planning.matter;
   const artifacts = artifactsOf(planning);
@@ -59,7 +59,7 @@ export const artifactsOf = ({ matter, artifacts }: Planning): PlanningArtifact[]
 
 const stageOf = (filename: string): number => PLANNING_FILES.indexOf(filename as PlanningFile) + 1;
 
-// The names of the files that are not the same in both.
+// The names of files that differ.
 const differences = (
   seen: Readonly<Record<string, string>>,
   artifacts: readonly TextFile[],
@@ -70,8 +70,8 @@ const differences = (
 };
 
 /**
- * The operator approves the planning files as they are. With `seen`, only if these are the ones that were read: 409
- * `plan_changed` says which are not.
+ * Approves the current planning files. With `seen`, only if they are the ones that were read: else 409 `plan_changed`
+ * lists the others.
  */
 export const approvePlanning = async (
   store: Store,
@@ -110,44 +110,44 @@ const nothingToApprove = (): ServiceError =>
 const artifactsChanged = (changed: string[], artifacts: Record<string, string>): ServiceError =>
   new ServiceError(
     'plan_changed',
-    `${changed.join(', ')} changed since you read ${changed.length === 1 ? 'it' : 'them'}. Read the planning files again, then approve what they say now.`,
+    `${changed.join(', ')} changed since you read ${changed.length === 1 ? 'it' : 'them'}. Read the planning files again, then approve them.`,
     { members: { changed, artifacts } },
   );
 
-/** Throws 422 `planning_gate_closed` once there is a planning file and the operator has not approved what is there. */
-export const refuseClosedGate = (store: Store, caseId: string): void => {
+/** Throws 422 `planning_gate_closed` while there are planning files that the operator has not approved. */
+export const checkPlanningGate = (store: Store, caseId: string): void => {
   const gate = planningGate(store, caseId);
   const { status } = gate;
   if (status === 'not_started' || status === 'approved') return;
-  throw new ServiceError('planning_gate_closed', closedBecause(gate), {
+  throw new ServiceError('planning_gate_closed', gateRefusal(gate), {
     members: { planning: status },
   });
 };
 
-export const closedBecause = ({
+export const gateRefusal = ({
   status,
   artifacts,
   approved_elsewhere = false,
 }: PlanningGate): string => {
   const names = artifacts.filter(({ approved }) => !approved).map(({ filename }) => filename);
-  const what = names.length === 0 ? 'a file that was approved is gone' : names.join(', ');
+  const what = names.length === 0 ? 'an approved file is missing' : names.join(', ');
   if (approved_elsewhere)
-    return `The planning files were approved elsewhere, not on this machine (${what}). Read them, then POST …/planning/approve to approve them again.`;
+    return `The planning files were not approved on this machine (${what}). Read them, then approve them again with POST …/planning/approve.`;
   const why =
     status === 'pending'
       ? `The planning files are not approved (${what}).`
       : `The planning files changed since they were approved (${what}).`;
-  return `${why} Read them, then POST …/planning/approve, and approve the session's plan after that.`;
+  return `${why} Read them, approve them with POST …/planning/approve, then approve the session's plan.`;
 };
 
-/** The planning files that are there, in the order of their stages. */
+/** The existing planning files, in the order of their stages. */
 export const listArtifacts = (store: Store, caseId: string): PlanningArtifact[] =>
   artifactsOf(planningFor(store, caseId));
 
 export const getArtifact = (store: Store, caseId: string, filename: string): TextFile =>
   getMemory(store, caseId, named(filename));
 
-/** Writes a whole planning file: an edit by hand, after which an approval is stale. */
+/** Replaces a planning file, which counts as an edit by hand and makes an approval stale. */
 export const putArtifact = (
   store: Store,
   caseId: string,
@@ -160,7 +160,7 @@ const named = (filename: string): PlanningFile => {
   if (found !== undefined) return found;
   throw badField(
     'path/filename',
-    `has to be one of ${PLANNING_FILES.join(', ')}`,
-    `${filename.slice(0, 100)} is no planning file. There are ${PLANNING_FILES.join(', ')}; write others with PUT …/memory/:filename.`,
+    `must be one of ${PLANNING_FILES.join(', ')}`,
+    `${filename.slice(0, 100)} is not a planning file. Use ${PLANNING_FILES.join(', ')}; write other files with PUT …/memory/:filename.`,
   );
 };

@@ -15,7 +15,7 @@ import { counted } from '../../text/wording.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { isClosed } from '../cases/moves.ts';
 import { listChecklist } from '../proof/checklist.ts';
-import { closedBecause, planningGate } from './gate.ts';
+import { gateRefusal, planningGate } from './gate.ts';
 
 type Check = Readiness['checks'][number];
 type Found = Pick<Check, 'ok' | 'detail'>;
@@ -24,7 +24,7 @@ type Look = (
   item: Case,
 ) => Found | Promise<Found>;
 
-/** Whether a session of the Work item can begin and be approved now, and what keeps it from that. It changes nothing. */
+/** Whether a session of the Work item can start and be approved now, with each check. Changes nothing. */
 export const readiness = async (
   service: WithConfig & WithGit & WithProviders & WithStore,
   caseId: string,
@@ -44,7 +44,7 @@ export const readiness = async (
   return { ready: checks.every(({ ok, required }) => ok || !required), checks };
 };
 
-// What cannot be looked at is not ready, and says why.
+// A check that fails to run is not ready, with the error as its detail.
 const found = async (
   service: WithConfig & WithGit & WithProviders & WithStore,
   item: Case,
@@ -68,8 +68,8 @@ const planningIsApproved: Look = (service, { id }) => {
   const gate = planningGate(service.store, id);
   const { status, artifacts } = gate;
   if (status === 'not_started')
-    return { ok: true, detail: 'There are no planning files, and the gate is open.' };
-  if (status !== 'approved') return { ok: false, detail: closedBecause(gate) };
+    return { ok: true, detail: 'There are no planning files, so the gate is open.' };
+  if (status !== 'approved') return { ok: false, detail: gateRefusal(gate) };
   return { ok: true, detail: `${counted(artifacts.length, 'planning file')} approved.` };
 };
 
@@ -82,57 +82,63 @@ const provider: Look = async (service) => {
   const { chosen, get } = service.providers();
   const info = await get(chosen)?.probe();
   if (info === undefined)
-    return { ok: false, detail: `The settings name the provider ${chosen}, and there is none.` };
+    return {
+      ok: false,
+      detail: `There is no provider ${chosen}, which the settings name. Add it to workspace.md or choose another.`,
+    };
   const { available, reason, version } = info;
   const known = version === undefined ? chosen : `${chosen} ${version}`;
-  return { ok: available, detail: available ? known : (reason ?? `${chosen} cannot be used.`) };
+  return { ok: available, detail: available ? known : (reason ?? `${chosen} is not available.`) };
 };
 
-// A session whose plan waits for the operator is what is to be executed: its lock is in nobody's way.
+// A session with a plan to approve is what would be executed, so its lock is fine.
 const lock: Look = ({ store }, { id }) => {
   const { locked = false, holder = null } = readLock(store, id) ?? {};
   if (!locked) return { ok: true, detail: 'The session lock is free.' };
   const { session_id, name = 'an operator' } = holder ?? {};
   if (session_id === undefined)
-    return { ok: false, detail: `${name} holds the session lock. Let it be released.` };
+    return { ok: false, detail: `${name} holds the session lock. Release it first.` };
   const status = sessionStatus(store, id, session_id) ?? 'gone';
   if (status === 'plan_ready')
     return { ok: true, detail: `Session ${session_id} waits for its plan to be approved.` };
   return {
     ok: false,
-    detail: `Session ${session_id} is ${status}, and holds the session lock. Let it end, or abort it.`,
+    detail: `Session ${session_id} is ${status} and holds the session lock. Wait for it to end, or abort it.`,
   };
 };
 
 const worktree: Look = async (service, { id }) => {
   const record = findWorktree(service.store, id);
-  if (record === undefined) return { ok: true, detail: 'The first session makes the worktree.' };
+  if (record === undefined) return { ok: true, detail: 'The first session creates the worktree.' };
   const is = await stateOf(record);
   if (is !== 'ok') return { ok: false, detail: adviceFor(record, is) };
   if (rebaseUnderWay(service.store, id) !== undefined)
     return {
       ok: false,
-      detail: 'A rebase waits for you in the worktree. Apply or abort it first.',
+      detail: 'A rebase in the worktree waits for you. Apply or abort it first.',
     };
   return { ok: true, detail: `${record.path} is on ${record.branch}.` };
 };
 
 const linkedIssue: Look = ({ store }, { id }) => {
   const issue = readLink(store, id)?.issue;
-  if (issue === undefined) return { ok: false, detail: 'The Work item is linked to no issue.' };
+  if (issue === undefined) return { ok: false, detail: 'The Work item is not linked to an issue.' };
   const { status = 'stale', repository: name, number } = issue;
   return { ok: status === 'linked', detail: `${name}#${number} is ${status}.` };
 };
 
 const planningFiles: Look = (service, { id }) => {
   const names = planningGate(service.store, id).artifacts.map(({ filename }) => filename);
-  return { ok: names.length === 3, detail: names.join(', ') || 'There are none.' };
+  return { ok: names.length === 3, detail: names.join(', ') || 'None.' };
 };
 
 const checklist: Look = async (service, { id }) => {
   const entries = await listChecklist(service.store, id);
   if (entries.length === 0)
-    return { ok: false, detail: 'It is empty: then any one verified proof opens the proof gate.' };
+    return {
+      ok: false,
+      detail: 'The checklist is empty, so any verified proof opens the proof gate.',
+    };
   const required = entries.filter((entry) => entry.required).length;
   return { ok: true, detail: `${counted(entries.length, 'item')}, ${required} of them required.` };
 };

@@ -1,3 +1,5 @@
+import { shortId } from '../../../store/base/names.ts';
+import { readMedia, withUpload } from '../../../store/cases/proof-uploads.ts';
 import {
   createProof,
   itemWithProofs,
@@ -23,13 +25,13 @@ const MAX_BYTES = 1_048_576;
 export interface ProofRequest {
   type: string;
   content: string;
-  /** Whose work it proves; default: the newest that worked. */
+  /** The session whose work it proves; by default the newest in Work mode. */
   session_id?: string | undefined;
 }
 
 /**
- * Attaches a proof, not verified, with the session and the commit that it is about, or the hash of the diff of what is not
- * committed. Throws `too_large` beyond 1 MiB, `bad_request` for a session that is not there.
+ * Attaches an unverified proof, with its session and commit, or the hash of the uncommitted diff. Throws `too_large`
+ * beyond 1 MiB, and `bad_request` for an unknown session.
  */
 export const attachProof = async (
   service: GitNeeds & WithLog,
@@ -38,11 +40,11 @@ export const attachProof = async (
 ): Promise<TaggedProof> => {
   checkContent(content);
   const matter = await newMatter(service, caseId, { type, session_id });
-  return keepProof(service.store, caseId, { matter, content });
+  return storeProof(service.store, caseId, { matter, content });
 };
 
-/** Keeps what was put together. Throws `not_found`. */
-export const keepProof = async (
+/** Stores a new proof. Throws `not_found`. */
+export const storeProof = async (
   store: Store,
   caseId: string,
   proof: KeptNew,
@@ -50,7 +52,7 @@ export const keepProof = async (
 
 type KeptNew = Parameters<typeof createProof>[2];
 
-/** What a new proof says, but for its content. */
+/** The front matter of a new proof. */
 export const newMatter = async (
   service: GitNeeds & WithLog,
   caseId: string,
@@ -79,29 +81,37 @@ export const newMatter = async (
 };
 
 const sessionOf = (store: Store, caseId: string, named: string | undefined): string | undefined => {
-  if (named === undefined) return newestWork(store, caseId)?.id;
+  if (named === undefined) return newestWorkSession(store, caseId)?.id;
   if ((sessionsOf(store, caseId) ?? []).some(({ session }) => session.id === named)) return named;
-  const errors = [{ path: '/session_id', message: 'is no session of this Work item' }];
-  throw new ServiceError('bad_request', `There is no session ${named} here. List them first.`, {
-    errors,
-  });
+  const errors = [{ path: '/session_id', message: 'is not a session of this Work item' }];
+  throw new ServiceError(
+    'bad_request',
+    `The Work item has no session ${named}. List its sessions with GET …/sessions.`,
+    {
+      errors,
+    },
+  );
 };
 
-/** The newest session of a Work item that worked. */
-export const newestWork = (store: Store, caseId: string): Session | undefined =>
+/** The newest session of a Work item that reached Work mode. */
+export const newestWorkSession = (store: Store, caseId: string): Session | undefined =>
   (sessionsOf(store, caseId) ?? []).findLast(({ session }) => session.mode === 'work')?.session;
 
-/** Throws `too_large` and `bad_request` for a content that could not be read back. */
+/** Throws `too_large` or `bad_request` for content that could not be read back. */
 export const checkContent = (content: string): void => {
   if (Buffer.byteLength(content) > MAX_BYTES) throw tooLarge();
   checkTexts({ content });
 };
 
 const tooLarge = () =>
-  new ServiceError('too_large', 'Attach 1 MiB of UTF-8 or less: the part that shows it.', {
-    errors: [{ path: '/content', message: `must have ${MAX_BYTES} bytes or fewer` }],
-    members: { max_bytes: MAX_BYTES },
-  });
+  new ServiceError(
+    'too_large',
+    'The proof is larger than 1 MiB of UTF-8. Attach only the relevant part.',
+    {
+      errors: [{ path: '/content', message: `must have ${MAX_BYTES} bytes or fewer` }],
+      members: { max_bytes: MAX_BYTES },
+    },
+  );
 
 export const listProofs = async (store: Store, caseId: string): Promise<Proof[]> =>
   readProofs(store, await getItemWithProofs(store, caseId));
@@ -109,6 +119,91 @@ export const listProofs = async (store: Store, caseId: string): Promise<Proof[]>
 export const getProof = async (store: Store, caseId: string, id: string): Promise<TaggedProof> =>
   orNotFound(readProof(store, await getItemWithProofs(store, caseId), id), 'proof', id);
 
-/** The Work item with its proofs and checklist as they are on disk this moment. */
+/** The Work item with its proofs and checklist, as they are on disk now. */
 export const getItemWithProofs = async (store: Store, caseId: string): Promise<Item> =>
   orNotFound(await itemWithProofs(store, caseId), 'Work item', caseId);
+
+/**
+ * Media types by file extension that a browser may display, because nothing in them is executed. Other files are
+ * downloaded.
+ */
+const SHOWN: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  avif: 'image/avif',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  txt: 'text/plain; charset=utf-8',
+  log: 'text/plain; charset=utf-8',
+};
+
+const OTHER: Readonly<Record<string, string>> = {
+  'application/json': 'json',
+  'application/pdf': 'pdf',
+  'application/zip': 'zip',
+  'image/svg+xml': 'svg',
+  'text/csv': 'csv',
+  'text/html': 'html',
+};
+
+/**
+ * The extension of the stored file: that of its name, else of its media type. `.md` is avoided because Markdown beside
+ * a record is read as a record.
+ */
+const endingOf = (name: string | undefined, media: string): string => {
+  const own = /\.([A-Za-z0-9]{1,10})$/.exec(name ?? '')?.[1]?.toLowerCase();
+  const [type = ''] = media.toLowerCase().split(';');
+  const usual = Object.keys(SHOWN).find((ending) => SHOWN[ending]?.split(';')[0] === type.trim());
+  const ending = own ?? usual ?? OTHER[type.trim()] ?? 'bin';
+  return ending === 'md' ? 'markdown' : ending;
+};
+
+interface NewFile extends Omit<ProofRequest, 'content'> {
+  /** The client's file name, whose extension is kept. */
+  name: string | undefined;
+  /** The Content-Type of the upload. */
+  media: string;
+  /** The bytes as they arrive; throws `too_large`. */
+  chunks: AsyncIterable<Uint8Array>;
+}
+
+/** Attaches a file as proof; it is stored beside its record. */
+export const attachFile = async (
+  service: GitNeeds & WithLog,
+  caseId: string,
+  { type, session_id, name, media, chunks }: NewFile,
+): Promise<TaggedProof> => {
+  const made = await newMatter(service, caseId, { type, session_id });
+  const file = `${type}-${shortId(made.id)}.${endingOf(name, media)}`;
+  return withUpload(service.store, chunks, (staged) =>
+    storeProof(service.store, caseId, {
+      matter: { ...made, file },
+      content: '',
+      upload: { name: file, staged },
+    }),
+  );
+};
+
+interface Media {
+  name: string;
+  bytes: Buffer;
+  sha256: string;
+  /** Undefined where a browser must not display it. */
+  type: string | undefined;
+}
+
+/** The file of a proof. Throws 404 where it has none, or the file is missing. */
+export const getMedia = async (store: Store, caseId: string, id: string): Promise<Media> => {
+  const { file, file_sha256 } = (await getProof(store, caseId, id)).proof;
+  const bytes =
+    file === null ? undefined : readMedia(store, await getItemWithProofs(store, caseId), file);
+  if (file === null || file_sha256 === null || bytes === undefined)
+    throw notFound('file of proof', id);
+  const ending = file.slice(file.lastIndexOf('.') + 1).toLowerCase();
+  return { name: file, bytes, sha256: file_sha256, type: SHOWN[ending] };
+};

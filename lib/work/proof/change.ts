@@ -12,7 +12,7 @@ import { invalidState, notFound, orNotFound } from '../../errors.ts';
 import { saidBy } from '../../guard/api-keys/keys.ts';
 import { checkContent } from './attach.ts';
 
-/** Which proof, or which item of the checklist, and how that was when the caller read it. */
+/** A proof or a checklist item, with the ETag that the caller read. */
 export interface Which {
   caseId: string;
   id: string;
@@ -20,8 +20,8 @@ export interface Which {
 }
 
 /**
- * Only the operator verifies. The verification binds to the content: editing it takes the verification back. One that came
- * with the file becomes this machine's.
+ * Verifies a proof for the operator. The verification binds to the content, so an edit removes it. A verification that
+ * came with the file is replaced by this machine's.
  */
 export const verifyProof = (
   store: Store,
@@ -31,15 +31,13 @@ export const verifyProof = (
   const said = { at: store.clock().toISOString(), by: saidBy(key) };
   return update(store, which, (current, { sha256 }) => {
     if (current.run?.status === 'running')
-      throw invalidState(
-        'The check is still running. Wait for its end, then verify what it wrote.',
-      );
+      throw invalidState('The check is still running. Wait for it to end, then verify its result.');
     grantVerification(store, which.caseId, current, sha256);
     return markVerified(current, sha256, said);
   });
 };
 
-/** Undefined when it is verified already: verifying twice is one verification, and one event. */
+/** Undefined when it is verified already, so a second call makes no event. */
 export const markVerified = (
   current: ProofMatter,
   content: string,
@@ -49,7 +47,7 @@ export const markVerified = (
     ? undefined
     : { verified: true, verified_at: at, verified_by: by, verified_sha256: content };
 
-/** Takes a verification back, also one that stands in the file and waits. What was resolved by it stays so, and is told. */
+/** Removes a verification, also one in the file that is pending. A Work item that it resolved stays resolved. */
 export const unverifyProof = (store: Store, which: Which): Promise<TaggedProof> =>
   update(store, which, () => UNVERIFIED);
 
@@ -60,7 +58,7 @@ const UNVERIFIED = {
   verified_sha256: undefined,
 } as unknown as ProofChange;
 
-/** Changes type, content or both; what differs afterwards is not verified. */
+/** Changes type or content, which removes the verification. */
 export const changeProof = (
   store: Store,
   which: Which,
@@ -74,7 +72,7 @@ export const changeProof = (
   });
 };
 
-/** Takes a proof away; it is kept in `.dossier/undo` for some days. */
+/** Deletes a proof; the file is kept in `.dossier/undo` for some days. */
 export const removeProof = async (
   store: Store,
   { caseId, id, ifMatch }: Which,

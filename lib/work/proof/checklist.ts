@@ -28,7 +28,7 @@ import { invalidState, notFound, orNotFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { moveTo } from '../cases/moves.ts';
 import { checkTexts } from '../cases/text.ts';
-import { getItemWithProofs, newestWork } from './attach.ts';
+import { getItemWithProofs, newestWorkSession } from './attach.ts';
 import type { Which } from './change.ts';
 
 export const addToChecklist = async (
@@ -49,7 +49,10 @@ const servedOf = (entry: ChecklistEntry, item: Item): ChecklistItem => ({
   satisfied: isSatisfied(entry, evidenceOf(item)),
 });
 
-/** Ticks a task line of the checklist, or takes the mark away. What the front matter lists asks for a proof: `invalid_state`. */
+/**
+ * Ticks or unticks a task line of the checklist. Throws `invalid_state` for an item of the front matter, which needs a
+ * proof.
+ */
 export const tickChecklist = async (
   store: Store,
   { caseId, id, ifMatch }: Which,
@@ -61,11 +64,14 @@ export const tickChecklist = async (
   if (entry === undefined) throw notFound('checklist item', id);
   if (kept.isThere) return servedOf(entry, kept.item);
   throw invalidState(
-    `This one is proven by a verified proof of the type ${entry.type}: attach and verify one. Task lines alone are ticked.`,
+    `Only task lines can be ticked. This item needs a verified proof of the type ${entry.type}: attach and verify one.`,
   );
 };
 
-/** Waives a line by name and reason: it is shown as waived, and the gate asks for it no more. Once: a second waiver changes nothing. */
+/**
+ * Waives an item with a name and a reason: it is shown as waived and the gate no longer requires it. A second waiver
+ * changes nothing.
+ */
 export const waiveChecklist = async (
   store: Store,
   { caseId, id, ifMatch }: Which,
@@ -84,7 +90,7 @@ export const waiveChecklist = async (
   return servedOf(entry, kept.item);
 };
 
-/** Takes one off what has to be proven, as who edits the file would. Throws 404, and 412 where the list is another by now. */
+/** Removes an item from the checklist. Throws 404, and 412 where the list has changed. */
 export const dropChecklist = async (
   store: Store,
   { caseId, id, ifMatch }: Which,
@@ -100,7 +106,7 @@ export const listChecklist = async (store: Store, caseId: string): Promise<Check
 const listed = (item: Item): ChecklistItem[] =>
   checklistOf(item).map((entry) => servedOf(entry, item));
 
-/** Throws 412 where the list is not the one of that tag, which is of all that it answers. */
+/** Throws 412 where the list does not match the ETag, which covers the whole answer. */
 const unlessChanged = (ifMatch: string | undefined) => (item: Item) => {
   if (ifMatch !== undefined && ifMatch !== etagOf(sha256(jsonText(listed(item)))))
     throw changedSince('The checklist');
@@ -112,18 +118,18 @@ export const getGate = async (service: GitNeeds & WithLog, caseId: string): Prom
   const tree = verified.some((proof) => proof.tree !== null);
   const diff = verified.some((proof) => proof.tree === null && proof.diff_sha256 !== null);
   const gate = proofGateOf(item, await workOf(service, caseId, { diff, tree }));
-  const commands = newestWork(service.store, caseId)?.commands;
+  const commands = newestWorkSession(service.store, caseId)?.commands;
   const isFailed = commands !== undefined && commands.failed_count > 0;
   return { ...gate, ...(isFailed && { failed_commands: commands }) };
 };
 
 /**
- * What follows from a Work item's records, whoever wrote them: once its gate is satisfied, one that is VERIFYING is
- * RESOLVED.
+ * A follow-up of the records of a Work item, however they were written: VERIFYING becomes RESOLVED once the gate is
+ * satisfied.
  */
 export const followUp = (item: Item): MatterChanges | undefined => {
   if (caseStateOf(item) !== 'VERIFYING' || !proofGateOf(item).satisfied) return undefined;
-  // A proof by hand is told, and what it lacks written, before anything follows from it.
+  // A proof written by hand is completed and reported before anything follows from it.
   if (proofsOf(item).some(({ file }) => file.adopt !== undefined)) return undefined;
   const { outcome = null } = caseOf(item).matter;
   return { ...moveTo({ state: 'VERIFYING', outcome }, 'RESOLVED') };

@@ -194,7 +194,7 @@ describe('the page of a session', { skip: noBrowser }, () => {
     await wait('planning');
     await old.getByText('Abort', { exact: true }).click();
     await old.getByRole('button', { name: 'Abort this session' }).click();
-    await old.getByText('Another session of the Work item is active by now').waitFor();
+    await old.getByText('Another session of the Work item is active').waitFor();
     assert.equal((await other()).status, 'planning');
     assert.equal((await session()).status, 'aborted');
     await dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { id, sid: next, body: 'By hand.' });

@@ -1,19 +1,30 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
 import { doLater } from '../../../../store/reconcile/deferred.ts';
+import { readCase } from '../../../../store/cases/cases.ts';
+import type { Case, State } from '../../../../store/records/case.ts';
+import { isEnded, type Session } from '../../../../store/records/session.ts';
+import { revokeSession } from '../../../../store/sessions/consent.ts';
+import { releaseLock } from '../../../../store/sessions/locks.ts';
 import {
+  isUntold,
   type SessionRule,
   type StoredSession,
   updateSession,
 } from '../../../../store/sessions/sessions.ts';
+import { tellSession } from '../../../../store/sessions/session-events.ts';
 import type { Store } from '../../../../store/store.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
+import { forgetState } from '../../../sandbox/state/open.ts';
+import { update } from '../../cases/change.ts';
+import { isClosed, moveTo } from '../../cases/moves.ts';
 import type { EngineNeeds } from '../live/needs.ts';
+import { endStream, noteApproved } from '../live/stream.ts';
 import { interrupt, refuseElsewhere } from '../rules/rules.ts';
-import { finalize } from './finalize.ts';
 
 /**
- * Changes a session and does all that follows, as one step for whoever reads: nobody sees a session that has ended
- * beside a Work item that does not know it yet. Undefined when there is no such session.
+ * Changes a session and applies everything that follows, under the decision lock of the Work item, so that a reader
+ * never sees an ended session beside a Work item that is not updated. Undefined when there is no such session.
  */
 export const decide = (
   service: EngineNeeds,
@@ -22,7 +33,7 @@ export const decide = (
   rule: SessionRule,
 ): Promise<StoredSession | undefined> => decideWith(service, caseId, id, async () => rule);
 
-/** The same for a rule that is made, with what it needs on disk, in the turn of the decision: nobody decides between. */
+/** The same for a rule that is made, with what it needs on disk, under the same lock. */
 export const decideWith = (
   service: EngineNeeds,
   caseId: string,
@@ -30,21 +41,21 @@ export const decideWith = (
   make: () => Promise<SessionRule>,
 ): Promise<StoredSession | undefined> =>
   service.store.locks.take(lockOn.decision(caseId), async () => {
-    const kept = await updateSession(service.store, caseId, id, ofOurs(await make()));
+    const kept = await updateSession(service.store, caseId, id, refusingElsewhere(await make()));
     if (kept === undefined) return undefined;
-    await finalize(service, kept).catch((error: unknown) => holdBack(service, kept, error));
+    await finalize(service, kept).catch((error: unknown) => pauseAndRethrow(service, kept, error));
     return kept;
   });
 
-const ofOurs =
+const refusingElsewhere =
   (rule: SessionRule): SessionRule =>
   (session, matter) => {
     refuseElsewhere(session);
     return rule(session, matter);
   };
 
-// What does not run must not look as if it did: whoever wanted it to run is told the error, and resumes it later.
-const holdBack = async (
+// Otherwise the record would say that the session runs. The caller gets the error, and the operator can resume.
+const pauseAndRethrow = async (
   service: EngineNeeds,
   kept: StoredSession,
   error: unknown,
@@ -59,8 +70,8 @@ const holdBack = async (
 };
 
 /**
- * Pauses a session at the next comparison, if nothing runs of it by then although its record says so: what ended it could
- * not be written.
+ * Pauses a session at the next comparison if no run of it exists by then although its record says so, because its end
+ * could not be written.
  */
 export const pauseLater = (
   service: EngineNeeds,
@@ -71,7 +82,7 @@ export const pauseLater = (
   const isOver = (): boolean => engine.closing || engine.live.has(id);
   const rule = interrupt(messageOf(error));
   doLater(store, `run ${id}`, {
-    what: `pausing session ${id}, whose end could not be written`,
+    what: `pausing session ${id} after its end could not be written`,
     work: async () => {
       if (isOver()) return;
       await decide(service, case_id, id, (...now) => (isOver() ? undefined : rule(...now)));
@@ -79,6 +90,53 @@ export const pauseLater = (
   });
 };
 
-/** Resolves when no decision about the Work item's sessions is half done. */
-export const decided = ({ locks }: Store, caseId: string): Promise<void> =>
+/** Resolves when no decision about the Work item's sessions is in progress. */
+export const awaitDecisions = ({ locks }: Store, caseId: string): Promise<void> =>
   locks.whenFree(lockOn.decision(caseId));
+
+/**
+ * Applies what follows from a session's record, in this order: the state of the Work item, the lock, the end of the
+ * stream, the events. The record is written first and decides, so the next start can repeat this after a crash.
+ */
+export const finalize = async (service: EngineNeeds, kept: StoredSession): Promise<void> => {
+  const { store } = service;
+  const { session, matter } = kept;
+  if (session.elsewhere === true || !isUntold(store, session)) return;
+  if ((await readCase(store, session.case_id)) !== undefined) {
+    await update(store, session.case_id, (current) => {
+      const state = caseStateFor(session, current, matter.case_state_before);
+      return state === undefined ? undefined : moveTo(current, state);
+    });
+  }
+  if (isApproved(session)) await noteApproved(service.engine, kept);
+  if (isEnded(session.status)) {
+    revokeSession(store, session.id);
+    await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
+    endStream(service.engine, kept);
+    await forgetState(store.layout.states, session.id);
+  }
+  await tellSession(store, session);
+};
+
+// The status has to agree with the mode: a session in `planning` was not approved.
+const isApproved = ({ mode, status, unconfirmed }: Session): boolean =>
+  mode === 'work' && status === 'working' && unconfirmed === undefined;
+
+/** The state that a Work item takes with its session, or undefined for no change. A closed Work item stays closed. */
+export const caseStateFor = (
+  { status, type }: Pick<Session, 'status' | 'type'>,
+  { state }: Pick<Case, 'state'>,
+  before: State = 'OPEN',
+): State | undefined => {
+  // While a rebase waits, the Work item stays BLOCKED whatever its conflict session does.
+  if (isClosed(state) || type === CONFLICT) return undefined;
+  if (status === 'aborted') return before;
+  return FOLLOWS[status];
+};
+
+const FOLLOWS: Partial<Record<Session['status'], State>> = {
+  planning: 'INVESTIGATING',
+  working: 'IMPLEMENTING',
+  completed: 'VERIFYING',
+  failed: 'BLOCKED',
+};

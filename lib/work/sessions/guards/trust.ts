@@ -1,8 +1,16 @@
 import { readCase } from '../../../../store/cases/cases.ts';
+import { itemOf } from '../../../../store/reconcile/items.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
+import {
+  allowAlways,
+  alwaysAllowed,
+  type CommandPlace,
+} from '../../../../store/settings/trust/allowed.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import type { AllowedInProject, Provider } from '../../../agents/provider.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { wantsSetup } from '../../../code/worktrees/setup/setup.ts';
 import type { WithConfig } from '../../../config.ts';
@@ -13,8 +21,8 @@ import type { WithEngine } from '../live/engine.ts';
 import { noteUntrusted } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
 
-/** Throws 422 `trust_needed` while a setting that a session of this Work item goes by waits for the operator's word. */
-export const needSessionTrust = (
+/** Throws 422 `trust_needed` while a setting that sessions of this Work item use is not trusted. */
+export const checkSessionTrust = (
   service: WithConfig & WithStore,
   { id, project }: Pick<Case, 'id' | 'project'>,
   provider: string,
@@ -25,17 +33,17 @@ export const needSessionTrust = (
   if (worktree === undefined || wantsSetup(worktree)) needWorktree(service.store);
 };
 
-/** The same for a session that is there. */
-export const needTrustOf = async (
+/** The same for an existing session. */
+export const checkTrustOf = async (
   service: WithConfig & WithStore,
   { case_id, provider }: Pick<Session, 'case_id' | 'provider'>,
 ): Promise<void> => {
   const item = await readCase(service.store, case_id);
-  if (item !== undefined) needSessionTrust(service, item, provider);
+  if (item !== undefined) checkSessionTrust(service, item, provider);
 };
 
-/** Whether a session that waits for its turn waits for the operator, too; that is told once in its stream. */
-export const mustWait = async (
+/** Whether a queued session cannot start for lack of trust. The reason is appended to its stream once. */
+export const isBlockedByTrust = async (
   service: WithConfig & WithEngine & WithLog & WithStore,
   kept: StoredSession,
 ): Promise<boolean> => {
@@ -43,7 +51,7 @@ export const mustWait = async (
   const { untrusted } = service.engine;
   try {
     refuseUnconfirmed(kept.session);
-    await needTrustOf(service, kept.session);
+    await checkTrustOf(service, kept.session);
     untrusted.delete(id);
     return false;
   } catch (error) {
@@ -51,9 +59,23 @@ export const mustWait = async (
     if (untrusted.get(id) === error.message) return true;
     untrusted.set(id, error.message);
     noteUntrusted(service.engine, kept, error.message);
-    service.log.warn({ session_id: id }, `A session that waits cannot start. ${error.message}`);
+    service.log.warn({ session_id: id }, `queued session cannot start: ${error.message}`);
     return true;
   }
 };
 
 const WAITING = ['approved_elsewhere', 'trust_needed'];
+
+/** The commands that the operator always allows in the project of a worktree, and a way to add one. */
+export const allowedInProject = (
+  store: Store,
+  { case_id, repository }: Pick<WorktreeRecord, 'case_id' | 'repository'>,
+  { isolation }: Pick<Provider, 'isolation'>,
+): AllowedInProject => {
+  const project = itemOf(store, case_id)?.files.case.value?.matter.project ?? 'default';
+  const place: CommandPlace = { project, repository, sandboxed: isolation === 'enforced' };
+  return {
+    prefixes: () => alwaysAllowed(store.consent, place),
+    allow: (prefix) => allowAlways(store.consent, place, prefix),
+  };
+};

@@ -15,55 +15,66 @@ import { trustCommandFor } from '../../../../store/settings/trust/waiting.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/keys.ts';
-import { refuseClosedGate } from '../../planning/gate.ts';
-import { approvedPlan } from '../guards/approved.ts';
-import { noteCommentsSent } from '../guards/comments-sent.ts';
+import { approvedPlan } from '../guards/preconditions.ts';
+import { checkPlanningGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { type Approval, checkPlan, sendBack, startWork } from '../rules/rules.ts';
-import { approvedCommands, NONE_UNASKED, unaskedChange } from '../rules/unasked.ts';
-import { isListed } from './boundary.ts';
+import {
+  type Approval,
+  approvedCommands,
+  checkPlan,
+  NONE_UNASKED,
+  requestChanges,
+  startWork,
+  unaskedChange,
+} from '../rules/approval.ts';
+import { markCommentsSent } from '../turns/plan-turn.ts';
+import { allowsPlanCommands } from './boundary.ts';
 import { resumeSession } from './control.ts';
-import { goToPlan, goToWork, holdingLock } from './launch.ts';
-import { keptSession } from './read.ts';
+import { startPlanTurn, startWorkTurn, withSessionLock } from './launch.ts';
+import { getStoredSession } from './read.ts';
 
-/** What the operator read, and the API key that was shown, if one was. */
-interface Yes {
+/** What the operator approves, and the API key that was sent, if any. */
+interface ApprovalInput {
   seen?: string | undefined;
-  /** Of the plan, and of what of it runs without asking. */
+  /** The hash of the plan and its commands that run without asking. */
   approval_sha256?: string | undefined;
-  /** Commands of the plan that are asked for all the same. */
+  /** Commands of the plan that still ask. */
   ask?: readonly string[] | undefined;
   key?: { name: string } | undefined;
-  /** In whose name, where that was said before. */
+  /** The approver, where it was recorded earlier. */
   by?: string;
 }
 
 /**
- * Approves the plan as it stands in plan.md, edited by hand or not, and starts Work mode with exactly this text: it is
- * kept as approved.md before the record says so. The planning gate is looked at in the same moment.
+ * Approves plan.md as it is now, hand edits included, and starts Work mode with exactly this text, which is written to
+ * approved.md before the record changes. The planning gate is checked under the same lock.
  */
 export const approvePlan = async (
   service: SessionNeeds,
   caseId: string,
   id: string,
-  yes: Yes = {},
+  yes: ApprovalInput = {},
 ): Promise<Session> => {
-  const kept = await keptSession(service, caseId, id);
+  const kept = await getStoredSession(service, caseId, id);
   if (kept.session.unconfirmed === 'approved') return approveAgain(service, kept, yes);
   const { seen, approval_sha256, ask, key, by = saidBy(key) } = yes;
   const at = service.store.clock().toISOString();
-  const unasked = { approval_sha256, ask, isListed: isListed(service, kept.session) };
+  const unasked = {
+    approval_sha256,
+    ask,
+    allowsPlanCommands: allowsPlanCommands(service, kept.session),
+  };
   const approval = { seen, unasked, run_marker: newRunMarker(service.store.layout, id), at, by };
-  const approved = await holdingLock(service, kept, () =>
+  const approved = await withSessionLock(service, kept, () =>
     decideWith(service, caseId, id, () => ruleFor(service.store, kept, approval)),
   );
   if (approved === undefined) throw notFound('session', id);
-  goToWork(service, approved, { goesOn: false });
+  startWorkTurn(service, approved, { isResumed: false });
   return approved.session;
 };
 
-/** Approves the plan that the operator gave a session, and approved with it, once it is there: that text, by its hash. */
+/** Approves the plan that the operator provided and approved when creating the session, by the hash of that text. */
 export const approveGiven = async (
   service: SessionNeeds,
   { session: { case_id, id } }: StoredSession,
@@ -75,7 +86,7 @@ export const approveGiven = async (
   await approvePlan(service, case_id, id, { seen: sha256(given.plan), by: given.by });
 };
 
-// The same rule before anything is written and on what was written: in between somebody may have saved plan.md.
+// The rule runs before anything is written and again on what was written, because plan.md may be saved in between.
 const ruleFor = async (
   store: Store,
   kept: StoredSession,
@@ -86,15 +97,15 @@ const ruleFor = async (
     (plan: Approval['plan']): SessionRule =>
     (session, matter) => {
       const change = startWork({ ...yes, plan })(session, matter);
-      refuseClosedGate(store, case_id);
+      checkPlanningGate(store, case_id);
       return change;
     };
-  // Read again: what was read before the lock was had may be another by now.
+  // Read again, because the session may have changed before the lock was taken.
   const current = readSession(store, case_id, id);
   if (current === undefined) return rule(undefined);
   const check = (now: PlanNow): void => {
     const isNamed = (yes.seen ?? yes.unasked?.approval_sha256) !== undefined;
-    if (!isNamed) refuseWaiting(store, current, now);
+    if (!isNamed) refusePendingEdit(store, current, now);
     rule(now.plan)(current.session, current.matter);
   };
   const plan = await keepApproved(store, current.dir, check);
@@ -105,13 +116,13 @@ const ruleFor = async (
 };
 
 /**
- * Approves on this machine what a session's files say was approved: the text of approved.md, with the hash that the record
- * has, and goes on with the session. Of the commands that they say run without asking each is asked for.
+ * Approves on this machine what a session's files claim was approved: approved.md with the hash in the record, and
+ * continues the session. None of its commands runs without asking.
  */
 const approveAgain = async (
   service: SessionNeeds,
   { session: { case_id, id } }: StoredSession,
-  { seen, approval_sha256, key }: Yes,
+  { seen, approval_sha256, key }: ApprovalInput,
 ): Promise<Session> => {
   const { store } = service;
   const at = store.clock().toISOString();
@@ -123,15 +134,15 @@ const approveAgain = async (
     const plan = { content, sha256: plan_sha256 };
     checkPlan(plan, seen);
     approvedCommands(plan, { ...NONE_UNASKED, approval_sha256 });
-    refuseClosedGate(store, case_id);
+    checkPlanningGate(store, case_id);
     grantApproval(store, { case_id, matter: { ...matter, unasked: null } });
     return () => ({ approved_at: at, approved_by: saidBy(key), ...unaskedChange(matter) });
   });
   return resumeSession(service, case_id, { session_id: id });
 };
 
-// Who edited plan.md by hand means that text: the one before it runs only for who names it.
-const refuseWaiting = (
+// The edit is pending, so the plan before it runs only where the caller names its hash.
+const refusePendingEdit = (
   store: Store,
   { session }: StoredSession,
   { plan, waits }: PlanNow,
@@ -139,14 +150,14 @@ const refuseWaiting = (
   if (session.status !== 'plan_ready' || !waits) return;
   throw new ServiceError(
     'plan_changed',
-    `plan.md was written by file while a program ran that no sandbox held, and that waits for you: ${trustCommandFor(store.layout)} takes it. To approve the plan before it, which GET …/plan shows, send its plan_sha256.`,
+    `plan.md was edited while an unsandboxed process was running. Confirm the edit with ${trustCommandFor(store.layout)}, or approve the plan before it, which GET …/plan returns, by sending its plan_sha256.`,
     { members: { plan_sha256: plan?.sha256 } },
   );
 };
 
 /**
- * Sends the plan back with the operator's words, or with the comments that were not sent yet: the agent plans again, from
- * its plan as it stands and from these.
+ * Sends the plan back with a comment, or with the unsent comments of comments.md. The agent plans again from its
+ * current plan and these.
  */
 export const revisePlan = async (
   service: SessionNeeds,
@@ -154,16 +165,16 @@ export const revisePlan = async (
   id: string,
   comment?: string,
 ): Promise<Session> => {
-  const kept = await keptSession(service, caseId, id);
-  const revised = await holdingLock(service, kept, () =>
+  const kept = await getStoredSession(service, caseId, id);
+  const revised = await withSessionLock(service, kept, () =>
     decideWith(service, caseId, id, () => revisionFor(service.store, kept, comment)),
   );
   if (revised === undefined) throw notFound('session', id);
-  // Should that fail, it is done as the turn begins.
-  await noteCommentsSent(service.store, revised).catch((error: unknown) =>
-    service.log.warn({ err: error, session_id: id }, 'comments.md does not say what was sent'),
+  // If this fails, the turn does it when it begins.
+  await markCommentsSent(service.store, revised).catch((error: unknown) =>
+    service.log.warn({ err: error, session_id: id }, 'comments.md was not marked as sent'),
   );
-  goToPlan(service, revised);
+  startPlanTurn(service, revised);
   return revised.session;
 };
 
@@ -175,7 +186,7 @@ const revisionFor = async (
   const current = readSession(store, case_id, id);
   const dir = current?.dir ?? before;
   const comment = said ?? readComments(readCommentsFile(store, dir).content).pending;
-  const rule = sendBack({ comment, run_marker: newRunMarker(store.layout, id) });
+  const rule = requestChanges({ comment, run_marker: newRunMarker(store.layout, id) });
   if (current !== undefined) {
     rule(current.session, current.matter);
     await keepSentBack(store, dir);

@@ -5,18 +5,18 @@ import { type StoredSession, whereIs } from '../../../../store/sessions/sessions
 import type { WithProviders } from '../../../agents/providers.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { orNotFound } from '../../../errors.ts';
-import { isCommitted } from '../guards/committed.ts';
+import { allowedInProject } from '../guards/trust.ts';
 import type { EngineNeeds } from '../live/needs.ts';
-import { approvalHash, commandsOffered } from '../rules/unasked.ts';
-import { allowedInProject } from '../turns/always-allowed.ts';
-import { keptSession } from './read.ts';
+import { approvalHash, commandsOffered } from '../rules/approval.ts';
+import { isCommitted } from '../turns/commit-work.ts';
+import { getStoredSession } from './read.ts';
 
-/** What shuts a session in that works, or would once its plan is approved, as the settings that hold want it now. */
+/** The limits of a session in Work mode under the current settings, also before its plan is approved. */
 export const boundaryOfSession = async (
   service: EngineNeeds & WithProviders,
   { caseId, id, ask }: { caseId: string; id: string; ask?: readonly string[] | undefined },
 ): Promise<Boundary> => {
-  const kept = await keptSession(service, caseId, id);
+  const kept = await getStoredSession(service, caseId, id);
   const { session } = kept;
   const known = service.providers().get(session.provider);
   const provider = orNotFound(known, 'provider', session.provider);
@@ -27,7 +27,7 @@ export const boundaryOfSession = async (
     ...(service.engine.prefixes.get(id) ?? []),
     ...(worktree ? allowedInProject(service.store, worktree, provider).prefixes() : []),
   ];
-  const unasked = isListed(service, session) ? unaskedIn(service, kept, ask) : undefined;
+  const unasked = allowsPlanCommands(service, session) ? unaskedIn(service, kept, ask) : undefined;
   return {
     ...boundary,
     commits: isCommitted(service.store, session, worktree),
@@ -37,8 +37,8 @@ export const boundaryOfSession = async (
   };
 };
 
-/** Whether commands of a plan can run without asking: as its provider and the settings are now. */
-export const isListed = ({ providers }: WithProviders, { provider }: Session): boolean =>
+/** Whether commands of a plan can run without asking, by the session's provider and the current settings. */
+export const allowsPlanCommands = ({ providers }: WithProviders, { provider }: Session): boolean =>
   providers().get(provider)?.boundary().permissions?.execute === 'plan';
 
 const unaskedIn = (

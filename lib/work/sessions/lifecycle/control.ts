@@ -1,4 +1,3 @@
-import type { QuestionAnswer } from '../../../../store/records/question.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { newRunMarker } from '../../../../store/sessions/run-marker.ts';
 import {
@@ -7,20 +6,21 @@ import {
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
 import type { RunResult } from '../../../agents/provider.ts';
-import { invalidState, notFound, ServiceError } from '../../../errors.ts';
-import { activeSession } from '../guards/active.ts';
-import { approvedPlan } from '../guards/approved.ts';
+import { rebaseUnderWay } from '../../../code/worktrees/rebase/rebase-state.ts';
+import { invalidState, notFound, orNotFound, ServiceError } from '../../../errors.ts';
+import { update } from '../../cases/change.ts';
+import { unblock } from '../../cases/moves.ts';
 import { decide, pauseLater } from '../guards/decide.ts';
-import { refuseLost } from '../guards/lost-work.ts';
-import { type Engine, stopLive } from '../live/engine.ts';
-import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
-import { digestOf, type ToldCall } from '../live/transcript-summary.ts';
-import { abort, notNow, pausedNoMore } from '../rules/rules.ts';
+import { activeSession, approvedPlan, refuseLost } from '../guards/preconditions.ts';
+import { cancelLive, type Engine, type LiveRun, stopLive } from '../live/engine.ts';
+import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
+import { noteStatus } from '../live/stream.ts';
+import { digestOf, type TranscriptCall } from '../live/transcript-summary.ts';
+import { abort, checkEvent, pause, resume } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
-import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
-import { keptSession, withWaiting } from './read.ts';
+import { startPlanTurn, startWorkTurn, wakeQueue, withSessionLock } from './launch.ts';
 
-/** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
+/** Ends the Work item's active session for good. None of its processes is alive when this resolves. */
 export const abortSession = async (
   service: SessionNeeds,
   caseId: string,
@@ -29,7 +29,8 @@ export const abortSession = async (
   const { engine } = service;
   const active = await activeSession(service, caseId, meant);
   const { id } = active.session;
-  // Dead first, free then: the next session must not meet what this one left running. An approval may come between.
+  // The run ends before the lock is released, because the next session must not meet its processes. An approval may
+  // start another run in between, hence the loop.
   for (;;) {
     const live = engine.live.get(id);
     if (live !== undefined) await stopLive(live);
@@ -53,7 +54,7 @@ const endAborted = async (service: SessionNeeds, kept: StoredSession, turn?: Run
   );
 };
 
-/** Ends the sessions of this type that only wait: what they were to be about is no more. */
+/** Aborts the queued sessions of this type, whose subject is gone. */
 export const endQueued = async (
   service: TurnNeeds,
   caseId: string,
@@ -70,7 +71,7 @@ export const endQueued = async (
   }
 };
 
-/** Goes on with a session that the daemon's end interrupted: the same mode, the same approved plan, what is there already kept. */
+/** Continues a paused session in the same mode, with the same approved plan and the work so far. */
 export const resumeSession = async (
   service: SessionNeeds,
   caseId: string,
@@ -80,127 +81,103 @@ export const resumeSession = async (
   const { session } = active;
   const run_marker = newRunMarker(service.store.layout, session.id);
   await refuseLost(service.store, session);
-  const skipped = await blockToSkip(service.engine, active, from);
-  const resumed = await holdingLock(service, active, () =>
+  const skipped = await skippedBlock(service.engine, active, from);
+  const resumed = await withSessionLock(service, active, () =>
     decide(service, caseId, session.id, (current, matter) => {
-      if (current.status !== 'paused') throw notNow(current, 'resume');
-      const goes = { run_marker, error: null, ...pausedNoMore(matter) };
-      if (current.mode === 'plan') return { status: 'planning', ...goes };
-      approvedPlan(service.store, { ...active, session: current });
-      return { status: 'working', ...goes };
+      const change = resume(run_marker)(current, matter);
+      if (current.mode === 'work') approvedPlan(service.store, { ...active, session: current });
+      return change;
     }),
   );
   if (resumed === undefined) throw notFound('session', session.id);
-  if (skipped !== undefined) tellSkipped(service.engine, resumed, skipped);
-  if (resumed.session.mode === 'plan') goToPlan(service, resumed);
-  else goToWork(service, resumed, { goesOn: true });
+  if (skipped !== undefined) recordSkippedBlock(service.engine, resumed, skipped);
+  if (resumed.session.mode === 'plan') startPlanTurn(service, resumed);
+  else startWorkTurn(service, resumed, { isResumed: true });
   return resumed.session;
 };
 
-/** Manual work only: the operator says that it is done. */
-export const finishSession = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-): Promise<Session> => {
-  const { session } = await keptSession(service, caseId, id);
-  const live = service.engine.live.get(id);
-  if (live?.run?.finish() !== true) throw notFinished(session);
-  await live.finished;
-  return (await keptSession(service, caseId, id)).session;
-};
-
-const notFinished = ({ status, provider }: Session): ServiceError =>
-  invalidState(
-    provider === 'manual' && status === 'working'
-      ? 'The worktree of the session is not ready yet. Try again in a moment.'
-      : `The session is ${status} with the provider ${provider}: only manual work is finished by hand.`,
-  );
-
-/** Answers what the agent asks leave for. */
-export const answerPermission = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  answer: { request_id: string; option_id: string; prefix?: string },
-): Promise<Session> => {
-  const { session } = await keptSession(service, caseId, id);
-  const { request_id, option_id, prefix } = answer;
-  if (service.engine.live.get(id)?.run?.answer(request_id, option_id, prefix) === true)
-    return session;
-  throw notFound('open permission request', request_id);
-};
-
-/**
- * Answers what the agent asks; of two answers the first holds. It is the operator's word to the agent and nothing more: no
- * plan is approved by it, and nothing allowed.
- */
-export const answerQuestion = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  { question_id, ...answer }: QuestionAnswer & { question_id: string },
-): Promise<Session> => {
-  const kept = await keptSession(service, caseId, id);
-  if (service.engine.live.get(id)?.run?.reply?.(question_id, answer) === true)
-    return withWaiting(service, kept.session);
-  if (!(await wasAsked(service.engine, kept, question_id))) throw notFound('question', question_id);
-  throw new ServiceError(
-    'question_closed',
-    'It was answered already, or is asked no more: its turn is over. The stream of the session has what became of it.',
-  );
-};
-
-const wasAsked = async (
-  engine: Engine,
-  kept: StoredSession,
-  question_id: string,
-): Promise<boolean> => {
-  for await (const events of engine.transcript(kept).soFar(0))
-    if (events.some(({ data }) => data.question_id === question_id)) return true;
-  return false;
-};
-
-/** Where a session goes on whose block was interrupted: with that block, or with the one after it. */
+/** Where to continue after an interrupted block: with that block, or with the next one. */
 type From = 'again' | 'next';
 
 /**
- * The block that is not to be run again, if the operator said so. 422 `choice_needed` for a runbook that was killed inside
- * a block, where nobody says from where to go on: what the block had done by then, nobody knows.
+ * The block to skip, if the operator chose `next`. Throws 422 `choice_needed` for a runbook that was killed inside a
+ * block without a choice, because the block may have done part of its work.
  */
-const blockToSkip = async (
+const skippedBlock = async (
   engine: Engine,
   kept: StoredSession,
   from: From | undefined,
-): Promise<ToldCall | undefined> => {
+): Promise<TranscriptCall | undefined> => {
   const block = await interruptedBlock(engine, kept);
   if (block === undefined && from !== undefined)
-    throw invalidState('No block of this session was interrupted: resume it without `from`.');
+    throw invalidState('No block of this session was interrupted. Resume it without `from`.');
   if (block?.untold === true && from === undefined) throw choiceNeeded(block);
   return from === 'next' ? block : undefined;
 };
 
-// The last one that was begun, unless it ended by itself: blocks run one by one.
+// The last call, unless it ended by itself: blocks run one by one.
 const interruptedBlock = async (
   engine: Engine,
   kept: StoredSession,
-): Promise<ToldCall | undefined> => {
+): Promise<TranscriptCall | undefined> => {
   const { mode, provider, status } = kept.session;
   if (mode !== 'work' || provider !== 'runbook' || status !== 'paused') return undefined;
   const last = (await digestOf(engine, kept)).calls.at(-1);
   return last?.status === 'killed' || last?.status === 'failed' ? last : undefined;
 };
 
-const choiceNeeded = ({ id, title }: ToldCall): ServiceError =>
+const choiceNeeded = ({ id, title }: TranscriptCall): ServiceError =>
   new ServiceError(
     'choice_needed',
-    `The daemon was killed while ${id} ran (${title}): part of it may be done. Look at the worktree, then resume with {"from": "again"} to run it again, or {"from": "next"} to go on with the block after it.`,
+    `The daemon was killed while ${id} (${title}) was running, so part of it may be done. Check the worktree, then resume with {"from": "again"} to run it again, or {"from": "next"} to continue with the next block.`,
     { members: { block: { tool_call_id: id, title }, choices: ['again', 'next'] } },
   );
 
-/** Tells that the operator leaves a block as it is: whoever goes on with the session does, too. */
-const tellSkipped = (engine: Engine, kept: StoredSession, block: ToldCall): void => {
+/** Records in the stream that the block is skipped, so that later resumes skip it too. */
+const recordSkippedBlock = (engine: Engine, kept: StoredSession, block: TranscriptCall): void => {
   const transcript = engine.transcript(kept);
   transcript.append('block_skipped', { tool_call_id: block.id, title: block.title });
   transcript.sync();
+};
+
+/**
+ * Pauses the Work item's active session: the agent's turn is cancelled, its own session and the worktree stay. No
+ * process of it is alive when this resolves: a stopped process would keep its memory, and its connection to the model
+ * would time out.
+ */
+export const pauseSession = async (
+  service: TurnNeeds,
+  caseId: string,
+  meant?: string,
+): Promise<Session> => {
+  const { session } = await activeSession(service, caseId, meant);
+  checkEvent(session, 'pause');
+  // An approval or a resume may start another run meanwhile, which is cancelled too.
+  for (;;) {
+    const live = service.engine.live.get(session.id);
+    if (live !== undefined) await cancelLive(live);
+    const kept = await keepPaused(service, session, live);
+    if (kept.session.status === 'paused') return kept.session;
+  }
+};
+
+const keepPaused = async (
+  service: TurnNeeds,
+  { case_id, id }: Session,
+  live: LiveRun | undefined,
+): Promise<StoredSession> => {
+  const stopped = orNotFound(readSession(service.store, case_id, id), 'session', id);
+  const turn = live?.result;
+  const ending = await wrapUp(service, stopped, { status: 'paused', turn });
+  const kept = await decide(service, case_id, id, (current, matter) =>
+    service.engine.live.has(id) ? undefined : pause(ending)(current, matter),
+  );
+  if (kept === undefined) throw notFound('session', id);
+  if (kept.session.status !== 'paused') return kept;
+  noteStatus(service.engine, kept);
+  // The agent's permission requests ended with its turn.
+  const asked = live !== undefined && live.asking.size > 0;
+  if (asked && rebaseUnderWay(service.store, case_id) === undefined)
+    await update(service.store, case_id, unblock);
+  return kept;
 };

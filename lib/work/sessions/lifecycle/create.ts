@@ -27,38 +27,38 @@ import type { WithGit } from '../../../tools/git/run/git.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';
 import { checkTexts } from '../../cases/text.ts';
-import { needSessionTrust } from '../guards/trust.ts';
+import { checkSessionTrust } from '../guards/trust.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { begin } from './launch.ts';
+import { startIfNext } from './launch.ts';
 
 export interface NewSession extends ModelChoice {
   type: string;
   provider?: string;
-  /** The id that it is to have. */
+  /** The id to use; a new one by default. */
   id?: string;
-  /** What the operator says to it. */
+  /** The operator's comment for the first plan. */
   comment?: string;
-  /** What its worktree begins from, where it is the first: 409 `already_exists` where there is a worktree. */
+  /** The base of the worktree. Throws 409 `already_exists` where the Work item has a worktree. */
   base?: string;
-  /** Opens a Work item that is RESOLVED again for it. */
+  /** Reopens a RESOLVED Work item. */
   reopen?: boolean;
-  /** The comment is its plan, which the operator approves with it, in this name. */
+  /** The approver, where the comment is the plan and approved with this call. */
   approved_by?: string;
 }
 
 /**
- * Makes a session. It starts in Plan mode at once when the lock is free, else it waits its turn. 422 `invalid_state` on a
- * Work item that is closed, unless it is to be reopened.
+ * Creates a session. It starts in Plan mode at once when the lock is free, else it is queued. Throws 422
+ * `invalid_state` for a closed Work item, unless `reopen` is set.
  */
 export const createSession = (
   service: SessionNeeds,
   caseId: string,
   wanted: NewSession,
 ): Promise<Session> =>
-  // Each looks at git first, which takes as long as it takes: the queue is in the order of the calls.
-  service.store.locks.take(lockOn.queue(), () => make(service, caseId, wanted));
+  // Each call runs git first, which takes time; the lock keeps the queue in the order of the calls.
+  service.store.locks.take(lockOn.queue(), () => createInQueue(service, caseId, wanted));
 
-const make = async (
+const createInQueue = async (
   service: SessionNeeds,
   caseId: string,
   { type, provider, id = newId(), comment, base, reopen = false, ...more }: NewSession,
@@ -69,7 +69,7 @@ const make = async (
   const known = readSession(service.store, caseId, id);
   if (known !== undefined) return known.session;
   refuseClosed(item, reopen);
-  needSessionTrust(service, item, checkedName(service, provider));
+  checkSessionTrust(service, item, providerName(service, provider));
   checkRepository(service, item.project);
   refuseSession(service.store, caseId, type);
   const name = checkProvider(service, provider);
@@ -79,19 +79,19 @@ const make = async (
     mode: 'plan' as const,
     status: 'queued' as const,
     provider: name,
-    ...chosenFor(name, service.providers().get(name), choice),
+    ...modelChoiceFor(name, service.providers().get(name), choice),
     machine: service.store.machine,
     created_at: service.store.clock().toISOString(),
     ...(comment !== undefined && { comment }),
     ...(base !== undefined && { base }),
   };
   await checkBase(service, item, base);
-  await checkFollows(service.store, caseId, reopen);
+  await reopenIfWanted(service.store, caseId, reopen);
   grantStart(service.store, { case_id: caseId, matter });
   if (approved_by !== undefined)
     grantPlanGiven(service.store, { case_id: caseId, matter }, approved_by);
   const kept = orNotFound(await keepSession(service.store, caseId, matter), 'Work item', caseId);
-  await begin(service, caseId, matter.id);
+  await startIfNext(service, caseId, matter.id);
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;
 };
 
@@ -102,8 +102,8 @@ const refuseClosed = ({ state }: Case, reopen: boolean): void => {
   );
 };
 
-// A session takes its Work item along: 409 `unreadable_record` while that cannot be written.
-const checkFollows = async (store: Store, caseId: string, reopen: boolean): Promise<void> => {
+// The Work item changes with its session, so this throws 409 `unreadable_record` while it cannot be written.
+const reopenIfWanted = async (store: Store, caseId: string, reopen: boolean): Promise<void> => {
   await update(store, caseId, (current) => {
     refuseClosed(current, reopen);
     return isClosed(current.state) ? moveTo(current, 'OPEN') : undefined;
@@ -115,28 +115,28 @@ const checkRepository = (service: WithConfig & WithStore, project: string): void
   throw noRepository(service, project);
 };
 
-// A worktree is made when the session begins, which may be later: what can be known of it now is said now.
+// The worktree is created when the session starts, which may be later. Errors that are known now are reported now.
 const checkBase = async (
   service: WithConfig & WithGit & WithStore,
   { id, project }: Case,
   wanted: string | undefined,
 ): Promise<void> => {
   const known = findWorktree(service.store, id);
-  if (known !== undefined && wanted !== undefined) throw hasBegun(known);
+  if (known !== undefined && wanted !== undefined) throw worktreeExists(known);
   if (known !== undefined) return;
   const repository = await repositoryFor(service, project);
   const { base_branch } = worktreeConfig(service.store);
   await chooseBase(service.git.at(repository), wanted ?? base_branch ?? undefined);
 };
 
-const hasBegun = ({ base, case_id }: WorktreeRecord): ServiceError =>
+const worktreeExists = ({ base, case_id }: WorktreeRecord): ServiceError =>
   new ServiceError(
     'already_exists',
-    `The Work item has a worktree, which began from ${base}. Leave base out, or remove the worktree first: DELETE /api/cases/${case_id}/worktree.`,
+    `The Work item has a worktree already, from ${base}. Leave out base, or remove the worktree first with DELETE /api/cases/${case_id}/worktree.`,
   );
 
-// Whose name waits is nobody's choice.
-const checkedName = (
+// An untrusted provider setting is not used as the default.
+const providerName = (
   { store, providers }: WithProviders & WithStore,
   wanted: string | undefined,
 ): string => {
@@ -145,15 +145,15 @@ const checkedName = (
 };
 
 /**
- * The name of a provider that there is: the one wanted, or that of the settings. Throws `bad_request`, and `trust_needed`
- * where it waits for the operator's word, `provider_missing` where its program is not installed.
+ * The name of an available provider: the one wanted, else that of the settings. Throws `bad_request` for an unknown
+ * one, `trust_needed` for an untrusted one, and `provider_missing` where its program is not installed.
  */
 export const checkProvider = (
   service: WithProviders & WithStore,
   wanted: string | undefined,
 ): string => {
   const providers = service.providers();
-  const name = checkedName(service, wanted);
+  const name = providerName(service, wanted);
   needProvider(service.store, name);
   const provider = providers.get(name);
   const reason = provider?.missing();
@@ -162,16 +162,16 @@ export const checkProvider = (
   throw badField(
     '/provider',
     'is not known',
-    `There is no provider ${name}. The providers are runbook, manual and those in workspace.md.`,
+    `There is no provider ${name}. Use runbook, manual or one of those in workspace.md.`,
   );
 };
 
 /**
- * What a new session goes by for as long as it lasts: the model and effort that are wanted, or else those of the settings,
- * whose effort is for their model alone. 422 `choice_not_offered` for what its provider is known not to offer; what only
- * the agent knows fails the session when it starts.
+ * The model and effort of a new session: those wanted, else those of the settings, whose effort is for their model
+ * alone. Throws 422 `choice_not_offered` for what the provider is known not to offer; a choice that only the agent
+ * knows fails the session when it starts.
  */
-const chosenFor = (
+const modelChoiceFor = (
   name: string,
   provider: Pick<Provider, 'usual' | 'offers'> | undefined,
   wanted: ModelChoice,

@@ -2,21 +2,21 @@ import { lockOn } from '../../../../store/base/locks.ts';
 import { whenChanged } from '../../../../store/reconcile/items.ts';
 import { forgetRun } from '../../../../store/sessions/session-events.ts';
 import { readSession, untoldSession } from '../../../../store/sessions/sessions.ts';
-import { finalize } from '../guards/finalize.ts';
+import { finalize } from '../guards/decide.ts';
 import { stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteComments } from '../live/stream.ts';
 import { wakeQueue } from './launch.ts';
 
 /**
- * Keeps an eye on Work items for their sessions. One that is gone takes its run with it; one that was mended, unblocked
- * or opened again lets its sessions go on with what could not be done before, and so does the operator's trust.
+ * Follows changes of Work items. When one is removed, its runs end; when one is repaired, unblocked or reopened, its
+ * sessions continue with what was not possible before. A new trust decision starts queued sessions.
  */
 export const followCases = (service: SessionNeeds): void => {
   const { store, engine, log } = service;
   service.trusted.add(() => {
     wakeQueue(service).catch((error: unknown) =>
-      log.error({ err: error }, 'The queue was not looked at'),
+      log.error({ err: error }, 'starting queued sessions failed'),
     );
   });
   store.journal.onEvents((events) => {
@@ -28,14 +28,18 @@ export const followCases = (service: SessionNeeds): void => {
       run.case_id === caseId ? [id] : [],
     );
     if (engine.closing || ids.length === 0) return;
-    const following = item === undefined ? leave(service, ids) : goOn(service, caseId, ids);
+    const following =
+      item === undefined ? forgetRuns(service, ids) : resumeFollowUps(service, caseId, ids);
     following.catch((error: unknown) =>
-      log.error({ err: error, case_id: caseId }, 'Sessions could not follow their Work item'),
+      log.error(
+        { err: error, case_id: caseId },
+        'updating the sessions of a changed Work item failed',
+      ),
     );
   });
 };
 
-// Whoever reads the session along hears of its comments, too.
+// Readers of the stream are notified of comments too.
 const tellStream = (
   { store, engine }: EngineNeeds,
   { case_id, session_id }: { case_id: string; session_id: string },
@@ -45,16 +49,20 @@ const tellStream = (
   if (kept !== undefined) noteComments(engine, kept);
 };
 
-const leave = async ({ store, engine }: EngineNeeds, ids: string[]): Promise<void> => {
+const forgetRuns = async ({ store, engine }: EngineNeeds, ids: string[]): Promise<void> => {
   for (const id of ids) {
     const live = engine.live.get(id);
     if (live !== undefined) await stopLive(live);
-    engine.letGo(id);
+    engine.release(id);
     await forgetRun(store, id);
   }
 };
 
-const goOn = async (service: SessionNeeds, caseId: string, ids: string[]): Promise<void> => {
+const resumeFollowUps = async (
+  service: SessionNeeds,
+  caseId: string,
+  ids: string[],
+): Promise<void> => {
   const { store, engine } = service;
   await store.locks.take(lockOn.decision(caseId), async () => {
     for (const id of ids) {

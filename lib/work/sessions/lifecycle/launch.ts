@@ -24,48 +24,53 @@ import { killRun } from '../../../tools/process/process-tree.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
 import { decide, pauseLater } from '../guards/decide.ts';
-import { mustWait, needTrustOf } from '../guards/trust.ts';
+import { checkTrustOf, isBlockedByTrust } from '../guards/trust.ts';
 import { isLive, newRun } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
-import { fillPlaces, noPlaceLeft, takePlace } from '../live/places.ts';
+import { fillSlots, isAtCapacity, waitForSlot } from '../live/slots.ts';
 import { noteWaiting } from '../live/stream.ts';
 import { refuseElsewhere, refuseUnconfirmed, startPlanning } from '../rules/rules.ts';
-import { endFailed } from '../turns/end.ts';
+import { failSession } from '../turns/end.ts';
 import { planTurn } from '../turns/plan-turn.ts';
 import { type WorkTurn, workTurn } from '../turns/work-turn.ts';
 
-/** Starts what waits and may start: per Work item first come first served, over all at most `max_sessions` at once. */
+/** Starts queued sessions: for each Work item in order of creation, overall at most `max_sessions` at once. */
 export const wakeQueue = async (service: SessionNeeds): Promise<void> => {
-  fillPlaces(service);
+  fillSlots(service);
   const waiting = [...service.store.journal.runs].filter(([, { status }]) => status === 'queued');
   for (const [id, { case_id }] of waiting) {
-    // One that cannot start keeps no other from it.
-    await wake(service, case_id, id).catch((error: unknown) =>
-      service.log.error({ err: error, session_id: id }, 'A session that waits could not start'),
+    // A session that cannot start does not block the others.
+    await startUnlessBlocked(service, case_id, id).catch((error: unknown) =>
+      service.log.error({ err: error, session_id: id }, 'starting a queued session failed'),
     );
   }
 };
 
-// After a failure the queue waits for the operator; a session made then is the operator's answer, and starts by itself.
-const wake = async (service: SessionNeeds, caseId: string, id: string): Promise<void> => {
+// After a failure the queue waits for the operator. A session that is created then starts at once, because creating it
+// is the operator's decision.
+const startUnlessBlocked = async (
+  service: SessionNeeds,
+  caseId: string,
+  id: string,
+): Promise<void> => {
   const item = await readCase(service.store, caseId);
   if (item === undefined || isClosed(item.state)) return;
-  // A rebase blocks it, too, and waits for a session of its own.
+  // A Work item that a rebase blocks may start a conflict session.
   if (item.state === 'BLOCKED' && rebaseUnderWay(service.store, caseId) === undefined) return;
-  await begin(service, caseId, id);
+  await startIfNext(service, caseId, id);
 };
 
-/** Takes the lock and starts Plan mode, if the lock is free and it is this session's turn. True when it has started. */
-export const begin = (service: SessionNeeds, caseId: string, id: string): Promise<boolean> =>
+/** Takes the lock and starts Plan mode, if the lock is free and the session is next. True when it has started. */
+export const startIfNext = (service: SessionNeeds, caseId: string, id: string): Promise<boolean> =>
   service.store.locks.take(lockOn.start(), async () => {
     const { engine } = service;
-    if (engine.closing || noPlaceLeft(service) || !isNext(service, caseId, id)) return false;
+    if (engine.closing || isAtCapacity(service) || !isNext(service, caseId, id)) return false;
     const kept = readSession(service.store, caseId, id);
-    if (kept === undefined || (await mustWait(service, kept))) return false;
-    // What cannot be written cannot follow its session either: this throws before anything is begun.
+    if (kept === undefined || (await isBlockedByTrust(service, kept))) return false;
+    // This throws before anything starts where the Work item cannot be written.
     const item = await update(service.store, caseId, () => undefined);
     if (!(await acquireLock(service.store, caseId, lockOf(service.store, id)))) return false;
-    return plan(service, item, id).finally(() => releaseUnlessBegun(service.store, caseId, id));
+    return plan(service, item, id).finally(() => releaseIfNotStarted(service.store, caseId, id));
   });
 
 const plan = async (service: SessionNeeds, item: Case, id: string): Promise<boolean> => {
@@ -77,7 +82,7 @@ const plan = async (service: SessionNeeds, item: Case, id: string): Promise<bool
   };
   const kept = await decide(service, item.id, id, startPlanning(start));
   if (kept?.session.status !== 'planning') return false;
-  goToPlan(service, kept);
+  startPlanTurn(service, kept);
   return true;
 };
 
@@ -87,18 +92,18 @@ const lockOf = (store: Store, id: string): LockMatter => ({
   acquired_at: store.clock().toISOString(),
 });
 
-// A session that did not begin holds nothing.
-const releaseUnlessBegun = async (store: Store, caseId: string, id: string): Promise<void> => {
+// A session that did not start must not keep the lock.
+const releaseIfNotStarted = async (store: Store, caseId: string, id: string): Promise<void> => {
   const status = sessionStatus(store, caseId, id) ?? 'queued';
   if (status !== 'queued' && !isEnded(status)) return;
   await releaseLock(store, caseId, ({ session_id }) => session_id === id);
 };
 
 /**
- * Runs work for a session that has been begun and waits. It holds the lock already, unless somebody deleted that by
- * hand: then it is taken again, or 409 `lock_held` where another was quicker.
+ * Runs `work` for a session that waits for the operator. It has the lock already, unless the lock file was deleted by
+ * hand: then the lock is taken again, or this throws 409 `lock_held`.
  */
-export const holdingLock = async <T>(
+export const withSessionLock = async <T>(
   service: WithConfig & WithStore,
   { session }: StoredSession,
   work: () => Promise<T>,
@@ -107,15 +112,15 @@ export const holdingLock = async <T>(
   const { store } = service;
   refuseElsewhere(session);
   refuseUnconfirmed(session);
-  await needTrustOf(service, session);
+  await checkTrustOf(service, session);
   if (status !== 'plan_ready' && status !== 'paused') return work();
   const isOurs = (): boolean => readLock(store, case_id)?.holder?.session_id === id;
   if (!isOurs() && !(await acquireLock(store, case_id, lockOf(store, id))) && !isOurs())
     throw new ServiceError(
       'lock_held',
-      'Somebody else holds the session lock now. Let them end, or abort, then try again.',
+      'The session lock is held by another session or operator. Wait until it is released, then try again.',
     );
-  return work().finally(() => releaseUnlessBegun(store, case_id, id));
+  return work().finally(() => releaseIfNotStarted(store, case_id, id));
 };
 
 const isNext = (service: EngineNeeds, caseId: string, id: string): boolean => {
@@ -130,14 +135,14 @@ const isNext = (service: EngineNeeds, caseId: string, id: string): boolean => {
   return first?.session.id === id;
 };
 
-/** Executes the approved plan. Only approve and resume come here, with a session that is in Work mode already. */
-export const goToWork = (service: SessionNeeds, kept: StoredSession, work: WorkTurn): void =>
-  apart(() => go(service, kept, (current) => workTurn(service, current, work)));
+/** Executes the approved plan. Only approve and resume call this, with a record that is in Work mode already. */
+export const startWorkTurn = (service: SessionNeeds, kept: StoredSession, work: WorkTurn): void =>
+  apart(() => runInBackground(service, kept, (current) => workTurn(service, current, work)));
 
-export const goToPlan = (service: SessionNeeds, kept: StoredSession): void =>
-  apart(() => go(service, kept, (current) => planTurn(service, current)));
+export const startPlanTurn = (service: SessionNeeds, kept: StoredSession): void =>
+  apart(() => runInBackground(service, kept, (current) => planTurn(service, current)));
 
-const go = (
+const runInBackground = (
   service: SessionNeeds,
   kept: StoredSession,
   turn: (kept: StoredSession) => Promise<void>,
@@ -146,16 +151,16 @@ const go = (
   const { run_marker = session_id } = kept.matter;
   const live = newRun({ session_id, case_id, run_marker, phase: kept.session.mode });
   const complain = (error: unknown): void =>
-    service.log.error({ err: error, session_id }, 'A session did not end as it should');
-  live.wentAside = () => void wakeQueue(service).catch(complain);
+    service.log.error({ err: error, session_id }, 'ending a session failed');
+  live.onSlotYielded = () => void wakeQueue(service).catch(complain);
   service.engine.live.set(session_id, live);
   const waits = (): void => {
     noteWaiting(service.engine, kept);
     notice(service.store, case_id);
   };
-  live.finished = takePlace(service, live, waits)
+  live.finished = waitForSlot(service, live, waits)
     .then(() => turn(kept))
-    .catch((error: unknown) => giveUp(service, kept, error))
+    .catch((error: unknown) => failAfterError(service, kept, error))
     .catch((error: unknown) => {
       complain(error);
       pauseLater(service, kept, error);
@@ -170,22 +175,22 @@ const followTurn = async ({ engine, log }: SessionNeeds, kept: StoredSession): P
   const { id: session_id } = kept.session;
   for (const follow of engine.closing ? [] : engine.over)
     await follow(kept).catch((error: unknown) =>
-      log.error({ err: error, session_id }, 'What follows a turn could not be done'),
+      log.error({ err: error, session_id }, 'a follow-up of a turn failed'),
     );
 };
 
-// git failed, the disk is full: the session fails with that sentence; what the daemon got wrong goes to the log, too.
-const giveUp = async (
+// For example git failed or the disk is full. The session fails with that message, and the log has the stack.
+const failAfterError = async (
   service: TurnNeeds & WithLog,
   kept: StoredSession,
   error: unknown,
 ): Promise<void> => {
-  service.log.error({ err: error, session_id: kept.session.id }, 'A session failed');
+  service.log.error({ err: error, session_id: kept.session.id }, 'session failed');
   const { run_marker } = kept.matter;
   if (run_marker !== undefined)
     await killRun(run_marker, tracesOf(service.store, kept.session.case_id));
   if (service.engine.closing) return;
   if (sessionStatus(service.store, kept.session.case_id, kept.session.id) === undefined) return;
   const turn = service.engine.live.get(kept.session.id)?.result;
-  await endFailed(service, kept, messageOf(error), turn);
+  await failSession(service, kept, messageOf(error), turn);
 };

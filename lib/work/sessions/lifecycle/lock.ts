@@ -6,17 +6,17 @@ import { acquireLock, heldLocks, readLock, releaseLock } from '../../../../store
 import { sessionStatus } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
-import { decided } from '../guards/decide.ts';
+import { awaitDecisions } from '../guards/decide.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { wakeQueue } from './launch.ts';
 
-/** Who holds the session lock of a Work item, as its lock.md says this moment. */
+/** The holder of a Work item's session lock, read from lock.md. */
 export const lockOf = (store: Store, caseId: string): Lock =>
   orNotFound(readLock(store, caseId), 'Work item', caseId);
 
 /**
- * Takes the session lock for the operator: until it is released, across restarts, no session of the Work item starts.
- * The token is told this once; who shows it may write what the lock guards.
+ * Takes the session lock for the operator: until it is released, also across restarts, no session of the Work item
+ * starts. The token is returned only here; it authorizes writes that the lock guards.
  */
 export const takeLock = async (
   store: Store,
@@ -24,7 +24,7 @@ export const takeLock = async (
   name?: string,
 ): Promise<Lock & { token: string }> => {
   lockOf(store, caseId);
-  // In a call that is made again the same one: it was told to nobody, and holds the lock.
+  // A repeated call has the same token, whose lock is held already but was never returned.
   const token = newId();
   if (heldLocks(store, caseId)[0]?.matter.token_sha256 === sha256(token))
     return { ...lockOf(store, caseId), token };
@@ -43,15 +43,15 @@ const lockHeld = ({ holder, acquired_at }: Lock): ServiceError => {
     holder?.kind === 'session' ? `session ${holder.session_id}` : (holder?.name ?? 'an operator');
   return new ServiceError(
     'lock_held',
-    `The session lock is held by ${who} since ${acquired_at}. Wait until it is released, or release it.`,
+    `The session lock has been held by ${who} since ${acquired_at}. Wait until it is released, or release it.`,
     { members: { holder } },
   );
 };
 
-/** Releases the session lock, whoever holds it but a session that goes on; what waits in the queue may start then. */
+/** Releases the session lock, unless a session that has not ended holds it. Queued sessions may start then. */
 export const freeLock = async (service: SessionNeeds, caseId: string): Promise<void> => {
   const { store } = service;
-  await decided(service.store, caseId);
+  await awaitDecisions(service.store, caseId);
   const { locked, holder } = lockOf(store, caseId);
   if (!locked) throw notFound('session lock of Work item', caseId);
   const released = await releaseLock(store, caseId, ({ kind, session_id, operation }) => {
@@ -71,11 +71,11 @@ const isOpen = (store: Store, caseId: string, id = ''): boolean => {
 const atWork = (operation: string): ServiceError =>
   new ServiceError(
     'lock_held',
-    `The daemon holds the lock for the ${operation}, and frees it as soon as that is done. Try again then.`,
+    `The daemon holds the lock for the ${operation}. Try again when that has ended.`,
   );
 
 const abortInstead = (id = ''): ServiceError =>
   new ServiceError(
     'session_active',
-    `The lock belongs to session ${id}, which goes on. Abort it with POST /api/cases/…/session/abort; that frees the lock.`,
+    `Session ${id} holds the lock and has not ended. Abort it with POST /api/cases/…/session/abort, which releases the lock.`,
   );

@@ -1,8 +1,6 @@
 import { orElse } from '../../../../store/base/attempt.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
-import type { TextFile } from '../../../../store/front-matter/text-file.ts';
-import { notice } from '../../../../store/reconcile/items.ts';
 import { isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
 import {
   editComments,
@@ -24,27 +22,30 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { addUsage } from '../../../agents/usage.ts';
-import { invalidState, notFound, orNotFound, type ServiceError } from '../../../errors.ts';
-import { decided } from '../guards/decide.ts';
+import { notFound, orNotFound } from '../../../errors.ts';
+import { awaitDecisions } from '../guards/decide.ts';
 import { requestWords } from '../live/agent-requests.ts';
 import type { EngineNeeds } from '../live/needs.ts';
-import { asQueued } from '../live/places.ts';
+import { asQueued } from '../live/slots.ts';
 
 export const listSessions = async (service: EngineNeeds, caseId: string): Promise<Session[]> => {
   const { store } = service;
-  await decided(service.store, caseId);
+  await awaitDecisions(service.store, caseId);
   const sessions = orNotFound(keptSessions(store, caseId), 'Work item', caseId);
-  return sessions.map(({ session }) => withWaiting(service, session));
+  return sessions.map(({ session }) => withWaitReason(service, session));
 };
 
 export const getSession = async (
   service: EngineNeeds,
   caseId: string,
   id: string,
-): Promise<Session> => withWaiting(service, (await keptSession(service, caseId, id)).session);
+): Promise<Session> =>
+  withWaitReason(service, (await getStoredSession(service, caseId, id)).session);
 
-/** With what its agent waits for, where it runs and has told, asks the operator, or is silent. */
-export const withWaiting = (service: EngineNeeds, kept: Session): Session => {
+/**
+ * Adds what the agent waits for, where it runs: the operator's answer, the model, or nothing known while it is silent.
+ */
+export const withWaitReason = (service: EngineNeeds, kept: Session): Session => {
   const { engine } = service;
   const session = asQueued(service, kept);
   const { waiting, asking, stopping } = engine.live.get(session.id) ?? {};
@@ -59,103 +60,28 @@ export const withWaiting = (service: EngineNeeds, kept: Session): Session => {
   return { ...session, waiting: { ...rest, message: visible(message), ...words } };
 };
 
-/** The session with its directory; 404 when it, or its Work item, is not there. */
-export const keptSession = async (
+/** The stored session. Throws 404 when it or its Work item does not exist. */
+export const getStoredSession = async (
   service: EngineNeeds,
   caseId: string,
   id: string,
 ): Promise<StoredSession> => {
   const { store } = service;
-  await decided(service.store, caseId);
+  await awaitDecisions(service.store, caseId);
   if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);
   return orNotFound(readSession(store, caseId, id), 'session', id);
 };
 
-/** plan.md as it is now: proposed, edited, or approved; or the text that was approved, whatever became of plan.md. */
-export const getPlan = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  which: keyof typeof PLANS = 'current',
-): Promise<TextFile> => {
-  const { dir, session } = await keptSession(service, caseId, id);
-  if (which === 'approved' && session.approved_sha256 === null) throw notFound('approved plan', id);
-  const plan = PLANS[which](service.store, dir);
-  if (plan === undefined) throw notFound('plan of session', id);
-  return plan;
-};
-
-const PLANS = { current: readPlan, approved: readApproved, sent_back: readSentBack };
-
-/** What the operator says of the plan. */
-export const getComments = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-): Promise<TextFile> => {
-  const { dir } = await keptSession(service, caseId, id);
-  return readCommentsFile(service.store, dir);
-};
-
-/** Replaces comments.md, as an edit by hand would. */
-export const putComments = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  comments: { content: string; ifMatch: string | undefined },
-): Promise<TextFile> => {
-  const { dir } = await keptSession(service, caseId, id);
-  await editComments(service.store, dir, () => comments.content, comments.ifMatch);
-  await tellComments(service.store, caseId);
-  return readCommentsFile(service.store, dir);
-};
-
-/** Replaces plan.md, as an edit by hand would. What was approved cannot be changed any more. */
-export const putPlan = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  plan: { content: string; ifMatch: string | undefined },
-): Promise<TextFile> => {
-  const { dir, session } = await keptSession(service, caseId, id);
-  const byHand = session.status === 'planning' && session.provider === 'manual';
-  if (!byHand && session.status !== 'plan_ready') throw noPlanNow(session);
-  await writePlan(service.store, dir, plan.content, plan.ifMatch);
-  notice(service.store, caseId);
-  return getPlan(service, caseId, id);
-};
-
-const noPlanNow = ({ status, provider }: Session): ServiceError =>
-  invalidState(
-    status === 'planning'
-      ? `${provider} is still planning, and its plan would replace this one. Wait for plan_ready, then write yours.`
-      : `The session is ${status}: its plan is no longer written. Create a new session for another plan.`,
-  );
-
-/** What the session changed, as a patch, once Work mode has ended or is paused: since its base, or since its approval. */
-export const getDiff = async (
-  service: EngineNeeds,
-  caseId: string,
-  id: string,
-  since: 'base' | 'approval' = 'base',
-): Promise<Buffer> => {
-  const { dir, session } = await keptSession(service, caseId, id);
-  // One that was paused before has left a patch, which is behind what is there now.
-  const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
-  if (patch === undefined) throw notFound('diff of session', id);
-  return since === 'base' ? patch : (readSinceApproval(service.store, dir) ?? patch);
-};
-
-/** The session's events: those so far, and as they come. */
+/** The session's events: those so far, and new ones as they come. */
 export const getStream = async (service: EngineNeeds, caseId: string, id: string) => {
-  const kept = await keptSession(service, caseId, id);
+  const kept = await getStoredSession(service, caseId, id);
   const { engine } = service;
   const transcript = engine.transcript(kept);
-  // Ended, whatever its events say: somebody may have cut the file, or ended the session by hand. Of one that another
-  // machine runs there is what came through git.
+  // The record decides whether the session has ended, because its events may be cut off or it may be ended by hand. Of
+  // a session of another machine there are only the events that came through git.
   const { status, elsewhere } = kept.session;
   const isOver = isEnded(status) && !engine.live.has(id);
-  if (isOver || (elsewhere === true && !engine.live.has(id))) engine.letGo(id);
+  if (isOver || (elsewhere === true && !engine.live.has(id))) engine.release(id);
   return {
     newest: () => transcript.last,
     isOver: (after: number) => isOver && after === transcript.last,
@@ -164,7 +90,7 @@ export const getStream = async (service: EngineNeeds, caseId: string, id: string
   };
 };
 
-/** What all sessions of a Work item used, as far as their agents told. Read from their records: nothing keeps a count. */
+/** The usage of all sessions of a Work item, as far as their agents reported it. Summed from their records. */
 export const usageOf = async (
   service: EngineNeeds,
   caseId: string,
@@ -174,44 +100,44 @@ export const usageOf = async (
   return { sessions: told.length, ...told.reduce(addUsage, none) };
 };
 
-/** The sessions of all Work items that wait for their turn, in the order in which they were made. */
+/** The queued sessions of all Work items, in order of creation. */
 export const queuedSessions = async (service: EngineNeeds): Promise<Session[]> =>
   (await openSessions(service))
-    .map((session) => withWaiting(service, session))
+    .map((session) => withWaitReason(service, session))
     .filter(({ status }) => status === 'queued');
 
-/** The sessions that have begun and not ended: they hold their Work item's lock, whether an agent runs or waits. */
+/** The sessions that have started and not ended. They hold their Work item's lock. */
 export const activeSessions = async (service: EngineNeeds): Promise<Session[]> =>
   (await openSessions(service))
-    .map((session) => withWaiting(service, session))
+    .map((session) => withWaitReason(service, session))
     .filter(({ status }) => status !== 'queued');
 
-/** The newest session of each of these Work items, where there is one. */
+/** The newest session of each of these Work items that has one. */
 export const newestSessions = async (
   service: EngineNeeds,
   caseIds: readonly string[],
 ): Promise<Session[]> => {
-  await Promise.all(caseIds.map((caseId) => decided(service.store, caseId)));
+  await Promise.all(caseIds.map((caseId) => awaitDecisions(service.store, caseId)));
   return caseIds
     .flatMap((caseId) => newestSession(service.store, caseId) ?? [])
-    .map(({ session }) => withWaiting(service, session));
+    .map(({ session }) => withWaitReason(service, session));
 };
 
-// The journal knows the open ones by id: what has ended costs nothing here, however much of it there is.
+// The journal lists the open sessions, so ended ones cost nothing here.
 const openSessions = async ({ store }: WithStore): Promise<Session[]> => {
   const { journal } = store;
   const cases = new Set([...journal.runs.values()].map(({ case_id }) => case_id));
-  await Promise.all([...cases].map((caseId) => decided(store, caseId)));
+  await Promise.all([...cases].map((caseId) => awaitDecisions(store, caseId)));
   return [...journal.runs]
     .flatMap(([id, { case_id }]) => readable(store, case_id, id) ?? [])
     .filter(({ status }) => !isEnded(status))
     .toSorted(byArrival);
 };
 
-// Of those of one millisecond the journal knows the order.
+// Within one millisecond the order of the journal stays.
 const byArrival = (a: Session, b: Session): number =>
   Number(a.created_at > b.created_at) - Number(a.created_at < b.created_at);
 
-// One whose record cannot be read is told by the diagnostics; it keeps nobody from the others.
+// Diagnostics report a record that cannot be read; here it is left out.
 const readable = (store: Store, caseId: string, id: string): Session | undefined =>
   orElse(() => readSession(store, caseId, id)?.session, undefined);

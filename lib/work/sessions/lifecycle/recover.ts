@@ -19,24 +19,24 @@ import type { WithLog } from '../../../log.ts';
 import { sweepStates } from '../../../sandbox/state/open.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
-import { decide } from '../guards/decide.ts';
-import { finalize } from '../guards/finalize.ts';
-import { lostWork } from '../guards/lost-work.ts';
-import { tellAsked } from '../live/agent-requests.ts';
+import { decide, finalize } from '../guards/decide.ts';
+import { lostWork } from '../guards/preconditions.ts';
+import { publishRequest } from '../live/agent-requests.ts';
+import type { AskedQuestions } from '../live/dialogue.ts';
 import type { Engine } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
-import type { ToldQuestions } from '../live/questions.ts';
 import { noteMessages, noteStatus } from '../live/stream.ts';
 import { digestOf } from '../live/transcript-summary.ts';
-import { fail, INTERRUPTED, interrupt, isRunning, type RememberedTurn } from '../rules/rules.ts';
+import { type FinishedTurn, fail, INTERRUPTED, interrupt } from '../rules/rules.ts';
+import { nextStatus } from '../rules/transitions.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { wakeQueue } from './launch.ts';
 
 /**
- * What a former life of the daemon left: processes are ended, half-done follow-ups are done, sessions that ran are
- * paused. Nothing goes on by itself; only what waited in the queue, unplanned, starts to plan.
+ * Cleans up after the previous run of the daemon: ends its processes, completes half-done follow-ups and pauses
+ * sessions that were running. No session continues by itself; only queued ones start to plan.
  */
 export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
   await reclaimLocked(service);
@@ -46,7 +46,7 @@ export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
     await recover(service, case_id, id).catch((error: unknown) => {
       service.log.error(
         { err: error, session_id: id },
-        'A session could not be taken up again; its files are as they were',
+        'recovering a session failed; its files are unchanged',
       );
     });
   }
@@ -56,11 +56,12 @@ export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
 const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string): Promise<void> => {
   const found = readSession(service.store, caseId, id);
   if (found === undefined || found.session.elsewhere === true) {
-    // One that went with its Work item may come back with it: with another branch of the workspace.
+    // A session that disappeared with its Work item may return with another branch of the workspace, so its run is
+    // kept.
     if (itemOf(service.store, caseId) !== undefined) await forgetRun(service.store, id);
     return;
   }
-  if (found.session.unconfirmed === undefined) await killLeft(service.store, found);
+  if (found.session.unconfirmed === undefined) await killLeftovers(service.store, found);
   await noteMessages(service, found);
   const told = service.store.journal.runs.get(id)?.status;
   await finalize(service, found);
@@ -69,15 +70,15 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
   if (kept.session.status !== told) noteInterrupted(service.engine, kept);
 };
 
-// What files say may name the mark of somebody else's run: then what is left is found by where it is.
-const killLeft = async (store: Store, { session, matter }: StoredSession): Promise<void> => {
+// The run marker in a file may belong to another run. Then leftovers are found by their working directory.
+const killLeftovers = async (store: Store, { session, matter }: StoredSession): Promise<void> => {
   const { run_marker } = matter;
   if (run_marker === undefined) return;
   const isOurs = isRunMarker(store.layout, session.id, run_marker);
   await killRun(isOurs ? run_marker : session.id, tracesOf(store, session.case_id));
 };
 
-const putBackStaged = async (
+const unstageConflict = async (
   service: WithGit & WithStore,
   { session }: StoredSession,
 ): Promise<void> => {
@@ -86,14 +87,14 @@ const putBackStaged = async (
   await unstage(service, worktree);
 };
 
-// A Plan turn is compared with what it began with, also when its daemon did not live to do it.
+// The comparison of a Plan turn with its baseline is done here where its daemon died before.
 const ruleFor = async (
   service: TurnNeeds & WithLog,
   found: StoredSession,
 ): Promise<SessionRule> => {
-  const turn = await untoldTurn(service, found);
+  const turn = await unrecordedTurn(service, found);
   try {
-    await putBackStaged(service, found);
+    await unstageConflict(service, found);
     const violation = await undoInterrupted(service, turnOfSession(service, found));
     if (violation === undefined) return await interrupted(service, found, turn);
     const ending = await wrapUp(service, found, { status: 'failed', error: violation, turn });
@@ -101,7 +102,7 @@ const ruleFor = async (
   } catch (error) {
     service.log.error({ err: error, session_id: found.session.id }, NOT_COMPARED);
     const why = messageOf(error);
-    const told = `${NOT_COMPARED}: ${why} It is compared when the session is resumed.`;
+    const told = `${NOT_COMPARED}: ${why} The comparison is repeated when the session is resumed.`;
     return interrupt(told, { turn });
   }
 };
@@ -109,10 +110,10 @@ const ruleFor = async (
 const interrupted = async (
   service: TurnNeeds,
   found: StoredSession,
-  turn: RememberedTurn | undefined,
+  turn: FinishedTurn | undefined,
 ): Promise<SessionRule> => {
   const error = (await lostWork(service.store, found.session)) ?? INTERRUPTED;
-  if (!isRunning(found.session.status)) return interrupt(error);
+  if (nextStatus(found.session, 'interrupt') === undefined) return interrupt(error);
   return interrupt(error, await wrapUp(service, found, { status: 'paused', error, turn }));
 };
 
@@ -125,21 +126,22 @@ const noteInterrupted = (engine: Engine, kept: StoredSession): void => {
 };
 
 /**
- * Knows this machine's sessions again where `.dossier/`, or its journal, was removed while no daemon ran. Git brings no
- * `sessions/lock.md`: a session that holds one here was begun here, and what waits behind it under the same name too.
+ * Recognizes this machine's sessions again where `.dossier/` or its journal was removed while no daemon ran. Git
+ * ignores `sessions/lock.md`, so a session that holds one here was started here, and so were the queued ones with the
+ * same machine id.
  */
 const reclaimLocked = async (service: WithLog & WithStore): Promise<void> => {
   for (const lock of heldLocks(service.store)) {
-    await takeUp(service, lock).catch((error: unknown) => {
+    await reclaim(service, lock).catch((error: unknown) => {
       service.log.error(
         { err: error, case_id: lock.case_id },
-        'The session that holds the lock could not be taken up again',
+        'reclaiming the session that holds the lock failed',
       );
     });
   }
 };
 
-const takeUp = async (
+const reclaim = async (
   { store, log }: WithLog & WithStore,
   { case_id, matter: { session_id } }: HeldLock,
 ): Promise<void> => {
@@ -147,30 +149,29 @@ const takeUp = async (
   if (session_id === undefined || runs.has(session_id)) return;
   const holder = readSession(store, case_id, session_id);
   if (holder === undefined || isEnded(holder.session.status)) return;
-  log.warn({ case_id, session_id }, KNOWN_AGAIN);
+  log.warn({ case_id, session_id }, RECLAIMED);
   const isOurs = ({ session, matter }: StoredSession): boolean =>
     session.elsewhere !== true || matter.machine === holder.matter.machine;
   const open = (sessionsOf(store, case_id) ?? []).filter(
     (kept) => !isEnded(kept.session.status) && !runs.has(kept.session.id) && isOurs(kept),
   );
-  // The holder last: whoever dies in between leaves by what to know the others.
+  // The holder comes last: after a crash in between, its lock still identifies the others.
   const others = open.filter(({ session }) => session.id !== session_id);
   for (const kept of [...others, holder]) await claimSession(store, kept);
 };
 
-const KNOWN_AGAIN =
-  'A session is known by its lock alone: .dossier/ was removed, or its journal. It is taken up again';
+const RECLAIMED = 'reclaiming a session by its lock: .dossier/ or its journal was removed';
 
 /**
- * What is known of a turn that ended with its daemon, from what was told while it went on: what it used. Undefined when
- * no turn was begun that is not counted yet. What it asked the operator is asked no more.
+ * The usage of a turn that ended with its daemon, from its events. Undefined when there is no such turn that is not
+ * counted yet. Its open questions are cancelled.
  */
-const untoldTurn = async (
+const unrecordedTurn = async (
   service: EngineNeeds,
   kept: StoredSession,
-): Promise<RememberedTurn | undefined> => {
+): Promise<FinishedTurn | undefined> => {
   const { usage, questions } = await digestOf(service.engine, kept);
-  await takeBack(service, kept, questions);
+  await cancelQuestions(service, kept, questions);
   if (usage === undefined) return undefined;
   const { native_session_id, native_cost_usd = 0 } = kept.matter;
   return {
@@ -182,18 +183,18 @@ const untoldTurn = async (
   };
 };
 
-// Whoever asked died with its daemon.
-const takeBack = async (
+// The agent that asked ended with its daemon.
+const cancelQuestions = async (
   { engine, store }: EngineNeeds,
   kept: StoredSession,
-  questions: ToldQuestions,
+  questions: AskedQuestions,
 ): Promise<void> => {
   const { case_id, id: session_id } = kept.session;
   const open = [...questions].filter(([, { outcome }]) => outcome === undefined);
   for (const [question_id, { message }] of open) {
     const data = { question_id, message, action: 'cancel', by: 'daemon', reason: DIED } as const;
     engine.transcript(kept).append('question_resolved', data);
-    await tellAsked(store, { case_id, session_id }, { type: 'question_resolved', data });
+    await publishRequest(store, { case_id, session_id }, { type: 'question_resolved', data });
   }
 };
 

@@ -3,7 +3,7 @@ import type { EventBody } from '../../../../store/records/event.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { RunEvent } from '../../../agents/provider.ts';
 
-/** Whose session asks. */
+/** The session that asks. */
 interface Of {
   case_id: string;
   session_id: string;
@@ -12,22 +12,22 @@ interface Of {
 type Request = 'permission_request' | 'question_request';
 type Resolution = 'permission_resolved' | 'question_resolved';
 
-/** An agent asks the operator, or does not any more. */
-export type RequestNews = Extract<RunEvent, { type: Request | Resolution }>;
+/** A request of an agent, or its resolution. */
+export type RequestEvent = Extract<RunEvent, { type: Request | Resolution }>;
 
-/** What an agent asks the operator: leave, or a question. */
+/** A permission request or a question of an agent. */
 export type AgentRequest = Extract<RunEvent, { type: Request }>;
 
-export const isAsking = (event: RunEvent): event is RequestNews =>
+export const isRequestEvent = (event: RunEvent): event is RequestEvent =>
   isRequest(event) || event.type === 'permission_resolved' || event.type === 'question_resolved';
 
 export const isRequest = (event: RunEvent): event is AgentRequest =>
   event.type === 'permission_request' || event.type === 'question_request';
 
-export const requestId = ({ data }: RequestNews): string =>
+export const requestId = ({ data }: RequestEvent): string =>
   'question_id' in data ? data.question_id : data.request_id;
 
-/** What is asked, in the agent's words, made visible. */
+/** The agent's text of a request, with invisible characters made visible. */
 export const requestWords = (asked: AgentRequest): string =>
   visible(
     asked.type === 'question_request'
@@ -35,11 +35,11 @@ export const requestWords = (asked: AgentRequest): string =>
       : (asked.data.command ?? asked.data.title),
   );
 
-/** Tells everybody who listens that an agent asks the operator, or that it does not any more. */
-export const tellAsked = async (
+/** Publishes the event of a request or of its resolution. */
+export const publishRequest = async (
   store: Store,
   { case_id, session_id }: Of,
-  asking: RequestNews,
+  asking: RequestEvent,
 ): Promise<void> => {
   const told = {
     timestamp: store.clock().toISOString(),
@@ -50,7 +50,7 @@ export const tellAsked = async (
 
 type Told = Pick<EventBody, 'event_type' | 'payload'>;
 
-const bodyOf = (of: Of, { type, data }: RequestNews): Told => {
+const bodyOf = (of: Of, { type, data }: RequestEvent): Told => {
   switch (type) {
     case 'question_request': {
       const { question_id, message } = data;
@@ -64,7 +64,10 @@ const bodyOf = (of: Of, { type, data }: RequestNews): Told => {
     case 'permission_request': {
       const { request_id, title, kind, command } = data;
       const payload = {
-        ...{ ...of, request_id, title: shown(title), kind: shown(kind) },
+        ...of,
+        request_id,
+        title: shown(title),
+        kind: shown(kind),
         ...(command !== undefined && { command: shown(command) }),
       };
       return { event_type: 'permission_requested', payload };
@@ -78,5 +81,5 @@ const bodyOf = (of: Of, { type, data }: RequestNews): Told => {
 
 const LONGEST = 2000;
 
-// An agent's words are as long as it likes, and anything may be in them.
+// An agent's text may have any length and any characters.
 const shown = (text: string): string => visible(text.slice(0, LONGEST));

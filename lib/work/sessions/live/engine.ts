@@ -11,49 +11,51 @@ import type { Store, WithStore } from '../../../../store/store.ts';
 import { isTokenOf } from '../../../agents/mcp-access.ts';
 import type { Phase, Run, RunResult, Waiting } from '../../../agents/provider.ts';
 import type { AgentRequest } from './agent-requests.ts';
+import type { AskedQuestions } from './dialogue.ts';
 import { type LiveMessages, noMessages } from './messages.ts';
-import type { ToldQuestions } from './questions.ts';
 
-/** A session whose agent runs in this process. */
+/** A run of a session in this process. */
 export interface LiveRun {
   case_id: string;
   session_id: string;
-  /** In the environment of each of its processes. */
+  /** Set in the environment of each of its processes. */
   run_marker: string;
   phase: Phase;
-  /** Where it works; undefined while that is prepared. */
+  /** The path of the worktree; undefined while it is prepared. */
   worktree: string | undefined;
-  /** What its agent presents to the MCP server; good as long as it runs. */
+  /** The agent's credential for the MCP server, valid while the run lasts. */
   token: string;
   /** Undefined while its worktree is prepared. */
   run: Run | undefined;
-  /** It has its place among the `max_sessions` that run at once; until then it waits. */
+  /** True once the run has a slot of `max_sessions`; until then it waits. */
   entered: boolean;
   enter: () => void;
-  /** Somebody ends it: what has not started yet does not start. */
+  /** The run is being ended: whatever has not started yet does not start. */
   stopping: boolean;
-  /** What its agent asks the operator now, by its id: leave, and questions. */
+  /** The open permission requests and questions, by id. */
   asking: Map<string, AgentRequest & { since: string }>;
-  /** What it has asked, and what was answered. */
-  questions: ToldQuestions;
-  /** What the operator says to it. */
+  /** All questions of the run, with their answers. */
+  questions: AskedQuestions;
+  /** The operator's messages. */
   messages: LiveMessages;
-  /** A message waits: has it read soon, or at once with `now`. Undefined while nothing runs that could read it. */
+  /**
+   * Has the agent read a waiting message soon, or at once with `now`. Undefined while nothing runs that could read it.
+   */
   interrupt: ((now: boolean) => void) | undefined;
-  /** They have waited so long that others may have its place until they are answered. */
+  /** True once the requests have waited so long that others may have the slot until they are answered. */
   aside: boolean;
-  wentAside: () => void;
-  /** What it waits for now, as far as it or its silence tells. */
+  onSlotYielded: () => void;
+  /** What the agent waits for, as reported or concluded from its silence. */
   waiting: Waiting | undefined;
-  /** How its newest turn ended: what a paused session is to remember of it. */
+  /** The result of the newest turn, for the record of a paused session. */
   result: RunResult | undefined;
-  /** Settles when the Work item has followed what the agent asked so far. */
+  /** Settles when the Work item has followed all requests so far. */
   followed: Promise<unknown>;
-  /** Settles when everything that follows from its end is done. */
+  /** Settles when everything that follows from the end of the run is done. */
   finished: Promise<void>;
 }
 
-/** A run that has not begun. */
+/** A run that has not started. */
 export const newRun = (
   run: Pick<LiveRun, 'case_id' | 'session_id' | 'run_marker' | 'phase'>,
 ): LiveRun => ({
@@ -69,33 +71,35 @@ export const newRun = (
   messages: noMessages(),
   interrupt: undefined,
   aside: false,
-  wentAside: () => undefined,
+  onSlotYielded: () => undefined,
   waiting: undefined,
   result: undefined,
   followed: Promise.resolve(),
   finished: Promise.resolve(),
 });
 
-/** What the daemon knows of the sessions that are going on. All of it can be found again from their records. */
+/** The daemon's memory of running sessions. All of it can be restored from their records. */
 export interface Engine {
   readonly live: Map<string, LiveRun>;
-  /** The sessions whose turn it is and that wait for the operator's word, with what was told of each. */
+  /** Queued sessions that only lack trust, with the message that was appended to the stream of each. */
   readonly untrusted: Map<string, string>;
-  /** What the operator allows agents to run, by its beginning, per session: until it ends, or the daemon does. */
+  /** The command prefixes that the operator allows in a session, until it or the daemon ends. */
   readonly prefixes: Map<string, string[]>;
-  /** What the sessions of a type are told of what they are about, by whoever makes them. */
+  /**
+   * By session type: what to add to the prompt about the subject, registered by the room that creates such sessions.
+   */
   readonly words: Map<string, (kept: StoredSession) => string | undefined>;
-  /** What follows of a turn that is over, once nothing of it runs, by whoever has more to do then. */
+  /** Called after each turn, once none of its processes runs. */
   readonly over: Set<(kept: StoredSession) => Promise<void>>;
-  /** For how long a request keeps its place in `max_sessions` without being answered. */
+  /** How long an unanswered request keeps its slot of `max_sessions`. */
   patience_ms: number;
   /** The daemon is stopping: runs end, and their records are left as they are. */
   closing: boolean;
-  /** The events of a session. One that goes on is shared by all who ask, until it is let go. */
+  /** The events of a session. All callers share one transcript until it is released. */
   transcript(kept: StoredSession): Transcript;
-  /** Nothing is added to the session's events any more: who reads them is let go, once they have all. */
-  letGo(id: string): void;
-  /** Ends what runs, and resolves when none of it is alive. */
+  /** Closes the transcript: nothing is appended any more, and readers end once they have all events. */
+  release(id: string): void;
+  /** Ends all runs; resolves when none of their processes is alive. */
   close(): Promise<void>;
 }
 
@@ -122,7 +126,7 @@ export const createEngine = (store: Store): Engine => {
       if (!opened.complete) transcripts.set(id, opened);
       return opened;
     },
-    letGo: (id) => {
+    release: (id) => {
       engine.prefixes.delete(id);
       transcripts.get(id)?.end();
       transcripts.delete(id);
@@ -137,15 +141,15 @@ export const createEngine = (store: Store): Engine => {
   return engine;
 };
 
-/** The run whose agent was given this token; undefined when none that goes on, and is not being ended, was. */
+/** The run of this token; undefined when there is none, or it is being ended. */
 export const runOfToken = ({ live }: Engine, token: string): LiveRun | undefined =>
   [...live.values()].find((run) => !run.stopping && isTokenOf(sha256(run.token), token));
 
-/** Somebody ends the run, or the daemon is stopping: what has not started yet does not start. */
-export const hasToStop = ({ closing }: Engine, { stopping }: LiveRun): boolean =>
+/** True while the run is being ended or the daemon stops: whatever has not started yet does not start. */
+export const mustStop = ({ closing }: Engine, { stopping }: LiveRun): boolean =>
   stopping || closing;
 
-/** Lets the agent put its own session in order and ends its run; resolves as stopLive does. */
+/** Cancels the agent's turn, which lets it save its own session, and ends the run; resolves as stopLive does. */
 export const cancelLive = async (live: LiveRun): Promise<void> => {
   live.stopping = true;
   live.enter();
@@ -153,7 +157,7 @@ export const cancelLive = async (live: LiveRun): Promise<void> => {
   await live.finished;
 };
 
-/** Ends a run, whatever it is at, and resolves when none of its processes is alive and its end is dealt with. */
+/** Ends a run at any point; resolves when none of its processes is alive and its end is recorded. */
 export const stopLive = async (live: LiveRun): Promise<void> => {
   live.stopping = true;
   live.enter();
@@ -161,16 +165,16 @@ export const stopLive = async (live: LiveRun): Promise<void> => {
   await live.finished;
 };
 
-/** The sessions that are going on. */
+/** The running sessions. */
 export interface WithEngine {
   readonly engine: Engine;
 }
 
-/** Whether a run is at work in the Work item's worktree. A lock that was deleted by hand frees the lock, not the worktree. */
+/** Whether a run uses the Work item's worktree. Deleting lock.md by hand frees the lock but not the worktree. */
 export const isLive = ({ live }: Engine, caseId: string): boolean =>
   [...live.values()].some(({ case_id }) => case_id === caseId);
 
-/** Takes the session lock for a step of the daemon's own; false while somebody holds it, or is at work without it. */
+/** Takes the session lock for an operation of the daemon. False while the lock is held or a run exists. */
 export const acquireUnlessLive = async (
   { engine, store }: WithEngine & WithStore,
   caseId: string,

@@ -1,5 +1,5 @@
 import { oneLine } from '../../../text/wording.ts';
-/** A branch, tag or stash that changed in Plan mode and was left as it is, as the stream tells it. */
+/** A branch, tag or stash that changed in Plan mode and was not restored, as the stream has it. */
 export interface LeftRef {
   ref: string;
   before: string | null;
@@ -7,7 +7,7 @@ export interface LeftRef {
   by: string | null;
 }
 
-/** Those that one `error` event of a session tells; none of most. */
+/** The left refs in one `error` event of a session; most have none. */
 export const leftRefs = ({ code, refs }: Record<string, unknown>): LeftRef[] =>
   code === 'refs_changed' && Array.isArray(refs) ? refs.flatMap((each) => leftRef(each) ?? []) : [];
 
@@ -20,7 +20,7 @@ const leftRef = (told: unknown): LeftRef | undefined => {
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** The command that puts it back, for a shell; of what somebody else is noted to have done, a comment that says so. */
+/** The shell command that restores the ref. Where the reflog names another author of the change, a comment instead. */
 export const putBackLine = (left: LeftRef): string => {
   const { ref, before, after, by } = left;
   if (by !== null)
@@ -41,10 +41,10 @@ const commandFor = ({ ref, before, after }: LeftRef): string[] => {
   ];
 };
 
-// git refuses where it is another one by now.
+// With the expected value, git refuses where the ref has changed again.
 const objectOf = (value: string | null): string[] =>
   value === null || value.startsWith('refs/') ? [] : [value];
 
-// The name of a ref may be an agent's, and may hold anything but blanks.
+// An agent may have chosen the ref's name, which can have any character but blanks.
 const quoted = (word: string): string =>
   /^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,29 +1,32 @@
 import type { MessageText } from '../../../../store/sessions/messages.ts';
 import type { RunEvent } from '../../../agents/provider.ts';
 
-/** The operator's messages to a session that goes on, as far as its agent is to have them. */
+/** The operator's messages to a running session, by how far the agent has them. */
 export interface LiveMessages {
-  /** In no prompt yet. */
+  /** Not in a prompt yet. */
   waiting: MessageText[];
-  /** In a prompt that nothing was heard after. */
+  /** In a prompt that the agent has not reacted to yet. */
   sent: string[];
-  /** In a prompt of this run. */
+  /** In some prompt of this run. */
   taken: Set<string>;
-  /** The turn is over: a message is for what comes after it. */
+  /** True once the turn has ended: a message is then for what follows. */
   closed: boolean;
 }
 
 export const noMessages = (): LiveMessages => ({
-  ...{ waiting: [], sent: [], taken: new Set(), closed: false },
+  waiting: [],
+  sent: [],
+  taken: new Set(),
+  closed: false,
 });
 
-/** One more. It may have been read from the record already. */
+/** Adds a message, unless it was already loaded from the record. */
 export const addWaiting = ({ waiting, taken }: LiveMessages, message: MessageText): void => {
   if (taken.has(message.id) || waiting.some(({ id }) => id === message.id)) return;
   waiting.push(message);
 };
 
-/** The messages that wait, for the prompt that is sent now. */
+/** The texts of the waiting messages, for the prompt that is sent now. */
 export const takeWaiting = (messages: LiveMessages): string[] => {
   const { waiting, sent, taken } = messages;
   for (const { id } of waiting) {
@@ -34,10 +37,14 @@ export const takeWaiting = (messages: LiveMessages): string[] => {
   return waiting.map(({ text }) => text);
 };
 
-const HEARD: ReadonlySet<string> = new Set([
-  ...['message', 'thought', 'plan', 'permission_request', 'question_request'],
+const PROMPT_ANSWERS: ReadonlySet<string> = new Set([
+  'message',
+  'thought',
+  'plan',
+  'permission_request',
+  'question_request',
 ]);
 
-/** Whether an event shows that the agent has its prompt. */
-export const isHeard = (event: RunEvent): boolean =>
-  HEARD.has(event.type) || (event.type === 'tool_call' && event.data.status !== 'killed');
+/** Whether an event shows that the agent received its prompt. */
+export const showsPromptReceived = (event: RunEvent): boolean =>
+  PROMPT_ANSWERS.has(event.type) || (event.type === 'tool_call' && event.data.status !== 'killed');

@@ -7,7 +7,7 @@ import type { WithDoors } from '../../../sandbox/egress/doors.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import type { WithEngine } from './engine.ts';
 
-/** What most of this room's work is given. */
+/** The services that most functions of this room need. */
 export type SessionNeeds = WithCodeHost &
   WithEngine &
   WithDoors &
@@ -15,8 +15,8 @@ export type SessionNeeds = WithCodeHost &
   WithTrusted &
   WorktreeNeeds;
 
-/** For what is decided about sessions. */
+/** For decisions about sessions. */
 export type EngineNeeds = WithEngine & WithStore;
 
-/** The same, where their worktrees are looked at. */
+/** The same, with git for their worktrees. */
 export type TurnNeeds = EngineNeeds & WithGit;

@@ -6,7 +6,7 @@ import type { LeftProcesses } from '../../../tools/process/runs.ts';
 import type { Engine } from './engine.ts';
 import type { EngineNeeds } from './needs.ts';
 
-/** The last events of a session that has ended; written once, however often this is called. */
+/** Appends the last events of an ended session, once. */
 export const endStream = (engine: Engine, kept: StoredSession): void => {
   const { id, status, mode, error, commands } = kept.session;
   const transcript = engine.transcript(kept);
@@ -16,16 +16,16 @@ export const endStream = (engine: Engine, kept: StoredSession): void => {
     transcript.appendAll([...why, ['status', { status, mode }], ['complete', end]]);
     transcript.sync();
   }
-  engine.letGo(id);
+  engine.release(id);
 };
 
-/** It may run, and waits for another one to end: `max_sessions` run already. */
+/** The session could run and waits because `max_sessions` are running. */
 export const noteWaiting = (engine: Engine, kept: StoredSession): void => {
   const { status, mode } = kept.session;
   engine.transcript(kept).append('status', { status, mode, waits_for: 'max_sessions' });
 };
 
-/** It is its turn, and a setting that it needs waits for the operator's word. */
+/** The session could run and waits because a setting is not trusted. */
 export const noteUntrusted = (engine: Engine, kept: StoredSession, message: string): void => {
   const { status, mode } = kept.session;
   engine.transcript(kept).append('status', { status, mode, waits_for: 'trust', message });
@@ -37,7 +37,7 @@ export const noteStatus = (engine: Engine, kept: StoredSession): void => {
   engine.transcript(kept).append('status', { status, mode, ...paused });
 };
 
-/** The approval, told once: also when the daemon died between the record and the event. */
+/** Appends the approval once, also when the daemon died between the record and the event. */
 export const noteApproved = async (engine: Engine, kept: StoredSession): Promise<void> => {
   const { approved_at, approved_by, approved_sha256, unasked } = kept.session;
   if (approved_sha256 === null) return;
@@ -45,13 +45,15 @@ export const noteApproved = async (engine: Engine, kept: StoredSession): Promise
   for await (const events of transcript.soFar(0))
     if (events.some(({ event }) => event === 'approved')) return;
   transcript.append('approved', {
-    ...{ approved_at, approved_by, approved_sha256 },
+    approved_at,
+    approved_by,
+    approved_sha256,
     ...(unasked && { unasked }),
   });
   transcript.sync();
 };
 
-/** What the operator said, told once: also when the daemon died between the record and the event. */
+/** Appends the operator's messages once, also when the daemon died between the record and the event. */
 export const noteMessages = async (
   { engine, store }: EngineNeeds,
   kept: StoredSession,
@@ -72,7 +74,7 @@ const toldMessages = async (transcript: Transcript): Promise<ReadonlySet<unknown
   return told;
 };
 
-/** What the operator says of its plan is another than before. */
+/** The comments on the plan have changed. */
 export const noteComments = (engine: Engine, kept: StoredSession): void => {
   const transcript = engine.transcript(kept);
   if (!transcript.complete) transcript.append('comments_changed', {});
@@ -80,16 +82,16 @@ export const noteComments = (engine: Engine, kept: StoredSession): void => {
 
 export const PROCESSES_LEFT = 'processes_left';
 
-/** What outlived a turn, which may go on writing: told to who reads along, and in session.md. */
-export const noteLeft = (
+/** Reports processes that outlived a turn in the stream and in session.md, because they may still write files. */
+export const noteLeftProcesses = (
   engine: Engine,
   kept: StoredSession,
   { sure, processes }: LeftProcesses,
 ): void => {
   const names = processes.slice(0, MOST_NAMED).join(', ');
   const message = sure
-    ? `Processes of this turn could not be ended, and go on: ${names}. End them by hand.`
-    : `Processes outlived this turn, and may be of it: ${names}. Look at them; until they have ended, what files say in your place waits.`;
+    ? `Processes of this turn could not be ended and are still running: ${names}. End them by hand.`
+    : `Processes that may belong to this turn are still running: ${names}. Check them; until they have ended, decisions written into files wait for your confirmation.`;
   engine.transcript(kept).append('error', { code: PROCESSES_LEFT, message });
 };
 

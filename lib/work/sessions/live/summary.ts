@@ -7,42 +7,41 @@ import type { RunsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { counted, oneLine, shorten } from '../../../text/wording.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { commandsOf } from '../rules/commands.ts';
+import { messagesPart, questionsPart } from './dialogue.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
-import { messagesPart } from './messages-part.ts';
-import { questionsPart } from './questions.ts';
-import { isUnfinishedCall, type SessionDigest, type ToldCall } from './transcript-summary.ts';
+import { isUnfinishedCall, type SessionDigest, type TranscriptCall } from './transcript-summary.ts';
 
 export interface Outcome {
   status: 'completed' | 'failed' | 'aborted' | 'paused';
-  /** Why it failed, or was interrupted. */
+  /** The error of a failed or interrupted session. */
   error?: string;
 }
 
-/** What the worktree holds against the base, or why nobody can tell any more. */
+/** The changes in the worktree against the base, or why they cannot be determined. */
 export type WorktreeChanges =
   | { files: readonly ChangedFile[]; left_out: readonly string[]; runs?: readonly RunsLater[] }
   | { unknown: string };
 
-/** What a session came to, as far as it is known when it ends or stops. */
+/** The result of a session when it ends or pauses. */
 export interface WorkDone {
-  /** As it was before. */
+  /** The session before this change. */
   session: Session;
   outcome: Outcome;
   at: string;
   asked: { title: string; description: string; images?: readonly string[] };
-  /** There is a plan.md. */
+  /** Whether plan.md exists. */
   planned: boolean;
-  /** Undefined where the plan was not approved: nothing was to be changed. */
+  /** Undefined where the plan was not approved. */
   changes: WorktreeChanges | undefined;
-  /** Undefined where nothing was to be committed. */
+  /** Undefined where the session commits nothing. */
   commit?: WorkCommit | undefined;
   told: SessionDigest;
-  /** What the operator said to it. */
+  /** The operator's messages. */
   messages?: readonly SessionMessage[];
   usage: Usage | null;
 }
 
-/** The body of session.md: what a person wants to know of the session a year later, without any program. */
+/** The body of session.md: a summary that can be read a year later without any program. */
 export const summaryOf = (done: WorkDone): string =>
   [
     ...outcome(done),
@@ -63,7 +62,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...cost(done),
   ].join('\n\n');
 
-// Nothing where there is nothing to say.
+// An empty part is left out.
 const part = (heading: string, text: string, language = 'text'): string[] =>
   text === '' ? [] : [heading, fenceOff(text, language)];
 
@@ -75,12 +74,12 @@ const outcome = ({ session, outcome: { status, error }, at }: WorkDone): string[
     completed: `Completed ${when}`,
     failed: `Failed ${mode} ${when}${nothing}`,
     aborted: `Aborted by the operator ${mode} ${when}${nothing}`,
-    paused: `Paused ${mode} ${when} What follows is how it stood then.`,
+    paused: `Paused ${mode} ${when} The rest is as of then.`,
   }[status];
   return ['## How it ended', line, ...(error === undefined ? [] : [fenceOff(error, 'text')])];
 };
 
-// First of all: whoever reads on takes the work for done.
+// Failed commands come first, because a reader of the rest would take the work for done.
 const failedCommands = ({ session, told }: WorkDone): string[] => {
   const commands = session.mode === 'work' ? commandsOf(told.calls) : undefined;
   const sentence = commands === undefined ? null : failureSentence(commands);
@@ -142,12 +141,16 @@ const unasked = ({ unasked: commands = [] }: Session): string[] =>
   part('Commands that run without asking:', commands.join('\n'), 'sh');
 
 const EDITED =
-  '[plan.md](plan.md) was edited after that. Nothing of the edit was done: what ran is approved.md.';
+  '[plan.md](plan.md) was edited after that. What ran is approved.md, without the edit.';
 
 const changed = (changes: WorktreeChanges | undefined): string[] => {
   if (changes === undefined) return [];
   if ('unknown' in changes)
-    return ['## What changed', 'Nobody can tell any more:', fenceOff(changes.unknown, 'text')];
+    return [
+      '## What changed',
+      'It can no longer be determined:',
+      fenceOff(changes.unknown, 'text'),
+    ];
   const { runs = [], left_out } = changes;
   return ['## What changed', ...runsPart(runs), ...files(changes.files), ...leftOut(left_out)];
 };
@@ -178,7 +181,7 @@ const changedLine = ({ what, path, additions, deletions, now }: ChangedFile): st
 
 const leftOut = (paths: readonly string[]): string[] =>
   part(
-    'Not in the patch, for each is a git repository of its own, or a file of more than 1 GiB:',
+    'Not in the patch (git repositories of their own, and files over 1 GiB):',
     firstOf(paths, 'of them').join('\n'),
   );
 
@@ -200,7 +203,7 @@ const committed = ({ commit, session: { branch } }: WorkDone): string[] => {
 };
 
 const LEFT_OUT: Readonly<Record<LeftOut['why'], string>> = {
-  secret: 'has the name of a file that holds secrets',
+  secret: 'is named like a file with secrets',
   large: 'is over 5 MB',
   repository: 'is a git repository of its own',
 };
@@ -210,7 +213,9 @@ const SETTINGS = [
   /(^|["/])(\.mcp\.json|opencode\.jsonc?|CLAUDE\.md|CLAUDE\.local\.md|AGENTS(\.override)?\.md|GEMINI\.md|QWEN\.md)"?$/,
 ];
 
-/** Changed files that agents and editors take for their settings: what stands there may run later, outside of any sandbox. */
+/**
+ * Changed files that agents and editors read as settings, so that they may run something later outside of the sandbox.
+ */
 export const settingsTouched = (changes: WorktreeChanges | undefined): string[] => {
   if (changes === undefined || 'unknown' in changes) return [];
   const touched = changes.files
@@ -218,12 +223,12 @@ export const settingsTouched = (changes: WorktreeChanges | undefined): string[] 
     .filter((path) => SETTINGS.some((pattern) => pattern.test(path)));
   if (touched.length === 0) return [];
   return [
-    `**Settings of agents or editors were changed:** ${touched.map((path) => `\`${path}\``).join(', ')}. What they name runs when an agent or editor is started there, outside of the sandbox, too: read them first.`,
+    `**Settings of agents or editors were changed:** ${touched.map((path) => `\`${path}\``).join(', ')}. An agent or editor that is started there may run what they name, outside of the sandbox. Read them first.`,
   ];
 };
 
-// Nobody says how a call ended that was not over when its run was.
-const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): string[] => {
+// A call that was still open when its run ended has no result of its own.
+const commands = (calls: readonly TranscriptCall[], { status: ended }: Outcome): string[] => {
   const cut = ended === 'completed' ? 'ended' : 'killed';
   const lines = calls
     .filter(({ kind }) => kind === 'execute')
@@ -234,7 +239,7 @@ const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): strin
   return part('## Commands run', firstOf(lines, 'commands').join('\n'));
 };
 
-const howItWent = ({ status, exit_code, refused }: ToldCall): string => {
+const howItWent = ({ status, exit_code, refused }: TranscriptCall): string => {
   if (refused === true) return 'refused';
   return exit_code === undefined ? status : `${status} (exit ${exit_code})`;
 };
@@ -256,16 +261,16 @@ const leftAsTheyAre = (refs: readonly LeftRef[]): string[] => {
 };
 
 const LEFT =
-  'Branches, tags or stashes changed while the agent planned, and nothing says that it was the agent, so they were left as they are. Where nobody is named, the command puts one back.';
+  'Branches, tags or stashes changed while the agent planned. Nothing shows that the agent changed them, so they were not restored. Each command restores one; a comment names another author.';
 
 const cost = ({ usage, session: { provider } }: WorkDone): string[] => {
   const { input_tokens = null, output_tokens = null, cost_usd = null } = usage ?? {};
   const figures = [
     input_tokens === null ? undefined : `${grouped(input_tokens)} tokens in`,
     output_tokens === null ? undefined : `${grouped(output_tokens)} tokens out`,
-    cost_usd === null ? undefined : `$${cost_usd.toFixed(4)} as the agent reckons`,
+    cost_usd === null ? undefined : `$${cost_usd.toFixed(4)} by the agent's estimate`,
   ].filter((figure) => figure !== undefined);
-  if (figures.length === 0) return ['## Cost', `${provider} did not tell what it used.`];
+  if (figures.length === 0) return ['## Cost', `${provider} did not report its usage.`];
   const least = usage?.at_least === true ? 'At least ' : '';
   return ['## Cost', `${least}${figures.join(', ')}.`];
 };

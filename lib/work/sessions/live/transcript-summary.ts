@@ -4,66 +4,66 @@ import type { TranscriptEvent } from '../../../../store/sessions/transcript-even
 import { isTurnTold } from '../../../code/worktrees/turn/notices.ts';
 import { list, record } from '../../../text/unknown-json.ts';
 import { isRunning } from '../rules/rules.ts';
+import { type AskedQuestions, readQuestionEvent } from './dialogue.ts';
 import type { Engine } from './engine.ts';
 import { type LeftRef, leftRefs } from './left-refs.ts';
-import { hearQuestion, type ToldQuestions } from './questions.ts';
 import { PROCESSES_LEFT } from './stream.ts';
 
-/** A tool call, as it was told last. */
-export interface ToldCall {
+/** The last state of a tool call. */
+export interface TranscriptCall {
   id: string;
   title: string;
   kind: string;
   status: string;
-  /** Nobody told its end: the daemon died while it went on. */
+  /** No event has its end, because the daemon died meanwhile. */
   untold?: boolean;
-  /** Of a command that has ended, where its agent reports it. */
+  /** For a command that has ended, where the agent reports it. */
   exit_code?: number;
-  /** The end of what a command wrote. */
+  /** The end of a command's output. */
   output?: string;
-  /** It was not run: its permission was refused. */
+  /** True where the permission was refused, so it never ran. */
   refused?: boolean;
 }
 
-/** What a session's events come to. */
+/** What a session's events say in sum. */
 export interface SessionDigest {
-  /** Since the approval, without one all: each once, in the order in which they began. */
-  calls: readonly ToldCall[];
-  /** What was reached of the network, and what was refused, each once as `host:port`. */
+  /** Since the approval, or all without one: each call once, in order of its start. */
+  calls: readonly TranscriptCall[];
+  /** Network destinations that were reached or refused, each once as `host:port`. */
   network: { reached: readonly string[]; refused: readonly string[] };
-  /** What changed in Plan mode and was left as it is. */
+  /** Refs that changed in Plan mode and were not restored. */
   refs: readonly LeftRef[];
-  /** What the repositories of its Work turns came to besides the work, as it was told. */
+  /** Notes on the repositories of the Work turns, besides the work itself. */
   git: readonly string[];
-  /** What outlived its turns, as it was told. */
+  /** Notes on processes that outlived a turn. */
   left: readonly string[];
-  /** What its agent asked the operator, in both modes. */
-  questions: ToldQuestions;
-  /** What was said after the last of them, or the beginning of it. */
+  /** The agent's questions, in both modes. */
+  questions: AskedQuestions;
+  /** The beginning of the agent's text after the last call. */
   last_words: string;
-  /** Of the newest turn, if nothing ended it. */
+  /** The usage of the newest turn, if it was cut off. */
   usage: Usage | undefined;
 }
 
 interface Reading {
   working: boolean;
   running: boolean;
-  calls: Map<string, ToldCall>;
-  /** The requests for permission that are open, with the options that refuse it. */
+  calls: Map<string, TranscriptCall>;
+  /** The open permission requests, with the options that refuse them. */
   asked: Map<string, ReadonlySet<string>>;
-  /** The titles of what was refused, until it is allowed. */
+  /** The titles of refused calls, until they are allowed. */
   refused_titles: Set<string>;
   reached: Set<string>;
   refused: Set<string>;
   refs: LeftRef[];
   git: string[];
   left: string[];
-  questions: ToldQuestions;
+  questions: AskedQuestions;
   said: string;
   usage: Usage | undefined;
 }
 
-/** Reads the events of a session piece by piece, however many there are. */
+/** Reads the events of a session in batches, so that their number does not matter. */
 export const digestOf = async (engine: Engine, kept: StoredSession): Promise<SessionDigest> => {
   const reading: Reading = {
     working: false,
@@ -81,22 +81,22 @@ export const digestOf = async (engine: Engine, kept: StoredSession): Promise<Ses
     usage: undefined,
   };
   for await (const events of engine.transcript(kept).soFar(0))
-    for (const { event, data } of events) HEAR.get(event)?.(reading, data);
+    for (const { event, data } of events) READERS.get(event)?.(reading, data);
   const { calls, reached, refused, refs, git, left, questions, said, usage } = reading;
   const network = { reached: [...reached], refused: [...refused] };
   const told = { calls: [...calls.values()], network, refs, git, left, questions };
   return { ...told, last_words: said, usage };
 };
 
-type Hear = (reading: Reading, data: TranscriptEvent['data']) => void;
+type EventReader = (reading: Reading, data: TranscriptEvent['data']) => void;
 
-// A map, for the name of an event in a file edited by hand can be anything.
-const HEAR = new Map<string, Hear>(
+// A map, because an event name in an edited file can be anything, `constructor` too.
+const READERS = new Map<string, EventReader>(
   Object.entries({
     status: (reading, { status, mode }) => {
       reading.usage = undefined;
       reading.running = isRunning(status as Session['status']);
-      if (status === 'paused') endOpen(reading.calls);
+      if (status === 'paused') killOpenCalls(reading.calls);
       if (mode !== 'work' || reading.working) return;
       reading.working = true;
       reading.calls.clear();
@@ -107,7 +107,7 @@ const HEAR = new Map<string, Hear>(
     },
     tool_call: (reading, data) => {
       const call = callIn(data);
-      // Only a new one ends what was said before it.
+      // Only a new call ends the text before it.
       if (!reading.calls.has(call.id)) reading.said = '';
       const refused = call.status === 'failed' && reading.refused_titles.has(call.title);
       reading.calls.set(call.id, refused ? { ...call, refused } : call);
@@ -139,19 +139,22 @@ const HEAR = new Map<string, Hear>(
       if (isTurnTold(data.code) && reading.git.length < MOST_KEPT)
         reading.git.push(String(data.message));
     },
-    question_request: ({ questions }, data) => hearQuestion(questions, 'question_request', data),
-    question_resolved: ({ questions }, data) => hearQuestion(questions, 'question_resolved', data),
+    question_request: ({ questions }, data) =>
+      readQuestionEvent(questions, 'question_request', data),
+    question_resolved: ({ questions }, data) =>
+      readQuestionEvent(questions, 'question_resolved', data),
     message: (reading, { text }) => {
       if (reading.said.length <= LONGEST) reading.said += String(text).slice(0, LONGEST);
     },
-  } satisfies Record<string, Hear>),
+  } satisfies Record<string, EventReader>),
 );
 
-const callIn = (data: TranscriptEvent['data']): ToldCall => {
+const callIn = (data: TranscriptEvent['data']): TranscriptCall => {
   const { tool_call_id, title, kind, status, exit_code, output } = data;
   const call = { id: String(tool_call_id), title: String(title), kind: String(kind) };
   return {
-    ...{ ...call, status: String(status) },
+    ...call,
+    status: String(status),
     ...(typeof exit_code === 'number' && { exit_code }),
     ...(call.kind === 'execute' && typeof output === 'string' && { output: endOf(output) }),
   };
@@ -164,13 +167,13 @@ const endOf = (output: string): string =>
 
 const LAST_CHARACTERS = 1000;
 
-/** A call that is not over when its run is: its agent, or who ended that, took it along. */
-const endOpen = (calls: Map<string, ToldCall>): void => {
+/** A call that is open when its run ends was ended with it. */
+const killOpenCalls = (calls: Map<string, TranscriptCall>): void => {
   for (const [id, call] of calls)
     if (isUnfinishedCall(call)) calls.set(id, { ...call, status: 'killed', untold: true });
 };
 
-export const isUnfinishedCall = ({ status }: ToldCall): boolean =>
+export const isUnfinishedCall = ({ status }: TranscriptCall): boolean =>
   status === 'pending' || status === 'in_progress';
 
 const LONGEST = 4096;

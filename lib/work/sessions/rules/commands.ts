@@ -1,15 +1,15 @@
 import type { CommandsMatter } from '../../../../store/records/commands.ts';
 import { oneLine } from '../../../text/wording.ts';
 
-/** A tool call, as far as it tells whether a command failed. */
+/** A tool call, with what shows whether a command failed. */
 interface Called {
   title: string;
   kind: string;
   status: string;
   exit_code?: number | undefined;
-  /** The end of what it wrote. */
+  /** The end of its output. */
   output?: string | undefined;
-  /** It was not run: its permission was refused. */
+  /** True where the permission was refused, so it never ran. */
   refused?: boolean;
 }
 
@@ -17,8 +17,8 @@ const MOST_KEPT = 10;
 const LONGEST_COMMAND = 200;
 
 /**
- * What the commands of a session came to. A command that failed and passed when it ran again has passed: its newest run
- * decides. Undefined where none ran.
+ * The results of a session's commands, or undefined where none ran. Of a command that ran more than once the newest run
+ * counts.
  */
 export const commandsOf = (calls: readonly Called[]): CommandsMatter | undefined => {
   const newest = new Map<string, Called>();
@@ -39,16 +39,19 @@ export const commandsOf = (calls: readonly Called[]): CommandsMatter | undefined
 const hasRun = ({ kind, status, refused }: Called): boolean =>
   kind === 'execute' && refused !== true && (status === 'completed' || status === 'failed');
 
-/** Agents call a command completed that ended with an exit code: the code decides where there is one. */
+/** Agents report a command as completed whatever its exit code, so an exit code decides where there is one. */
 export const hasFailed = ({ title, status, exit_code }: Called): boolean => {
   if (exit_code === undefined) return status === 'failed';
   return exit_code !== 0 && !(exit_code === 1 && ANSWERS_BY_EXIT.test(title));
 };
 
-// Their exit code 1 is the answer "nothing found" or "they differ", as POSIX has it. A command line of several is none of these.
+// POSIX: exit code 1 of these means "nothing found" or "they differ". A command line with several commands never
+// matches.
 const ANSWERS_BY_EXIT = /^\s*(?:(?:e|f|git )?grep|rg|diff|git diff|cmp|test|\[)\s[^;&|\n]*$/;
 
-/** Every edit that was tried failed. A session that did nothing else has done nothing. */
+/**
+ * The titles of the edits, where every one failed; else undefined. A session without another change has done nothing.
+ */
 export const failedEdits = (calls: readonly Called[]): string[] | undefined => {
   const edits = calls.filter(({ kind }) => EDITS.has(kind));
   if (edits.length === 0 || edits.some(({ status }) => status !== 'failed')) return undefined;

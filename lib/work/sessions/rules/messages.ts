@@ -1,34 +1,33 @@
 import type { MessageMatter } from '../../../../store/records/message.ts';
-import { isEnded } from '../../../../store/records/session.ts';
 import type { SessionRule } from '../../../../store/sessions/sessions.ts';
 import { invalidState } from '../../../errors.ts';
 import { refuseUnconfirmed } from './rules.ts';
+import { nextStatus } from './transitions.ts';
 
-/** Each takes a few lines of session.md, whose front matter has 64 KiB. */
+/** Each takes a few lines of session.md, whose front matter is limited to 64 KiB. */
 const MOST = 100;
 
 /**
- * The operator says something to a session. A plan that waits goes back to its agent with it; nothing else follows. Undefined
- * when the session has ended meanwhile, or has the message.
+ * Adds a message of the operator. A plan that waits for approval is planned again. Undefined when the session has
+ * ended, or has the message already.
  */
 export const addMessage =
   (message: Omit<MessageMatter, 'mode' | 'delivered_at'>, run_marker: string): SessionRule =>
   (session, matter) => {
-    if (isEnded(session.status)) return undefined;
+    const status = nextStatus(session, 'message');
+    if (status === undefined) return undefined;
     refuseUnconfirmed(session);
     const before = matter.messages ?? [];
     if (before.some(({ id }) => id === message.id)) return undefined;
     if (before.length >= MOST)
       throw invalidState(
-        `The session has ${MOST} messages, and takes no more. Abort it, and begin another session with what matters.`,
+        `The session has ${MOST} messages, which is the maximum. Abort it and create a new session.`,
       );
     const messages = [...before, { ...message, mode: session.mode, delivered_at: null }];
-    return session.status === 'plan_ready'
-      ? { messages, status: 'planning', run_marker }
-      : { messages };
+    return status === session.status ? { messages } : { messages, status, run_marker };
   };
 
-/** An agent has read these. Undefined where that is known. */
+/** Marks messages as read by an agent. Undefined where all are marked already. */
 export const markDelivered =
   (ids: readonly string[], at: string): SessionRule =>
   (_session, { messages }) => {

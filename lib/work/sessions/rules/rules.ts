@@ -1,12 +1,12 @@
 import { visible } from '../../../../store/base/visible.ts';
 import type { State } from '../../../../store/records/case.ts';
 import type { CommandsMatter } from '../../../../store/records/commands.ts';
-import {
-  isEnded,
-  type PauseReason,
-  type Session,
-  type SessionMatter,
-  type Usage,
+import type {
+  PauseReason,
+  Session,
+  SessionMatter,
+  Status,
+  Usage,
 } from '../../../../store/records/session.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { SessionChange, SessionRule } from '../../../../store/sessions/sessions.ts';
@@ -15,217 +15,144 @@ import type { RunResult } from '../../../agents/provider.ts';
 import { hiddenBlock } from '../../../agents/runbook/shell-blocks.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
-import { approvedCommands, NONE_UNASKED, type UnaskedApproval, unaskedChange } from './unasked.ts';
+import { nextStatus } from './transitions.ts';
 
-/** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
+/** Starts Plan mode. Undefined when the session is no longer queued. */
 export const startPlanning =
   ({ at, ...start }: { at: string; run_marker: string; case_state_before: State }): SessionRule =>
-  ({ status }) =>
-    status === 'queued'
-      ? { mode: 'plan', status: 'planning', started_at: at, ...start }
-      : undefined;
+  (session) => {
+    const status = nextStatus(session, 'start');
+    return status && { mode: 'plan', status, started_at: at, ...start };
+  };
 
-/** How a session, or for a while its turn, ends. */
+/** How a session ends, or pauses. */
 export interface SessionEnding {
   at: string;
-  /** For people: the body of session.md. */
+  /** The body of session.md. */
   summary: string;
-  turn?: RememberedTurn | undefined;
-  /** What its approved commands came to so far. */
+  turn?: FinishedTurn | undefined;
+  /** The results of its commands so far. */
   commands?: CommandsMatter | undefined;
-  /** What became of completed work in git. */
+  /** The commit of completed work. */
   commit?: WorkCommit | undefined;
 }
 
-/** What is remembered of a turn that is over. */
-export type RememberedTurn = Pick<RunResult, 'usage' | 'native_session_id' | 'native_cost_usd'>;
+/** What a session's record keeps of a finished turn. */
+export type FinishedTurn = Pick<RunResult, 'usage' | 'native_session_id' | 'native_cost_usd'>;
 
 export const planReady =
-  (turn: RememberedTurn): SessionRule =>
-  (session, matter) =>
-    session.status !== 'planning'
-      ? undefined
-      : {
-          status: 'plan_ready',
-          ...(matter.feedback !== undefined && { feedback: null }),
-          ...turnTold(session, matter, turn),
-        };
-
-/** What the operator says yes to, and who said it when. */
-export interface Approval {
-  plan: { sha256: string; content: string } | undefined;
-  /** The hash of the plan that the operator read. */
-  seen: string | undefined;
-  unasked?: UnaskedApproval;
-  run_marker: string;
-  at: string;
-  by: string;
-}
-
-/**
- * The operator gate: nothing else in the service leaves Plan mode. The approval binds to the plan's hash: `seen` is the
- * one the operator read, and what runs is the text of that hash.
- */
-export const startWork =
-  ({ plan, seen, unasked = NONE_UNASKED, run_marker, at, by }: Approval): SessionRule =>
+  (turn: FinishedTurn): SessionRule =>
   (session, matter) => {
-    if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
-    if (session.status !== 'plan_ready' || plan === undefined) throw planNotReady(session);
-    checkPlan(plan, seen);
-    const commands = approvedCommands(plan, unasked);
-    return {
-      mode: 'work',
-      status: 'working',
-      plan_sha256: plan.sha256,
-      approved_at: at,
-      approved_by: by,
-      approved_sha256: plan.sha256,
-      ...unaskedChange(matter, commands),
-      run_marker,
-    };
+    const status = nextStatus(session, 'plan_written');
+    return (
+      status && {
+        status,
+        ...(matter.feedback !== undefined && { feedback: null }),
+        ...turnChange(session, matter, turn),
+      }
+    );
   };
 
-/** Throws where a plan is empty, hides text, or is not the one that the operator read. */
-export const checkPlan = (plan: { sha256: string; content: string }, seen = plan.sha256): void => {
-  if (plan.content.trim() === '') throw planEmpty();
-  if (seen !== plan.sha256) throw planChanged(plan.sha256);
-  const hidden = hiddenBlock(plan.content);
-  if (hidden !== undefined) throw planHidesText(hidden);
-};
-
-const planHidesText = (hidden: string): ServiceError =>
-  new ServiceError(
-    'plan_hides_text',
-    `${hidden} What is seen has to be what runs: take it out of plan.md, then approve. Nothing was run.`,
-  );
-
-const planEmpty = (): ServiceError =>
-  new ServiceError(
-    'plan_empty',
-    'plan.md is empty. Write what is to be done into it, then approve.',
-  );
-
-const workModeActive = (): ServiceError =>
-  new ServiceError(
-    'work_mode_active',
-    'Work mode is already active in this session; follow it at …/stream.',
-  );
-
-const planNotReady = ({ status }: Session): ServiceError => {
-  const hint = isEnded(status) ? 'Create a new session.' : 'Wait for plan_ready in …/stream.';
-  return new ServiceError(
-    'plan_not_ready',
-    `The session is ${status}: there is no plan to approve. ${hint}`,
-  );
-};
-
-const planChanged = (sha256: string): ServiceError =>
-  new ServiceError(
-    'plan_changed',
-    'The plan changed since you read it. Read plan.md again, then approve what it says now.',
-    {
-      members: { plan_sha256: sha256 },
-    },
-  );
-
-/** The operator wants another plan: the comment stays with the session until its next plan is there. */
-export const sendBack =
-  (revision: { comment: string; run_marker: string }): SessionRule =>
-  (session) => {
-    if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
-    if (session.status !== 'plan_ready') throw planNotReady(session);
-    checkSaid(revision.comment);
-    return { status: 'planning', feedback: revision.comment, run_marker: revision.run_marker };
-  };
-
-/** In characters: the agent reads it beside the plan. */
-const LONGEST_SAID = 100_000;
-
-const checkSaid = (comment: string): void => {
-  if (comment === '')
-    throw invalidState(
-      'There is no comment that was not sent yet. Write one into comments.md of the session, or send `comment`.',
-    );
-  if (comment.length > LONGEST_SAID)
-    throw invalidState(
-      `The comments that were not sent yet have ${comment.length} characters; ${LONGEST_SAID} can be sent at once. Shorten comments.md of the session.`,
-    );
-};
-
-// How a session ends, whatever becomes of it.
-const endedAs =
+const endBy =
   (
-    status: 'completed' | 'failed' | 'aborted',
+    event: 'complete' | 'fail' | 'abort',
     { at, summary, turn, commands, commit }: SessionEnding,
-  ) =>
-  (session: Session, matter: SessionMatter): SessionChange => ({
-    ...{ status, ended_at: at, summary },
-    ...(commands && { commands }),
-    ...(commit && { commit }),
-    ...turnTold(session, matter, turn),
-  });
+  ): SessionRule =>
+  (session, matter) => {
+    const status = nextStatus(session, event);
+    return (
+      status && {
+        status,
+        ended_at: at,
+        summary,
+        ...(commands && { commands }),
+        ...(commit && { commit }),
+        ...turnChange(session, matter, turn),
+      }
+    );
+  };
 
-export const completeSession =
-  (ending: SessionEnding): SessionRule =>
-  (session, matter) =>
-    session.status === 'working' ? endedAs('completed', ending)(session, matter) : undefined;
+export const completeSession = (ending: SessionEnding): SessionRule => endBy('complete', ending);
 
-/** Undefined when it has ended otherwise meanwhile. */
+/** Undefined when the session has ended meanwhile. */
 export const fail =
   ({ error, ...ending }: SessionEnding & { error: string }): SessionRule =>
-  (session, matter) =>
-    isEnded(session.status)
-      ? undefined
-      : { ...endedAs('failed', ending)(session, matter), error: visible(error) };
+  (session, matter) => {
+    const change = endBy('fail', ending)(session, matter);
+    return change && { ...change, error: visible(error) };
+  };
 
 export const abort =
   (ending: SessionEnding): SessionRule =>
   (session, matter) => {
-    if (isEnded(session.status))
+    const change = endBy('abort', ending)(session, matter);
+    if (change === undefined)
       throw invalidState(`The session is ${session.status} already; there is nothing to abort.`);
-    return { ...endedAs('aborted', ending)(session, matter), ...pausedNoMore(matter) };
+    return { ...change, ...clearedPause(matter) };
   };
 
-/** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
+/** Pauses a session at the operator's request. The agent's own session id and its usage are kept. */
 export const pause =
   ({ summary, turn, commands }: Omit<SessionEnding, 'at'>): SessionRule =>
   (session, matter) => {
-    if (!isRunning(session.status)) throw notNow(session, 'pause');
+    const status = checkEvent(session, 'pause');
     return {
-      status: 'paused',
+      status,
       error: null,
-      ...becauseOf(matter, 'operator'),
+      ...pauseChange(matter, 'operator'),
       summary,
       ...(commands && { commands }),
-      ...turnTold(session, matter, turn),
+      ...turnChange(session, matter, turn),
     };
   };
 
-/** A session that should run does not. Nothing goes on by itself: the operator resumes or aborts. */
+/** Pauses a session that cannot continue. It does not restart by itself: the operator resumes or aborts it. */
 export const interrupt =
   (
     error: string,
     { summary, turn, outage, commands }: Partial<SessionEnding> & WithOutage = {},
   ): SessionRule =>
-  (session, matter) =>
-    isRunning(session.status)
-      ? {
-          status: 'paused',
-          error: visible(error),
-          ...becauseOf(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
-          ...(summary !== undefined && { summary }),
-          ...(commands && { commands }),
-          ...turnTold(session, matter, turn),
-        }
-      : undefined;
+  (session, matter) => {
+    const status = nextStatus(session, 'interrupt');
+    return (
+      status && {
+        status,
+        error: visible(error),
+        ...pauseChange(matter, outage?.reason ?? 'interrupted', outage?.resume_at),
+        ...(summary !== undefined && { summary }),
+        ...(commands && { commands }),
+        ...turnChange(session, matter, turn),
+      }
+    );
+  };
+
+/** The session continues in its mode, in Work mode with the plan that was approved. */
+export const resume =
+  (run_marker: string): SessionRule =>
+  (session, matter) => ({
+    status: checkEvent(session, 'resume'),
+    run_marker,
+    error: null,
+    ...clearedPause(matter),
+  });
+
+/** Throws 422 `invalid_state` where the event is not legal; returns the next status. */
+export const checkEvent = (
+  session: Pick<Session, 'status' | 'mode'>,
+  event: 'pause' | 'resume',
+): Status => {
+  const status = nextStatus(session, event);
+  if (status !== undefined) return status;
+  throw invalidState(`The session is ${session.status}; there is nothing to ${event}.`);
+};
 
 interface WithOutage {
-  /** The agent's model does not serve it for now. */
+  /** Set where the agent's model is unavailable for a while. */
   outage?: Outage | undefined;
 }
 
-// A key that was never there is not written as null.
-const becauseOf = (
+// A key that the record does not have is left out instead of set to null.
+const pauseChange = (
   matter: SessionMatter,
   pause_reason: PauseReason,
   resume_at?: string,
@@ -236,69 +163,64 @@ const becauseOf = (
   }),
 });
 
-/** Why it was paused, and until when, is told no more. */
-export const pausedNoMore = ({ pause_reason, resume_at }: SessionMatter): SessionChange => ({
+const clearedPause = ({ pause_reason, resume_at }: SessionMatter): SessionChange => ({
   ...(pause_reason && { pause_reason: null }),
   ...(resume_at && { resume_at: null }),
 });
 
-/** What is asked of a session means nothing in its status. */
-export const notNow = ({ status }: Pick<Session, 'status'>, what: string): ServiceError =>
-  invalidState(`The session is ${status}; there is nothing to ${what}.`);
-
-/** An ended daemon's sessions, as the next one finds them. */
+/** The error of a session that was running when the daemon stopped. */
 export const INTERRUPTED =
-  'The daemon stopped while the session ran. What was done so far is in the worktree.';
+  'The daemon stopped while the session was running. The work so far is in the worktree.';
 
-/** What a session used in all its turns so far; null where no agent told. */
-export const usedSoFar = (before: Usage | null, more: Usage | undefined): Usage | null =>
+/** The usage of a session over all its turns; null where no agent reported any. */
+export const totalUsage = (before: Usage | null, more: Usage | undefined): Usage | null =>
   more === undefined ? before : addUsage(before, more);
 
-/** Whether a turn of it goes on, or should. */
+/** Whether a session in this status has a turn that runs, or should. */
 export const isRunning = (status: Session['status']): boolean =>
   status === 'planning' || status === 'working';
 
-/** A run is over, and another one goes on with the turn. */
-export const runOver =
-  (turn: RememberedTurn): SessionRule =>
+/** Records a run that another run of the same turn follows. */
+export const recordRun =
+  (turn: FinishedTurn): SessionRule =>
   (session, matter) =>
-    turnTold(session, matter, turn);
+    turnChange(session, matter, turn);
 
-// A turn is counted as its session leaves `planning` or `working`: once, whoever ends it.
-const turnTold = (
+// The usage of a turn is added when its session leaves `planning` or `working`, so once, however the turn ends.
+const turnChange = (
   { status, usage }: Session,
   matter: SessionMatter,
-  turn: RememberedTurn | undefined,
+  turn: FinishedTurn | undefined,
 ): SessionChange => {
   if (!isRunning(status)) return {};
   const { native_session_id, native_cost_usd = 0 } = turn ?? {};
   const costs = native_cost_usd > 0 || matter.native_cost_usd !== undefined;
   return {
-    usage: usedSoFar(usage, turn?.usage),
+    usage: totalUsage(usage, turn?.usage),
     ...(native_session_id !== undefined && { native_session_id }),
     ...(native_session_id !== undefined && costs && { native_cost_usd }),
   };
 };
 
-/** Throws 409 for a session that was started, or approved, by what its files say alone. */
+/** Throws 409 `approved_elsewhere` for a session whose start or approval is known from its files only. */
 export const refuseUnconfirmed = ({ id, case_id, unconfirmed, approved_sha256 }: Session): void => {
   if (unconfirmed === 'started')
     throw new ServiceError(
       'approved_elsewhere',
-      `Session ${id} was started elsewhere, not on this machine, or its record was changed since. Look at it with dossier trust, which asks whether it may run, or abort it.`,
+      `Session ${id} was not started on this machine, or its record was changed since. Review and confirm it with \`dossier trust\`, or abort it.`,
     );
   if (unconfirmed === 'approved')
     throw new ServiceError(
       'approved_elsewhere',
-      `The plan of session ${id} was approved elsewhere, not on this machine, or its record was changed since. Read approved.md and approve it again to run it: dossier approve ${case_id.slice(0, 8)} --session ${id.slice(0, 8)}, or POST …/sessions/${id}/approve with its plan_sha256. Or abort the session.`,
+      `The plan of session ${id} was not approved on this machine, or its record was changed since. Read approved.md, then approve it again with \`dossier approve ${case_id.slice(0, 8)} --session ${id.slice(0, 8)}\`, or with POST …/sessions/${id}/approve and its plan_sha256; or abort the session.`,
       { members: { plan_sha256: approved_sha256 } },
     );
 };
 
-/** Throws 422 for a session that another machine runs: its agent, its worktree and its lock are there. */
+/** Throws 422 `invalid_state` for a session of another machine, which has its agent, worktree and lock. */
 export const refuseElsewhere = ({ id, status, elsewhere }: Session): void => {
   if (elsewhere !== true) return;
   throw invalidState(
-    `Session ${id} (${status}) was started on another machine, and goes on only there. If that machine, or its .dossier/, is gone for good, write status: aborted into its session.md.`,
+    `Session ${id} (${status}) was started on another machine and can continue only there. If that machine or its .dossier/ is gone for good, set \`status: aborted\` in its session.md.`,
   );
 };

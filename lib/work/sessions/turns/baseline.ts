@@ -14,18 +14,19 @@ import { dropSnapshot, snapshot } from '../../../code/snapshots/snapshot.ts';
 import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import type { WithLog } from '../../../log.ts';
-import { keepRefs, undoRefs } from './plan-refs.ts';
+import { restoreRefs, saveRefs } from './plan-refs.ts';
 import type { ReadingTurn } from './reading-turn.ts';
 
 interface Compared {
   result: RunResult;
-  /** What there was to undo, as a sentence; undefined when nothing changed. */
+  /** What was undone, as a sentence; undefined when nothing changed. */
   violation: string | undefined;
 }
 
 /**
- * Runs a turn that may only read. How the worktree, and where need be the repository's refs, were before it is kept on disk:
- * whoever dies, it is compared with this. The run is told in whose name it may not change refs, where need be.
+ * Runs a turn that may only read. The state of the worktree, and where needed of the refs, is saved on disk first, so
+ * that the comparison survives a crash. `run` receives the name in which the agent's git signs, where refs are
+ * compared.
  */
 export const comparedRun = async (
   service: GitNeeds & WithLog & WithProviders,
@@ -51,7 +52,7 @@ const takeBaseline = async (
   turn: ReadingTurn,
   worktree: WorktreeRecord,
 ): Promise<Baseline> => {
-  const signed_as = await keepRefs(service, turn, worktree);
+  const signed_as = await saveRefs(service, turn, worktree);
   const baseline: Baseline = {
     case_id: turn.case_id,
     session_id: turn.id,
@@ -66,8 +67,8 @@ const takeBaseline = async (
 };
 
 /**
- * Puts the worktree back as it was before the Plan turn; whatever changed is kept as a patch in the session's directory.
- * So are refs that the agent changed. Answers what there was to undo, as a sentence; undefined when nothing changed.
+ * Restores the worktree, and refs that the agent changed, to the state before the Plan turn; the changes are kept as a
+ * patch in the session's directory. Returns what was undone, as a sentence; undefined when nothing changed.
  */
 const undoChanges = async (
   service: GitNeeds & WithLog,
@@ -79,12 +80,12 @@ const undoChanges = async (
   let violation: string | undefined;
   await restore(git, worktree, baseline.before, async (found) => {
     violation = sentence(found);
-    // Undone all the same: the ref has all of it.
+    // The undo continues: the ref has all of it.
     await note(store, turn, { baseline, found }).catch((error: unknown) =>
       log.error({ err: error, session_id: turn.id }, violation ?? ''),
     );
   });
-  const refs = await undoRefs(service, turn, worktree, baseline);
+  const refs = await restoreRefs(service, turn, worktree, baseline);
   await removeBaseline(store.layout, baseline.case_id);
   await dropSnapshot(git.at(worktree), baseline.before);
   const found = [violation, refs].filter((each) => each !== undefined);
@@ -95,7 +96,7 @@ const undoChanges = async (
 const sentence = ({ undone, kept_ref }: RestoreFindings): string => {
   const files = undone.files.map(({ path }) => path);
   const what = files.length > 0 ? files.slice(0, 5).join(', ') : 'its git state';
-  return `the worktree was changed in Plan mode (${what}). It was undone: ${PATCH} has the files, ${kept_ref} has all.`;
+  return `the worktree was changed in Plan mode (${what}). The change was undone: ${PATCH} has the files, ${kept_ref} has everything.`;
 };
 
 const note = async (
@@ -111,11 +112,11 @@ const note = async (
 };
 
 const PATCH = 'plan-mode-violation.patch';
-const INTERRUPTED_UNDO = `the worktree, or branches, tags or stashes, were changed in Plan mode. It was undone: the session's events say what.`;
+const INTERRUPTED_UNDO = `the worktree, or branches, tags or stashes, were changed in Plan mode. The change was undone: the session's events list it.`;
 
 /**
- * The same for a Plan turn that ended with its daemon: nobody compared then. What was changed by hand since is undone,
- * and kept, too. A worktree that was made after that turn is left alone.
+ * The same for a Plan turn whose daemon died before the comparison. Changes made by hand since are undone and kept too.
+ * A worktree that was created after that turn is not touched.
  */
 export const undoInterrupted = async (
   service: GitNeeds & WithLog,

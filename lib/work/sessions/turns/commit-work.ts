@@ -1,17 +1,20 @@
 import { readCase } from '../../../../store/cases/cases.ts';
+import type { Session } from '../../../../store/records/session.ts';
 import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readSinceApproval } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import type { Store } from '../../../../store/store.ts';
+import { worktreeConfig } from '../../../code/worktrees/config.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { commitWorktree } from '../../../code/worktrees/recovery/commit.ts';
 import { asOneLine } from '../../cases/text.ts';
-import { isCommitted } from '../guards/committed.ts';
 import type { TurnNeeds } from '../live/needs.ts';
 
 /**
- * Commits what completed work changed onto its worktree's branch, so that git sees it: diff, merge, rebase and blame. Only
- * in worktrees that the daemon made, and only what changed since the plan was approved. Undefined where nothing is to be
- * committed. Never rejects: what keeps it from committing is said, also in the session's stream.
+ * Commits what completed work changed since its approval onto its worktree's branch, in worktrees that the daemon
+ * created. Undefined where there is nothing to commit. Never rejects: a reason for not committing is returned and
+ * appended to the session's stream.
  */
 export const commitWork = async (
   { store, git, engine }: TurnNeeds,
@@ -51,3 +54,14 @@ const trailersOf = ({ session }: StoredSession): string[] => {
     `Dossier-Agent: ${asOneLine(agent)}`,
   ];
 };
+
+/**
+ * Whether a session's changes are committed when it completes: never in an attached directory, nor in a conflict
+ * session.
+ */
+export const isCommitted = (
+  store: Store,
+  { type }: Session,
+  worktree: WorktreeRecord | undefined,
+): boolean =>
+  type !== CONFLICT && worktree?.attached !== true && worktreeConfig(store).commit === 'end';

@@ -7,13 +7,12 @@ import { noteStatus } from '../live/stream.ts';
 import { fail, interrupt } from '../rules/rules.ts';
 import { wrapUp } from './wrap-up.ts';
 
-/** Nothing is written for a run that ended because the daemon stops, or because somebody else ends the session. */
-export const stopped = (engine: Engine, { outcome }: RunResult): boolean =>
+/** True for a run that ended because the daemon stops or another call ends the session. Nothing is written for it. */
+export const wasCancelled = (engine: Engine, { outcome }: RunResult): boolean =>
   engine.closing || outcome === 'cancelled';
 
 /**
- * What a turn that failed comes to: a session that waits, with its lock, where its model does not serve it for now;
- * else one that has failed.
+ * Ends a failed turn: the session pauses and keeps its lock where its model is unavailable for a while, else it fails.
  */
 export const endTurn = (
   service: TurnNeeds,
@@ -22,17 +21,17 @@ export const endTurn = (
   turn: RunResult,
 ): Promise<void> =>
   turn.outage === undefined
-    ? endFailed(service, kept, error, turn)
-    : pauseOut(service, kept, error, turn);
+    ? failSession(service, kept, error, turn)
+    : pauseForOutage(service, kept, error, turn);
 
-const pauseOut = async (
+const pauseForOutage = async (
   service: TurnNeeds,
   kept: StoredSession,
   error: string,
   turn?: RunResult,
 ): Promise<void> => {
   const { case_id, id } = kept.session;
-  const ending = await wrapUpNewest(service, kept, { status: 'paused', error, turn });
+  const ending = await wrapUpCurrent(service, kept, { status: 'paused', error, turn });
   const paused = await decide(
     service,
     case_id,
@@ -44,20 +43,20 @@ const pauseOut = async (
   noteStatus(service.engine, paused);
 };
 
-/** Ends a session that did not work out, with the reason, and lets the Work item wait for the operator. */
-export const endFailed = async (
+/** Fails a session with the reason, which blocks its Work item. */
+export const failSession = async (
   service: TurnNeeds,
   kept: StoredSession,
   error: string,
   turn?: RunResult,
 ): Promise<void> => {
   const { case_id, id } = kept.session;
-  const ending = await wrapUpNewest(service, kept, { status: 'failed', error, turn });
+  const ending = await wrapUpCurrent(service, kept, { status: 'failed', error, turn });
   await decide(service, case_id, id, fail({ ...ending, error }));
 };
 
-// As the record is now; as it was last read where it is gone.
-const wrapUpNewest = (
+// Uses the current record, or the last one that was read where it is gone.
+const wrapUpCurrent = (
   service: TurnNeeds,
   kept: StoredSession,
   end: Parameters<typeof wrapUp>[2],

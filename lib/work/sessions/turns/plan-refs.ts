@@ -20,10 +20,10 @@ import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import type { ReadingTurn } from './reading-turn.ts';
 
 /**
- * Keeps which refs the repository has, where nothing but a comparison holds the agent of a Plan turn. Answers in whose
- * name its git writes refs; undefined where it cannot write any, or where it is the operator who plans.
+ * Saves the refs of the repository where a comparison is the only protection in a Plan turn. Returns the name in which
+ * the agent's git signs; undefined where the agent cannot write refs, or the operator plans.
  */
-export const keepRefs = async (
+export const saveRefs = async (
   { git, store, providers }: WithGit & WithProviders & WithStore,
   { case_id, provider, run_marker }: ReadingTurn,
   worktree: WorktreeRecord,
@@ -34,10 +34,10 @@ export const keepRefs = async (
 };
 
 /**
- * Puts back the refs that the agent of a Plan turn changed, by the name under which git noted it. Others are the
- * operator's to judge: they stay, and are told. Answers what there was to undo, as a sentence; undefined when nothing.
+ * Restores the refs that the agent of a Plan turn changed, recognized by the name in the reflog. Other changes are left
+ * to the operator and reported. Returns what was undone, as a sentence; undefined when nothing.
  */
-export const undoRefs = async (
+export const restoreRefs = async (
   service: GitNeeds,
   turn: ReadingTurn,
   worktree: WorktreeRecord,
@@ -67,7 +67,7 @@ interface Own {
   own: readonly OwnChange[];
 }
 
-// What cannot be kept is not undone.
+// A value that cannot be saved is not undone.
 const undo = async (
   { git, store }: GitNeeds,
   turn: ReadingTurn,
@@ -112,7 +112,7 @@ const moreThan = (all: readonly unknown[]): { more?: number } =>
   all.length > MOST_TOLD ? { more: all.length - MOST_TOLD } : {};
 
 const CHANGED =
-  'Branches, tags or stashes changed during Plan mode, and nothing says that it was the agent. They were left as they are.';
+  'Branches, tags or stashes changed during Plan mode. Nothing shows that the agent changed them, so they were not restored.';
 
 const toldOf = (
   { ref, before, after }: OwnChange | OtherChange,
@@ -125,6 +125,6 @@ const toldOf = (
 });
 
 const sentence = (undone: readonly string[]): string =>
-  `branches, tags or stashes were changed in Plan mode (${undone.slice(0, 5).map(asText).join(', ')}). They were put back: refs/dossier/undone/ has what they were.`;
+  `branches, tags or stashes were changed in Plan mode (${undone.slice(0, 5).map(asText).join(', ')}). They were restored: refs/dossier/undone/ has the changed values.`;
 
 const asText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');

@@ -1,42 +1,42 @@
 import { visible } from '../../../../store/base/visible.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { noteSent } from '../../../../store/sessions/comments.ts';
 import { planGivenTo } from '../../../../store/sessions/consent.ts';
 import { waitingMessages } from '../../../../store/sessions/messages.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { tellComments } from '../../../../store/sessions/comments.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
-import { noteCommentsSent } from '../guards/comments-sent.ts';
 import { decide } from '../guards/decide.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { planReady } from '../rules/rules.ts';
 import { comparedRun, undoInterrupted } from './baseline.ts';
-import { endFailed, endTurn, stopped } from './end.ts';
-import { hasToGoOn, keepRun, saidBefore } from './go-on.ts';
+import { endTurn, failSession, wasCancelled } from './end.ts';
+import { deliveredTexts, needsAnotherRun, recordFinishedRun } from './messages.ts';
 import { prepareWorktree } from './prepare.ts';
-import { promptFor } from './prompt.ts';
-import { aboutOf } from './prompt-subject.ts';
+import { promptFor, promptSubject } from './prompt.ts';
 import { type ReadingTurn, turnOfSession } from './reading-turn.ts';
 import { runTurn } from './run.ts';
 
 /**
- * Plan mode: the agent reads and proposes. The worktree is compared with how it was, by this daemon or, should it die,
- * by the next: whatever changed is undone, kept as a patch, and fails the session. The same holds for refs.
+ * Runs Plan mode: the agent reads and proposes. The worktree and refs are compared with their state before, by this
+ * daemon or by the next one after a crash. Changes are undone, kept as a patch, and fail the session.
  */
 export const planTurn = async (service: SessionNeeds, kept: StoredSession): Promise<void> => {
   noteStatus(service.engine, kept);
   const turn = turnOfSession(service, kept);
   const former = await undoInterrupted(service, turn);
-  if (former !== undefined) return endFailed(service, kept, former);
+  if (former !== undefined) return failSession(service, kept, former);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
   for (let current: StoredSession | undefined = kept; current !== undefined; )
     current = await planOnce(service, current, { turn, worktree });
 };
 
-// Answers the session to plan for again: the operator said something that this run did not read.
+// Returns the session for another run, where a message arrived that this run did not read.
 const planOnce = async (
   service: SessionNeeds,
   kept: StoredSession,
@@ -45,24 +45,24 @@ const planOnce = async (
   const { result, violation } = await comparedRun(service, turn, worktree, (signed_as) =>
     propose(service, kept, worktree, signed_as),
   );
-  const goesOn = await hasToGoOn(service, kept, result);
-  if (!goesOn && stopped(service.engine, result)) return undefined;
+  const goesOn = await needsAnotherRun(service, kept, result);
+  if (!goesOn && wasCancelled(service.engine, result)) return undefined;
   await (violation === undefined
-    ? endOrKeep(service, kept, result)
-    : endFailed(service, kept, violation, result));
+    ? failOrSavePlan(service, kept, result)
+    : failSession(service, kept, violation, result));
   if (violation !== undefined || result.outcome === 'failed') return undefined;
-  if (goesOn) return keepRun(service, kept, result);
-  await tellReady(service, kept, result);
+  if (goesOn) return recordFinishedRun(service, kept, result);
+  await announcePlan(service, kept, result);
   return undefined;
 };
 
-const endOrKeep = async (
+const failOrSavePlan = async (
   service: SessionNeeds,
   kept: StoredSession,
   result: RunResult,
 ): Promise<void> => {
   if (result.outcome === 'failed') await endTurn(service, kept, result.error ?? NO_PLAN, result);
-  if (result.outcome === 'completed') await keepText(service.store, kept, result);
+  if (result.outcome === 'completed') await savePlan(service.store, kept, result);
 };
 
 const NO_PLAN = 'The agent stopped without a plan.';
@@ -78,18 +78,18 @@ const propose = async (
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
   const given = planGivenTo(service.store, { case_id, matter: kept.matter });
   if (given !== undefined) return { outcome: 'completed', plan: given.plan };
-  await noteCommentsSent(service.store, kept);
-  const about = await aboutOf(service, kept, worktree);
+  await markCommentsSent(service.store, kept);
+  const about = await promptSubject(service, kept, worktree);
   const prompt = await promptFor(service.store, case_id, {
-    ...wishesOf(service, kept),
-    ...saidBefore(service, kept),
+    ...feedbackFor(service, kept),
+    ...deliveredTexts(service, kept),
     ...about,
   });
   return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });
 };
 
-// A plan that was sent back: what the operator said of it, and how it stood. Before there is one, what the session was made with.
-const wishesOf = (
+// The comment and text of a plan that was sent back; before the first plan the comment of the session's creation.
+const feedbackFor = (
   { store, engine }: EngineNeeds,
   kept: StoredSession,
 ): Pick<PromptParts, 'feedback' | 'proposed'> => {
@@ -98,15 +98,15 @@ const wishesOf = (
   if (feedback !== undefined && feedback !== null) return { feedback, proposed: plan ?? '' };
   const isAnswered = plan !== undefined && waitingMessages(store, kept).length > 0;
   const proposed = isAnswered ? { proposed: plan } : {};
-  // Some types have words of their own, with the comment in them.
+  // The subject of some session types includes the comment.
   return comment === undefined || comment === null || engine.words.has(type)
     ? proposed
     : { feedback: comment, ...proposed };
 };
 
-// The manual provider's plan is the operator's own file: it is not written again. What an agent says is written so that all
-// of it is seen.
-const keepText = async (
+// The manual provider's plan is already the operator's file and is not rewritten. An agent's text is written with
+// invisible characters made visible.
+const savePlan = async (
   store: Store,
   kept: StoredSession,
   { plan = '' }: RunResult,
@@ -115,7 +115,7 @@ const keepText = async (
   if (readPlan(store, dir)?.content !== plan) await writePlan(store, dir, visible(plan));
 };
 
-const tellReady = async (
+const announcePlan = async (
   service: EngineNeeds,
   kept: StoredSession,
   result: RunResult,
@@ -128,4 +128,16 @@ const tellReady = async (
   const plan = readPlan(service.store, whereIs(service.store, ready))?.content ?? '';
   const told = { plan, plan_sha256, ...(warnings && { warnings }) };
   service.engine.transcript(ready).append('plan_ready', told);
+};
+
+/**
+ * Marks the sent comments in comments.md. The session's record has them before, so a comment that was not sent is never
+ * marked.
+ */
+export const markCommentsSent = async (store: Store, kept: StoredSession): Promise<void> => {
+  const { feedback } = kept.matter;
+  if (typeof feedback !== 'string') return;
+  const dir = whereIs(store, kept);
+  await noteSent(store, dir, feedback, readPlan(store, dir)?.sha256 ?? '');
+  await tellComments(store, kept.session.case_id);
 };

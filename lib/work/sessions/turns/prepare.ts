@@ -3,13 +3,13 @@ import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import { plainRun } from '../../../agents/run-end.ts';
 import { ensureWorktree } from '../../../code/worktrees/create/create.ts';
 import { setUp, wantsSetup } from '../../../code/worktrees/setup/setup.ts';
-import { hasToStop, type LiveRun } from '../live/engine.ts';
+import { type LiveRun, mustStop } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { endFailed } from './end.ts';
+import { failSession } from './end.ts';
 
 /**
- * The session's worktree, made and set up when it is not yet, with what that wrote in the session's stream. Undefined
- * when there is nothing to go on with: a set-up that failed has failed the session, or somebody ends the session.
+ * The session's worktree, created and set up if needed, with the output of the setup in the session's stream. Undefined
+ * where the setup failed, which fails the session, or the session is being ended.
  */
 export const prepareWorktree = async (
   service: SessionNeeds,
@@ -21,14 +21,14 @@ export const prepareWorktree = async (
   const live = service.engine.live.get(id);
   if (live === undefined || live.stopping || !wantsSetup(worktree)) return worktree;
   const ready = await setUpFor(service, kept, live);
-  if (ready === undefined || hasToStop(service.engine, live)) return undefined;
+  if (ready === undefined || mustStop(service.engine, live)) return undefined;
   const { status, error } = ready.setup ?? {};
   if (status === 'completed') return ready;
-  await endFailed(service, kept, `The worktree was not set up. ${error ?? ''}`);
+  await failSession(service, kept, `Setting up the worktree failed. ${error ?? ''}`);
   return undefined;
 };
 
-// Who ends the session ends its set-up; one that the operator began goes on, and is waited for no longer.
+// Ending the session ends its setup; a setup that the operator started continues and is no longer awaited.
 const setUpFor = async (
   service: SessionNeeds,
   kept: StoredSession,
@@ -50,7 +50,7 @@ const setUpFor = async (
     const current = running.get(case_id);
     if (current?.marker === marker) await current.stop();
   };
-  // What the engine ends is a run.
+  // The engine can only end runs, so the setup is presented as one.
   live.run = plainRun(Promise.resolve({ outcome: 'cancelled' }), stop);
   try {
     return await Promise.race([setting, left]);

@@ -1,16 +1,31 @@
 import { join } from 'node:path';
+import { StoreError } from '../../../../store/base/errors.ts';
+import { messageOf } from '../../../../store/base/attempt.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { listGlobalMemory, memoryFilesOf, memoryRootOf } from '../../../../store/cases/memory.ts';
+import { keepImage, keptImage } from '../../../../store/codehost/images.ts';
+import { lastLink } from '../../../../store/codehost/link-index.ts';
 import type { TextFile } from '../../../../store/front-matter/text-file.ts';
 import { isPlain } from '../../../../store/fs/plain-path.ts';
+import type { Case } from '../../../../store/records/case.ts';
+import type { IssueLinkMatter } from '../../../../store/records/link.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, ToldFile } from '../../../agents/provider.ts';
+import { type HostedNeeds, hostOf } from '../../../code/projects/hosted-repository.ts';
+import type { GitNeeds } from '../../../code/worktrees/needs.ts';
+import { conflictWords } from '../../../code/worktrees/rebase/conflict-prompt.ts';
+import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { capText } from '../../../text/cap-text.ts';
 import { counted, shareOf } from '../../../text/wording.ts';
+import { imagesIn, linkedUrls } from '../../issue-text/references.ts';
+import type { Engine } from '../live/engine.ts';
+import type { SessionNeeds } from '../live/needs.ts';
 
 /**
- * What an agent is told of a Work item; `turn` is what belongs to this turn: in Work mode the approved plan, word for word.
- * The rest is bounded, and says what was left out.
+ * The prompt for a Work item; `turn` has the parts of this turn, in Work mode the approved plan verbatim. The other
+ * parts are limited, and say what was left out.
  */
 export const promptFor = async (
   store: Store,
@@ -26,14 +41,17 @@ export const promptFor = async (
   return { title, type, description: output, memory, global_memory, ...turn };
 };
 
-// As long as the API takes one; by hand it can be longer.
+// The API's limit; a description written by hand can be longer.
 const DESCRIPTION_CHARACTERS = 262_144;
 const MEMORY_CHARACTERS = 262_144;
-// Every session of the workspace is told it: it must not crowd out the Work item.
+// Every session of the workspace reads it, so it must not crowd out the Work item.
 const GLOBAL_CHARACTERS = 65_536;
 const MOST_FILES = 100;
 
-/** Of long files the beginning and the end, so that all together have at most `total` characters; short ones stay whole. */
+/**
+ * Keeps the beginning and end of long files, so that all together have at most `total` characters; short files stay
+ * whole.
+ */
 export const bounded = (files: readonly TextFile[], total: number, folder: string): ToldFile[] => {
   const told = files.slice(0, MOST_FILES);
   const most = shareOf(
@@ -52,11 +70,119 @@ export const bounded = (files: readonly TextFile[], total: number, folder: strin
   return [...texts, { filename: 'the others', content, path: folder }];
 };
 
-/** What of the workspace the prompt names, to be read where the workspace is out of sight. Links are left out: they lead elsewhere. */
-export const placesNamed = (
+/**
+ * The workspace paths in the prompt, to be made readable in the sandbox. Symbolic links are left out because they lead
+ * elsewhere.
+ */
+export const namedPaths = (
   { layout }: Pick<Store, 'layout'>,
   { images = [], memory, global_memory }: PromptParts,
 ): string[] =>
   [...images, ...memory, ...global_memory]
     .flatMap((told) => ('path' in told && told.path !== undefined ? [told.path] : []))
     .filter((path) => isPlain(layout.root, path));
+
+/**
+ * The subject of a session besides its Work item: the linked issue, and by type the conflict to resolve or the reviews
+ * to address.
+ */
+export const promptSubject = async (
+  service: SessionNeeds,
+  kept: StoredSession,
+  worktree: WorktreeRecord,
+): Promise<Pick<PromptParts, 'issue' | 'images' | 'links' | 'conflict' | 'reviews'>> => {
+  const reviews = service.engine.words.get(kept.session.type)?.(kept);
+  const issue = issueOf(service.store, kept.session.case_id);
+  return {
+    ...(await conflictOf(service, kept, worktree)),
+    ...(issue !== undefined && {
+      issue: `${issue.repository}#${issue.number}`,
+      ...(await issueParts(service, kept, issue)),
+    }),
+    ...(reviews !== undefined && { reviews }),
+  };
+};
+
+/** The conflict, for a conflict session only. */
+const conflictOf = async (
+  service: GitNeeds,
+  { session }: StoredSession,
+  worktree: WorktreeRecord,
+): Promise<Pick<PromptParts, 'conflict'>> =>
+  session.type === CONFLICT ? { conflict: await conflictWords(service, worktree) } : {};
+
+// An unreadable link does not stop a session.
+const issueOf = (store: Store, caseId: string): IssueLinkMatter | undefined => {
+  try {
+    return lastLink(store, caseId).issue;
+  } catch (error) {
+    if (error instanceof StoreError) return undefined;
+    throw error;
+  }
+};
+
+const MOST_IMAGES = 10;
+
+/**
+ * The links of an issue as full addresses, and its images, which the daemon downloads because the sandbox may not reach
+ * the code host. They are downloaded once, in Plan mode. A missing image is reported and stops nothing.
+ */
+const issueParts = async (
+  service: SessionNeeds,
+  kept: StoredSession,
+  issue: IssueLinkMatter,
+): Promise<Pick<PromptParts, 'images' | 'links'>> => {
+  const item = await readCase(service.store, kept.session.case_id);
+  if (item === undefined) return {};
+  const urls = imagesIn(item.description);
+  const from = { item, host: issue.host ?? 'github.com', fetches: kept.session.mode === 'plan' };
+  const images = await Promise.all(
+    urls.slice(0, MOST_IMAGES).map((url) => imageAt(service, url, from)),
+  );
+  for (const url of urls.slice(MOST_IMAGES)) images.push({ url, missing: TOO_MANY });
+  for (const { url, missing } of images)
+    if (missing !== undefined) note(service.engine, kept, { url, why: missing });
+  return { images, links: linkedUrls(item.description, issue) };
+};
+
+const TOO_MANY = `only the first ${MOST_IMAGES} are read`;
+
+interface Origin {
+  item: Case;
+  host: string;
+  /** Whether missing images are downloaded. */
+  fetches: boolean;
+}
+
+type Image = NonNullable<PromptParts['images']>[number];
+
+const imageAt = async (service: HostedNeeds, url: string, from: Origin): Promise<Image> => {
+  const { item, fetches } = from;
+  try {
+    const known = keptImage(service.store, item.id, url);
+    if (known !== undefined) return { url, ...known };
+    if (!fetches) return { url, missing: 'it was not available when the plan was made' };
+    return await fetchImage(service, url, from);
+  } catch (error) {
+    return { url, missing: messageOf(error) };
+  }
+};
+
+// link.md is a file anyone may edit: only the project's own code host receives the token.
+const fetchImage = async (
+  service: HostedNeeds,
+  url: string,
+  { item, host }: Origin,
+): Promise<Image> => {
+  if ((await hostOf(service, item.project)) !== host)
+    return { url, missing: `${host} is not the code host of its project` };
+  const bytes = await service.codeHost().image(host, url);
+  const isOne = await keepImage(service.store, item.id, { url, bytes });
+  const known = keptImage(service.store, item.id, url);
+  return isOne && known !== undefined
+    ? { url, ...known }
+    : { url, missing: 'it is not a PNG, JPEG, GIF or WebP' };
+};
+
+const note = (engine: Engine, kept: StoredSession, raw: { url: string; why: string }): void =>
+  engine.transcript(kept).append('agent_event', { kind: 'image_not_loaded', raw });

@@ -2,15 +2,15 @@ import { keepSessionFile } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { EngineNeeds } from '../live/needs.ts';
 
-/** A turn of an agent that may only read, and is compared afterwards: of a session in Plan mode, or of planning. */
+/** A turn that may only read and is compared afterwards: of a session in Plan mode, or of planning. */
 export interface ReadingTurn {
   case_id: string;
-  /** Of the session, or of the run where there is none. */
+  /** The id of the session, or of the run where there is none. */
   id: string;
   of: 'session' | 'planning';
   provider: string;
   run_marker: string;
-  /** Tells the operator what was found. */
+  /** Reports a finding to the operator. */
   tell(found: Record<string, unknown>): void;
   keepPatch(name: string, patch: Buffer): Promise<unknown>;
 }

@@ -19,60 +19,60 @@ import { viewOf } from '../../../code/worktrees/turn/open.ts';
 import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
-import { isAsking } from '../live/agent-requests.ts';
-import { type Engine, hasToStop, type LiveRun, type WithEngine } from '../live/engine.ts';
-import { isHeard } from '../live/messages.ts';
+import { allowedInProject } from '../guards/trust.ts';
+import { isRequestEvent } from '../live/agent-requests.ts';
+import { type Engine, type LiveRun, mustStop, type WithEngine } from '../live/engine.ts';
+import { showsPromptReceived } from '../live/messages.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
-import { noteLeft } from '../live/stream.ts';
+import { noteLeftProcesses } from '../live/stream.ts';
 import { refuseUnconfirmed } from '../rules/rules.ts';
-import { allowedInProject } from './always-allowed.ts';
-import { noteDelivered, readMessages, takeMessages } from './deliver.ts';
-import { followAsked } from './follow-asked.ts';
-import { inOwnRepository } from './own-repository.ts';
-import { placesNamed } from './prompt.ts';
+import { followRequest } from './follow-asked.ts';
+import { loadMessages, noteDelivered, takeMessages } from './messages.ts';
+import { namedPaths } from './prompt.ts';
+import { runInTurnRepository } from './turn-repository.ts';
 
 export interface SessionTurn {
   kept: StoredSession;
   phase: Phase;
   worktree: WorktreeRecord;
   prompt: PromptParts;
-  /** In whose name it may not change refs; see RunSpec. */
+  /** See RunSpec. */
   signed_as?: string | undefined;
 }
 
 /**
- * Runs the provider for one turn and writes what it tells into the transcript. Never rejects for what the agent does;
- * rejects when what it tells cannot be kept: nobody works unseen.
+ * Runs the provider for one turn and writes its events into the transcript. Never rejects for what the agent does;
+ * rejects when an event cannot be written, so that no agent works unrecorded.
  */
 export const runTurn = async (service: SessionNeeds, turn: SessionTurn): Promise<RunResult> => {
   const { session } = turn.kept;
-  // The last door: whatever came before, only what the operator decided on this machine runs.
+  // The last check: only what the operator decided on this machine runs.
   refuseUnconfirmed(session);
   const provider = providerOf(service.providers, session.provider);
   const live = service.engine.live.get(session.id);
-  if (live === undefined || hasToStop(service.engine, live)) return { outcome: 'cancelled' };
+  if (live === undefined || mustStop(service.engine, live)) return { outcome: 'cancelled' };
   live.worktree = turn.worktree.path;
-  return inOwnRepository(service, { ...turn, live, isolation: provider.isolation }, (git) =>
-    drive(service, provider, { ...turn, live, git }),
+  return runInTurnRepository(service, { ...turn, live, isolation: provider.isolation }, (git) =>
+    runProvider(service, provider, { ...turn, live, git }),
   );
 };
 
 type Driven = SessionTurn & { live: LiveRun; git: OpenTurn['view'] | undefined };
 
-const drive = async (
+const runProvider = async (
   service: SessionNeeds,
   provider: Provider,
   { live, ...turn }: Driven,
 ): Promise<RunResult> => {
   let lost: { error: unknown } | undefined;
-  const door = await openLiveDoor(service, live, provider);
+  const door = await openRunMcp(service, live, provider);
   if (door === undefined) return { outcome: 'cancelled' };
   const project = allowedInProject(service.store, turn.worktree, provider);
-  readMessages(service, live);
+  loadMessages(service, live);
   const takes = { takeMessages: () => takeMessages(service, live) };
   const spec = { ...specOf(service, turn, door), project, ...takes };
-  const hearNoMore = service.runs.onLeft((left) => {
-    if (left.run.marker === spec.run_marker) noteLeft(service.engine, turn.kept, left);
+  const unsubscribe = service.runs.onLeft((left) => {
+    if (left.run.marker === spec.run_marker) noteLeftProcesses(service.engine, turn.kept, left);
   });
   const run = provider.start(spec, (event) => {
     try {
@@ -81,7 +81,7 @@ const drive = async (
       lost ??= { error };
       live.run?.kill().catch(() => undefined);
     }
-    follow(service, { live, kept: turn.kept }, event);
+    handleEvent(service, { live, kept: turn.kept }, event);
   });
   live.run = run;
   live.interrupt = (now) => {
@@ -92,7 +92,7 @@ const drive = async (
   if (lost !== undefined) await run.kill();
   const result = await run.done.finally(() => {
     door.close();
-    hearNoMore();
+    unsubscribe();
   });
   live.interrupt = undefined;
   live.result = result;
@@ -103,14 +103,14 @@ const drive = async (
   return result;
 };
 
-/** The way of a run to the MCP server, to be closed with it; undefined where it has to stop. */
-export const openLiveDoor = async (
+/** Opens the MCP server for a run, to be closed with it. Undefined where the run has to stop. */
+export const openRunMcp = async (
   { engine, mcp, doors }: SessionNeeds,
   live: LiveRun,
   provider: Provider,
 ): Promise<RunDoor | undefined> => {
   const door = await openRunDoor({ mcp, doors }, provider, live.token);
-  if (!hasToStop(engine, live)) return door;
+  if (!mustStop(engine, live)) return door;
   door.close();
   return undefined;
 };
@@ -118,7 +118,10 @@ export const openLiveDoor = async (
 const providerOf = (providers: () => Providers, name: string): Provider => {
   const provider = providers().get(name);
   if (provider !== undefined) return provider;
-  throw new ServiceError('provider_failed', `There is no provider ${name} in the settings.`);
+  throw new ServiceError(
+    'provider_failed',
+    `There is no provider ${name}. Add it to workspace.md, or create a session with another one.`,
+  );
 };
 
 const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDoor): RunSpec => {
@@ -130,7 +133,7 @@ const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDo
   return {
     session_id: session.id,
     ...view,
-    kept: [...view.kept, ...placesNamed(store, prompt)],
+    kept: [...view.kept, ...namedPaths(store, prompt)],
     session_dir: whereIs(store, kept),
     prompt,
     choice: { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) },
@@ -155,21 +158,21 @@ const prefixesOf = ({ prefixes }: Engine, id: string): string[] => {
   return known;
 };
 
-const follow = (
+const handleEvent = (
   service: WithEngine & WithLog & WithStore,
   { live, kept }: Pick<Driven, 'live' | 'kept'>,
   event: RunEvent,
 ) => {
-  if (isHeard(event)) noteDelivered(service, live);
+  if (showsPromptReceived(event)) noteDelivered(service, live);
   if (event.type === 'waiting') live.waiting = event.data;
   if (event.type === 'waiting_over') live.waiting = undefined;
   if (event.type === 'waiting' || event.type === 'waiting_over')
     notice(service.store, live.case_id);
-  if (!isAsking(event)) return;
-  const followed = followAsked(service, { live, kept }, event).catch((error: unknown) => {
+  if (!isRequestEvent(event)) return;
+  const followed = followRequest(service, { live, kept }, event).catch((error: unknown) => {
     service.log.error(
       { err: error, session_id: live.session_id },
-      'The Work item could not follow what its agent asks',
+      'updating the Work item for an agent request failed',
     );
   });
   live.followed = live.followed.then(() => followed);

@@ -6,44 +6,46 @@ import { unstage } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { someOf } from '../../../text/wording.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { approvedPlan } from '../guards/approved.ts';
 import { decide } from '../guards/decide.ts';
+import { approvedPlan } from '../guards/preconditions.ts';
 import type { WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { failedEdits } from '../rules/commands.ts';
 import { completeSession } from '../rules/rules.ts';
-import { endTurn, stopped } from './end.ts';
-import { hasToGoOn, keepRun, saidBefore } from './go-on.ts';
+import { endTurn, wasCancelled } from './end.ts';
+import { deliveredTexts, needsAnotherRun, recordFinishedRun } from './messages.ts';
 import { prepareWorktree } from './prepare.ts';
-import { promptFor } from './prompt.ts';
-import { aboutOf } from './prompt-subject.ts';
+import { promptFor, promptSubject } from './prompt.ts';
 import { runTurn, type SessionTurn } from './run.ts';
-import { noteWorkStart, wholeDiffOf, wrapUpCompleted } from './wrap-up.ts';
+import { readableDiffOf, recordWorkStart, wrapUpCompleted } from './wrap-up.ts';
 
 export interface WorkTurn {
-  /** A run before this one was stopped in the middle. */
-  goesOn: boolean;
+  /** True where an earlier run was stopped in the middle. */
+  isResumed: boolean;
 }
 
-/** Work mode: approved.md, this text and no other, is executed, and yields a diff. Throws when it is not what was approved. */
+/**
+ * Runs Work mode with exactly the text of approved.md, and writes the diff. Throws when that text is not what was
+ * approved.
+ */
 export const workTurn = async (
   service: SessionNeeds,
   kept: StoredSession,
-  { goesOn }: WorkTurn,
+  { isResumed }: WorkTurn,
 ): Promise<void> => {
   noteStatus(service.engine, kept);
   const plan = approvedPlan(service.store, kept);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
-  const before = await wholeDiffOf(service, kept);
-  if (!goesOn) await noteWorkStart(service, kept, before);
-  const ended = await runAll(service, { kept, worktree, plan, goesOn });
-  if (stopped(service.engine, ended)) return;
-  const diff = await wholeDiffOf(service, kept);
+  const before = await readableDiffOf(service, kept);
+  if (!isResumed) await recordWorkStart(service, kept, before);
+  const ended = await runUntilDone(service, { kept, worktree, plan, isResumed });
+  if (wasCancelled(service.engine, ended)) return;
+  const diff = await readableDiffOf(service, kept);
   const isSame = diff.patch.equals(before.patch);
-  const result = isSame ? await refuseIdle(service, kept, { ended, goesOn }) : ended;
+  const result = isSame ? await failIfIdle(service, kept, { ended, isResumed }) : ended;
   if (result.outcome !== 'completed')
     return endTurn(service, kept, result.error ?? UNFINISHED, result);
   const ending = await wrapUpCompleted(service, kept, { turn: result, diff });
@@ -54,23 +56,28 @@ interface Work extends WorkTurn, Pick<SessionTurn, 'kept' | 'worktree'> {
   plan: string;
 }
 
-/** Runs the plan; and again, from where that stands, as long as the operator says more than a run could read. */
-const runAll = async (service: SessionNeeds, { goesOn, ...work }: Work): Promise<RunResult> => {
+/** Runs the plan, and again from its current state while messages arrive that a run did not read. */
+const runUntilDone = async (
+  service: SessionNeeds,
+  { isResumed, ...work }: Work,
+): Promise<RunResult> => {
   const { worktree, plan } = work;
-  for (let { kept } = work, isBegun = goesOn; ; isBegun = true) {
+  for (let { kept } = work, isBegun = isResumed; ; isBegun = true) {
     const partial = isBegun ? await partialWork(service, kept, worktree) : undefined;
-    const about = await aboutOf(service, kept, worktree);
+    const about = await promptSubject(service, kept, worktree);
     const prompt = await promptFor(service.store, kept.session.case_id, {
-      ...{ plan, ...saidBefore(service, kept), ...about },
+      plan,
+      ...deliveredTexts(service, kept),
+      ...about,
       ...(partial !== undefined && { partial }),
     });
-    const ended = await runAndUnstage(service, { kept, worktree, prompt });
-    if (!(await hasToGoOn(service, kept, ended))) return ended;
-    kept = await keepRun(service, kept, ended);
+    const ended = await runWorkTurn(service, { kept, worktree, prompt });
+    if (!(await needsAnotherRun(service, kept, ended))) return ended;
+    kept = await recordFinishedRun(service, kept, ended);
   }
 };
 
-// What a Work run that was stopped has done so far, so that the next goes on where it stopped.
+// What a stopped Work run has done so far, so that the next continues from there.
 const partialWork = async (
   { git, engine }: WithEngine & WithGit,
   kept: StoredSession,
@@ -85,8 +92,11 @@ const partialWork = async (
   };
 };
 
-/** A Work turn. What an agent staged of a conflict is put back, however its turn ended; what cannot be is a failure. */
-const runAndUnstage = async (
+/**
+ * Runs a Work turn. Conflict resolutions that the agent staged are unstaged, however its turn ended; the turn fails
+ * where that is not possible.
+ */
+const runWorkTurn = async (
   service: SessionNeeds,
   turn: Omit<SessionTurn, 'phase'>,
 ): Promise<RunResult> => {
@@ -101,24 +111,24 @@ const runAndUnstage = async (
   return { ...result, outcome: 'failed', error: broken };
 };
 
-// Agents say that they are done, too, when they could not reach their model, and when they only spoke of doing it.
-const refuseIdle = async (
+// Agents also report completion when they could not reach their model, or only announced the work.
+const failIfIdle = async (
   { engine }: WithEngine,
   kept: StoredSession,
-  { ended, goesOn }: { ended: RunResult } & WorkTurn,
+  { ended, isResumed }: { ended: RunResult } & WorkTurn,
 ): Promise<RunResult> => {
   const { outcome, only_said } = ended;
   if (outcome !== 'completed') return ended;
   const edits = failedEdits((await digestOf(engine, kept)).calls);
   if (edits !== undefined)
     return { ...ended, outcome: 'failed', error: `${NO_EDIT} It tried: ${someOf(edits)}.` };
-  if (goesOn || only_said === undefined) return ended;
+  if (isResumed || only_said === undefined) return ended;
   return { ...ended, outcome: 'failed', error: `${DID_NOTHING} Its last words:\n${only_said}` };
 };
 
-const NO_EDIT = 'Every edit of the agent failed, and nothing in the worktree has changed.';
+const NO_EDIT = 'Every edit of the agent failed, and the worktree has not changed.';
 
 const DID_NOTHING =
-  'The agent ended its turn without doing anything: it called no tool, and nothing in the worktree has changed.';
+  'The agent ended its turn without doing anything: it called no tool, and the worktree has not changed.';
 
-const UNFINISHED = 'The agent stopped before it had finished.';
+const UNFINISHED = 'The agent stopped before it finished.';

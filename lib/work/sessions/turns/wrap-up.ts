@@ -20,22 +20,22 @@ import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { syncWork } from '../../../code/worktrees/recovery/sync-work.ts';
 import { someOf } from '../../../text/wording.ts';
 import { openUnreadable } from '../../../tools/git/read/working-files.ts';
-import { imagesIn } from '../../issue-text/images.ts';
+import { imagesIn } from '../../issue-text/references.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { commandsOf } from '../rules/commands.ts';
-import { isRunning, type RememberedTurn, type SessionEnding, usedSoFar } from '../rules/rules.ts';
+import { type FinishedTurn, isRunning, type SessionEnding, totalUsage } from '../rules/rules.ts';
 import { commitWork } from './commit-work.ts';
 
 interface Ended extends Outcome {
-  turn?: RememberedTurn | undefined;
+  turn?: FinishedTurn | undefined;
   commit?: WorkCommit | undefined;
 }
 
 /**
- * What is written of a session that ends, or stops for a while: the summary for session.md, and diff.patch of its work so
- * far. What git cannot tell any more, the summary says.
+ * The summary for session.md, and diff.patch so far, of a session that ends or pauses. Where git cannot make the diff,
+ * the summary says so.
  */
 export const wrapUp = async (
   service: TurnNeeds,
@@ -48,27 +48,27 @@ export const wrapUp = async (
           unknown: messageOf(error),
         }))
       : undefined;
-  return sumUp(service, kept, ended, changes);
+  return summarize(service, kept, ended, changes);
 };
 
 /**
- * The same for work that is completed, which without its diff it is not: rejects when that cannot be made, or its files
- * cannot be synced. `diff`: where somebody has made it since the work ended.
+ * The same for completed work, which needs its diff: rejects when the diff cannot be made, or the files cannot be
+ * synced to disk. `diff` is passed where it was made after the work ended.
  */
 export const wrapUpCompleted = async (
   service: SessionNeeds,
   kept: StoredSession,
-  { turn, diff }: { turn: RememberedTurn; diff?: WorktreeDiff | undefined },
+  { turn, diff }: { turn: FinishedTurn; diff?: WorktreeDiff | undefined },
 ): Promise<SessionEnding> => {
-  const whole = diff ?? (await wholeDiffOf(service, kept));
+  const whole = diff ?? (await readableDiffOf(service, kept));
   const worktree = getWorktree(service.store, kept.session.case_id);
   await syncWork(service, worktree, whole);
   const changes = await keepDiff(service, kept, whole);
   const commit = await commitWork(service, kept, worktree);
-  return sumUp(service, kept, { status: 'completed', turn, commit }, changes);
+  return summarize(service, kept, { status: 'completed', turn, commit }, changes);
 };
 
-const sumUp = async (
+const summarize = async (
   service: EngineNeeds,
   kept: StoredSession,
   { turn, commit, ...outcome }: Ended,
@@ -90,7 +90,7 @@ const sumUp = async (
     commit,
     told,
     messages: messagesOf(store, readSession(store, session.case_id, session.id) ?? kept),
-    usage: isRunning(session.status) ? usedSoFar(session.usage, turn?.usage) : session.usage,
+    usage: isRunning(session.status) ? totalUsage(session.usage, turn?.usage) : session.usage,
   });
   const summed = { at, summary: visible(summary), turn, commit };
   return { ...summed, commands: visibleWithin(commands, visible) };
@@ -99,13 +99,13 @@ const sumUp = async (
 const imagesOf = (store: Store, caseId: string, description: string): string[] =>
   imagesIn(description).flatMap((url) => imageName(store, caseId, url) ?? []);
 
-// Also of work that was stopped: what was done so far is in the worktree, and nobody should have to look for it.
+// Also for stopped work, whose changes so far are in the worktree.
 const keepDiff = async (
   service: TurnNeeds,
   kept: StoredSession,
   diff?: WorktreeDiff,
 ): Promise<WorktreeChanges> => {
-  const { patch, changed, left_out, ...counts } = diff ?? (await wholeDiffOf(service, kept));
+  const { patch, changed, left_out, ...counts } = diff ?? (await readableDiffOf(service, kept));
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
   await keepSinceApproval(service, kept);
   const transcript = service.engine.transcript(kept);
@@ -125,15 +125,15 @@ const runsIn = ({ store, git }: TurnNeeds, kept: StoredSession, patch: Buffer) =
 };
 
 const specialText = (named: readonly string[]): string =>
-  `Tracked files are no regular files any more: ${someOf(named)}. The patch has them as deleted. Remove them, for git can read none of them.`;
+  `Tracked files are no longer regular files: ${someOf(named)}. The patch shows them as deleted. Remove them; git cannot read them.`;
 
 const SINCE = 'since-approval.patch';
 
 /**
- * Notes what the worktree holds as approved work begins. Where that is the base itself there is nothing to note: all of
- * diff.patch came since. An empty patch says that the other is to be told apart from it.
+ * Records the state of the worktree when approved work begins, unless it is the base itself: then all of diff.patch
+ * came since. The empty patch marks that the two differ.
  */
-export const noteWorkStart = async (
+export const recordWorkStart = async (
   service: TurnNeeds,
   kept: StoredSession,
   { patch }: WorktreeDiff,
@@ -152,7 +152,7 @@ const keepSinceApproval = async ({ store, git }: TurnNeeds, kept: StoredSession)
   await writeSessionFile(store, dir, SINCE, patch);
 };
 
-/** What the worktree holds now against the base of the session. Throws where there is none any more. */
+/** The diff of the worktree against the session's base. Throws where the worktree is gone. */
 export const diffOf = async (
   { store, git }: GitNeeds,
   { session }: StoredSession,
@@ -163,8 +163,8 @@ export const diffOf = async (
   return worktreeDiff(git, { ...worktree, base_commit });
 };
 
-/** The same when nobody is at work: files that were left so that nobody can read them are opened to their owner, and told. */
-export const wholeDiffOf = async (
+/** The same while no run exists: files that cannot be read are made readable for their owner, and reported. */
+export const readableDiffOf = async (
   service: TurnNeeds,
   kept: StoredSession,
 ): Promise<WorktreeDiff> => {
@@ -175,7 +175,7 @@ export const wholeDiffOf = async (
     if (worktree === undefined) throw error;
     const opened = await openUnreadable(service.git.at(worktree)).catch(() => []);
     if (opened.length === 0) throw error;
-    const message = `Files were left that could not be read, and were opened to their owner: ${someOf(opened)}.`;
+    const message = `Unreadable files were made readable for their owner: ${someOf(opened)}.`;
     service.engine.transcript(kept).append('error', { code: 'git_noted', message });
     return diffOf(service, kept);
   }

@@ -173,7 +173,7 @@ describe('a rebase around a submodule', () => {
     git(...FROM_FILES, 'submodule', '--quiet', 'update', '--init');
     writeFiles(join(worktree.path, 'sub'), { 'mine.txt': 'mine\n' });
     const second = await scene.post('conflicts/abort');
-    assert.deepEqual(second.body.left, ['the state of git'], second.text);
+    assert.deepEqual(second.body.left, ['the git state'], second.text);
     assert.ok(existsSync(join(worktree.path, 'sub', 'mine.txt')));
   });
 });

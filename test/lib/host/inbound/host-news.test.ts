@@ -34,9 +34,17 @@ describe('toldBy', () => {
       ),
     );
     assert.deepEqual([...concerned].toSorted(), [
-      ...['check_run', 'check_suite', 'issue_comment', 'issues', 'pull_request'],
-      ...['pull_request_review', 'pull_request_review_comment', 'pull_request_review_thread'],
-      ...['repository', 'status', 'workflow_run'],
+      'check_run',
+      'check_suite',
+      'issue_comment',
+      'issues',
+      'pull_request',
+      'pull_request_review',
+      'pull_request_review_comment',
+      'pull_request_review_thread',
+      'repository',
+      'status',
+      'workflow_run',
     ]);
   });
 

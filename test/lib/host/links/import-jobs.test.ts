@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { movedJob, type WantedStatus } from '../../../../lib/host/links/import-jobs.ts';
+import { nextImportStatus, type WantedStatus } from '../../../../lib/host/links/import-jobs.ts';
 import { type ImportJobMatter, JOB_STATUSES } from '../../../../store/records/import-job.ts';
 
 type Status = ImportJobMatter['status'];
@@ -24,7 +24,7 @@ describe('moved', () => {
   ][])
     for (const status of JOB_STATUSES)
       it(`${wanted} is wanted of a job that is ${status}: ${row[status] ?? 'refused'}`, () => {
-        const move = () => movedJob(jobThatIs(status), wanted, NOW);
+        const move = () => nextImportStatus(jobThatIs(status), wanted, NOW);
         if (row[status] === undefined) assert.throws(move, { code: 'invalid_state' });
         else assert.equal(move()?.changes?.status, row[status] === 'stays' ? undefined : wanted);
       });
@@ -37,10 +37,13 @@ describe('moved', () => {
       resume_at: NOW,
       started_at: 'then',
     };
-    const { changes } = movedJob({ matter: stopped }, 'running', NOW) ?? {};
+    const { changes } = nextImportStatus({ matter: stopped }, 'running', NOW) ?? {};
     assert.deepEqual(changes, {
-      ...{ status: 'running', started_at: 'then' },
-      ...{ error: undefined, resume_at: undefined, ended_at: undefined },
+      status: 'running',
+      started_at: 'then',
+      error: undefined,
+      resume_at: undefined,
+      ended_at: undefined,
     });
   });
 });

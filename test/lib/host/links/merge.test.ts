@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Fields } from '../../../../lib/host/links/fit.ts';
+import type { Fields } from '../../../../lib/host/links/issue-fields.ts';
 import {
   mergedFields,
   mergeFields,

@@ -274,7 +274,7 @@ describe('what fails on the way to a pull request', () => {
     scene.host.fail('forbidden', { method: 'PUT', path: /\/labels$/ });
     const made = await scene.post('create', { labels: ['bug'] });
     assert.deepEqual([made.status, made.body.labels], [201, []], made.text);
-    assert.match(made.body.warnings[0] ?? '', /labels were not set/);
+    assert.match(made.body.warnings[0] ?? '', /Setting its labels failed/);
   });
 
   it('leaves a branch alone that has commits of others', async (t) => {

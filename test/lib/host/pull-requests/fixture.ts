@@ -86,7 +86,11 @@ export const pullScene = async (
   const git = gitIn(worktree.path);
   const at = `/api/cases/${item.id}/pr`;
   return {
-    ...{ host, running, item, worktree, git },
+    host,
+    running,
+    item,
+    worktree,
+    git,
     post: async (what, body) =>
       shaped('POST', what, await running.call('POST', `${at}/${what}`, body)),
     get: async (what) =>

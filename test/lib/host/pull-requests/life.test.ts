@@ -298,14 +298,14 @@ describe('POST /api/cases/{id}/pr/sync-state', () => {
     git('push', '--quiet', host.repository.root, `HEAD:refs/heads/${worktree.branch}`);
     const { number } = await host.pulls.open(worktree.branch, { title: 'Mine', draft: false });
     const lines = [
-      ...[
-        'host: github.com',
-        'repository: acme/app',
-        `number: ${number}`,
-        'title: its own',
-        'state: open',
-      ],
-      ...[`head_ref: ${worktree.branch}`, 'base_ref: main # as ever', 'notes: by hand'],
+      'host: github.com',
+      'repository: acme/app',
+      `number: ${number}`,
+      'title: its own',
+      'state: open',
+      `head_ref: ${worktree.branch}`,
+      'base_ref: main # as ever',
+      'notes: by hand',
     ];
     writeFiles(`${running.workspace}/${item.path}`, {
       'pr/pr.md': `---\n${lines.join('\n')}\n---\n`,
@@ -354,7 +354,7 @@ describe('POST /api/cases/{id}/pr/sync-state', () => {
     assertProblem(await scene.post('push'), 422, 'invalid_state');
     const idle = await scene.post('create');
     assertProblem(idle, 422, 'invalid_state');
-    assert.match(idle.body.detail, /was merged with #/);
+    assert.match(idle.body.detail, /were merged with #/);
     scene.work({ 'more.ts': '1\n' });
     const next = await scene.post('create');
     assert.deepEqual([next.status, next.body.number], [201, number + 1], next.text);

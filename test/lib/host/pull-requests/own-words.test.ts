@@ -5,7 +5,11 @@ import { draftOf, MARK, partsOf, publishable } from '../../../../lib/host/pull-r
 import { composeBody, MAX_BODY } from '../../../../lib/host/pull-requests/compose-body.ts';
 
 const TOLD = {
-  ...{ title: 'Round half up', description: '', issue: undefined, sessions: [], proofs: [] },
+  title: 'Round half up',
+  description: '',
+  issue: undefined,
+  sessions: [],
+  proofs: [],
   checklist: [],
 };
 

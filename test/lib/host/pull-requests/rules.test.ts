@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostReview, ReviewThread } from '../../../../lib/codehost/code-host.ts';
 import {
-  judged,
+  evaluate,
   type ReadinessFindings,
   unresolvedOf,
 } from '../../../../lib/host/pull-requests/ready-check.ts';
@@ -19,24 +19,38 @@ const found = (
   remote: { commit: SHA },
   ...over,
   pull: {
-    ...{ number: 7, node_id: 'PR_7', url: 'https://host/7', title: 'T', body: '', state: 'draft' },
-    ...{ author: 'me', labels: [], head_ref: 'work/x', head_sha: SHA, base_ref: 'main' },
-    ...{ mergeable: true, review_decision: null, checks: 'success' },
-    ...{ created_at: '', updated_at: '', merged_at: null, closed_at: null },
+    number: 7,
+    node_id: 'PR_7',
+    url: 'https://host/7',
+    title: 'T',
+    body: '',
+    state: 'draft',
+    author: 'me',
+    labels: [],
+    head_ref: 'work/x',
+    head_sha: SHA,
+    base_ref: 'main',
+    mergeable: true,
+    review_decision: null,
+    checks: 'success',
+    created_at: '',
+    updated_at: '',
+    merged_at: null,
+    closed_at: null,
     ...pull,
   },
 });
 
 const failing = (...given: Parameters<typeof found>): string[] =>
-  judged(found(...given))
+  evaluate(found(...given))
     .checks.filter(({ ok }) => !ok)
     .map(({ name }) => name);
 
 const MISSING = [{ checklist_id: null, type: 'log', description: 'A log' }];
 
-describe('judged', () => {
+describe('evaluate', () => {
   it('is ready when nothing is in the way', () => {
-    assert.equal(judged(found()).ready, true);
+    assert.equal(evaluate(found()).ready, true);
     assert.deepEqual(failing({ local: undefined }), []);
     assert.deepEqual(failing({}, { mergeable: null, checks: null }), []);
     assert.deepEqual(failing({}, { checks: 'pending', state: 'open' }), []);
@@ -62,12 +76,24 @@ describe('judged', () => {
 });
 
 const review = (number: number, author: string, state: HostReview['state']): HostReview => ({
-  ...{ number, node_id: `R_${number}`, author, state, body: '', url: '', commit: null },
+  number,
+  node_id: `R_${number}`,
+  author,
+  state,
+  body: '',
+  url: '',
+  commit: null,
   submitted_at: `2026-01-01T00:00:0${number}Z`,
 });
 
 const thread = (node_id: string, resolved: boolean): ReviewThread => ({
-  ...{ node_id, resolved, outdated: false, path: 'a.ts', line: 3, start_line: null, comments: [] },
+  node_id,
+  resolved,
+  outdated: false,
+  path: 'a.ts',
+  line: 3,
+  start_line: null,
+  comments: [],
 });
 
 describe('unresolvedOf', () => {

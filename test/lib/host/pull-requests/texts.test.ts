@@ -6,7 +6,7 @@ import {
   MAX_BODY,
   publicWords,
 } from '../../../../lib/host/pull-requests/compose-body.ts';
-import { asQuotation, harmless } from '../../../../lib/host/pull-requests/harmless.ts';
+import { disarmMarkdown, quoteMarkdown } from '../../../../lib/host/pull-requests/disarm.ts';
 import { proofText } from '../../../../lib/host/pull-requests/proof-comment.ts';
 import { summaryOf } from '../../../../lib/work/sessions/live/summary.ts';
 import type { Proof } from '../../../../store/records/proof.ts';
@@ -22,7 +22,7 @@ describe('harmless', () => {
   it('notifies nobody, closes no issue and hides nothing, and reads the same', () => {
     const text =
       'Ask @alice or (@org/team). Fixes #12, closes: acme/app#3, Resolves https://x.example/a/b/issues/9.\n<!-- dossier:proof -->';
-    const made = harmless(text);
+    const made = disarmMarkdown(text);
     assert.equal(seen(made), text);
     assert.doesNotMatch(made, MENTION);
     assert.doesNotMatch(made, CLOSES);
@@ -32,34 +32,37 @@ describe('harmless', () => {
   it('leaves code letter for letter, and addresses of mail', () => {
     const code =
       'Use `@Override`, me@example.com:\n\n```java\n@Override // fixes #1 <!-- x -->\n```\n';
-    assert.equal(harmless(code), code);
-    assert.doesNotMatch(harmless('a stray ` and then @bob'), MENTION);
+    assert.equal(disarmMarkdown(code), code);
+    assert.doesNotMatch(disarmMarkdown('a stray ` and then @bob'), MENTION);
   });
 });
 
 describe('quoted', () => {
   it('ends with the quotation what is left open in it', () => {
-    const text = `${asQuotation('```sh\nnever closed')}\n\n## After`;
+    const text = `${quoteMarkdown('```sh\nnever closed')}\n\n## After`;
     const [quote, heading] = fromMarkdown(text).children;
     assert.deepEqual([quote?.type, heading?.type], ['blockquote', 'heading']);
   });
 });
 
 const SESSION: Session = {
-  ...{ id: '11111111-1111-4111-8111-111111111111', type: 'implementing', mode: 'work' },
-  ...{ case_id: '22222222-2222-4222-8222-222222222222', status: 'completed', provider: 'agent' },
+  id: '11111111-1111-4111-8111-111111111111',
+  type: 'implementing',
+  mode: 'work',
+  case_id: '22222222-2222-4222-8222-222222222222',
+  status: 'completed',
+  provider: 'agent',
   path: 'cases/a/sessions/b',
-  ...{
-    branch: 'work/x',
-    base_commit: null,
-    plan_sha256: null,
-    approved_at: null,
-    approved_by: null,
-    approved_sha256: null,
-    usage: null,
-    error: null,
-  },
-  ...{ created_at: '2026-01-01T00:00:00.000Z', started_at: null },
+  branch: 'work/x',
+  base_commit: null,
+  plan_sha256: null,
+  approved_at: null,
+  approved_by: null,
+  approved_sha256: null,
+  usage: null,
+  error: null,
+  created_at: '2026-01-01T00:00:00.000Z',
+  started_at: null,
   ended_at: '2026-01-01T01:02:03.000Z',
 };
 
@@ -96,15 +99,13 @@ describe('wordsOf', () => {
 });
 
 const ITEM = {
-  ...{
-    id: SESSION.id,
-    description: 'Ask @bob',
-    type: 'log',
-    required: true,
-    task: false,
-    done: false,
-    satisfied: true,
-  },
+  id: SESSION.id,
+  description: 'Ask @bob',
+  type: 'log',
+  required: true,
+  task: false,
+  done: false,
+  satisfied: true,
 };
 
 const TOLD = {
@@ -151,10 +152,19 @@ describe('composeBody', () => {
 });
 
 const proof = (content: string): Proof => ({
-  ...{ id: SESSION.id, case_id: SESSION.case_id, type: 'test-log', content, verified: true },
-  ...{ verified_at: '2026-01-02T00:00:00.000Z', verified_by: 'operator', commit: null },
-  ...{ session_id: null, diff_sha256: null, file: null, file_sha256: null },
-  ...{ created_at: '2026-01-01T00:00:00.000Z' },
+  id: SESSION.id,
+  case_id: SESSION.case_id,
+  type: 'test-log',
+  content,
+  verified: true,
+  verified_at: '2026-01-02T00:00:00.000Z',
+  verified_by: 'operator',
+  commit: null,
+  session_id: null,
+  diff_sha256: null,
+  file: null,
+  file_sha256: null,
+  created_at: '2026-01-01T00:00:00.000Z',
 });
 
 describe('proofText', () => {

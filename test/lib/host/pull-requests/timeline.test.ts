@@ -6,15 +6,33 @@ import { transitionsOf, unknown } from '../../../../lib/host/pull-requests/timel
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
 
 const pull = (over: Partial<Pull> = {}): Pull => ({
-  ...{ number: 7, node_id: 'PR_7', url: 'https://host/7', title: 'T', body: '', state: 'draft' },
-  ...{ author: 'me', labels: [], head_ref: 'work/x', head_sha: 'a'.repeat(40), base_ref: 'main' },
-  ...{ mergeable: null, review_decision: null, checks: null },
-  ...{ created_at: at(0), updated_at: at(0), merged_at: null, closed_at: null },
+  number: 7,
+  node_id: 'PR_7',
+  url: 'https://host/7',
+  title: 'T',
+  body: '',
+  state: 'draft',
+  author: 'me',
+  labels: [],
+  head_ref: 'work/x',
+  head_sha: 'a'.repeat(40),
+  base_ref: 'main',
+  mergeable: null,
+  review_decision: null,
+  checks: null,
+  created_at: at(0),
+  updated_at: at(0),
+  merged_at: null,
+  closed_at: null,
   ...over,
 });
 
 const event = (kind: PullEvent['kind'], second: number): PullEvent => ({
-  ...{ id: `${kind}-${second}`, kind, actor: 'you', at: at(second), head_sha: null },
+  id: `${kind}-${second}`,
+  kind,
+  actor: 'you',
+  at: at(second),
+  head_sha: null,
 });
 
 const SEEN = { observed_at: at(900), source: 'sync' } as const;
@@ -60,7 +78,11 @@ describe('transitionsOf', () => {
 describe('unknown', () => {
   type Entry = Parameters<typeof unknown>[0][number];
   const ready = (second: number, host_event_id: string | null): Entry => ({
-    ...{ number: 7, event: 'ready', to: 'open', occurred_at: at(second), host_event_id },
+    number: 7,
+    event: 'ready',
+    to: 'open',
+    occurred_at: at(second),
+    host_event_id,
     source: host_event_id === null ? 'service' : 'sync',
   });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { hiddenBlock, shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { partsOf } from '../../../../lib/host/pull-requests/compose.ts';
 import { publicWords } from '../../../../lib/host/pull-requests/compose-body.ts';
-import { asQuotation, harmless } from '../../../../lib/host/pull-requests/harmless.ts';
+import { disarmMarkdown, quoteMarkdown } from '../../../../lib/host/pull-requests/disarm.ts';
 import { codeSpans } from '../../../../lib/text/markdown/code-spans.ts';
 import { readLeaves } from '../../../../lib/text/markdown/leaves.ts';
 import { definitionOf } from '../../../../lib/work/generate/definition.ts';
@@ -30,8 +30,8 @@ const READERS: Record<string, (markdown: string) => unknown> = {
       tasksOf(extractIssue(hypotheses), problem, 'x') + tasksOf(extractIssue(text), problem, 'x')
     );
   },
-  harmless: (text) => harmless(`@a ${text} @b`),
-  quoted: (text) => asQuotation(`@a ${text}`),
+  disarmMarkdown: (text) => disarmMarkdown(`@a ${text} @b`),
+  quoted: (text) => quoteMarkdown(`@a ${text}`),
   shellBlocks,
   hiddenBlock: (text) => hiddenBlock(`${text}\n\n\`\`\`sh\ntrue\n\`\`\`\n`),
   'the words of a session': (text) => publicWords(`## Last words\n${text}`),

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
-import { asQuotation, harmless } from '../../../../lib/host/pull-requests/harmless.ts';
+import { disarmMarkdown, quoteMarkdown } from '../../../../lib/host/pull-requests/disarm.ts';
 import { readLeaves } from '../../../../lib/text/markdown/leaves.ts';
 
 // No item without text: after indented code the reference parser takes one for a paragraph.
@@ -104,11 +104,15 @@ describe('readLeaves', () => {
   });
 });
 
-describe('harmless', () => {
+describe('disarmMarkdown', () => {
   it('leaves nothing that notifies, closes or hides outside of what the reference parser takes for code', () => {
     fc.assert(
       fc.property(markdown(...BITS, ...WORDS, ...LINKS), (text) => {
-        for (const made of [harmless(text), asQuotation(text), harmless(`- [ ] ${text}`)]) {
+        for (const made of [
+          disarmMarkdown(text),
+          quoteMarkdown(text),
+          disarmMarkdown(`- [ ] ${text}`),
+        ]) {
           const read = shown(fromMarkdown(made));
           assert.doesNotMatch(read, MENTION, made);
           assert.doesNotMatch(read, CLOSES, made);
@@ -128,15 +132,15 @@ describe('harmless', () => {
       '| ` | @alice ` |\n|---|---|\n| ` | @alice ` |',
       '[^1]: a\n\n    @alice',
     ];
-    for (const text of taken) assert.doesNotMatch(harmless(text), /@a/, text);
+    for (const text of taken) assert.doesNotMatch(disarmMarkdown(text), /@a/, text);
     // A lone tag ends a paragraph that goes on without the marks of its list.
-    assert.doesNotMatch(harmless('1. a `\n@alice\n<a title="`">'), /@a/);
+    assert.doesNotMatch(disarmMarkdown('1. a `\n@alice\n<a title="`">'), /@a/);
     const plain = ['see <br> [x](https://x.example "t") and `@a`', 'a | `@a`', 'List<T> `@a`'];
-    for (const text of plain) assert.equal(harmless(text), text);
+    for (const text of plain) assert.equal(disarmMarkdown(text), text);
   });
 
   it('leaves no quotation by a return of the carriage, and moves no code out of its column', () => {
-    assert.equal(asQuotation('a\rb'), '> a\n> b');
-    assert.doesNotMatch(asQuotation('x\n\n\t@alice'), /@a/);
+    assert.equal(quoteMarkdown('a\rb'), '> a\n> b');
+    assert.doesNotMatch(quoteMarkdown('x\n\n\t@alice'), /@a/);
   });
 });

@@ -9,7 +9,7 @@ import { gitAt } from '../../../../lib/tools/git/run/create-git.ts';
 import type { Git, GitSource, RunGit } from '../../../../lib/tools/git/run/git.ts';
 import { createAutocommit } from '../../../../lib/transfer/history/autocommit.ts';
 import { changeCase, createCase, setState } from '../../../../lib/work/cases/change.ts';
-import { takeSnapshot } from '../../../../lib/work/memory/global-memory.ts';
+import { takeSnapshot } from '../../../../lib/work/memory/memory.ts';
 import { editGlobalMemory, writeMemory } from '../../../../store/cases/memory.ts';
 import { openStore } from '../../../../store/open.ts';
 import { WATCH_PACE } from '../../../../store/watch/change-scheduler.ts';

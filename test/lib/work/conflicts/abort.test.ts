@@ -137,7 +137,7 @@ describe('POST /api/cases/{id}/conflicts/abort', () => {
     assert.equal(await scene.state(), 'OPEN');
     const [told] = await scene.history();
     assert.deepEqual([told?.outcome, told?.step], ['aborted', null]);
-    assert.match(recordOf(scene), /what is undone[^\n]* is under refs\/dossier\/undone/);
+    assert.match(recordOf(scene), /undone changes[^\n]* are under refs\/dossier\/undone/);
     const again = await scene.post('conflicts/abort');
     assert.deepEqual([again.status, again.body.code], [422, 'invalid_state']);
   });

@@ -104,7 +104,10 @@ describe('a conflict without markers', () => {
     assert.equal(git('status', '--porcelain'), '');
     assert.equal(git('show', 'HEAD:data.raw'), 'base\n');
     assert.equal(readlinkSync(at('link')), 'branch');
-    assert.match((await scene.history())[0]?.log ?? '', /right as git left it: data\.raw, moved-/);
+    assert.match(
+      (await scene.history())[0]?.log ?? '',
+      /resolved as git left it: data\.raw, moved-/,
+    );
   });
 
   it('is asked about, too, where somebody else went on to it with git', async (t) => {

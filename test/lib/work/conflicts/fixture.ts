@@ -77,7 +77,12 @@ export const rebaseScene = async (t: TestContext, wanted: Wanted): Promise<Scene
   for (const change of branch) commit(git, worktree.path, change);
   const get = <T = Answer>(what: string) => running.call<T>('GET', `/api/cases/${item.id}/${what}`);
   return {
-    ...{ running, item, worktree, git, main, get },
+    running,
+    item,
+    worktree,
+    git,
+    main,
+    get,
     post: (what, body) => running.call('POST', `/api/cases/${item.id}/${what}`, body),
     history: async () => (await get<Conflict[]>('conflicts/history')).body,
     state: async () => (await running.call<Case>('GET', `/cases/${item.id}`)).body.state,

@@ -83,7 +83,7 @@ describe('a daemon that was killed', () => {
     scene.git('add', 'a.txt');
     await dieIn(scene, 'applying');
     assert.deepEqual(await told(scene), [null, 'interrupted', 'BLOCKED']);
-    assert.match(recordOf(scene), /all is staged and nothing is committed yet/);
+    assert.match(recordOf(scene), /everything is staged and not committed yet/);
     assert.equal((await scene.post('conflicts/apply')).body.status, 'clean');
     assert.equal(scene.git('log', '--format=%s', 'main..'), 'change c.txt\nchange a.txt\n');
   });
@@ -172,7 +172,7 @@ describe('kill -9 of the daemon while git rebases', () => {
     );
     // It may have been killed after it had told the end, and before it answered.
     const isWhole = told?.outcome === 'clean';
-    if (!isWhole) assert.match(told?.log ?? '', /the daemon stopped in the middle/);
+    if (!isWhole) assert.match(told?.log ?? '', /the daemon stopped during this step/);
     if (!isWhole) await ask(next, 'POST', `${at}/conflicts/abort`);
     const head = git('rev-parse', 'HEAD').trim();
     assert.equal(head === original, !isWhole, JSON.stringify(told));

@@ -83,7 +83,7 @@ describe('the planning files, by extraction', () => {
     assert.match(definition, /^## Open questions\n\n- What is expected/m);
     assert.match(hypotheses, /^## H1: “It hangs” says what is to be done$/m);
     const [empty] = planned('', 'It hangs');
-    assert.match(empty, /says no more than its title/);
+    assert.match(empty, /has only a title/);
   });
 
   it('leave out of the tasks what a verdict has refuted', () => {

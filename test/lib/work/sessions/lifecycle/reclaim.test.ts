@@ -40,8 +40,10 @@ describe('a session whose lock stands where .dossier/ was removed', () => {
     await restartWithout(it, '');
     const { error, ...session } = await it.until(id, 'paused');
     assert.equal('elsewhere' in session, false);
-    assert.match(error ?? '', new RegExp(`not committed there is lost.* branch ${branch}\\.`));
-    assert.ok(it.running.logged.some(({ message }) => /known by its lock alone/.test(message)));
+    assert.match(error ?? '', new RegExp(`Uncommitted changes are lost.* branch ${branch}\\.`));
+    assert.ok(
+      it.running.logged.some(({ message }) => /reclaiming a session by its lock/.test(message)),
+    );
     assertProblem(await it.control('resume'), 409, 'worktree_missing');
     assert.equal((await it.until(id, 'paused')).error, error);
     assert.equal((await it.control('abort')).body.status, 'aborted');

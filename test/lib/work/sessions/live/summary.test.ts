@@ -26,7 +26,10 @@ const SESSION: Session = {
 };
 
 const call = (id: string, title: string, status: string, kind = 'execute') => ({
-  ...{ id, title, status, kind },
+  id,
+  title,
+  status,
+  kind,
 });
 
 const NONE = { reached: [], refused: [] };
@@ -95,12 +98,7 @@ describe('summaryOf', () => {
         undefined,
         /^Aborted by the operator in Plan mode .* Nothing was executed\.$/m,
       ],
-      [
-        'paused',
-        'work',
-        undefined,
-        /^Paused in Work mode .* What follows is how it stood then\.$/m,
-      ],
+      ['paused', 'work', undefined, /^Paused in Work mode .* The rest is as of then\.$/m],
       [
         'paused',
         'plan',
@@ -145,7 +143,7 @@ describe('summaryOf', () => {
     assert.match(summary, /qwen did not tell what it used\.$/);
     assert.doesNotMatch(summary, /Commands|Last words|markdown|after planning/);
     const gone = summaryOf(done({ changes: { unknown: 'The worktree is gone.' } }));
-    assert.match(gone, /Nobody can tell any more:\n\n```text\nThe worktree is gone\.\n```/);
+    assert.match(gone, /It can no longer be determined:\n\n```text\nThe worktree is gone\.\n```/);
   });
 
   it('names what the patch cannot hold', () => {

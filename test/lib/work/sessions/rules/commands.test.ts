@@ -9,7 +9,9 @@ import {
 import { failureSentence } from '../../../../../store/records/commands.ts';
 
 const call = (title: string, status: string, exit_code?: number) => ({
-  ...{ title, kind: 'execute', status },
+  title,
+  kind: 'execute',
+  status,
   ...(exit_code !== undefined && { exit_code }),
 });
 

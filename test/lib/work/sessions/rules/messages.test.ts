@@ -11,7 +11,10 @@ import {
 const AT = '2026-11-25T10:00:00.000Z';
 
 const messageOf = (id: string): Omit<MessageMatter, 'mode' | 'delivered_at'> => ({
-  ...{ id, at: AT, file: 'message.md', sha256: 'a'.repeat(64) },
+  id,
+  at: AT,
+  file: 'message.md',
+  sha256: 'a'.repeat(64),
 });
 
 const sessionIn = (status: Session['status'], messages?: MessageMatter[]) => {
@@ -32,7 +35,9 @@ describe('addMessage', () => {
 
   it('keeps the same one once, and 100 at most', () => {
     const many = Array.from({ length: 100 }, (_, at) => ({
-      ...{ ...messageOf(`m${at}`), mode: 'work' as const, delivered_at: null },
+      ...messageOf(`m${at}`),
+      mode: 'work' as const,
+      delivered_at: null,
     }));
     assert.equal(addMessage(messageOf('m3'), 'marker')(...sessionIn('working', many)), undefined);
     assert.throws(() => addMessage(messageOf('more'), 'marker')(...sessionIn('working', many)), {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
-import { caseStateFor } from '../../../../../lib/work/sessions/guards/finalize.ts';
+import { caseStateFor } from '../../../../../lib/work/sessions/guards/decide.ts';
+import { requestChanges, startWork } from '../../../../../lib/work/sessions/rules/approval.ts';
 import {
   abort,
   completeSession,
@@ -9,9 +10,7 @@ import {
   interrupt,
   pause,
   planReady,
-  sendBack,
   startPlanning,
-  startWork,
 } from '../../../../../lib/work/sessions/rules/rules.ts';
 import { milestoneEvents, runStateOf } from '../../../../../store/journal/milestones.ts';
 import { STATES, type State } from '../../../../../store/records/case.ts';
@@ -146,11 +145,13 @@ describe('the rules of a session', () => {
 });
 
 describe('a plan that is sent back', () => {
-  const rule = sendBack({ comment: 'Smaller.', run_marker: 'm2' });
+  const rule = requestChanges({ comment: 'Smaller.', run_marker: 'm2' });
 
   it('is planned again with the comment, and nothing else is', () => {
     assert.deepEqual(rule(sessionIn('plan_ready'), MATTER), {
-      ...{ status: 'planning', feedback: 'Smaller.', run_marker: 'm2' },
+      status: 'planning',
+      feedback: 'Smaller.',
+      run_marker: 'm2',
     });
     const refused = STATUSES.filter((status) => status !== 'plan_ready');
     for (const status of refused)
@@ -277,7 +278,9 @@ describe('the milestones of a session', () => {
   it('are kept until the session has ended', () => {
     for (const status of OPEN)
       assert.deepEqual(runStateOf(sessionIn(status), new Date(AT)), {
-        ...{ case_id: ID, status, since: AT },
+        case_id: ID,
+        status,
+        since: AT,
       });
     for (const status of ENDED) assert.equal(runStateOf(sessionIn(status), new Date(AT)), null);
   });

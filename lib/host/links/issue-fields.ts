@@ -1,0 +1,115 @@
+import { visible } from '../../../store/base/visible.ts';
+import type { IssueCopy } from '../../../store/codehost/issue-copy.ts';
+import { storable } from '../../../store/front-matter/text.ts';
+import type { Issue } from '../../../store/records/code-host.ts';
+import { ServiceError } from '../../errors.ts';
+import { shorten } from '../../text/wording.ts';
+import { asOneLine } from '../../work/cases/text.ts';
+
+const MAX_TITLE = 200;
+const MAX_DESCRIPTION = 262_144;
+const MAX_BODY_BYTES = 1_000_000;
+
+/**
+ * The issue for issue.md, complete but for characters that a file cannot store. Throws `too_large` beyond the size of a
+ * record.
+ */
+export const storableCopy = (issue: Issue): IssueCopy => {
+  const body = seen(issue.body);
+  const bytes = Buffer.byteLength(body);
+  if (bytes > MAX_BODY_BYTES)
+    throw new ServiceError(
+      'too_large',
+      `The body of issue #${issue.number} has ${bytes} bytes; a record can have 1 MB. Shorten it on the host, then try again.`,
+    );
+  const { state, state_reason, author, created_at, updated_at, closed_at } = issue;
+  return {
+    title: seen(issue.title),
+    state,
+    state_reason,
+    labels: issue.labels.map(storable),
+    assignees: issue.assignees.map(storable),
+    milestone: issue.milestone === null ? null : storable(issue.milestone),
+    author,
+    created_at,
+    updated_at,
+    closed_at,
+    body,
+  };
+};
+
+// Issues are untrusted text, so invisible characters are made visible.
+const seen = (text: string): string => visible(storable(text));
+
+/** The fields of an issue in a Work item. */
+export interface Fields {
+  title: string;
+  description: string;
+  labels: readonly string[];
+  assignees: readonly string[];
+  milestone: string | null;
+  state: 'open' | 'closed' | null;
+}
+
+/** The issue within the limits of a Work item: a title of one line and 200 characters, a description of 256 KB. */
+export const fieldsOf = ({
+  title,
+  body,
+  labels,
+  assignees,
+  milestone,
+  state,
+}: IssueCopy): Fields => ({
+  title: fitTitle(title),
+  description: fitDescription(body),
+  labels,
+  assignees,
+  milestone,
+  state,
+});
+
+const fitTitle = (title: string): string => {
+  const line = asOneLine(title);
+  if (line === '') return '(no title)';
+  return line.length <= MAX_TITLE ? line : `${shorten(line, MAX_TITLE - 1, '').trimEnd()}…`;
+};
+
+const fitDescription = (body: string): string => {
+  const text = withPlainEnds(body);
+  if (text.length <= MAX_DESCRIPTION) return text;
+  const cut = shorten(text, MAX_DESCRIPTION - REST.length, '');
+  return `${cut.slice(0, Math.max(0, cut.lastIndexOf('\n')) || cut.length)}${REST}`;
+};
+
+const REST = '\n\n*The issue is longer than a description can be. The whole text is in issue.md.*';
+
+/** GitHub sends CRLF for text from its forms, which is not a change. */
+export const withPlainEnds = (text: string): string => text.replaceAll('\r\n', '\n');
+
+/** Sentences on what a Work item could not store unchanged. */
+export const notesOf = (issue: Issue, copy: IssueCopy): string[] => {
+  const { title, description } = fieldsOf(copy);
+  const notes: [boolean, string][] = [
+    [
+      title !== copy.title,
+      'The title was shortened to one line of 200 characters; issue.md has the full title.',
+    ],
+    [
+      description.length < withPlainEnds(copy.body).length,
+      'The description was cut at 262144 characters; issue.md has the full text.',
+    ],
+    [
+      copy.body !== issue.body,
+      'Characters that a file cannot store (NUL, unpaired surrogates, merge markers) were replaced or indented.',
+    ],
+  ];
+  return notes.flatMap(([is, note]) => (is ? [note] : []));
+};
+
+/** The repository and number of an issue, from the URL of its page, whose path ends in `owner/name/issues/number`. */
+export const placeOfIssue = (url: string): { repository: string; number: number } | undefined => {
+  const [, repository, number] = PAGE.exec(url) ?? [];
+  return repository === undefined ? undefined : { repository, number: Number(number) };
+};
+
+const PAGE = /\/([A-Za-z0-9][A-Za-z0-9_-]*\/[A-Za-z0-9._-]+)\/issues\/(\d+)$/;

@@ -1,0 +1,156 @@
+import { lockOn } from '../../../store/base/locks.ts';
+import { changeReview } from '../../../store/codehost/reviews.ts';
+import { newId } from '../../../store/reconcile/new-id.ts';
+import type { Review } from '../../../store/records/review.ts';
+import { isEnded, type Session } from '../../../store/records/session.ts';
+import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
+import type { Store } from '../../../store/store.ts';
+import type { ModelChoice } from '../../agents/model-choice.ts';
+import type { HostedRepository } from '../../codehost/code-host.ts';
+import { invalidState, notFound, ServiceError } from '../../errors.ts';
+import { checkTexts } from '../../work/cases/text.ts';
+import { createSession } from '../../work/sessions/lifecycle/create.ts';
+import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
+import {
+  getOpenPull,
+  getPull,
+  hostedFor,
+  type PullNeeds,
+  underPullLock,
+  writeOrVerify,
+} from '../pull-requests/record.ts';
+import { FEEDBACK } from './feedback-session.ts';
+import { getReview, reviewsOf } from './read.ts';
+import { feedbackOf } from './serve.ts';
+
+interface Wanted extends ModelChoice {
+  provider?: string;
+  /** The operator's comment for the session. */
+  comment?: string;
+}
+
+/**
+ * Creates a session for the queued reviews, in Plan mode like any other. They leave the queue when it completes. Throws
+ * 422 when no review is queued, and 409 `session_active` while another such session has not ended.
+ */
+export const addressFeedback = (
+  service: SessionNeeds,
+  caseId: string,
+  wanted: Wanted,
+): Promise<Session> => {
+  checkTexts({ comment: wanted.comment });
+  const id = newId();
+  return service.store.locks.take(lockOn.feedback(caseId), async () => {
+    const known = readSession(service.store, caseId, id);
+    if (known !== undefined) return known.session;
+    refuseSecond(service.store, caseId);
+    const queued = queuedReviews(service.store, caseId);
+    // The reviews are assigned first, because the session reads them at once. If it is not created, they stay queued.
+    for (const review of queued)
+      await changeReview(service.store, caseId, review.id, () => ({ session_id: id }));
+    return createSession(service, caseId, {
+      id,
+      type: FEEDBACK,
+      reopen: true,
+      ...wanted,
+    });
+  });
+};
+
+const queuedReviews = (store: Store, caseId: string): Review[] => {
+  const pull = getOpenPull(store, caseId);
+  const queued = reviewsOf(store, pull).filter(({ feedback }) => feedback === 'queued');
+  if (queued.length > 0) return queued;
+  throw invalidState(
+    `No review is queued. List them with GET /api/cases/${caseId}/pr/reviews/unresolved, and queue those to address with POST …/pr/reviews/<id>/add-to-feedback.`,
+  );
+};
+
+const refuseSecond = (store: Store, caseId: string): void => {
+  const other = (sessionsOf(store, caseId) ?? []).find(
+    ({ session: { type, status, elsewhere } }) =>
+      type === FEEDBACK && !isEnded(status) && elsewhere !== true,
+  );
+  if (other === undefined) return;
+  throw new ServiceError(
+    'session_active',
+    `The feedback session ${other.session.id} is ${other.session.status}. Wait for it to end, or abort it, then try again.`,
+    { members: { session_id: other.session.id } },
+  );
+};
+
+/**
+ * Queues a review for the next feedback session. A queued one, or one in a running session, does not change; an
+ * addressed one is queued again.
+ */
+export const addToFeedback = async (
+  service: PullNeeds,
+  caseId: string,
+  id: string,
+): Promise<Review> => {
+  await getReview(service, caseId, id);
+  const queued_at = service.store.clock().toISOString();
+  const kept = await changeReview(service.store, caseId, id, (current) => {
+    const feedback = feedbackOf(service.store, caseId, current);
+    if (feedback === 'queued' || feedback === 'in_session') return undefined;
+    return { queued_at, session_id: null };
+  });
+  if (kept === undefined) throw notFound('review', id);
+  return getReview(service, caseId, id);
+};
+
+interface ResolvedReview extends Review {
+  /** Whether it was resolved on the host, too. */
+  resolved_on_host: boolean;
+  note: string;
+}
+
+/**
+ * Marks a review as resolved: a thread on the host; a review or check only here, because on the host only its author, a
+ * dismissal or another run can end it. It leaves the queue, unless a session has it.
+ */
+export const resolveReview = async (
+  service: PullNeeds,
+  caseId: string,
+  id: string,
+): Promise<ResolvedReview> => {
+  const review = await getReview(service, caseId, id);
+  const isThread = review.kind === 'thread';
+  if (isThread) await resolveThread(service, caseId, review);
+  const resolved_at = service.store.clock().toISOString();
+  await changeReview(service.store, caseId, id, (current) => ({
+    ...(isThread ? { state: 'resolved' } : { resolved_at: current.resolved_at ?? resolved_at }),
+    // A review of an aborted session still has the session's id and is in the queue.
+    ...(feedbackOf(service.store, caseId, current) === 'queued' && { queued_at: null }),
+  }));
+  const now = await getReview(service, caseId, id);
+  return { ...now, resolved_on_host: isThread, note: NOTES[review.kind] };
+};
+
+const NOTES: Record<Review['kind'], string> = {
+  thread: 'The thread is resolved on the host.',
+  review:
+    'Resolved only here: on the host the review counts until its author reviews again or it is dismissed.',
+  check: 'Resolved only here: on the host the check fails until another run passes.',
+};
+
+const resolveThread = (
+  { store, codeHost }: PullNeeds,
+  caseId: string,
+  { id, pull }: Review,
+): Promise<void> =>
+  underPullLock(store, caseId, async () => {
+    const hosted = hostedFor(codeHost, getPull(store, caseId));
+    const thread = id.slice('thread:'.length);
+    await writeOrVerify<unknown>(
+      () => hosted.resolveThread(thread).then(() => true),
+      () => findResolved(hosted, pull, thread),
+    );
+  });
+
+const findResolved = async (
+  hosted: HostedRepository,
+  pull: number,
+  thread: string,
+): Promise<unknown> =>
+  (await hosted.threads(pull)).find(({ node_id, resolved }) => node_id === thread && resolved);

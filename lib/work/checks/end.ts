@@ -1,0 +1,90 @@
+import { visible } from '../../../store/base/visible.ts';
+import { updateProof } from '../../../store/cases/proofs.ts';
+import { proofsOf } from '../../../store/reconcile/item.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
+import type { CheckRun, Proof, ProofMatter } from '../../../store/records/proof.ts';
+import { heldLocks } from '../../../store/sessions/locks.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import { tracesOf } from '../../code/worktrees/read.ts';
+import { invalidState, orNotFound } from '../../errors.ts';
+import type { WithLog } from '../../log.ts';
+import { killRun } from '../../tools/process/process-tree.ts';
+import { listProofs } from '../proof/attach.ts';
+import type { SessionNeeds } from '../sessions/live/needs.ts';
+import { evidenceText } from './evidence.ts';
+
+/**
+ * Ends the processes of checks of the previous daemon and marks the checks as interrupted. Held locks, which only this
+ * machine has, identify them; the locks are released with those of other operations.
+ */
+export const recoverChecks = async (service: WithLog & WithStore): Promise<void> => {
+  for (const { case_id } of heldLocks(service.store))
+    await recover(service, case_id).catch((error: unknown) =>
+      service.log.error({ err: error, case_id }, 'marking an interrupted check failed'),
+    );
+};
+
+const recover = async ({ store }: WithStore, case_id: string): Promise<void> => {
+  const item = itemOf(store, case_id);
+  if (item === undefined) return;
+  for (const { file } of proofsOf(item)) {
+    const { id, run, run_marker } = file.matter;
+    if (run?.status !== 'running') continue;
+    if (run_marker != null) await killRun(run_marker, tracesOf(store, case_id));
+    const ended: CheckRun = {
+      ...run,
+      status: 'interrupted',
+      ended_at: store.clock().toISOString(),
+    };
+    await storeResult(store, { case_id, id }, ended, '');
+  }
+};
+
+/** Writes the result of a check into its proof, unless that was removed meanwhile. */
+export const storeResult = async (
+  store: Store,
+  { case_id, id }: Pick<Proof, 'case_id' | 'id'>,
+  run: CheckRun,
+  output: string,
+): Promise<void> => {
+  const rule = (current: ProofMatter) =>
+    current.run?.status === 'running'
+      ? { run, run_marker: null, content: visible(evidenceText(run, output)) }
+      : undefined;
+  await updateProof(store, case_id, id, { rule });
+};
+
+/**
+ * Aborts a running check and returns its record. None of its processes is alive then. Throws 422 where it is not
+ * running.
+ */
+export const abortCheck = async (
+  service: SessionNeeds,
+  caseId: string,
+  id: string,
+): Promise<Proof> => {
+  const proofs = await listProofs(service.store, caseId);
+  const proof = orNotFound(
+    proofs.find((one) => one.id === id),
+    'proof',
+    id,
+  );
+  const live = service.engine.live.get(id);
+  if (live === undefined) throw invalidState(notRunning(proof));
+  live.stopping = true;
+  await live.run?.kill();
+  await live.finished;
+  const after = await listProofs(service.store, caseId);
+  return orNotFound(
+    after.find((one) => one.id === id),
+    'proof',
+    id,
+  );
+};
+
+const notRunning = ({ run }: Proof): string => {
+  if (run === undefined) return 'This proof was not made by a check, so there is nothing to abort.';
+  return run.status === 'running'
+    ? 'The check is not running on this machine. Delete its proof if it is no longer needed.'
+    : `The check has already ended: it is ${run.status}.`;
+};

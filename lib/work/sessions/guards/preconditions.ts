@@ -1,0 +1,104 @@
+import { StoreError } from '../../../../store/base/errors.ts';
+import { isEnded, type Session } from '../../../../store/records/session.ts';
+import { readApproved } from '../../../../store/sessions/plan-versions.ts';
+import { readPlan } from '../../../../store/sessions/session-texts.ts';
+import {
+  readSession,
+  type StoredSession,
+  sessionsOf,
+  whereIs,
+} from '../../../../store/sessions/sessions.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import { isWorktreeLost } from '../../../code/worktrees/create/create.ts';
+import { invalidState, orNotFound, ServiceError } from '../../../errors.ts';
+import { getCase } from '../../cases/read.ts';
+import { refuseElsewhere } from '../rules/rules.ts';
+import { awaitDecisions } from './decide.ts';
+
+/**
+ * The session that holds the lock, else the oldest that has not ended. Throws 422 `invalid_state` when there is none on
+ * this machine, and 409 `other_session_active` when it is not `meant`.
+ */
+export const activeSession = async (
+  { store }: WithStore,
+  caseId: string,
+  meant?: string,
+): Promise<StoredSession> => {
+  await getCase(store, caseId);
+  await awaitDecisions(store, caseId);
+  if (meant !== undefined) orNotFound(readSession(store, caseId, meant), 'session', meant);
+  const open = (sessionsOf(store, caseId) ?? []).filter(({ session }) => !isEnded(session.status));
+  const ours = open.filter(({ session }) => session.elsewhere !== true);
+  const active = ours.find(({ session }) => session.status !== 'queued') ?? ours[0];
+  if (active !== undefined && (meant ?? active.session.id) !== active.session.id)
+    throw otherSession(active.session);
+  if (active !== undefined) return active;
+  for (const { session } of open) refuseElsewhere(session);
+  throw invalidState('The Work item has no active session.');
+};
+
+const otherSession = ({ id, status }: Session): ServiceError =>
+  new ServiceError(
+    'other_session_active',
+    `Another session of the Work item is active: ${id} (${status}). Nothing was done. To act on that one, send its id.`,
+    { members: { session_id: id } },
+  );
+
+/**
+ * The approved text, which is what runs. Throws `approval_mismatch` when approved.md is not what was approved. A
+ * session that an older version approved has no such file; then plan.md must match, else `plan_changed`.
+ */
+export const approvedPlan = (store: Store, kept: StoredSession): string => {
+  const { approved_sha256, plan_sha256 } = kept.session;
+  const dir = whereIs(store, kept);
+  if (approved_sha256 === null) {
+    const plan = readPlan(store, dir);
+    if (plan === undefined || plan.sha256 !== plan_sha256) throw approvedPlanChanged();
+    return plan.content;
+  }
+  const approved = readPlainly(() => readApproved(store, dir));
+  if (approved === undefined) throw mismatch('approved.md is missing');
+  if (approved.sha256 !== approved_sha256) throw mismatch('approved.md is not what was approved');
+  return approved.content;
+};
+
+const readPlainly = <T>(read: () => T): T => {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StoreError) throw mismatch('approved.md is not a regular file');
+    throw error;
+  }
+};
+
+const mismatch = (what: string): ServiceError =>
+  new ServiceError(
+    'approval_mismatch',
+    `${what} (its SHA-256 is in session.md). Restore the approved text, or abort the session and plan again.`,
+  );
+
+const approvedPlanChanged = (): ServiceError =>
+  new ServiceError(
+    'plan_changed',
+    'plan.md is not what was approved. Restore the approved text, or abort the session and plan again.',
+  );
+
+/**
+ * The loss as a sentence, where a Work mode session has lost its worktree together with its record; undefined where it
+ * can continue.
+ */
+export const lostWork = async (
+  store: Store,
+  { case_id, mode, branch }: Session,
+): Promise<string | undefined> => {
+  if (mode !== 'work' || !(await isWorktreeLost(store, case_id))) return undefined;
+  return `The worktree of the session is gone, for example because .dossier/ was removed. Uncommitted changes are lost; commits are on the branch ${branch}. Abort the session, then create a new one.`;
+};
+
+/**
+ * Throws 409 `worktree_missing` for such a session while it is paused: its plan would continue in an empty worktree.
+ */
+export const refuseLost = async (store: Store, session: Session): Promise<void> => {
+  const lost = session.status === 'paused' ? await lostWork(store, session) : undefined;
+  if (lost !== undefined) throw new ServiceError('worktree_missing', lost);
+};

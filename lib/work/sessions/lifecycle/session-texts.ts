@@ -1,0 +1,127 @@
+import type { TextFile } from '../../../../store/front-matter/text-file.ts';
+import { notice } from '../../../../store/reconcile/items.ts';
+import type { DiffFile } from '../../../../store/records/diff-file.ts';
+import type { Session } from '../../../../store/records/session.ts';
+import { readApproved } from '../../../../store/sessions/plan-versions.ts';
+import { editComments, readCommentsFile } from '../../../../store/sessions/comments.ts';
+import { readSentBack } from '../../../../store/sessions/plan-versions.ts';
+import {
+  readDiff,
+  readPlan,
+  readSinceApproval,
+  writePlan,
+} from '../../../../store/sessions/session-texts.ts';
+import { tellComments } from '../../../../store/sessions/comments.ts';
+import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
+import { findWorktree } from '../../../code/worktrees/read.ts';
+import { invalidState, notFound, type ServiceError } from '../../../errors.ts';
+import { filesOf } from '../../../text/patch.ts';
+import type { EngineNeeds, TurnNeeds } from '../live/needs.ts';
+import { getStoredSession } from './read.ts';
+
+/** A plan: plan.md as it is now, the approved text, or the last plan that was sent back. */
+export const getPlan = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+  which: keyof typeof PLANS = 'current',
+): Promise<TextFile> => {
+  const { dir, session } = await getStoredSession(service, caseId, id);
+  if (which === 'approved' && session.approved_sha256 === null) throw notFound('approved plan', id);
+  const plan = PLANS[which](service.store, dir);
+  if (plan === undefined) throw notFound('plan of session', id);
+  return plan;
+};
+
+const PLANS = { current: readPlan, approved: readApproved, sent_back: readSentBack };
+
+/** The operator's comments on the plan. */
+export const getComments = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+): Promise<TextFile> => {
+  const { dir } = await getStoredSession(service, caseId, id);
+  return readCommentsFile(service.store, dir);
+};
+
+/** Replaces comments.md, as an edit by hand would. */
+export const putComments = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+  comments: { content: string; ifMatch: string | undefined },
+): Promise<TextFile> => {
+  const { dir } = await getStoredSession(service, caseId, id);
+  await editComments(service.store, dir, () => comments.content, comments.ifMatch);
+  await tellComments(service.store, caseId);
+  return readCommentsFile(service.store, dir);
+};
+
+/** Replaces plan.md, as an edit by hand would. An approved plan cannot be changed. */
+export const putPlan = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+  plan: { content: string; ifMatch: string | undefined },
+): Promise<TextFile> => {
+  const { dir, session } = await getStoredSession(service, caseId, id);
+  const byHand = session.status === 'planning' && session.provider === 'manual';
+  if (!byHand && session.status !== 'plan_ready') throw noPlanNow(session);
+  await writePlan(service.store, dir, plan.content, plan.ifMatch);
+  notice(service.store, caseId);
+  return getPlan(service, caseId, id);
+};
+
+const noPlanNow = ({ status, provider }: Session): ServiceError =>
+  invalidState(
+    status === 'planning'
+      ? `${provider} is still planning and would replace this plan. Wait for plan_ready, then write yours.`
+      : `The session is ${status}, so its plan can no longer be changed. Create a new session for another plan.`,
+  );
+
+/** The session's changes as a patch, once Work mode has ended or is paused: since its base, or since its approval. */
+export const getDiff = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+  since: 'base' | 'approval' = 'base',
+): Promise<Buffer> => {
+  const { dir, session } = await getStoredSession(service, caseId, id);
+  // While the session works, the patch of an earlier pause is out of date.
+  const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
+  if (patch === undefined) throw notFound('diff of session', id);
+  return since === 'base' ? patch : (readSinceApproval(service.store, dir) ?? patch);
+};
+
+/** The files of `getDiff`, those first that run something later. */
+export const getDiffFiles = async (
+  service: TurnNeeds,
+  caseId: string,
+  id: string,
+  since?: 'base' | 'approval',
+): Promise<DiffFile[]> => {
+  const { session } = await getStoredSession(service, caseId, id);
+  const [patch, whole] = await Promise.all([
+    getDiff(service, caseId, id, since),
+    getDiff(service, caseId, id),
+  ]);
+  const worktree = findWorktree(service.store, caseId);
+  const git = worktree === undefined ? undefined : service.git.at(worktree);
+  const { base_commit } = session;
+  const later = await runsLater(whole.toString('utf8'), { git, base_commit });
+  const runsOf = new Map(later.map(({ path, runs }) => [path, runs]));
+  const files = filesOf(patch.toString('utf8')).map(
+    ({ path, from = null, kind, added, removed }) => ({
+      path,
+      from,
+      kind,
+      added,
+      removed,
+      runs: runsOf.get(path) ?? [],
+    }),
+  );
+  return files.toSorted(
+    (one, other) => Number(other.runs.length > 0) - Number(one.runs.length > 0),
+  );
+};
