@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { created, strangeFile, tagged } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import type { Upload } from '../lib/http/body.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
-import type { Upload } from '../lib/http/upload.ts';
 import { abortCheck, runCheck } from '../lib/work/checks/run.ts';
 import { attachProof, getProof, listProofs } from '../lib/work/proof/attach.ts';
 import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/work/proof/change.ts';

@@ -3,7 +3,7 @@ import { addressFeedback, addToFeedback } from '../lib/host/reviews/address.ts';
 import { fetchReviews, keptReviews } from '../lib/host/reviews/read.ts';
 import { resolveReview } from '../lib/host/reviews/resolve.ts';
 import { created } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import type { Service } from '../lib/service.ts';
 import { Review } from '../store/records/review.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { sessionProviders } from '../lib/agents/session-providers.ts';
 import { created } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { abortSession, resumeSession } from '../lib/work/sessions/lifecycle/control.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';

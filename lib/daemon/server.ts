@@ -9,18 +9,18 @@ import {
 import { Type } from 'typebox';
 import { ServiceError } from '../errors.ts';
 import { tagged } from '../http/answer.ts';
+import { credentialOf } from '../http/authorize.ts';
 import { type Console, consoleRoutes } from '../http/console-page.ts';
 import { answerProblems, hapiRoute } from '../http/hapi.ts';
+import { addWhenAsked } from '../http/lazy-routes.ts';
 import { type CheckKey, isLoopbackAddress } from '../http/local-only.ts';
 import { openApi } from '../http/openapi.ts';
 import type { EventDoc } from '../http/openapi-events.ts';
 import type { ErrorLog } from '../http/problem.ts';
+import { whereToRead } from '../http/read-path.ts';
 import { route, type Section } from '../http/route.ts';
-import { credentialOf } from '../http/shown.ts';
 import type { Streams } from '../http/sse.ts';
 import { serveUpgrades } from '../http/websocket.ts';
-import { addWhenAsked } from '../http/when-asked.ts';
-import { whereToRead } from '../http/where-to-read.ts';
 import { DAEMON_HEADER } from '../sandbox/egress/daemon-probe.ts';
 import type { Service } from '../service.ts';
 

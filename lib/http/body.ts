@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { ServiceError } from '../errors.ts';
 import type { Route } from './route.ts';
 
@@ -75,3 +77,120 @@ const place = (text: string, message: string): string => {
   const lines = text.slice(0, Number(position)).split('\n');
   return ` (line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1})`;
 };
+
+/** A body that is not kept in memory: whoever takes it reads it as it comes. */
+export interface Upload {
+  /** Its Content-Type. */
+  type: string;
+  /** Its bytes. Throws `too_large`, `request_timeout` and `bad_request`, as readBytes does: once all has come. */
+  chunks: AsyncIterable<Uint8Array>;
+  /** Resolves when nothing more comes; for who does not want it, or wants its hash. */
+  sha256(): Promise<string>;
+}
+
+export const isUpload = (body: unknown): body is Upload =>
+  typeof body === 'object' && body !== null && 'chunks' in body;
+
+export const uploadOf = (
+  body: Readable,
+  { declared, type }: { declared: number; type: string },
+  limits: BodyLimits,
+): Upload => {
+  const hash = createHash('sha256');
+  const chunks = piecesOf(body, declared, limits, (piece) => hash.update(piece));
+  let digest: string | undefined;
+  return {
+    type,
+    chunks: { [Symbol.asyncIterator]: () => ({ next: () => chunks.next() }) },
+    sha256: async () => {
+      for await (const _ of chunks);
+      digest ??= hash.digest('hex');
+      return digest;
+    },
+  };
+};
+
+const piecesOf = async function* (
+  body: Readable,
+  declared: number,
+  { maxBytes, patienceMs }: BodyLimits,
+  see: (piece: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  const isTooLarge = () => Math.max(size, declared) > maxBytes;
+  const pieces = body.iterator({ destroyOnReturn: false });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow(patienceMs)), patienceMs);
+  });
+  late.catch(() => undefined);
+  try {
+    for (;;) {
+      const next = await Promise.race([pieces.next(), late]);
+      if (next.done === true) break;
+      const piece = next.value as Uint8Array;
+      size += piece.length;
+      if (isTooLarge()) continue;
+      see(piece);
+      yield piece;
+    }
+  } catch (error) {
+    throw error instanceof ServiceError ? error : brokenOff();
+  } finally {
+    clearTimeout(timer);
+  }
+  if (isTooLarge()) throw tooLarge(maxBytes);
+};
+
+interface BodyLimits {
+  maxBytes: number;
+  /** How long the body may take, in milliseconds. */
+  patienceMs: number;
+}
+
+/**
+ * How hapi hands a body over unread. It would judge the type itself, and keep an oversize answer back for as long as the
+ * client cares to send.
+ */
+export const UNREAD = {
+  parse: false,
+  output: 'stream',
+  maxBytes: Number.MAX_SAFE_INTEGER,
+  override: 'application/octet-stream',
+} as const;
+
+/**
+ * The whole body as it was sent. Throws `too_large` and `request_timeout`, but only after the client has stopped
+ * sending or patience ends: an answer given earlier would be lost with the connection.
+ */
+export const readBytes = (body: Readable, declared: number, limits: BodyLimits): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const { maxBytes, patienceMs } = limits;
+    const parts: Buffer[] = [];
+    let size = 0;
+    const isTooLarge = () => Math.max(size, declared) > maxBytes;
+    const done = (error?: ServiceError) => {
+      clearTimeout(timer);
+      if (isTooLarge()) reject(tooLarge(maxBytes));
+      else if (error !== undefined) reject(error);
+      else resolve(Buffer.concat(parts));
+    };
+    const timer = setTimeout(() => done(tooSlow(patienceMs)), patienceMs);
+    body.on('data', (part: Buffer) => {
+      size += part.length;
+      if (!isTooLarge()) parts.push(part);
+    });
+    body.on('end', () => done());
+    body.on('error', () => done(brokenOff()));
+    body.on('close', () => body.readableEnded || done(brokenOff()));
+  });
+
+const tooLarge = (maxBytes: number) =>
+  new ServiceError('too_large', `Send ${maxBytes} bytes or fewer.`, {
+    members: { max_bytes: maxBytes },
+  });
+
+const tooSlow = (patienceMs: number) =>
+  new ServiceError('request_timeout', `Send the whole body within ${patienceMs / 1000} seconds.`);
+
+const brokenOff = () => new ServiceError('bad_request', 'The body broke off.');

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { readBytes, UNREAD } from './bytes.ts';
-import { admitOperator } from './door.ts';
-import { checkForm, formKey } from './form-key.ts';
-import { sessionCookie } from './session-cookie.ts';
+import { admitOperator } from './authorize.ts';
+import { readBytes, UNREAD } from './body.ts';
+import { checkForm, formKey, sessionCookie } from './cookies.ts';
 
 /** A call of the API, made by a page for who looks at it. */
 export interface ConsoleCall {

@@ -1,7 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { type FieldError, notFound, ServiceError } from '../errors.ts';
 import { readBody } from './body.ts';
-import { type CheckValue, checker, once } from './check.ts';
 import { bearerOf, type ShownKey } from './local-only.ts';
 import type { Input, Route } from './route.ts';
 import {
@@ -11,6 +10,7 @@ import {
   paramsSchema,
   querySchema,
 } from './schema.ts';
+import { type CheckValue, checker, once } from './validation.ts';
 
 /** What a request says, as hapi has taken it apart. */
 export interface RequestParts {

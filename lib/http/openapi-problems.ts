@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { isCreating } from './once.ts';
+import { isCreating } from './idempotency.ts';
 import { problemType } from './problem.ts';
 import type { Route } from './route.ts';
 import { paramsSchema } from './schema.ts';

@@ -1,8 +1,7 @@
-import { isCreating } from './once.ts';
-import { descriptionOf } from './openapi-description.ts';
+import { isCreating } from './idempotency.ts';
 import { type EventDoc, streamContent, webhook } from './openapi-events.ts';
+import { descriptionOf, operationId } from './openapi-operation.ts';
 import { failures, PROBLEM, problemTypes } from './openapi-problems.ts';
-import { operationId } from './operation-id.ts';
 import type { Route, Section } from './route.ts';
 import {
   bodyIsOptional,

@@ -3,12 +3,11 @@ import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { admitOperator } from './door.ts';
+import { admitOperator, credentialOf } from './authorize.ts';
 import { inputReader } from './input.ts';
 import type { CheckKey } from './local-only.ts';
 import { type ErrorLog, problemAnswer } from './problem.ts';
 import type { Route, Speaker } from './route.ts';
-import { credentialOf } from './shown.ts';
 
 interface Deps {
   service: Service;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { createReadyLists } from '../../../../lib/http/ready-list.ts';
+import { createReadyLists } from '../../../../lib/http/pagination.ts';
 import { listCases } from '../../../../lib/work/cases/read.ts';
 import { versionOf } from '../../../../store/reconcile/items.ts';
 import type { Store } from '../../../../store/store.ts';

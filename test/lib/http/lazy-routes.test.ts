@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { server } from '@hapi/hapi';
-import { addWhenAsked } from '../../../lib/http/when-asked.ts';
+import { addWhenAsked } from '../../../lib/http/lazy-routes.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 

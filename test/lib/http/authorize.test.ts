@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { admitOperator } from '../../../lib/http/door.ts';
+import { admitOperator } from '../../../lib/http/authorize.ts';
 import type { Caller } from '../../../lib/tools/process/caller.ts';
 
 const admit = (caller: Caller): Promise<void> =>

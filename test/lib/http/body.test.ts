@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
-import { readBytes } from '../../../lib/http/bytes.ts';
+import { readBytes } from '../../../lib/http/body.ts';
 
 const MINUTE = 60_000;
 

@@ -4,8 +4,8 @@ import type { OnceCall } from '../../store/workspace/idempotency.ts';
 import { badField, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bodyBytes } from './answer.ts';
+import { isUpload } from './body.ts';
 import { Answer, type Route } from './route.ts';
-import { isUpload } from './upload.ts';
 
 export const KEY_HEADER = 'idempotency-key';
 /** Said with an answer that was given before. */

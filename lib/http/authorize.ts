@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { Caller } from '../tools/process/caller.ts';
-import type { Credential } from './local-only.ts';
+import { readSessionCookie } from './cookies.ts';
+import { bearerOf, type CheckKey, type Credential, notLocal } from './local-only.ts';
 
 /**
  * Lets the operator in, and nobody else. Throws `unauthorized` without the API key that the settings ask for unless it is
@@ -45,4 +47,36 @@ const REFUSED: Readonly<Record<Caller, string | undefined>> = {
   untold: `A session without a sandbox is running, and it cannot be told that this call is not its own. ${WITH_A_KEY}`,
   elsewhere: `Another daemon of yours has a session without a sandbox, and it cannot be told that this call is not that session's own. ${WITH_A_KEY}`,
   unseen: `A session without a sandbox is running, and this system does not tell whose call this is. ${WITH_A_KEY}`,
+};
+
+interface At {
+  path: string;
+  port: number;
+  checkKey: CheckKey;
+  service: Pick<Service, 'consoleSessions'>;
+}
+
+/**
+ * What a request from this machine shows: a token, else the cookie of a browser that has shown a key. Throws `not_local`, and
+ * `unauthorized` for what is no valid key.
+ */
+export const credentialOf = async (
+  headers: IncomingHttpHeaders,
+  { path, port, checkKey, service }: At,
+): Promise<Credential | undefined> => {
+  const refusal = notLocal(headers, port);
+  if (refusal !== undefined) throw refusal;
+  if (headers.authorization === undefined) {
+    const value = readSessionCookie(headers.cookie, port);
+    const key = value === undefined ? undefined : service.consoleSessions.keyOf(value);
+    return key && { key: { id: key.id, name: key.name } };
+  }
+  const token = bearerOf(headers.authorization);
+  const credential = token === undefined ? undefined : await checkKey(token, path);
+  if (credential !== undefined) return credential;
+  throw new ServiceError(
+    'unauthorized',
+    'The API key is unknown or revoked, was not made on this machine (dossier trust asks about it), or was made by hand while a session without a sandbox runs, and counts once that has ended. Calls from this machine need none unless the settings say so: leave Authorization out.',
+    { headers: { 'www-authenticate': 'Bearer' } },
+  );
 };
