@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { created, strangeFile, tagged } from '../lib/http/answer.ts';
+import { created, tagged, untrustedFile } from '../lib/http/answer.ts';
 import type { Upload } from '../lib/http/body.ts';
 import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
@@ -130,7 +130,7 @@ export const proofRoutes = [
     produces: 'application/octet-stream',
     errors: ['range_not_satisfiable'],
     handler: async ({ params }, { store }) =>
-      strangeFile(await getMedia(store, params.id, params.pid)),
+      untrustedFile(await getMedia(store, params.id, params.pid)),
   }),
   route('GET /cases/{id}/proof/{pid}', {
     summary: 'Read a proof',

@@ -9,15 +9,15 @@ import {
 import { Type } from 'typebox';
 import { ServiceError } from '../errors.ts';
 import { tagged } from '../http/answer.ts';
-import { credentialOf } from '../http/authorize.ts';
+import { readCredential } from '../http/authorize.ts';
 import { type Console, consoleRoutes } from '../http/console-page.ts';
 import { answerProblems, hapiRoute } from '../http/hapi.ts';
-import { addWhenAsked } from '../http/lazy-routes.ts';
+import { addRoutesLazily } from '../http/lazy-routes.ts';
 import { type CheckKey, isLoopbackAddress } from '../http/local-only.ts';
 import { openApi } from '../http/openapi.ts';
 import type { EventDoc } from '../http/openapi-events.ts';
 import type { ErrorLog } from '../http/problem.ts';
-import { whereToRead } from '../http/read-path.ts';
+import { readPathFinder } from '../http/read-path.ts';
 import { route, type Section } from '../http/route.ts';
 import type { Streams } from '../http/sse.ts';
 import { serveUpgrades } from '../http/websocket.ts';
@@ -56,8 +56,8 @@ export const createServer = (options: ServerOptions): Server => {
     for (const stream of streams.open) stream.abort();
   });
   const routes = [...sections, description(options)].flatMap((section) => section.routes);
-  const where = whereToRead(routes);
-  const addAsked = addWhenAsked(hapi, routes, (one) => hapiRoute(one, service, streams, where));
+  const where = readPathFinder(routes);
+  const addAsked = addRoutesLazily(hapi, routes, (one) => hapiRoute(one, service, streams, where));
   guard(hapi, options, addAsked);
   if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
   hapi.route(noSuchRoute(hapi, addAsked));
@@ -91,7 +91,7 @@ const guard = (
     raw.res.setHeader(DAEMON_HEADER, '1');
     const { headers } = raw.req;
     const port = Number(hapi.info.port);
-    app.credential = await credentialOf(headers, { path, port, checkKey, service });
+    app.credential = await readCredential(headers, { path, port, checkKey, service });
     addAsked(path);
     return h.continue;
   });

@@ -7,18 +7,18 @@ import { readSessionCookie } from './cookies.ts';
 import { bearerOf, type CheckKey, type Credential, notLocal } from './local-only.ts';
 
 /**
- * Lets the operator in, and nobody else. Throws `unauthorized` without the API key that the settings ask for unless it is
- * `keyless`, and `not_operator`: for another user of the machine always, for a process of a
- * run or who cannot be told from one unless it shows an API key.
+ * Refuses every caller but the operator. Throws `unauthorized` if the settings require an API key and there is none, unless
+ * the page is `keyless`. Throws `not_operator` for another user of the machine, and, without an API key, for a process of
+ * a run or one that may be part of a run.
  */
-export const admitOperator = async (
+export const requireOperator = async (
   socket: unknown,
   credential: Credential | undefined,
   { requiresKey, callers }: Pick<Service, 'callers' | 'requiresKey'>,
   keyless = false,
 ): Promise<void> => {
   if (!keyless && credential?.key === undefined && requiresKey()) throw keyNeeded();
-  // Asked for from within, there is no connection.
+  // A request that the daemon injects into itself has no connection.
   if (!(socket instanceof Socket)) return;
   const caller = await callers.callerOf(socket);
   const why = REFUSED[caller];
@@ -29,24 +29,24 @@ export const admitOperator = async (
 const keyNeeded = (): ServiceError =>
   new ServiceError(
     'unauthorized',
-    'The settings ask for an API key with every call (require_key). dossier key NAME makes one; send it as Authorization: Bearer dossier_…, or open /dashboard/login in a browser.',
+    'The settings require an API key with every call (require_key). Create one with dossier key NAME, and send it as Authorization: Bearer dossier_…, or open /dashboard/login in a browser.',
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 
 const OPENED_BY_KEY: readonly Caller[] = ['run', 'untold', 'elsewhere', 'unseen'];
 
 const WITH_A_KEY =
-  'If you make it yourself, send an API key: dossier key NAME makes one, and Authorization: Bearer dossier_… shows it (dossier takes it from DOSSIER_KEY). Callers by ssh -L, and programs that changed their user, need one, too.';
+  'If you are the caller, send an API key: create one with dossier key NAME, and send it as Authorization: Bearer dossier_… (dossier reads it from DOSSIER_KEY). Calls by ssh -L, and from programs that changed their user, need one too.';
 
 const REFUSED: Readonly<Record<Caller, string | undefined>> = {
   operator: undefined,
   other_user:
-    'This call comes from another user of this machine. Only the user who runs the daemon may call it; a key changes nothing.',
-  gone: 'Nobody has the other end of this connection any more, so nobody can tell whose call it is. Make it again, and wait for the answer.',
-  run: 'This call comes from a process of a session that is running. Make it from a shell of your own: an agent decides nothing.',
-  untold: `A session without a sandbox is running, and it cannot be told that this call is not its own. ${WITH_A_KEY}`,
-  elsewhere: `Another daemon of yours has a session without a sandbox, and it cannot be told that this call is not that session's own. ${WITH_A_KEY}`,
-  unseen: `A session without a sandbox is running, and this system does not tell whose call this is. ${WITH_A_KEY}`,
+    'The call comes from another user of this machine. Only the user who runs the daemon may call it, with an API key or without.',
+  gone: 'The caller closed the connection, so the daemon cannot identify it. Call again, and wait for the answer.',
+  run: 'The call comes from a process of a running session, and agents may not decide. Call from a shell of your own.',
+  untold: `A session without a sandbox is running, and this call may come from it. ${WITH_A_KEY}`,
+  elsewhere: `A session without a sandbox is running in another daemon of yours, and this call may come from it. ${WITH_A_KEY}`,
+  unseen: `A session without a sandbox is running, and this system does not identify callers. ${WITH_A_KEY}`,
 };
 
 interface At {
@@ -57,10 +57,10 @@ interface At {
 }
 
 /**
- * What a request from this machine shows: a token, else the cookie of a browser that has shown a key. Throws `not_local`, and
- * `unauthorized` for what is no valid key.
+ * Reads the credential of a request: its bearer token, else the session cookie of a browser that logged in with a key.
+ * Throws `not_local`, and `unauthorized` for a token that is not valid.
  */
-export const credentialOf = async (
+export const readCredential = async (
   headers: IncomingHttpHeaders,
   { path, port, checkKey, service }: At,
 ): Promise<Credential | undefined> => {
@@ -76,7 +76,7 @@ export const credentialOf = async (
   if (credential !== undefined) return credential;
   throw new ServiceError(
     'unauthorized',
-    'The API key is unknown or revoked, was not made on this machine (dossier trust asks about it), or was made by hand while a session without a sandbox runs, and counts once that has ended. Calls from this machine need none unless the settings say so: leave Authorization out.',
+    'The API key is not valid: it is unknown or revoked, or was not created on this machine (confirm it with dossier trust), or was created by hand while a session without a sandbox is running (it becomes valid when that ends). Unless the settings require a key, leave Authorization out.',
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 };

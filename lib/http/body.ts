@@ -6,13 +6,13 @@ import type { Route } from './route.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 
-// Plain text too: it is what fetch() calls a string, and what curl users write for Markdown.
+// fetch() sends a string as text/plain, and so do many curl users.
 const MARKDOWN = ['text/markdown', 'text/plain'];
 const JSON_TYPE = ['application/json'];
 
 /**
- * The body as the route takes it: a JSON value, undefined when nothing was sent; a text, which may be empty; or, raw, the
- * bytes themselves.
+ * Decodes the body for a route: JSON (undefined if the body is empty), Markdown (may be empty), an Upload, or the raw bytes.
+ * Throws `unsupported_media_type` and `bad_request`.
  */
 export const readBody = (route: Route, headers: Headers, bytes: unknown): unknown => {
   if (route.raw === true) return rawBody(headers, bytes);
@@ -44,7 +44,7 @@ const checkType = (headers: Headers, expected: string[]): void => {
 
 const checkEncoding = (headers: Headers): void => {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    throw unsupported('A compressed body is not read. Send it without Content-Encoding.');
+    throw unsupported('Compressed bodies are not supported. Send it without Content-Encoding.');
   }
 };
 
@@ -70,7 +70,7 @@ const parse = (text: string): unknown => {
   }
 };
 
-// V8 tells the position in the words of its message, and not always.
+// V8 reports the position only in the message, and not for every error.
 const place = (text: string, message: string): string => {
   const position = / at position (\d+)/.exec(message)?.[1];
   if (position === undefined) return '';
@@ -78,20 +78,20 @@ const place = (text: string, message: string): string => {
   return ` (line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1})`;
 };
 
-/** A body that is not kept in memory: whoever takes it reads it as it comes. */
+/** A body that is streamed and not kept in memory. */
 export interface Upload {
   /** Its Content-Type. */
   type: string;
-  /** Its bytes. Throws `too_large`, `request_timeout` and `bad_request`, as readBytes does: once all has come. */
+  /** Throws `too_large`, `request_timeout` and `bad_request` as readBytes does: after the client has stopped sending. */
   chunks: AsyncIterable<Uint8Array>;
-  /** Resolves when nothing more comes; for who does not want it, or wants its hash. */
+  /** Reads the rest of the body and returns the hash of all of it. */
   sha256(): Promise<string>;
 }
 
 export const isUpload = (body: unknown): body is Upload =>
   typeof body === 'object' && body !== null && 'chunks' in body;
 
-export const uploadOf = (
+export const createUpload = (
   body: Readable,
   { declared, type }: { declared: number; type: string },
   limits: BodyLimits,
@@ -149,10 +149,10 @@ interface BodyLimits {
 }
 
 /**
- * How hapi hands a body over unread. It would judge the type itself, and keep an oversize answer back for as long as the
- * client cares to send.
+ * Makes hapi pass the body on unread. Its own parser would check the type, and delay the answer to an oversize body until
+ * the client stops sending.
  */
-export const UNREAD = {
+export const UNPARSED = {
   parse: false,
   output: 'stream',
   maxBytes: Number.MAX_SAFE_INTEGER,
@@ -160,8 +160,8 @@ export const UNREAD = {
 } as const;
 
 /**
- * The whole body as it was sent. Throws `too_large` and `request_timeout`, but only after the client has stopped
- * sending or patience ends: an answer given earlier would be lost with the connection.
+ * Reads the whole body. Throws `too_large` and `request_timeout`, but only after the client has stopped sending or the time
+ * is up: an earlier answer would be lost with the connection.
  */
 export const readBytes = (body: Readable, declared: number, limits: BodyLimits): Promise<Buffer> =>
   new Promise((resolve, reject) => {
@@ -186,11 +186,12 @@ export const readBytes = (body: Readable, declared: number, limits: BodyLimits):
   });
 
 const tooLarge = (maxBytes: number) =>
-  new ServiceError('too_large', `Send ${maxBytes} bytes or fewer.`, {
+  new ServiceError('too_large', `Send at most ${maxBytes} bytes.`, {
     members: { max_bytes: maxBytes },
   });
 
 const tooSlow = (patienceMs: number) =>
   new ServiceError('request_timeout', `Send the whole body within ${patienceMs / 1000} seconds.`);
 
-const brokenOff = () => new ServiceError('bad_request', 'The body broke off.');
+const brokenOff = () =>
+  new ServiceError('bad_request', 'The connection closed before the whole body arrived.');

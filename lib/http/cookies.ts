@@ -1,18 +1,18 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../errors.ts';
 
-// Of this life of the daemon: a form that was open before is sent again after it was loaded anew.
+// New at each start of the daemon: a form that was loaded before has to be loaded again.
 const SECRET = randomBytes(32);
 
 /**
- * The key that a form of this browser's carries, bound to a cookie that no other site's page makes it send, and no script
- * reads. `cookie` is there when the browser has none yet.
+ * The CSRF token of this browser's forms, an HMAC of a SameSite and HttpOnly cookie. `cookie` is the header to set if the
+ * browser has none yet.
  */
 export const formKey = (
   cookies: string | undefined,
   port: number,
 ): { key: string; cookie: string | undefined } => {
-  // Ports share their cookies: each daemon has its own.
+  // All ports of a host share cookies, so the name contains the port.
   const name = `dossier_${port}`;
   const known = new RegExp(`(?:^|;\\s*)${name}=([\\w-]{22})(?:;|$)`).exec(cookies ?? '')?.[1];
   const value = known ?? randomBytes(16).toString('base64url');
@@ -25,7 +25,7 @@ export const formKey = (
   };
 };
 
-/** Throws `form_expired` for a form that does not carry this key: of another site, another browser, or another life. */
+/** Throws `form_expired` for a form without this key: from another site or browser, or from before a restart. */
 export const checkForm = (
   form: URLSearchParams,
   cookies: string | undefined,
@@ -36,17 +36,17 @@ export const checkForm = (
   if (cookies !== undefined && isOurs) return;
   throw new ServiceError(
     'form_expired',
-    'The form was made before the daemon was started, or for another browser. Nothing was done: send it again from this page.',
+    'The form was loaded before the daemon was restarted, or in another browser. Nothing was changed. Send it again from this page.',
   );
 };
 
-// Ports share their cookies: each daemon has its own.
+// All ports of a host share cookies, so the name contains the port.
 const nameFor = (port: number): string => `dossier_session_${port}`;
 
-/** What this daemon's cookie says; undefined without one. */
+/** The value of this daemon's session cookie, or undefined. */
 export const readSessionCookie = (cookies: string | undefined, port: number): string | undefined =>
   cookies && new RegExp(`(?:^|;\\s*)${nameFor(port)}=([\\w-]{43})(?:;|$)`).exec(cookies)?.[1];
 
-/** For the whole API, until the browser is closed. No script reads it, and no other site's page makes it be sent. */
+/** A session cookie for the whole API, until the browser is closed. Scripts cannot read it, and other sites cannot send it. */
 export const sessionCookie = (value: string, port: number): string =>
   `${nameFor(port)}=${value}; Path=/; HttpOnly; SameSite=Strict`;

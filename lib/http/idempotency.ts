@@ -8,51 +8,51 @@ import { isUpload } from './body.ts';
 import { Answer, type Route } from './route.ts';
 
 export const KEY_HEADER = 'idempotency-key';
-/** Said with an answer that was given before. */
+/** IdempotentRequest with an answer that was given before. */
 const REPLAYED = { 'idempotent-replayed': 'true' };
 
-/** A POST that makes or starts something: one that carries an Idempotency-Key is made once. */
+/** Whether the route creates or starts something: a POST that accepts an Idempotency-Key. */
 export const isCreating = ({ method, status }: Pick<Route, 'method' | 'status'>): boolean =>
   method === 'POST' && (status === 201 || status === 202);
 
-/** What tells a call from others with the same key. */
-interface Said {
+/** What identifies a request besides its key. */
+interface IdempotentRequest {
   headers: Record<string, string | string[] | undefined>;
-  /** With the query. */
+  /** Path and query. */
   url: string;
   body: unknown;
 }
 
 /**
- * Makes a call, or answers as it was answered before: to the same key within 24 hours, over restarts. Throws 409
- * `idempotency_in_use` while the first goes on, and 422 `idempotency_mismatch` where the first said something else.
+ * Makes a call, or replays the stored answer to the same Idempotency-Key of the last 24 hours, also after a restart. Throws
+ * `idempotency_in_use` while the first call is in progress, and `idempotency_mismatch` if it was a different request.
  */
-export const madeOnce = async (
+export const withIdempotency = async (
   route: Route,
-  said: Said,
+  request: IdempotentRequest,
   service: Service,
   make: () => Promise<unknown>,
 ): Promise<unknown> => {
-  const key = keyIn(said.headers[KEY_HEADER]);
+  const key = readKey(request.headers[KEY_HEADER]);
   if (key === undefined) return make();
   let made: unknown;
   const once = await service.firstAnswers.once({
     key,
-    said: saidIn(route, said),
+    said: fingerprint(route, request),
     make: (call) =>
       withIdsOf(call, async () => {
         made = await make();
-        return kept(route, made);
+        return toStored(route, made);
       }),
   });
   if (once === 'in_use') throw inUse();
   if (once === 'mismatch') throw mismatch();
-  return once.isFirst ? made : givenAgain(route, once.answer, service);
+  return once.isFirst ? made : replay(route, once.answer, service);
 };
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-const keyIn = (header: string | string[] | undefined): string | undefined => {
+const readKey = (header: string | string[] | undefined): string | undefined => {
   if (header === undefined) return undefined;
   if (typeof header === 'string' && KEY.test(header)) return header;
   throw badField(
@@ -62,13 +62,16 @@ const keyIn = (header: string | string[] | undefined): string | undefined => {
   );
 };
 
-const saidIn = ({ method }: Route, { headers, url, body }: Said): OnceCall['said'] => {
+const fingerprint = (
+  { method }: Route,
+  { headers, url, body }: IdempotentRequest,
+): OnceCall['said'] => {
   const start = `${method} ${url}\n${headers['content-type'] ?? ''}\n`;
   if (isUpload(body)) return async () => sha256(start + (await body.sha256()));
   return sha256(Buffer.isBuffer(body) ? Buffer.concat([Buffer.from(start), body]) : start);
 };
 
-const kept = (route: Route, result: unknown): Kept => {
+const toStored = (route: Route, result: unknown): Stored => {
   const answer = result instanceof Answer ? result : new Answer<unknown>(result);
   const { headers, etag } = answer;
   const bytes = bodyBytes(withoutSecret(route, answer));
@@ -80,15 +83,15 @@ const kept = (route: Route, result: unknown): Kept => {
   };
 };
 
-// It keeps its place among the members.
+// The member stays, as null, so that a replay can fill it in.
 const withoutSecret = ({ secret }: Route, answer: Answer<unknown>): Answer<unknown> =>
   secret === undefined
     ? answer
     : new Answer({ ...(answer.body as object), [secret.member]: null }, answer.headers);
 
-const givenAgain = async (
+const replay = async (
   { secret }: Route,
-  { status, headers, etag, body }: Kept,
+  { status, headers, etag, body }: Stored,
   service: Service,
 ): Promise<Answer<unknown>> => {
   const all = { ...headers, ...REPLAYED };
@@ -99,16 +102,16 @@ const givenAgain = async (
   return new Answer<object>(whole, all, etag, status);
 };
 
-type Kept = Awaited<ReturnType<OnceCall['make']>>;
+type Stored = Awaited<ReturnType<OnceCall['make']>>;
 
 const inUse = (): ServiceError =>
   new ServiceError(
     'idempotency_in_use',
-    'A call with this Idempotency-Key goes on. Wait for its answer, then send the call again to get the same.',
+    'A request with this Idempotency-Key is in progress. Wait for its answer, then send the request again to get the same answer.',
   );
 
 const mismatch = (): ServiceError =>
   new ServiceError(
     'idempotency_mismatch',
-    'Another call was made with this Idempotency-Key. Make up a new key for each new call; nothing was done.',
+    'The Idempotency-Key was used for a different request, so nothing was done. Use a new key for each new request.',
   );

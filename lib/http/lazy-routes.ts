@@ -1,14 +1,14 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
 
-/** What a start leads to comes first: its first requests, and programs that are started and ended at once. */
+/** The rest of the routes waits for the first requests, and does not slow down short-lived processes. */
 const SETTLED_MS = 2_000;
 
 /**
- * Adds each route to hapi when its path is first requested (the caller passes each path to the function that this returns), and
- * the rest `settledMs` after the server has started, one in each turn of the event loop. hapi takes about a millisecond to
- * accept a route: all of them at once would be most of a start.
+ * Adds each route to hapi when its path is first requested (the caller passes each path to the returned function), and the
+ * rest `settledMs` after the server has started, one for each iteration of the event loop. hapi takes about a millisecond
+ * for a route: adding all of them at once would dominate the start.
  */
-export const addWhenAsked = <R extends { path: string }>(
+export const addRoutesLazily = <R extends { path: string }>(
   hapi: Server,
   routes: readonly R[],
   make: (route: R) => ServerRoute,
@@ -34,7 +34,7 @@ export const addWhenAsked = <R extends { path: string }>(
   };
 };
 
-// Whatever hapi may match, and rather more than that: its own router decides.
+// Matches at least what hapi's router matches; hapi then decides.
 const patternOf = (path: string): RegExp => {
   const literals = path.split(/\/?\{[^}]*\}/).map((text) => text.replace(/[^\w/-]/g, '\\$&'));
   return new RegExp(`^${literals.join('.*')}$`);

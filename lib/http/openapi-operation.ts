@@ -3,9 +3,8 @@ import type { Route } from './route.ts';
 import { isCacheable, querySchema } from './schema.ts';
 
 /**
- * A name for generated clients: `createCase`, `listCases`, `approveCaseSession`. Of a path's last word that is
- * no collection and only POSTed to, as in `/cases/{id}/sessions/{sid}/approve`, it makes the verb; of `mark-ready` the
- * verb and what follows: `markCasePrReady`.
+ * The operation's name in generated clients: `createCase`, `listCases`. If the last word of the path is an action, as in
+ * `POST /cases/{id}/sessions/{sid}/approve`, it is the verb: `approveCaseSession`; `mark-ready` gives `markCasePrReady`.
  */
 export const operationId = (route: Route): string => {
   if (route.operationId !== undefined) return route.operationId;
@@ -26,7 +25,7 @@ const verbOf = ({ method, response }: Route): string => {
 
 const VERBS = { POST: 'create', PUT: 'put', PATCH: 'update', DELETE: 'delete' } as const;
 
-/** The path's literal words; what stands before a parameter is one of its kind. */
+/** The path's literal words, singular before a parameter. */
 const nouns = (path: string): string[] => {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== 'api');
   return segments.flatMap((segment, index) => {
@@ -46,7 +45,7 @@ const camel = (words: string[]): string =>
     )
     .join('');
 
-/** What the OpenAPI document says of a call besides its summary: the route's own words, and what is declared of it. */
+/** The description of an operation: the route's own, and sentences that follow from its declaration. */
 export const descriptionOf = (route: Route): string =>
   [
     ...(route.description === undefined ? [] : [route.description]),
@@ -56,22 +55,22 @@ export const descriptionOf = (route: Route): string =>
 const FACTS: readonly { holds: (route: Route) => boolean; says: string }[] = [
   {
     holds: (route) => 'after' in (querySchema(route).properties ?? {}) && isCacheable(route),
-    says: 'Where there is more than `limit`, `Link` leads to the next page.',
+    says: 'If there are more than `limit`, the `Link` header contains the next page.',
   },
   {
     holds: isCacheable,
-    says: 'With `If-None-Match` it is answered 304 while what you have is current.',
+    says: 'With `If-None-Match` the answer is 304 if your version is current.',
   },
   {
     holds: ({ method, conditional }) => conditional === true && method !== 'GET',
-    says: 'With `If-Match` nothing is done to another version than the one that was read (412).',
+    says: 'With `If-Match` the call fails with 412 if the version is not the one that you read.',
   },
   {
     holds: isCreating,
-    says: 'With an `Idempotency-Key` it is done once, however often it is sent within a day.',
+    says: 'With an `Idempotency-Key` the call takes effect once, however often it is sent within 24 hours.',
   },
   {
     holds: ({ anyone }) => anyone === true,
-    says: 'Any process of this machine may call it; all else is the operator alone.',
+    says: 'Any process of this machine may call it. All other calls are for the operator only.',
   },
 ];

@@ -4,17 +4,17 @@ import { sha256 } from '../../store/base/sha256.ts';
 import { badField, type ServiceError } from '../errors.ts';
 import { Answer } from './route.ts';
 
-/** The query of every list. */
+/** The query parameters of every list. */
 export const PageQuery = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 1000,
-      description: 'How many at most; all when not given',
+      description: 'The largest number of entries; default: all',
     }),
   ),
   after: Type.Optional(
-    Type.String({ format: 'uuid', description: 'The id of the last one of the page before' }),
+    Type.String({ format: 'uuid', description: 'The id of the last entry of the previous page' }),
   ),
 };
 
@@ -25,11 +25,11 @@ export interface ListPage {
 
 interface Cut<T> {
   items: T[];
-  /** The id to go on after; undefined on the last page. */
+  /** The id of the last entry; undefined on the last page. */
   next: string | undefined;
 }
 
-/** One page of a list. An `after` that is not in it is a 400: a page must not silently begin anew. */
+/** One page of a list. Throws `bad_request` for an `after` that is not in it, so that paging never restarts silently. */
 export const cut = <T extends { id: string }>(
   all: readonly T[],
   { limit = all.length, after }: ListPage,
@@ -44,12 +44,12 @@ const notInList = (after: string): ServiceError =>
   badField(
     'query/after',
     'is not in the list',
-    `There is no ${after} in this list. Begin without after.`,
+    `There is no ${after} in this list. Start again without after.`,
   );
 
 const MOST = 1000;
 
-/** The same of a list that is read one by one, and no further than the page reaches: 1000 where no limit is given. */
+/** A page of a list that is read only as far as needed; 1000 entries by default. Throws `bad_request` as `page` does. */
 export const pageOf = async <T extends { id: string }>(
   all: AsyncIterable<T>,
   query: ListPage,
@@ -69,7 +69,7 @@ export const pageOf = async <T extends { id: string }>(
   return answerOf(items, query, { path, next });
 };
 
-/** A list as a bare array, with `Link: …; rel="next"` where there is more, and a tag of its content. */
+/** A page of a list as a JSON array, with `Link: …; rel="next"` if there is more, and an ETag of its content. */
 export const page = <T extends { id: string }>(
   all: readonly T[],
   query: ListPage,
@@ -88,7 +88,7 @@ const answerOf = <T>(
   return new Answer<T[]>(body, linkTo(path, query, next), tagOf(body));
 };
 
-/** A value as the JSON of an answer, for who needs its bytes. */
+/** The JSON bytes of an answer. */
 export const jsonBody = (value: unknown): Buffer => Buffer.from(jsonText(value));
 
 export const linkTo = (
@@ -118,10 +118,10 @@ const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as
 ];
 
 /**
- * Lists whose elements are ready JSON. An answer is made once for each version of the data and then sent as it is: a
- * list of a thousand costs as little as a file.
+ * Caches the answers of a list whose elements are ready JSON, for one version of the data: a list of a thousand entries then
+ * costs as little as a file.
  */
-export const createReadyLists = <T>() => {
+export const createListCache = <T>() => {
   let made = { version: -1, answers: new Map<string, Answer<T[]>>() };
   return (
     version: number,

@@ -1,11 +1,11 @@
 import type { Route } from './route.ts';
 
-/** What shows what a call wrote: the path of the nearest GET at or above it. Undefined where there is none. */
-export type WhereToRead = (route: Pick<Route, 'path'>, url: string) => string | undefined;
+/** The path of the nearest GET, at or above a call's path, that shows what the call wrote. Undefined if there is none. */
+export type FindReadPath = (route: Pick<Route, 'path'>, url: string) => string | undefined;
 
 type Declared = Pick<Route, 'method' | 'path' | 'query'>;
 
-export const whereToRead = (routes: readonly Declared[]): WhereToRead => {
+export const readPathFinder = (routes: readonly Declared[]): FindReadPath => {
   const gets = routes.filter(({ method }) => method === 'GET');
   const needs = new Map(gets.map(({ path, query }) => [path, requiredOf(query)]));
   return ({ path }, url) => {
@@ -25,7 +25,7 @@ export const whereToRead = (routes: readonly Declared[]): WhereToRead => {
 const partOf = (names: readonly string[], from: number, length: number): string =>
   `/${names.slice(from, length).join('/')}`;
 
-// The whole path first, then what is above it.
+// The whole path first, then the paths above it.
 const places = (whole: number): { from: number; length: number }[] =>
   Array.from({ length: whole - 1 }, (_, less) => whole - less).flatMap((length) =>
     STARTS.map((from) => ({ from, length })),
@@ -34,5 +34,5 @@ const places = (whole: number): { from: number; length: number }[] =>
 const requiredOf = (query: Route['query']): readonly string[] =>
   (query as { required?: readonly string[] } | undefined)?.required ?? [];
 
-// Of what some paths below /api write, others tell that are not below it.
+// Some calls below /api write what a GET outside of /api shows, so the first segment may be skipped.
 const STARTS = [1, 2];

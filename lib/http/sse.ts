@@ -8,15 +8,15 @@ import { linkTo } from './pagination.ts';
 import type { ErrorLog } from './problem.ts';
 import type { EventSource, StreamEvent } from './route.ts';
 
-/** What all streams of a server share. Aborting a member of `open` ends that stream. */
+/** The open streams of a server. Aborting a member of `open` ends that stream. */
 export interface Streams {
   open: Set<AbortController>;
   heartbeatMs: number;
   log: ErrorLog;
 }
 
-/** Whoever ends it, the client, the source or the server: `end` lets go of all. */
-export const lifeOf = (
+/** Tracks a stream until the client, the source or the server ends it, then calls `end`. */
+export const openLifetime = (
   res: ServerResponse,
   { open }: Streams,
   end: () => void,
@@ -39,9 +39,9 @@ const HEADERS = {
 };
 
 /**
- * Answers with server-sent events, or with the events so far where the client prefers JSON. Goes on after
- * `Last-Event-ID`, else after `?after=`. Reads the source no faster than the client does: one that is slow costs a few
- * events that it has not taken yet, whatever there is to read, and misses none.
+ * Answers with server-sent events, or with the recorded events as JSON if the client prefers that. Starts after
+ * `Last-Event-ID`, else after `?after=`. Reads the source at the client's speed, so a slow client buffers only a few events
+ * and misses none.
  */
 export const sendEvents = async (
   source: EventSource,
@@ -51,7 +51,7 @@ export const sendEvents = async (
 ) => {
   const after = position(request, source);
   if (wantsJson(request.raw.req.headers.accept, source))
-    return sendSoFar(source, after, request, h);
+    return sendRecordedEvents(source, after, request, h);
   if (source.isOver?.(after) === true) return h.response().code(204);
   const { res } = request.raw;
   res.writeHead(200, HEADERS);
@@ -67,7 +67,7 @@ const position = ({ headers, query }: Request, { newest }: EventSource): number 
   const fromEnd = Number(query.after);
   if (sent === query.after && fromEnd < 0 && newest !== undefined)
     return Math.max(newest() + fromEnd, 0);
-  const message = 'Last-Event-ID is the id of an event of this stream: a whole number.';
+  const message = 'Last-Event-ID must be the id of an event of this stream: a whole number.';
   throw new ServiceError('bad_request', message);
 };
 
@@ -89,7 +89,7 @@ const pump = async (
 ): Promise<void> => {
   const { heartbeatMs, log } = streams;
   const heart = setInterval(() => res.writableNeedDrain || res.write(':\n\n'), heartbeatMs);
-  const life = lifeOf(res, streams, () => {
+  const life = openLifetime(res, streams, () => {
     clearInterval(heart);
     res.end();
   });
@@ -100,7 +100,7 @@ const pump = async (
       if (!res.write(encode(events))) await once(res, 'drain', { signal: life.signal });
     }
   } catch (err) {
-    if (!life.signal.aborted) log.error({ err }, 'an event stream broke off');
+    if (!life.signal.aborted) log.error({ err }, 'event stream failed');
   } finally {
     life.abort();
   }
@@ -108,7 +108,7 @@ const pump = async (
 
 const encoded = new WeakMap<readonly StreamEvent[], Buffer>();
 
-// Once for all who read the same events.
+// Encodes each batch of events once for all readers.
 const encode = (events: readonly StreamEvent[]): Buffer => {
   const ready = encoded.get(events);
   if (ready !== undefined) return ready;
@@ -119,7 +119,7 @@ const encode = (events: readonly StreamEvent[]): Buffer => {
 
 const frames = new WeakMap<StreamEvent, string>();
 
-// Nor again for those who read it among others.
+// Encodes each event once, even if readers get it in different batches.
 const frameOf = (event: StreamEvent): string => {
   const ready = frames.get(event) ?? frame(event);
   frames.set(event, ready);
@@ -129,16 +129,13 @@ const frameOf = (event: StreamEvent): string => {
 const frame = ({ id, event, data }: StreamEvent): string => {
   if (event === '') return `id: ${id}\n\n`;
   const text = `data: ${jsonText(data ?? null)}\n\n`;
-  // A client that is cut off between the two has not got the second, and asks for both again.
+  // The first frame has no id: a client that is disconnected between the two receives both again.
   const other = event === 'error' ? `event: session_error\n${text}` : '';
   return `${other}id: ${id}\nevent: ${event}\n${text}`;
 };
 
-/**
- * Answers with the events so far, as one JSON array that is made while it is sent. With `?limit=` it has so many at
- * most, and `Link: …; rel="next"` where there are more.
- */
-const sendSoFar = async (
+/** Streams the recorded events as one JSON array, at most `?limit=`, with `Link: …; rel="next"` if there are more. */
+const sendRecordedEvents = async (
   source: EventSource,
   after: number,
   { path, query }: Request,
@@ -152,7 +149,7 @@ const sendSoFar = async (
   return link === undefined ? answer : answer.header('link', link);
 };
 
-// The number of the last event of the page. Counted before anything is sent: a header comes first, as does an error.
+// The id of the last event of the page. It is needed before the first byte, for the Link header and for errors.
 const pageEnd = async (
   source: EventSource,
   after: number,

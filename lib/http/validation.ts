@@ -5,9 +5,9 @@ import type { JsonSchema } from './schema.ts';
 
 export type CheckValue = (value: unknown) => FieldError[];
 
-/** Compiles the schema at the first call. What is found wrong is said for a person, each thing once. */
+/** Compiles the schema at the first call. The checker returns errors in plain English, without duplicates. */
 export const checker = (schemaOf: () => JsonSchema): CheckValue => {
-  const compiled = once(() => {
+  const compiled = lazy(() => {
     const schema = schemaOf();
     return { schema, validator: Compile(schema) };
   });
@@ -17,8 +17,8 @@ export const checker = (schemaOf: () => JsonSchema): CheckValue => {
   };
 };
 
-/** What is made at the first call. */
-export const once = <T>(make: () => T): (() => T) => {
+/** Calls `make` at the first call and returns that value from then on. */
+export const lazy = <T>(make: () => T): (() => T) => {
   let made: { value: T } | undefined;
   return () => {
     made ??= { value: make() };
@@ -29,13 +29,14 @@ export const once = <T>(make: () => T): (() => T) => {
 const explain = (schema: JsonSchema, complaints: Complaint[]): FieldError[] => {
   const found = new Map<string, FieldError>();
   for (const complaint of complaints.filter((one) => !isEcho(one, complaints))) {
-    for (const error of say(schema, complaint)) found.set(`${error.path} ${error.message}`, error);
+    for (const error of toFieldErrors(schema, complaint))
+      found.set(`${error.path} ${error.message}`, error);
   }
   return [...found.values()];
 };
 
-// typebox reports an unknown field at the field and once more at its object, and a misfit in one branch of a
-// union for every other branch too.
+// typebox reports an unknown field twice, for the field and for its object, and a mismatch with a union once for each
+// branch.
 const isEcho = (one: Complaint, all: Complaint[]): boolean => {
   if (one.keyword === 'additionalProperties') return true;
   return isMisfit(one) && all.some((other) => isWithin(other, one.instancePath));
@@ -51,7 +52,7 @@ const isWithin = (other: Complaint, path: string): boolean =>
 const BRANCH = /\/anyOf\/\d+$/;
 const IN_BRANCH = new Set(['const', 'enum', 'type']);
 
-const say = (root: JsonSchema, one: Complaint): FieldError[] => {
+const toFieldErrors = (root: JsonSchema, one: Complaint): FieldError[] => {
   const path = one.instancePath;
   if (one.keyword === 'required') {
     return one.params.requiredProperties.map((name) => ({
@@ -72,11 +73,11 @@ const isUnknownField = (one: Complaint): boolean =>
 
 const unknownField = (object: JsonSchema): string => {
   const known = Object.keys(object.properties ?? {});
-  if (known.length === 0) return 'is unknown: nothing is expected here';
+  if (known.length === 0) return 'is unknown: no field is expected here';
   return `is unknown: expected ${known.join(', ')}`;
 };
 
-/** The part of a schema that a path such as `#/properties/title` names, `up` steps above its end. */
+/** The part of a schema at a path such as `#/properties/title`, or `up` steps above it. */
 const at = (root: JsonSchema, schemaPath: string, up = 0): JsonSchema => {
   const steps = schemaPath.split('/').slice(1);
   return steps
@@ -91,7 +92,7 @@ const describe = (schema: JsonSchema): string => {
     return oneOf(schema.anyOf.map(describe));
   }
   if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(describe))].join(' or ');
-  return NAMES[String(schema.type)] ?? 'of another form';
+  return NAMES[String(schema.type)] ?? 'of another type';
 };
 
 const oneOf = (words: string[]): string => (words.length > 1 ? 'one of ' : '') + words.join(', ');
@@ -119,7 +120,7 @@ const MESSAGES: Record<string, (one: Complaint, schema: JsonSchema) => string> =
   maxItems: (one) => atMost(one, 'entries'),
   minimum: (one) => `must be ${limit(one)} or more`,
   maximum: (one) => `must be ${limit(one)} or less`,
-  uniqueItems: () => 'must not hold the same entry twice',
+  uniqueItems: () => 'must not contain the same entry twice',
 };
 
 const atLeast = (one: Complaint, unit: string): string => `must have ${limit(one)} ${unit} or more`;

@@ -251,7 +251,7 @@ describe('where the workspace is by default', () => {
       'serve',
     ]);
     assert.equal(ended.code, 2);
-    assertSentence(ended, /There is no HOME/);
+    assertSentence(ended, /HOME is not set/);
     assert.deepEqual(readdirSync(cwd), []);
   });
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { server } from '@hapi/hapi';
-import { addWhenAsked } from '../../../lib/http/lazy-routes.ts';
+import { addRoutesLazily } from '../../../lib/http/lazy-routes.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 
 const serve = (...paths: string[]) => {
   const hapi = server();
   const made: string[] = [];
-  const add = addWhenAsked(
+  const add = addRoutesLazily(
     hapi,
     paths.map((path) => ({ path })),
     ({ path }) => {
@@ -25,7 +25,7 @@ const serve = (...paths: string[]) => {
   return { hapi, ask, made };
 };
 
-describe('addWhenAsked', () => {
+describe('addRoutesLazily', () => {
   it('makes a route when its path is first asked for, once', async () => {
     const { ask, made } = serve('/a', '/b');
     assert.deepEqual(made, []);

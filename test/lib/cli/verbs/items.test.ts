@@ -35,7 +35,7 @@ describe('a verb', () => {
     const args = ['ls', '--json', '--workspace', workspace];
     const ended = await dossierIn(t, { stdout: full }, args);
     closeSync(full);
-    assert.match(ended.stderr, /^dossier: Not all .* could be written: ENOSPC/);
+    assert.match(ended.stderr, /^dossier: The output is incomplete: ENOSPC/);
     assert.equal(ended.code, 1);
   });
 
