@@ -46,7 +46,7 @@ export interface Service
     WithSetups,
     WithStore {
   readonly version: VersionInfo;
-  /** Signs a challenge with the key in owner.json, which proves that this is the daemon of the workspace. */
+  /** Answers a challenge: proves, to readers of owner.json, that this is the daemon of the workspace. */
   readonly prove: (challenge: string) => string;
   /** Called when the operator has trusted a setting. */
   readonly trusted: Set<() => void>;

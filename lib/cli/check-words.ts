@@ -1,7 +1,7 @@
 import { jsonText } from '../../store/base/json.ts';
 import type { Checked } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
-import { positionText } from '../daemon/system/problem-log.ts';
+import { positionText } from '../daemon/system/diagnostics.ts';
 import { counted } from '../text/counted.ts';
 
 /** Something that was mended, and how. */

@@ -9,8 +9,8 @@ import { holdWorkspace } from '../../store/workspace/hold.ts';
 import { isThere } from '../../store/workspace/inspect.ts';
 import { whyNoWorkspace } from '../../store/workspace/workspace-files.ts';
 import { UsageError } from '../config.ts';
-import { adviseOn } from '../daemon/system/settings-advice.ts';
-import { trackedPrivateFiles } from '../daemon/system/tracked.ts';
+import { checkSettings } from '../daemon/system/settings-advice.ts';
+import { trackedPrivateFiles } from '../daemon/system/tracked-files.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
 import { committedIn } from './check-git.ts';
@@ -33,7 +33,7 @@ export const check = async (
     throw new UsageError(`${layout.root} ${why}; name the workspace with --workspace`);
   const git = await committedIn(layout.root, config.env);
   const look = async (): Promise<Checked> => {
-    const advice = await adviseOn({ layout, config, git: git.git });
+    const advice = await checkSettings({ layout, config, git: git.git });
     const tracked = await trackedPrivateFiles(git.git, layout);
     const checked = await checkWorkspace(layout, git.versions, advice);
     return { ...checked, findings: [...errors(tracked), ...checked.findings] };

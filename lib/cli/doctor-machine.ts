@@ -1,4 +1,4 @@
-import { unheldOn } from '../daemon/system/unheld.ts';
+import { missingProtections } from '../daemon/system/machine.ts';
 import { lookAtGround } from '../sandbox/ground.ts';
 import { type DoctorFinding, missing, note, ok, type Patient } from './finding.ts';
 
@@ -30,6 +30,6 @@ const isAtLeast = (version: string, [major, minor]: readonly [number, number]): 
 const sandbox = function* ({ sandbox: box }: Patient): Generator<DoctorFinding> {
   if (box.kind === 'bubblewrap')
     yield ok('bubblewrap', 'works: in Plan mode the system itself keeps an agent from writing');
-  for (const { about, sentence } of unheldOn({ ...lookAtGround(), sandbox: box }))
+  for (const { about, sentence } of missingProtections({ ...lookAtGround(), sandbox: box }))
     yield note(about, sentence);
 };

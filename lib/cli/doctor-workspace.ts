@@ -8,9 +8,9 @@ import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import { FormatError, refuseNewer } from '../../store/workspace/format.ts';
 import { inspectWorkspace, isThere } from '../../store/workspace/inspect.ts';
 import { whyNotWritten, whyNoWorkspace } from '../../store/workspace/workspace-files.ts';
-import { positionText } from '../daemon/system/problem-log.ts';
-import { adviseOn } from '../daemon/system/settings-advice.ts';
-import { trackedPrivateFiles } from '../daemon/system/tracked.ts';
+import { positionText } from '../daemon/system/diagnostics.ts';
+import { checkSettings } from '../daemon/system/settings-advice.ts';
+import { trackedPrivateFiles } from '../daemon/system/tracked-files.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
 import { homeOf } from '../tools/git/write/commit.ts';
 import { type DoctorFinding, missing, note, ok, type Patient } from './finding.ts';
@@ -57,7 +57,7 @@ const daemon = ({ layout }: Patient): DoctorFinding => {
 const settings = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
   const { settings: entry } = patient;
   const problems = entryProblem('workspace.md', entry);
-  const advice = await adviseOn(patient);
+  const advice = await checkSettings(patient);
   if (entry === undefined)
     yield note('settings', 'no workspace.md: dossier init makes one, the defaults hold');
   else if (problems.length + advice.length === 0) yield ok('settings', 'workspace.md');

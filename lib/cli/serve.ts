@@ -10,10 +10,10 @@ import { type Config, keepScratchIn } from '../config.ts';
 import { EVENTS } from '../daemon/events.ts';
 import { createServer } from '../daemon/server.ts';
 import { type Running, startService } from '../daemon/startup.ts';
-import { unheldOn } from '../daemon/system/unheld.ts';
+import { missingProtections } from '../daemon/system/machine.ts';
 import { versionInfo } from '../daemon/version.ts';
 import { createLog, type Log } from '../log.ts';
-import { keyCheck } from '../mcp/key-check.ts';
+import { createKeyCheck } from '../mcp/serve.ts';
 import { lookAtGround } from '../sandbox/ground.ts';
 import type { Call } from './args/command.ts';
 import { keepLogSmall } from './connection/daemon-log.ts';
@@ -102,7 +102,7 @@ const begin = async (beginning: Beginning, crash: Crash): Promise<Life> => {
   running.service.address.url = url;
   running.open.lock.tell({ url, ...(socket && { socket: socket.path }) });
   say(`Dossier is ready: ${url}/dashboard (workspace ${config.workspace})`);
-  const telling = setTimeout(tellUnheld, UNHELD_MS, running, log);
+  const telling = setTimeout(logMissingProtections, UNHELD_MS, running, log);
   const stopping = new AbortController();
   askAboutTrust(running.service, stopping.signal).catch((error: unknown) =>
     log.error({ err: error }, 'What waits to be trusted could not be asked about'),
@@ -121,9 +121,9 @@ const begin = async (beginning: Beginning, crash: Crash): Promise<Life> => {
 };
 
 // Once the first calls are answered: while the sandbox is tried out nothing else is.
-const tellUnheld = ({ service }: Running, log: Log): void => {
+const logMissingProtections = ({ service }: Running, log: Log): void => {
   const sandbox = service.sandbox();
-  for (const { about, sentence } of unheldOn({ ...lookAtGround(), sandbox }))
+  for (const { about, sentence } of missingProtections({ ...lookAtGround(), sandbox }))
     if (sandbox.kind === 'none') log.warn({ about }, sentence);
     else log.info({ about }, sentence);
 };
@@ -218,7 +218,7 @@ const withoutSocket = (error: unknown, { service: { log } }: Running): undefined
 };
 
 const listenAt = async ({ host, port }: Config, { service }: Running): Promise<Server> => {
-  const checkKey = keyCheck(service);
+  const checkKey = createKeyCheck(service);
   const console = operatorConsole;
   const { log } = service;
   const options = { sections, console, events: EVENTS, service, log, host, port, checkKey };

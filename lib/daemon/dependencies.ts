@@ -20,11 +20,11 @@ import type { Service } from '../service.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Runs } from '../tools/process/runs.ts';
 
-/** The settings as they are now. */
+/** Returns the current settings. */
 export type CurrentSettings = () => ReturnType<typeof settingsOf>;
 
-/** The code host, while its settings are trusted. */
-export const codeHostOf = (
+/** Creates the code host. The returned function throws `trust_needed` unless its settings are trusted. */
+export const createCodeHost = (
   given: Pick<Service, 'config' | 'version' | 'store'>,
   settings: CurrentSettings,
 ): (() => CodeHost) => {
@@ -39,8 +39,11 @@ export const codeHostOf = (
   };
 };
 
-/** Whether it works is tried out when it is first needed, and again when the setting is another. */
-export const sandboxOf = (config: Config, settings: CurrentSettings): (() => Sandbox) => {
+/** Creates the sandbox at the first use, which tests whether it works, and again after its settings changed. */
+export const createSandboxFactory = (
+  config: Config,
+  settings: CurrentSettings,
+): (() => Sandbox) => {
   let made: { key: string; sandbox: Sandbox } | undefined;
   return () => {
     const { sandbox: setting, sandbox_readable: readable } = sandboxSettings(settings());
@@ -54,14 +57,14 @@ export const sandboxOf = (config: Config, settings: CurrentSettings): (() => San
   };
 };
 
-interface Around {
+interface NetworkParts {
   sandbox: () => Sandbox;
   doors: WithDoors['doors'];
   mcp: NetworkDeps['mcp'];
 }
 
-/** Where what runs send to the proxy and to MCP is read. */
-export const doorsOf = ({
+/** Creates the process that serves the proxy and the MCP sockets of runs. */
+export const createDoors = ({
   address,
   config,
   log,
@@ -72,27 +75,30 @@ export const doorsOf = ({
     ended: (cause) =>
       log.error(
         { err: cause },
-        'The process of the proxy ended: running sessions have no network, new ones do',
+        'proxy process exited: running sessions have lost their network; new sessions start a new one',
       ),
   });
 
-/** The way out of a run, by the rules of the settings. */
-export const networkOf = (
+/** Creates the network of runs, with the rules of the current settings. */
+export const createNetwork = (
   { env }: Config,
   settings: CurrentSettings,
-  { sandbox, doors, mcp }: Around,
+  { sandbox, doors, mcp }: NetworkParts,
 ): (() => NetworkDoor) => {
   return () => {
     const { network, allow_local } = settings();
     return createNetworkDoor({
-      ...{ env, doors, mcp, rules: { network, allow_local } },
+      env,
+      doors,
+      mcp,
+      rules: { network, allow_local },
       sandboxed: sandbox().kind !== 'none',
     });
   };
 };
 
-/** Made anew when the settings were edited; a session that runs keeps the provider it was started with. */
-export const providersOf = (
+/** Creates the providers, again after each edit of the settings. A running session keeps the provider that it started with. */
+export const createProvidersFactory = (
   { config: { env }, store }: Pick<Service, 'config' | 'store'>,
   settings: CurrentSettings,
   { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkDoor },

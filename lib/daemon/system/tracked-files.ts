@@ -10,16 +10,16 @@ import type { WithStore } from '../../../store/store.ts';
 import type { WithLog } from '../../log.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 
-/** Git keeps what belongs to this machine alone: a pull could bring it from somebody else. */
+/** Git tracks files that belong to this machine only, so a pull could replace them. */
 export class TrackedFilesError extends Error {
   override readonly name = 'TrackedFilesError';
 }
 
 /**
- * The files below `.dossier/` that git tracks in the workspace: each with the command that untracks it. None where the
- * workspace is in no repository, or git cannot tell.
+ * Lists the files below `.dossier/` that git tracks, each with the command that untracks it. Empty if the workspace is in no
+ * repository or git fails.
  */
-const trackedBelow = async (
+const listTrackedFiles = async (
   git: Git,
   { root }: Pick<Layout, 'root'>,
   folder: '.dossier' | 'cases' = '.dossier',
@@ -33,20 +33,21 @@ const trackedBelow = async (
     .split('\0')
     .filter((file) => PRIVATE.test(file));
   return files.map(plain).map((file) => ({
-    ...{ file, code: 'tracked_private' },
+    file,
+    code: 'tracked_private',
     message: messageFor(root, file),
   }));
 };
 
 const PRIVATE = /^\.dossier\/|\/sessions\/lock\.md$/;
 
-/** The same, and the locks of sessions, for who looks at all that is there. */
+/** Lists the tracked files below `.dossier/` and the tracked locks of sessions. */
 export const trackedPrivateFiles = async (
   git: Git,
   layout: Pick<Layout, 'root'>,
 ): Promise<FileProblem[]> => [
-  ...(await trackedBelow(git, layout)),
-  ...(await trackedBelow(git, layout, 'cases')),
+  ...(await listTrackedFiles(git, layout)),
+  ...(await listTrackedFiles(git, layout, 'cases')),
 ];
 
 const isInRepository = (path: string): boolean =>
@@ -55,37 +56,37 @@ const isInRepository = (path: string): boolean =>
 const messageFor = (root: string, file: string): string => {
   const below = file.startsWith('.dossier/') ? '.dossier' : file;
   const git = `git -C ${shellQuoted(root)}`;
-  return `Git tracks it, and it belongs to this machine alone: a pull could replace it. Run ${git} rm -r --cached --quiet -- ${shellQuoted(below)} && ${git} commit --message 'Untrack it'. Leave --cached out where another machine committed it: then its files are deleted`;
+  return `Git tracks this file, which belongs to this machine only: a pull could replace it. Run ${git} rm -r --cached --quiet -- ${shellQuoted(below)} && ${git} commit --message 'Untrack it'. If another machine committed it, leave --cached out to delete its files here`;
 };
 
-// Why nothing that was decided on this machine counts while git tracks these; undefined where it tracks none.
-const whyWithheld = (tracked: readonly FileProblem[]): string | undefined => {
+// The reason why decisions of this machine are ignored; undefined if git tracks no such file.
+const withheldReason = (tracked: readonly FileProblem[]): string | undefined => {
   const [first] = tracked;
   if (first === undefined) return undefined;
   const more = tracked.length === 1 ? '' : ` and ${tracked.length - 1} more`;
   return `${first.file}${more}: ${first.message}`;
 };
 
-/** Looks again, for who calls it when something changed: while git tracks something below `.dossier/`, nothing counts. */
-export const createTrackedLook = ({
+/** Creates a check to run after changes: while git tracks files below `.dossier/`, decisions of this machine are ignored. */
+export const createTrackedFilesCheck = ({
   git,
   store,
   log,
 }: WithGit & WithLog & WithStore): (() => void) => {
   const look = sharedRead(async () => {
-    const tracked = await trackedBelow(git, store.layout);
+    const tracked = await listTrackedFiles(git, store.layout);
     store.problems.set('tracked', tracked);
-    store.consent.withhold(whyWithheld(tracked) !== undefined);
+    store.consent.withhold(withheldReason(tracked) !== undefined);
     refreshTrust(store);
   });
   return () =>
     void look().catch((error: unknown) =>
-      log.error({ err: error }, 'The files that git tracks could not be listed'),
+      log.error({ err: error }, 'listing tracked files failed'),
     );
 };
 
-/** Throws a TrackedFilesError where git tracks something below `.dossier/`: before anything there is read. */
-export const refuseTracked = async (git: Git, layout: Pick<Layout, 'root'>): Promise<void> => {
-  const why = whyWithheld(await trackedBelow(git, layout));
+/** Throws TrackedFilesError if git tracks files below `.dossier/`. Runs before any of them is read. */
+export const refuseTrackedFiles = async (git: Git, layout: Pick<Layout, 'root'>): Promise<void> => {
+  const why = withheldReason(await listTrackedFiles(git, layout));
   if (why !== undefined) throw new TrackedFilesError(`${why}. Then start again.`);
 };
