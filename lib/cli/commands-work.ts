@@ -178,6 +178,6 @@ export const WORK: readonly Command[] = [
     summary:
       'Send the plan back, with a comment, or with what comments.md says that was not sent yet',
     options: { session: SESSION, json: AS_JSON },
-    open: async () => (await import('./verbs/revise.ts')).revise,
+    open: async () => (await import('./verbs/comment.ts')).revise,
   },
 ];

@@ -2,20 +2,7 @@ import { UsageError } from '../config.ts';
 import type { Call, Command } from './args/command.ts';
 import { OPTIONS, type Option, type OptionName } from './args/options.ts';
 import { EVERYWHERE } from './args/read.ts';
-import { offeredFor } from './args/values.ts';
-import {
-  caseLines,
-  choicesOf,
-  choosing,
-  flagsOf,
-  isKind,
-  namesOf,
-  patternOf,
-  takingItems,
-  takingValues,
-  valueLines,
-} from './completion-lists.ts';
-import { isOffer, offers } from './verbs/offers.ts';
+import { offeredFor, caseLines, choicesOf, choosing, flagsOf, isKind, namesOf, patternOf, takingItems, takingValues, valueLines, isOffer, offers } from './completion-lists.ts';
 
 /**
  * `dossier completion SHELL`: what makes that shell complete commands, options, their values and the ids of Work items. What it

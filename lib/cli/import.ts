@@ -20,11 +20,10 @@ import { importArchive } from '../transfer/import/import-archive.ts';
 import { importTasks } from '../transfer/import/import-tasks.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
-import { broughtIn, tasksBroughtIn } from './import-json.ts';
-import { aboutArchive, aboutConflicts, aboutTasks } from './import-words.ts';
+import { broughtIn, tasksBroughtIn, aboutArchive, aboutConflicts, aboutTasks } from './import-words.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 import { needWorkspace } from './places.ts';
-import { askedToStop } from './signals.ts';
+import { askedToStop } from './inherited.ts';
 
 /** What it says, line by line or to programs, and the exit code. */
 interface Told {

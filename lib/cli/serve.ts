@@ -17,11 +17,9 @@ import { createKeyCheck } from '../mcp/serve.ts';
 import { lookAtGround } from '../sandbox/ground.ts';
 import type { Call } from './args/command.ts';
 import { keepLogSmall } from './connection/daemon-log.ts';
-import { closeInherited } from './inherited.ts';
+import { closeInherited, askedToStop, outliveLimits } from './inherited.ts';
 import { toStandardOutput as say } from './output/terminal.ts';
-import { checkHost, checkPort, checkRepository, needWorkspace, whyNotListening } from './places.ts';
-import { portsToTry, rememberPort } from './ports.ts';
-import { askedToStop, outliveLimits } from './signals.ts';
+import { checkHost, checkPort, checkRepository, needWorkspace, whyNotListening, portsToTry, rememberPort } from './places.ts';
 import { checkSocketPlace, defaultSocketPlace, serveSocket } from './socket.ts';
 import { askAboutTrust } from './trust-question.ts';
 

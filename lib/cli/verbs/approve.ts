@@ -7,9 +7,8 @@ import { itemOf } from '../connection/item.ts';
 import { sessionOf } from '../connection/session.ts';
 import { ask, isTerminal } from '../output/terminal.ts';
 import { followWork } from './follow.ts';
-import { planLines } from './plan-lines.ts';
-import { readPlan } from './read-plan.ts';
-import { type ApprovalOffered, offeredBy, readBoundary } from './unasked.ts';
+import { planLines } from './plan-head.ts';
+import { readPlan, type ApprovalOffered, offeredBy, readBoundary } from './read-plan.ts';
 import { type Verb, verb } from './verb.ts';
 
 const ASKED = 4;

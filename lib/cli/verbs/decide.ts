@@ -1,10 +1,8 @@
 import { Problem, type Session } from '../../client/client.ts';
-import { LEAVES, openKeys } from '../output/keys.ts';
-import { showByPages } from '../output/pages.ts';
+import { LEAVES, openKeys, showByPages } from '../output/keys.ts';
 import { ask } from '../output/terminal.ts';
-import { planLines } from './plan-lines.ts';
-import { type PlanRead, readPlan } from './read-plan.ts';
-import type { ApprovalOffered } from './unasked.ts';
+import { planLines } from './plan-head.ts';
+import { type PlanRead, readPlan, type ApprovalOffered } from './read-plan.ts';
 import type { Verb } from './verb.ts';
 
 type Decided = 'approved' | 'sent_back' | 'left';

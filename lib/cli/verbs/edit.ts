@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import { basename, join } from 'node:path';
-import { UsageError } from '../../config.ts';
+import { basename, join, dirname } from 'node:path';
+import { UsageError, type Config } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
 import { itemOf } from '../connection/item.ts';
 import { sessionOf } from '../connection/session.ts';
-import {
-  readWorkspaceFile,
-  saveWorkspaceFile,
-  type WorkspaceFile,
-} from '../connection/workspace-file.ts';
 import { edited } from '../output/editor.ts';
 import { type Verb, verb } from './verb.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { orElse } from '../../../store/base/or-else.ts';
+import { pathContains } from '../../../store/base/path-contains.ts';
+import { createFile, replaceFile } from '../../../store/fs/durable.ts';
+import { layoutOf } from '../../../store/layout.ts';
 
 const CASE_FILE = 'case.md';
 const OF_A_SESSION = ['plan.md', 'comments.md'];
@@ -61,4 +61,32 @@ const editFileOf = async ({ config }: Verb, file: WorkspaceFile): Promise<boolea
     await saveWorkspaceFile(config, file, text);
     return true;
   });
+};
+
+/** A file of the workspace, as it was read; without `before` there was none. */
+interface WorkspaceFile {
+  path: string;
+  before: Buffer | undefined;
+}
+
+/** Reads a file below a directory of the workspace, or what is not there yet. Throws a Refusal where it lies elsewhere. */
+const readWorkspaceFile = (directory: string, path: string): WorkspaceFile => {
+  if (!pathContains(directory, path)) throw new Refusal(`${path} is not in ${directory}`);
+  if (!existsSync(dirname(path)))
+    throw new Refusal(`There is no directory ${dirname(path)}. Create it first`);
+  return { path, before: orElse(() => readFileSync(path), undefined, 'ENOENT') };
+};
+
+/** Saves it, on disk, with the former text in `.dossier/undo/`. Throws a Refusal where the file changed since it was read. */
+const saveWorkspaceFile = async (
+  { workspace }: Config,
+  { path, before }: WorkspaceFile,
+  text: string,
+): Promise<void> => {
+  const layout = layoutOf(workspace);
+  const isSaved =
+    before === undefined
+      ? await createFile(layout, path, text)
+      : await replaceFile(layout, path, before, text);
+  if (!isSaved) throw new Refusal(`${basename(path)} was changed meanwhile, and is left as it is.`);
 };

@@ -1,6 +1,6 @@
 import type { Case } from '../../client/client.ts';
 import { daemonOrStart } from '../connection/start.ts';
-import { standing } from './standing.ts';
+import { standing } from './failures.ts';
 import { verb } from './verb.ts';
 
 const PAGE = 100;

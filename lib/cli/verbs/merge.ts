@@ -2,9 +2,10 @@ import type { Worktree } from '../../client/client.ts';
 import { counted } from '../../text/counted.ts';
 import { Refusal } from '../args/refusal.ts';
 import { itemOf } from '../connection/item.ts';
-import { type OwnGit, ownGit } from '../output/git.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
 import { noWorktree, orRefuse, type Verb, verb } from './verb.ts';
+import { shellQuoted } from '../../../store/base/shell-quoted.ts';
+import { outputOf, runAtTerminal } from '../../tools/process/at-terminal.ts';
 
 /**
  * `dossier merge ITEM`: prints the commands that merge its branch in the operator's checkout. At a terminal, on a yes, this
@@ -138,3 +139,19 @@ const offerRemoval = async (
   out.say(removed ? 'Removed its worktree and its branch' : 'Removed its worktree');
   return 0;
 };
+
+/** The operator's own git in a checkout, as they would type it: their settings, hooks and signing hold. */
+interface OwnGit {
+  /** What it answers; undefined where it fails. */
+  read(...args: string[]): Promise<string | undefined>;
+  /** At their terminal; true where it succeeds. */
+  run(...args: string[]): Promise<boolean>;
+  /** As it is typed. */
+  typed(...args: string[]): string;
+}
+
+const ownGit = (directory: string, env: NodeJS.ProcessEnv): OwnGit => ({
+  read: (...args) => outputOf('git', ['-C', directory, ...args], env),
+  run: async (...args) => (await runAtTerminal('git', ['-C', directory, ...args], env)) === 0,
+  typed: (...args) => ['git', '-C', directory, ...args].map(shellQuoted).join(' '),
+});

@@ -1,8 +1,7 @@
 import { itemOf } from '../connection/item.ts';
 import { sessionOf } from '../connection/session.ts';
 import { warn as tell } from '../output/terminal.ts';
-import { readPlan } from './read-plan.ts';
-import { offeredBy, readBoundary, unaskedLines } from './unasked.ts';
+import { readPlan, offeredBy, readBoundary, unaskedLines } from './read-plan.ts';
 import { verb } from './verb.ts';
 
 /** `dossier plan ITEM`: the plan of its session. */

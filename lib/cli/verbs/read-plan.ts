@@ -1,4 +1,4 @@
-import type { Session } from '../../client/client.ts';
+import { type Session, type Boundary, type Dossier, Problem } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
 import { orRefuse, type Verb } from './verb.ts';
 
@@ -42,3 +42,55 @@ export const readPlan = async (
   }
   throw new Refusal('The plan changes while it is read. Try again once nobody writes it');
 };
+
+/** What the operator approves with a plan, as the call takes it, and the one hash of all of it. */
+export interface ApprovalOffered {
+  hash: string;
+  /** The commands that run without asking. */
+  commands: string[];
+  body: { plan_sha256: string; approval_sha256?: string; ask?: string[] };
+}
+
+/**
+ * The boundary of a session, with these commands taken out of the list of those that run without asking; or why it cannot be
+ * read, as where the settings name its provider no more: the plan can be read all the same.
+ */
+export const readBoundary = async (
+  { call }: Pick<Dossier, 'call'>,
+  { case_id: id, id: sid }: Pick<Session, 'case_id' | 'id'>,
+  ask: string[] = [],
+): Promise<Boundary | string> => {
+  try {
+    return await call('GET /cases/{id}/sessions/{sid}/boundary', {
+      ...{ id, sid },
+      ...(ask.length > 0 && { query: { ask: ask.join('\n') } }),
+    });
+  } catch (error) {
+    if (error instanceof Problem && error.code !== 'bad_request') return error.message;
+    throw error;
+  }
+};
+
+/** The approval of a plan with this hash. Throws a Refusal where the boundary is of another text. */
+export const offeredBy = (
+  boundary: Boundary | string,
+  plan_sha256: string,
+  ask: string[] = [],
+): ApprovalOffered => {
+  const { unasked } = typeof boundary === 'string' ? {} : boundary;
+  const { commands = [], approval_sha256, plan_sha256: of = plan_sha256 } = unasked ?? {};
+  if (of !== plan_sha256)
+    throw new Refusal('The plan changes while it is read. Try again once nobody writes it');
+  if (approval_sha256 === undefined) return { hash: plan_sha256, commands, body: { plan_sha256 } };
+  const asked = ask.length > 0 ? { ask } : {};
+  return { hash: approval_sha256, commands, body: { plan_sha256, approval_sha256, ...asked } };
+};
+
+/** The commands as they are listed before the operator approves them. */
+export const unaskedLines = (commands: readonly string[]): string[] =>
+  commands.length === 0
+    ? []
+    : [
+        'Will run without asking (dossier approve --ask COMMAND takes one out):',
+        ...commands.map((command) => `  ${command}`),
+      ];

@@ -6,7 +6,7 @@ import { follow, followWork, onLeave, sayHowToGoOn } from './follow.ts';
 import { commandFor } from './inbox.ts';
 import { makeItem, refuseWithoutRepository } from './new.ts';
 import { begin, refuseAgent } from './start.ts';
-import { offeredBy, readBoundary, unaskedLines } from './unasked.ts';
+import { offeredBy, readBoundary, unaskedLines } from './read-plan.ts';
 import { commandIn, type Verb, verb } from './verb.ts';
 import { awaited } from './wait.ts';
 

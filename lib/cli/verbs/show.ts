@@ -1,7 +1,5 @@
 import { itemOf } from '../connection/item.ts';
-import { baseLine } from './base-line.ts';
-import { failuresIn } from './failures.ts';
-import { standing } from './standing.ts';
+import { baseLine, failuresIn, standing } from './failures.ts';
 import { verb } from './verb.ts';
 
 /** `dossier show ITEM`: a Work item with its sessions, and where its files are. */

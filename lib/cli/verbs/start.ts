@@ -2,7 +2,7 @@ import { type Dossier, Problem, type Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
 import { itemOf } from '../connection/item.ts';
 import { daemonOrStart } from '../connection/start.ts';
-import { baseLine } from './base-line.ts';
+import { baseLine } from './failures.ts';
 import { type Verb, verb } from './verb.ts';
 
 /** `dossier start ITEM [COMMENT...]`: a session, that plans first. */

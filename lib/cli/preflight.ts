@@ -8,6 +8,9 @@ import { findRepository } from '../tools/git/read/repository.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import { Refusal } from './args/refusal.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { orElse } from '../../store/base/or-else.ts';
+import type { Layout } from '../../store/layout.ts';
 
 /** Makes the workspace's directory if need be. Throws a Refusal when it cannot be one. */
 export const needWorkspace = ({ workspace }: Config): void => {
@@ -61,4 +64,24 @@ export const whyNotListening = (error: unknown, { host, port }: Config): unknown
   if (hasCode(error, 'EADDRNOTAVAIL', 'ENOTFOUND'))
     return new Refusal(`This machine has no address ${host}. Use --host 127.0.0.1.`);
   return error;
+};
+
+const MOST = 100;
+
+/** What a daemon tries that was told no port: the one that it had last, then the usual one and those behind it. */
+export const portsToTry = (layout: Layout, { port }: Config): number[] => {
+  const last = remembered(layout);
+  const usual = Array.from({ length: MOST }, (_, at) => port + at);
+  return last === undefined ? usual : [last, ...usual.filter((each) => each !== last)];
+};
+
+const remembered = ({ port }: Layout): number | undefined => {
+  const text = orElse(() => readFileSync(port, 'utf8').trim(), '');
+  const value = Number(text);
+  return /^\d{1,5}$/.test(text) && value > 0 && value <= 65_535 ? value : undefined;
+};
+
+/** For the next time: whoever has its address finds it there again. */
+export const rememberPort = (layout: Layout, port: number): void => {
+  if (remembered(layout) !== port) writeFileSync(layout.port, `${port}\n`, { mode: 0o600 });
 };

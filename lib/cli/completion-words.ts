@@ -1,7 +1,9 @@
 import type { Command } from './args/command.ts';
 import type { OptionName } from './args/options.ts';
 import { EVERYWHERE } from './args/read.ts';
-import { type Offered, offeredFor } from './args/values.ts';
+import type { Dossier } from '../client/client.ts';
+import { itemOf } from './connection/item.ts';
+import { verb } from './verbs/verb.ts';
 
 /** Whether the daemon lists it. */
 export const isKind = (offered: Offered): offered is 'providers' | 'projects' =>
@@ -79,3 +81,62 @@ export const caseLines = (
 
 /** A command as a pattern. A line without one is `up`. */
 export const patternOf = ({ name }: Command): string => (name === 'up' ? `up|""` : name);
+
+const MOST = 100;
+
+type Rows = readonly (readonly string[])[];
+
+const OFFERS: Readonly<Record<string, (dossier: Dossier, item: string) => Promise<Rows>>> = {
+  items: async (dossier) => {
+    const query = { order: 'newest', fields: 'title', limit: MOST } as const;
+    const items = await dossier.call('GET /cases', { query });
+    return items.map(({ id, title = '' }) => [id.slice(0, 8), title]);
+  },
+  proofs: async (dossier, item) => {
+    const id = await itemOf(dossier, item);
+    const proofs = await dossier.call('GET /cases/{id}/proof', { id });
+    return proofs.map((each) => [each.id.slice(0, 8), each.file ?? each.type]);
+  },
+  providers: async (dossier) =>
+    (await dossier.call('GET /api/sessions/providers')).map(({ id }) => [id]),
+  projects: async (dossier) => {
+    const { projects } = await dossier.call('GET /settings');
+    return projects.map(({ name }) => [name]);
+  },
+};
+
+/** Whether `dossier completion WORD` lists values: `items`, `providers`, `projects`, or `proofs:ITEM`. */
+export const isOffer = (word: string): boolean => Object.hasOwn(OFFERS, word.split(':')[0] ?? '');
+
+/** The values for the scripts of the shells, each in a line with a description. Begins no daemon: a key that is pressed asks. */
+export const offers = verb(async ({ dossier, words: [word = ''], out }) => {
+  const [kind = '', ...item] = word.split(':');
+  out.table((await OFFERS[kind]?.(dossier, item.join(':'))) ?? []);
+  return undefined;
+});
+
+/** What an option takes: some words, or what the daemon lists under this name. */
+type Offered = readonly string[] | 'providers' | 'projects';
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+const STATES = 'open planning investigating implementing verifying blocked resolved non_issue';
+
+const VALUES: Readonly<Partial<Record<OptionName, Offered>>> = {
+  state: STATES.split(' '),
+  type: ['bug', 'feature', 'docs', 'chore', 'question', 'task'],
+  provider: 'providers',
+  project: 'projects',
+  base: ['current'],
+  for: ['plan', 'done'],
+  from: ['again', 'next'],
+  'log-level': LEVELS,
+};
+
+const TYPES: Readonly<Record<string, Offered>> = {
+  start: ['implementing', 'investigating', 'verifying'],
+  proof: ['tests', 'screenshot', 'log', 'review', 'file', 'check'],
+};
+
+/** What completion offers behind an option of a command; undefined where any word may stand. */
+export const offeredFor = ({ name }: Command, option: OptionName): Offered | undefined =>
+  (option === 'type' ? TYPES[name] : undefined) ?? VALUES[option];
