@@ -1,7 +1,7 @@
 import { visible } from '../store/base/visible.ts';
 import { hasCode } from '../store/fs/durable.ts';
 import { layoutOf } from '../store/layout.ts';
-import { readLine } from './cli/args/read.ts';
+import { parseCommandLine } from './cli/args/read.ts';
 import { NoDaemon } from './cli/args/refusal.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { type Config, UsageError } from './config.ts';
@@ -10,7 +10,7 @@ const main = async (): Promise<number> => {
   let config: Config | undefined;
   try {
     const { env, argv } = process;
-    const { command, call } = readLine(COMMANDS, argv.slice(2), { env, bare: 'up' });
+    const { command, call } = parseCommandLine(COMMANDS, argv.slice(2), { env, bare: 'up' });
     config = call.config;
     // Loaded only when needed: the code that reads records takes longer to load than a call of the daemon.
     if (command.usesFiles === true)
@@ -34,8 +34,8 @@ const complain = async (error: unknown, config: Config | undefined): Promise<num
     process.stderr.write(`dossier: ${visible(error.message)}\n`);
     return 3;
   }
-  const { sentenceOf } = await import('./cli/foreseen.ts');
-  const text = sentenceOf(error, config) ?? (error instanceof Error ? error.stack : String(error));
+  const { userMessage } = await import('./cli/user-errors.ts');
+  const text = userMessage(error, config) ?? (error instanceof Error ? error.stack : String(error));
   process.stderr.write(`dossier: ${visible(text ?? '')}\n`);
   return 1;
 };

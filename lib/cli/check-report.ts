@@ -4,34 +4,34 @@ import type { Finding } from '../../store/check/finding.ts';
 import { positionText } from '../daemon/system/diagnostics.ts';
 import { counted } from '../text/counted.ts';
 
-/** Something that was mended, and how. */
-export interface Mended {
+/** A fixed problem. */
+export interface FixedProblem {
   file: string;
   code: string;
   done: string;
 }
 
-interface Told extends Checked {
-  mended: readonly Mended[];
-  /** The files that git knows. */
+interface Report extends Checked {
+  mended: readonly FixedProblem[];
+  /** The files that git tracks. */
   committed: ReadonlySet<string>;
 }
 
-/** One line for each finding, one for all. */
-export const reportLines = (told: Told): string[] => [
-  ...told.mended.map(({ file, code, done }) => `${file} mended ${code} ${done}`),
+/** The report as text: a line for each finding, and a summary. */
+export const reportLines = (told: Report): string[] => [
+  ...told.mended.map(({ file, code, done }) => `${file} fixed ${code} ${done}`),
   ...told.findings.map((finding) => lineOf(finding, told.committed)),
   summaryOf(told),
 ];
 
-const lineOf = (finding: Finding, committed: Told['committed']): string => {
+const lineOf = (finding: Finding, committed: Report['committed']): string => {
   const next = nextStep(finding, committed);
   const said = `${positionText(finding)} ${finding.severity} ${finding.code} ${finding.message}`;
   return next === undefined ? said : `${said}. ${next}`;
 };
 
-/** The same for programs: the problems as the API has them, and what the command knows besides. */
-export const reportJson = ({ items, findings, mended, committed }: Told): string => {
+/** The report as JSON: the problems as the API returns them, with `fixable` and `next`. */
+export const reportJson = ({ items, findings, mended, committed }: Report): string => {
   const told = findings.map(({ mend, ...finding }) => ({
     ...finding,
     fixable: mend !== undefined,
@@ -43,13 +43,15 @@ export const reportJson = ({ items, findings, mended, committed }: Told): string
 
 const nextStep = (
   { file, code, message, mend }: Finding,
-  committed: Told['committed'],
+  committed: Report['committed'],
 ): string | undefined => {
-  if (mend !== undefined) return message.includes(FIX) ? undefined : `${FIX} does it`;
+  if (mend !== undefined) return message.includes(FIX) ? undefined : `${FIX} fixes it`;
   if (!committed.has(file)) return undefined;
   const path = quoted(file);
-  if (code === 'conflict_markers') return `In an unfinished merge: git mergetool -- ${path}`;
-  return RESTORABLE.has(code) ? `The last version in git: git checkout -- ${path}` : undefined;
+  if (code === 'conflict_markers') return `During a merge, run git mergetool -- ${path}`;
+  return RESTORABLE.has(code)
+    ? `To restore the last version in git: git checkout -- ${path}`
+    : undefined;
 };
 
 const FIX = 'dossier check --fix';
@@ -63,15 +65,15 @@ const RESTORABLE = new Set([
 const quoted = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
-const summaryOf = ({ items, findings, mended }: Told): string => {
+const summaryOf = ({ items, findings, mended }: Report): string => {
   const { errors, warnings, fixable } = findingCounts(findings);
   const parts = [
-    ...(mended.length > 0 ? [`${mended.length} mended`] : []),
+    ...(mended.length > 0 ? [`${mended.length} fixed`] : []),
     ...(errors > 0 ? [counted(errors, 'error')] : []),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
-  const found = parts.length === 0 ? 'nothing to mend' : parts.join(', ');
-  const fix = fixable === 0 ? '' : `; ${FIX} mends ${fixable} of them`;
+  const found = parts.length === 0 ? 'no problems' : parts.join(', ');
+  const fix = fixable === 0 ? '' : `; ${FIX} fixes ${fixable} of them`;
   return `${counted(items, 'Work item')}: ${found}${fix}.`;
 };
 

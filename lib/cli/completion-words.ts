@@ -1,34 +1,34 @@
+import type { Dossier } from '../client/client.ts';
 import type { Command } from './args/command.ts';
 import type { OptionName } from './args/options.ts';
-import { EVERYWHERE } from './args/read.ts';
-import type { Dossier } from '../client/client.ts';
-import { itemOf } from './connection/item.ts';
+import { COMMON_OPTIONS } from './args/read.ts';
+import { findItem } from './connection/item.ts';
 import { verb } from './verbs/verb.ts';
 
-/** Whether the daemon lists it. */
+/** Whether the daemon returns the values. */
 export const isKind = (offered: Offered): offered is 'providers' | 'projects' =>
   typeof offered === 'string';
 
-/** Their names, with blanks between. */
+/** The names of commands, separated by spaces. */
 export const namesOf = (commands: readonly Command[]): string =>
   commands.map(({ name }) => name).join(' ');
 
 /** All long options of a command. */
 export const flagsOf = ({ options }: Command): string[] =>
-  [...Object.keys(options), ...EVERYWHERE].map((name) => `--${name}`);
+  [...Object.keys(options), ...COMMON_OPTIONS].map((name) => `--${name}`);
 
-/** A pattern of the commands that take a Work item. */
+/** A shell pattern for the commands that take a Work item. */
 export const takingItems = (commands: readonly Command[]): string =>
   commands
     .filter(({ words }) => /\bITEM\b/.test(words))
     .map(({ name }) => name)
     .join('|');
 
-/** Of words that begin like `install|status|uninstall` or `[add|run] ITEM`. */
+/** The choices of the first argument, as in `install|status|uninstall` or `[add|run] ITEM`. */
 export const choicesOf = ({ words }: Command): string[] =>
   /^\[?([a-z]+(?:\|[a-z]+)+)\]?(?: |$)/.exec(words)?.[1]?.split('|') ?? [];
 
-/** A pattern of the commands whose first word is one of some. */
+/** A shell pattern for the commands with choices. */
 export const choosing = (commands: readonly Command[]): string =>
   commands
     .filter((command) => choicesOf(command).length > 0)
@@ -49,13 +49,13 @@ const withValues = (commands: readonly Command[]): Taking[] =>
     }),
   );
 
-/** A pattern of the commands with an option whose values are known: `ls--state`. */
+/** A shell pattern for the commands and options with known values: `ls--state`. */
 export const takingValues = (commands: readonly Command[]): string =>
   withValues(commands)
     .map(({ at }) => at)
     .join('|');
 
-/** Lines of a `case` for these: what offers words, and what offers a list of the daemon's. */
+/** Branches of a `case` for options with known values, fixed or from the daemon. */
 export const valueLines = (
   commands: readonly Command[],
   ofWords: (list: string) => string,
@@ -68,7 +68,7 @@ export const valueLines = (
     })
     .join('\n');
 
-/** Lines of a `case` by the command, for those whose list is not empty. */
+/** Branches of a `case` for commands whose list is not empty. */
 export const caseLines = (
   commands: readonly Command[],
   listOf: (command: Command) => string[],
@@ -79,7 +79,7 @@ export const caseLines = (
     .map((command) => `    ${patternOf(command)}) ${doing(listOf(command).join(' '))} ;;`)
     .join('\n');
 
-/** A command as a pattern. A line without one is `up`. */
+/** A shell pattern for a command. An empty command line is `up`. */
 export const patternOf = ({ name }: Command): string => (name === 'up' ? `up|""` : name);
 
 const MOST = 100;
@@ -93,7 +93,7 @@ const OFFERS: Readonly<Record<string, (dossier: Dossier, item: string) => Promis
     return items.map(({ id, title = '' }) => [id.slice(0, 8), title]);
   },
   proofs: async (dossier, item) => {
-    const id = await itemOf(dossier, item);
+    const id = await findItem(dossier, item);
     const proofs = await dossier.call('GET /cases/{id}/proof', { id });
     return proofs.map((each) => [each.id.slice(0, 8), each.file ?? each.type]);
   },
@@ -108,14 +108,14 @@ const OFFERS: Readonly<Record<string, (dossier: Dossier, item: string) => Promis
 /** Whether `dossier completion WORD` lists values: `items`, `providers`, `projects`, or `proofs:ITEM`. */
 export const isOffer = (word: string): boolean => Object.hasOwn(OFFERS, word.split(':')[0] ?? '');
 
-/** The values for the scripts of the shells, each in a line with a description. Begins no daemon: a key that is pressed asks. */
+/** Lists values for the completion scripts, with descriptions. Starts no daemon, because a key press calls it. */
 export const offers = verb(async ({ dossier, words: [word = ''], out }) => {
   const [kind = '', ...item] = word.split(':');
   out.table((await OFFERS[kind]?.(dossier, item.join(':'))) ?? []);
   return undefined;
 });
 
-/** What an option takes: some words, or what the daemon lists under this name. */
+/** The values of an option: a fixed list, or a list that the daemon returns. */
 type Offered = readonly string[] | 'providers' | 'projects';
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
@@ -137,6 +137,6 @@ const TYPES: Readonly<Record<string, Offered>> = {
   proof: ['tests', 'screenshot', 'log', 'review', 'file', 'check'],
 };
 
-/** What completion offers behind an option of a command; undefined where any word may stand. */
+/** The known values of a command's option; undefined if any value is allowed. */
 export const offeredFor = ({ name }: Command, option: OptionName): Offered | undefined =>
   (option === 'type' ? TYPES[name] : undefined) ?? VALUES[option];

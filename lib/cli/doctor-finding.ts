@@ -6,19 +6,19 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Git } from '../tools/git/run/git.ts';
 import type { Environment } from '../tools/process/environment.ts';
 
-/** One line of what the doctor says. `missing`: Dossier cannot do without it; `note`: it can, and this is the price. */
+/** One line of the doctor's report. `missing`: Dossier requires it; `note`: optional, and `detail` says what is limited. */
 export interface DoctorFinding {
   verdict: 'ok' | 'missing' | 'note';
   about: string;
   detail: string;
 }
 
-/** What is looked at. */
-export interface Patient {
+/** What the checks receive. */
+export interface DoctorContext {
   config: Config;
   env: Environment;
   layout: Layout;
-  /** Undefined where there is no workspace.md. */
+  /** Undefined if there is no workspace.md. */
   settings: ReadEntry<Settings> | undefined;
   sandbox: Sandbox;
   git: Git;

@@ -1,23 +1,23 @@
-import { missingProtections } from '../daemon/system/machine.ts';
-import { lookAtGround } from '../sandbox/ground.ts';
-import { type DoctorFinding, missing, note, ok, type Patient } from './finding.ts';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathContains } from '../../store/base/path-contains.ts';
 import type { ProviderInfo } from '../agents/provider.ts';
 import { createProviders } from '../agents/providers.ts';
+import { missingProtections } from '../daemon/system/machine.ts';
 import { createDoorsProcess } from '../sandbox/egress/doors-process.ts';
 import { NO_MCP } from '../sandbox/egress/mcp-door.ts';
 import { createNetworkDoor } from '../sandbox/egress/networks.ts';
+import { lookAtGround } from '../sandbox/ground.ts';
 import { forgetState } from '../sandbox/state/open.ts';
 import { createRuns } from '../tools/process/runs.ts';
+import { type DoctorContext, type DoctorFinding, missing, note, ok } from './doctor-finding.ts';
 
-/** The programs of this machine. */
-export const machine = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
+/** Checks Node, git and the sandbox. */
+export const machine = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
   yield node(process.versions.node);
-  yield await git(patient);
-  yield* sandbox(patient);
+  yield await git(context);
+  yield* sandbox(context);
 };
 
 export const node = (version: string): DoctorFinding =>
@@ -25,7 +25,7 @@ export const node = (version: string): DoctorFinding =>
     ? ok('node', version)
     : missing('node', `${version} is too old: install 20.19 or newer`);
 
-const git = async ({ git: { program, at } }: Patient): Promise<DoctorFinding> => {
+const git = async ({ git: { program, at } }: DoctorContext): Promise<DoctorFinding> => {
   if (program === undefined) return missing('git', 'not installed: install git 2.39 or newer');
   const version = /\d+(?:\.\d+)+/.exec(await at('/').text(['version']))?.[0] ?? 'unknown';
   return isAtLeast(version, [2, 39])
@@ -38,16 +38,16 @@ const isAtLeast = (version: string, [major, minor]: readonly [number, number]): 
   return first > major || (first === major && second >= minor);
 };
 
-const sandbox = function* ({ sandbox: box }: Patient): Generator<DoctorFinding> {
+const sandbox = function* ({ sandbox: box }: DoctorContext): Generator<DoctorFinding> {
   if (box.kind === 'bubblewrap')
-    yield ok('bubblewrap', 'works: in Plan mode the system itself keeps an agent from writing');
+    yield ok('bubblewrap', 'works: in Plan mode the system prevents an agent from writing');
   for (const { about, sentence } of missingProtections({ ...lookAtGround(), sandbox: box }))
     yield note(about, sentence);
 };
 
-/** Who could plan and work. Only the one that the settings name has to be there. */
-export const providers = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
-  const { config, settings, sandbox } = patient;
+/** Checks the providers. Only the one in the settings is required. */
+export const providers = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
+  const { config, settings, sandbox } = context;
   const doors = createDoorsProcess({
     env: config.env,
     ownPort: () => undefined,
@@ -67,7 +67,7 @@ export const providers = async function* (patient: Patient): AsyncGenerator<Doct
     isInside: pathContains,
   });
   if (known.get(known.chosen) === undefined)
-    yield missing('provider', `the settings name ${known.chosen}, and there is none of that name`);
+    yield missing('provider', `the settings name ${known.chosen}, which does not exist`);
   const infos = await known.list().finally(() => forgetState(tmpdir(), states));
   for (const info of infos) yield finding(info, info.id === known.chosen);
 };
@@ -85,10 +85,10 @@ const finding = (
   return (chosen ? missing : note)('provider', `${id}: ${reason}`);
 };
 
-// By files and keys alone: whether the model takes them, only a session says.
+// Known from files and variables only: whether the credentials are valid shows in a session.
 const LOGGED_IN = {
   yes: ', logged in or with a key',
   no: ', not logged in: log in with the agent itself once, or give the daemon its key',
-  unknown: ', whether it is logged in is not known',
+  unknown: ', login unknown',
   built_in: '',
 };

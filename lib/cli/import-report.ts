@@ -7,8 +7,8 @@ import type { TaskSource } from '../transfer/import/task-source.ts';
 
 const SHOWN = 20;
 
-/** What the import of an export did, or would do. */
-export const aboutArchive = (
+/** The result of importing an export, as text. */
+export const archiveLines = (
   name: string,
   { plan, isDone }: BroughtIn,
   { workspace, dryRun }: ImportOptions,
@@ -16,16 +16,14 @@ export const aboutArchive = (
   const { items, singles, replacing, already, conflicts } = plan;
   const replaced = replacing.map(({ path }) => path).join(', ');
   return [
-    `${name} is whole: every file is as its manifest says`,
+    `${name} is complete: every file matches the manifest`,
     `${dryRun ? 'Would import' : 'Imported'} ${amount(items.length, singles.length)} into ${workspace}`,
     ...(already.items + already.files > 0
-      ? [`Here already, byte for byte: ${amount(already.items, already.files)}`]
+      ? [`Already here, identical: ${amount(already.items, already.files)}`]
       : []),
     ...(replaced === ''
       ? []
-      : [
-          `${dryRun ? 'Would replace' : 'Replaced'} ${replaced}, as dossier init made it until now`,
-        ]),
+      : [`${dryRun ? 'Would replace' : 'Replaced'} ${replaced}, unchanged since dossier init`]),
     ...left(conflicts, isDone),
     ...next(isDone, workspace),
   ];
@@ -41,7 +39,7 @@ const amount = (items: number, files: number): string => {
 
 const left = (conflicts: readonly ImportConflict[], isDone: boolean): string[] => {
   if (conflicts.length === 0) return [];
-  const head = isDone ? 'Left as they are here:' : 'In the way:';
+  const head = isDone ? 'Kept as they are:' : 'Conflicts:';
   return [head, ...listed(conflicts.map(({ path, why }) => `${path} ${why}`))];
 };
 
@@ -56,20 +54,20 @@ const listed = (lines: readonly string[]): string[] => {
 const next = (isDone: boolean, workspace: string): string[] =>
   isDone ? [`Next: dossier serve --workspace ${workspace}`] : ['Nothing was written'];
 
-/** Why an import was refused, all conflicts that were found among it. */
-export const aboutConflicts = (conflicts: readonly ImportConflict[]): string[] => {
+/** The reason why an import was refused, with all conflicts. */
+export const conflictLines = (conflicts: readonly ImportConflict[]): string[] => {
   const isHopeless = conflicts.some(({ isFault }) => isFault);
   return [
     `${counted(conflicts.length, 'conflict')}, so nothing was imported:`,
     ...listed(conflicts.map(({ path, why }) => `${path} ${why}`)),
     isHopeless
-      ? 'Mend the workspace that it is from, and export again.'
-      : 'Move these away, or leave them as they are here and import the rest with --keep-existing.',
+      ? 'Fix the workspace of the export, and export again.'
+      : 'Move these away, or keep them and import the rest with --keep-existing.',
   ];
 };
 
-/** What the import of another tool's tasks did, or would do. */
-export const aboutTasks = (
+/** The result of importing another tool's tasks, as text. */
+export const taskLines = (
   { tool, name, at, tasks, problems: unread, left: stay }: TaskSource,
   { plan, isDone, states, already, editedHere, changedThere, problems }: TaskImport,
   { workspace, dryRun }: ImportOptions,
@@ -82,17 +80,17 @@ export const aboutTasks = (
   return [
     `${tool} project ${name} in ${at}: ${counted(tasks.length + unread.length, 'task')}`,
     `${dryRun ? 'Would import' : 'Imported'} ${counted(came, 'Work item')} into ${workspace}${inStates}`,
-    ...(already > 0 ? [`Here already: ${counted(already, 'Work item')}`] : []),
-    ...group('Here already, and changed here since; left as they are:', editedHere),
-    ...group(`Here already, and changed in ${tool} since; left as they are:`, changedThere),
+    ...(already > 0 ? [`Already here: ${counted(already, 'Work item')}`] : []),
+    ...group('Already here and changed here since; kept as they are:', editedHere),
+    ...group(`Already here and changed in ${tool} since; kept as they are:`, changedThere),
     ...left(plan.conflicts, isDone),
     ...group(
-      'Cannot be read, and did not come in; mend them and import again:',
+      'Not imported because they cannot be read; fix them and import again:',
       problems.map(({ file, line, column, message }) =>
         line === undefined ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`,
       ),
     ),
-    ...(stay.length > 0 ? [`Stays where it is: ${stay.join(', ')}`] : []),
+    ...(stay.length > 0 ? [`Not imported: ${stay.join(', ')}`] : []),
     ...next(isDone, workspace),
   ];
 };
@@ -100,8 +98,8 @@ export const aboutTasks = (
 const group = (head: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [head, ...listed(lines)];
 
-/** What an import did, or would do, for programs. `done`: false where nothing was written. */
-export const broughtIn = (
+/** The result of an import as JSON. `done` is false if nothing was written. */
+export const archiveReport = (
   { plan, isDone }: BroughtIn,
   { workspace, dryRun }: ImportOptions,
 ): object => {
@@ -116,8 +114,8 @@ export const broughtIn = (
   };
 };
 
-/** The same of what is told of another tool's tasks alone. */
-export const tasksBroughtIn = (
+/** The members that an import of another tool's tasks adds. */
+export const tasksReport = (
   { tool, name, at, tasks, problems: unread, left }: TaskSource,
   { states, already, editedHere, changedThere, problems }: TaskImport,
 ): object => ({

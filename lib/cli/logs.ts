@@ -1,24 +1,24 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { orElse } from '../../store/base/or-else.ts';
-import { layoutOf, type Layout } from '../../store/layout.ts';
+import { type Layout, layoutOf } from '../../store/layout.ts';
 import { UsageError } from '../config.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
-import { outTo, type Style, type Words } from './output/out.ts';
-import { setTimeout as delay } from 'node:timers/promises';
+import { createOutput, type Style, type Words } from './output/out.ts';
 
 const LINES = '100';
 
-/** `dossier logs`: what the daemon of the workspace logged, whether one runs or not. */
+/** `dossier logs`: prints the log of the workspace's daemon, running or not. */
 export const logs = async ({ config, values }: Call): Promise<number> => {
   const { lines = LINES, follow = false } = values;
-  if (!/^[1-9]\d{0,5}$/.test(lines)) throw new UsageError('-n takes how many lines to begin with');
+  if (!/^[1-9]\d{0,5}$/.test(lines)) throw new UsageError('-n takes a number of lines');
   const layout = layoutOf(config.workspace);
   if (!existsSync(layout.log))
     throw new Refusal(
-      `There is no log: ${layout.log}. A daemon that dossier starts in the background writes it; dossier serve logs to its terminal, and a service to journalctl --user`,
+      `There is no log: ${layout.log}. Only a daemon in the background writes it: dossier serve logs to its terminal, and a service to journalctl --user`,
     );
-  const out = outTo(process.stdout, config.env);
+  const out = createOutput(process.stdout, config.env);
   const life = new AbortController();
   process.stdout.once('error', () => life.abort());
   for await (const line of logLines(layout, { last: Number(lines), follow, signal: life.signal })) {
@@ -31,7 +31,7 @@ export const logs = async ({ config, values }: Call): Promise<number> => {
 
 type Entry = Readonly<Record<string, unknown>>;
 
-// What Node itself says at a crash is no JSON.
+// Node's own output at a crash is not JSON.
 const entryIn = (line: string): Entry | undefined => {
   const value: unknown = line.startsWith('{')
     ? orElse(() => JSON.parse(line), undefined)
@@ -53,16 +53,16 @@ const wordsFor = ({ level, time, msg, ...details }: Entry): Words[] => {
 };
 
 interface Wanted {
-  /** How many of the lines that are there. */
+  /** The number of existing lines. */
   last: number;
-  /** Then those that are written, until the signal is aborted. */
+  /** Also yield new lines, until the signal is aborted. */
   follow: boolean;
   signal: AbortSignal;
 }
 
 const LOOK_MS = 250;
 
-/** The last lines of the daemon's log, then the next ones, also where the file begins anew. Throws ENOENT where there is none. */
+/** Yields the last lines of the daemon's log, then new ones, also after the file was truncated. Throws ENOENT without a log. */
 const logLines = async function* (
   { log }: Layout,
   { last, follow, signal }: Wanted,
@@ -74,7 +74,7 @@ const logLines = async function* (
     await delay(LOOK_MS);
     const now = orElse(() => statSync(log).size, size, 'ENOENT');
     if (now === size) continue;
-    // Small by its limit: `keepLogSmall` cuts it.
+    // Reading the whole file is cheap: `keepLogSmall` limits its size.
     const bytes = readFileSync(log);
     if (bytes.length < end) end = 0;
     const next = wholeLines(bytes);

@@ -1,14 +1,14 @@
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { orElse } from '../../store/base/or-else.ts';
 
-// Node opens nothing without it.
+// The O_CLOEXEC flag. Node sets it on every descriptor that it opens.
 const CLOSED_ON_EXEC = 0o2000000;
 
 /**
- * Lets go of what the shell that began this process held open beyond the first three, such as a file that it has locked:
- * the daemon outlives it. Linux only.
+ * Closes descriptors that were inherited from the shell, such as a file that it has locked, because the daemon outlives it.
+ * Linux only.
  */
-export const closeInherited = (): void => {
+export const closeInheritedDescriptors = (): void => {
   for (const name of orElse(() => readdirSync('/proc/self/fd'), [])) {
     const descriptor = Number(name);
     if (descriptor > 2 && isInherited(descriptor)) orElse(() => closeSync(descriptor), undefined);
@@ -16,7 +16,7 @@ export const closeInherited = (): void => {
 };
 
 const isInherited = (descriptor: number): boolean => {
-  // The directory that was just read is closed by now.
+  // The descriptor of /proc/self/fd itself is closed by now.
   const said = orElse(() => readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'), '');
   const flags = /^flags:\s+([0-7]+)$/m.exec(said)?.[1];
   return flags !== undefined && (Number.parseInt(flags, 8) & CLOSED_ON_EXEC) === 0;
@@ -24,11 +24,11 @@ const isInherited = (descriptor: number): boolean => {
 
 const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 
-// Ctrl-C under npm comes twice at once: from the terminal, and from npm that hands it on.
+// Under npm, Ctrl-C arrives twice: from the terminal and from npm.
 const ECHO_MS = 500;
 
-/** Resolves with the first SIGTERM or SIGINT. Whoever sends a second one is in a hurry: the process ends at once. */
-export const askedToStop = (): Promise<NodeJS.Signals> =>
+/** Resolves with the first SIGTERM or SIGINT. A second one ends the process at once. */
+export const waitForStopSignal = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
     let first: number | undefined;
     const heard = (signal: keyof typeof NUMBERS): void => {
@@ -40,7 +40,7 @@ export const askedToStop = (): Promise<NodeJS.Signals> =>
     process.on('SIGTERM', heard).on('SIGINT', heard);
   });
 
-/** A file that met a limit (`ulimit -f`) fails its write with EFBIG; by default the system would end the process. */
-export const outliveLimits = (): void => {
+/** Handles SIGXFSZ, so that a write beyond `ulimit -f` fails with EFBIG instead of ending the process. */
+export const handleFileSizeSignal = (): void => {
   process.on('SIGXFSZ', () => undefined);
 };

@@ -11,8 +11,8 @@ const SENTENCES = [
   'TrackedFilesError',
 ];
 
-/** What to tell the operator of an error that they can do something about; undefined where nobody foresaw it. */
-export const sentenceOf = (
+/** The message of an error that the operator can act on; undefined for an unexpected error. */
+export const userMessage = (
   error: unknown,
   { workspace }: Partial<Config> = {},
 ): string | undefined => {
@@ -20,11 +20,11 @@ export const sentenceOf = (
   if (SENTENCES.includes(error.name))
     return /[.!?]$/.test(error.message) ? error.message : `${error.message}.`;
   if ((error as NodeJS.ErrnoException).syscall === 'uv_cwd')
-    return 'The current directory is gone. Go to another, and run this again.';
+    return 'The current directory no longer exists. Change to another one, and try again.';
   const words = fileRefusal(error);
-  // A write to an open file says not which.
+  // An error of a write to an open file has no path.
   const { path = workspace } = error as NodeJS.ErrnoException;
   return words === undefined || path === undefined
     ? undefined
-    : `${path} ${words}. Mend that, and run this again.`;
+    : `${path} ${words}. Fix that, and try again.`;
 };

@@ -1,47 +1,52 @@
 import type { Boundary, Dossier } from '../../client/client.ts';
-import { baseLine } from './failures.ts';
-import { type PlanRead, type ApprovalOffered, offeredBy, readBoundary, unaskedLines } from './read-plan.ts';
 import { readFences } from '../../text/markdown/fences.ts';
 import { readLeaves } from '../../text/markdown/leaves.ts';
+import {
+  approvalFor,
+  type PlanApproval,
+  type PlanRead,
+  readBoundary,
+  unpromptedLines,
+} from './read-plan.ts';
+import { readBaseText } from './session-text.ts';
 import type { Verb } from './verb.ts';
 
-/** What has to be known of a plan before one says yes to it. */
-export interface PlanHead {
-  /** Each with its name. */
+/** Facts about a plan that the operator needs for the decision. */
+interface PlanHead {
+  /** Pairs of a label and a text. */
   facts: (readonly [name: string, text: string])[];
-  /** What nobody may overlook. */
+  /** Warnings. */
   alarms: string[];
-  /** What is approved by one hash. */
-  approval: ApprovalOffered;
+  approval: PlanApproval;
 }
 
-/** Who works, within what, from where, for how much; and what a reader of the plan would not see. */
-export const headOf = async (
+/** Collects the provider, boundary, base and cost of a plan, and warnings such as invisible text. */
+const readPlanHead = async (
   dossier: Dossier,
   { session, sha256 }: PlanRead,
   ask: string[] = [],
 ): Promise<PlanHead> => {
   const { provider, model, effort, base_commit, usage, warnings = [] } = session;
   const boundary = await readBoundary(dossier, session, ask);
-  const approval = offeredBy(boundary, sha256, ask);
-  const from = await baseLine(dossier, session.case_id);
+  const approval = approvalFor(boundary, sha256, ask);
+  const from = await readBaseText(dossier, session.case_id);
   const cost = usage?.cost_usd;
   return {
     facts: [
       ['By', [provider, model, effort].filter(Boolean).join(', ')],
       ...(typeof boundary === 'string' ? [] : factsOf(boundary)),
       ['From', from ?? base_commit ?? 'no commit'],
-      ['Cost', typeof cost === 'number' ? `$${cost.toFixed(2)} so far` : 'not told'],
+      ['Cost', typeof cost === 'number' ? `$${cost.toFixed(2)} so far` : 'not reported'],
       ['Hash', approval.hash],
     ],
     approval,
     alarms: [
       ...(typeof boundary === 'string'
-        ? [`Not known what shuts it in: ${boundary}`]
+        ? [`Its isolation is unknown: ${boundary}`]
         : alarmsOf(boundary)),
       ...warnings.map(
         ({ kind, line, column, text }) =>
-          `What one does not see, or takes for something else, line ${line}, column ${column}: ${kind.replaceAll('_', ' ')}, ${text}`,
+          `Invisible or misleading text in line ${line}, column ${column}: ${kind.replaceAll('_', ' ')}, ${text}`,
       ),
       ...(warnings.length >= SERVED
         ? [`Only the first ${SERVED} are listed. The text of the plan shows all of them.`]
@@ -50,7 +55,7 @@ export const headOf = async (
   };
 };
 
-/** So many are served of a plan. */
+/** The API returns at most this number of warnings. */
 const SERVED = 100;
 
 const factsOf = ({
@@ -70,24 +75,26 @@ const factsOf = ({
 ];
 
 const networkWords = (network: NonNullable<Boundary['network']>): string => {
-  if (network === 'host') return 'open, with all that is on this machine';
-  if (network === 'proxy') return 'open, but for this machine';
+  if (network === 'host') return 'open, including this machine';
+  if (network === 'proxy') return 'open, except this machine';
   return network.allow.length === 0 ? 'closed' : `only ${network.allow.join(', ')}`;
 };
 
 const UNASKED: Readonly<Record<Boundary['kind'], string>> = {
-  runbook: 'the blocks of the plan, one by one, and nothing else',
-  manual: 'nothing is run: the work is yours',
-  command: 'what its own settings and its sandbox let it do',
-  acp: 'not known: its settings make no provider',
+  runbook: 'only the blocks of the plan, one by one',
+  manual: 'nothing: you do the work',
+  command: 'whatever its own settings and its sandbox allow',
+  acp: 'unknown: its provider is not configured',
 };
 
 const leaveWords = ({ execute, fetch, prefixes }: NonNullable<Boundary['permissions']>): string => {
   const begun = [...(typeof execute === 'string' ? [] : execute), ...prefixes];
   const commands = [
     ...(execute === 'allow' ? ['all commands'] : []),
-    ...(execute === 'plan' ? ['the commands that are listed'] : []),
-    ...(execute === 'allow' ? [] : begun.map((prefix) => `commands with ${prefix}`)),
+    ...(execute === 'plan' ? ['the listed commands'] : []),
+    ...(execute === 'allow'
+      ? []
+      : begun.map((prefix) => `commands that startSession with ${prefix}`)),
   ];
   return ['edits in its worktree', ...commands, ...(fetch === 'allow' ? ['requests'] : [])].join(
     ', ',
@@ -98,17 +105,17 @@ const alarmsOf = ({ missing, sandbox, reason, network }: Boundary): string[] => 
   ...(missing === undefined ? [] : [`It cannot be started now: ${missing}`]),
   ...(sandbox === undefined || sandbox === 'bubblewrap'
     ? []
-    : [`Not isolated: what runs can do whatever your user can. ${reason ?? ''}`]),
+    : [`Not isolated: its programs can do whatever your user can. ${reason ?? ''}`]),
   ...(sandbox === 'bubblewrap' && network === 'host'
-    ? ['Its network is not isolated: it reaches every service of this machine']
+    ? ['Its network is not isolated: it can reach every service of this machine']
     : []),
 ];
 
 const SHELL = /^(?:sh|shell|bash)$/i;
 const MOST = 20;
 
-/** The commands and files that a plan's own text has, for the head of it: an agent's account of itself is not asked. */
-export const namesIn = (plan: string): string[] => [
+/** Lists the commands and files in the text of a plan, as parsed from it and not as the agent summarizes it. */
+export const planReferences = (plan: string): string[] => [
   ...listed('Commands', commandsIn(plan)),
   ...listed('Files', filesIn(plan)),
 ];
@@ -119,14 +126,14 @@ const listed = (name: string, all: readonly string[]): string[] => {
   return [`${name} in the plan:`, ...all.slice(0, MOST).map((each) => `  ${each}`), ...more];
 };
 
-/** The lines of its shell blocks that are no comments. */
+/** The lines of its shell blocks, without comments. */
 const commandsIn = (plan: string): string[] =>
   readFences(plan)
     .filter(({ info }) => SHELL.test(info.split(/[ \t]/, 1)[0] ?? ''))
     .flatMap(({ content }) => content.split('\n'))
     .filter((line) => /^\s*[^\s#]/.test(line));
 
-/** What reads like the path of a file, outside of its blocks. */
+/** Words outside of code blocks that look like paths. */
 const filesIn = (plan: string): string[] => {
   const texts = readLeaves(plan)
     .leaves.filter(({ kind }) => kind === 'paragraph' || kind === 'heading')
@@ -136,7 +143,7 @@ const filesIn = (plan: string): string[] => {
   return [...new Set(paths.filter((path) => FILE.test(path)))];
 };
 
-// A name that is known, one with an extension that is, or a path whose last part has one.
+// A well-known name, a name with a well-known extension, or a path whose last part has an extension.
 const FILE = new RegExp(
   [
     '^(?!//)(?:[\\w@.+-]+/)*(?:README|LICENSE|CHANGELOG|Makefile|Dockerfile|Gemfile|\\.[a-z]\\w+)$',
@@ -146,20 +153,25 @@ const FILE = new RegExp(
 );
 
 interface PlanLines {
-  /** All of it, to its last line. */
   text: string;
-  /** What nobody may overlook, which is said again where the question is. */
+  /** Warnings, which are repeated at the question. */
   alarms: string[];
-  /** What is approved by one hash. */
-  approval: ApprovalOffered;
+  approval: PlanApproval;
 }
 
-/** A plan as it is read before one says yes to it: who works, within what, what it names, and its text. */
+/** The text of a plan with its facts, warnings and references, to be read before the approval. */
 export const planLines = async ({ dossier, values }: Verb, plan: PlanRead): Promise<PlanLines> => {
   const { title } = await dossier.call('GET /cases/{id}', { id: plan.session.case_id });
-  const { facts, alarms, approval } = await headOf(dossier, plan, values.ask);
+  const { facts, alarms, approval } = await readPlanHead(dossier, plan, values.ask);
   const head = [`Plan of ${title}`, ...facts.map(([name, text]) => `${name.padEnd(9)}${text}`)];
-  const unasked = unaskedLines(approval.commands);
-  const lines = [...head, ...alarms, ...unasked, ...namesIn(plan.text), '', plan.text.trimEnd()];
+  const unasked = unpromptedLines(approval.commands);
+  const lines = [
+    ...head,
+    ...alarms,
+    ...unasked,
+    ...planReferences(plan.text),
+    '',
+    plan.text.trimEnd(),
+  ];
   return { text: lines.join('\n'), alarms, approval };
 };

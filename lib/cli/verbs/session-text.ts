@@ -1,9 +1,9 @@
-import { type SessionCommands, type Session, type Dossier, Problem } from '../../client/client.ts';
-import type { Words } from '../output/out.ts';
+import { type Dossier, Problem, type Session, type SessionCommands } from '../../client/client.ts';
 import { basedOn } from '../../text/based-on.ts';
+import type { Words } from '../output/out.ts';
 
-/** The commands of a session that failed, in a sentence, and the end of what each wrote; nothing where none did. */
-export const failuresIn = (commands: SessionCommands | undefined): readonly Words[] => {
+/** Lines about the failed commands of a session, with the end of their output; empty if none failed. */
+export const failureLines = (commands: SessionCommands | undefined): readonly Words[] => {
   const { message = null, failed = [] } = commands ?? {};
   if (message === null) return [];
   const written = failed.filter(({ output }) => output !== '');
@@ -20,14 +20,14 @@ export const failuresIn = (commands: SessionCommands | undefined): readonly Word
 
 const indented = (text: string): string => text.replaceAll(/^/gm, '  ');
 
-/** How a session stands, with what it waits for: `queued (max_sessions)`. */
-export const standing = ({ status, waits_for, waiting }: Session): string => {
+/** The status of a session, with what it waits for: `queued (max_sessions)`. */
+export const statusText = ({ status, waits_for, waiting }: Session): string => {
   if (waits_for !== undefined) return `${status} (${waits_for})`;
   return waiting === undefined ? status : `${status} (waits for ${waiting.for})`;
 };
 
-/** What a Work item's worktree began from, or is about to; undefined where that cannot be told: the call that needs it says why. */
-export const baseLine = async (
+/** Describes the base of a Work item's worktree; undefined if it is unknown, which the next call will explain. */
+export const readBaseText = async (
   { call }: Dossier,
   case_id: string,
   base?: string,
