@@ -1,8 +1,7 @@
 /**
- * Loads the chunks of the shipped bundle. Those of `dossier serve` are loaded with the code that V8 compiled for them at an
- * earlier start, which is kept in `dist/compiled/`: compiling it anew is a third of a start. What is kept belongs to one text
- * and one version of Node, by a hash of each text; anything else, or what cannot be read, is compiled as usual. Who can write
- * there can write the chunks beside it.
+ * Loads the chunks of the shipped bundle. Chunks of `dossier serve` use V8's code cache of an earlier start, kept in
+ * `dist/compiled/`: compilation is a third of a start. A cache entry belongs to one hash of a chunk and one Node version;
+ * without a usable entry the chunk is compiled as usual. The cache is as trusted as the chunks: the same user writes both.
  */
 import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -12,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { Script } from 'node:vm';
 import { orElse } from '../store/base/attempt.ts';
 
-/** Put in by the build: the chunk of `dossier serve`, and what the text of every chunk begins with. */
+/** Defined by the build: the name of the chunk of `dossier serve`, and the code that every chunk begins with. */
 declare const SERVE: string;
 declare const HELPERS: string;
 
@@ -26,7 +25,7 @@ const HERE = import.meta.dirname;
 const builtin = createRequire(import.meta.url);
 const loaded = new Map<string, Module>();
 
-/** What a chunk exports; `name` begins with `./`. */
+/** Returns the exports of a chunk; `name` begins with `./`. */
 export const load = (name: string): unknown => {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
@@ -42,9 +41,9 @@ export const load = (name: string): unknown => {
 const need: Need = (name) => (name.startsWith('./') ? load(name) : builtin(name));
 
 interface Start {
-  /** By the hash of its text: what V8 compiled of a chunk at an earlier start. */
+  /** V8's cached code of an earlier start, by the hash of the chunk. */
   kept: ReadonlyMap<string, Buffer>;
-  /** The chunks that this start loaded, to be kept. */
+  /** The scripts that this start loaded, by the hash of the chunk. */
   scripts: Map<string, Script>;
 }
 
@@ -52,7 +51,7 @@ let start: Start | undefined;
 
 const scriptOf = (path: string): Script => {
   const bytes = readFileSync(path);
-  // The build writes ASCII: each byte is a character.
+  // The build writes ASCII, so each byte is a character.
   const text = `(function(require,module,__url,__dirname){"use strict";${HELPERS}${bytes.toString('latin1')}\n})`;
   if (start === undefined) return new Script(text, { filename: path });
   const key = hash('sha256', bytes);
@@ -67,20 +66,20 @@ const digestOf = (bytes: Buffer): Buffer => hash('sha256', bytes, 'buffer');
 const DIGEST_BYTES = 32;
 const FOLDER = join(dirname(HERE), 'compiled');
 const KEPT = join(FOLDER, `${process.version}-${process.arch}`);
-// What a start calls has been compiled by then.
+// By then V8 has compiled every function that a start calls.
 const START_MS = 2000;
 
 const beginStart = (): void => {
-  // None was kept yet, or it cannot be read: the chunks are compiled.
+  // Without a readable cache the chunks are compiled.
   const kept = orElse(readKept, new Map<string, Buffer>());
   const scripts = new Map<string, Script>();
   start = { kept, scripts };
   const end = (): void => {
     clearTimeout(timer);
     process.off('exit', end);
-    // Its text names all others, by their hashes.
+    // The names of chunks are hashes, and this chunk names all others: its hash stands for the whole set.
     const [serve] = scripts.keys();
-    // Where this user may not write there, each start compiles.
+    // If this user may not write there, every start compiles.
     if (serve !== undefined && !kept.has(serve)) orElse(() => keep(scripts), undefined);
     start = undefined;
   };
@@ -88,7 +87,7 @@ const beginStart = (): void => {
   process.once('exit', end);
 };
 
-// The hash of all that follows; the length of the table of contents, and that table; the contents one after the other.
+// Format: a hash of the rest; the length of the table of contents; the table as JSON; the entries.
 const readKept = (): Map<string, Buffer> => {
   const kept = new Map<string, Buffer>();
   const file = readFileSync(KEPT);
@@ -102,7 +101,7 @@ const readKept = (): Map<string, Buffer> => {
   return kept;
 };
 
-// By the owner of the program alone: what another user leaves here the owner could not remove.
+// Only the owner of the program writes: the owner could not remove files of another user.
 const keep = (scripts: ReadonlyMap<string, Script>): void => {
   if (statSync(HERE).uid !== (process.getuid?.() ?? 0)) return;
   const contents = [...scripts].map(([key, script]) => [key, script.createCachedData()] as const);

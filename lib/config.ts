@@ -3,25 +3,25 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { orElse } from '../store/base/attempt.ts';
 import { realPlace } from '../store/base/paths.ts';
 
-/** How the daemon was started. What the operator changes while it runs is in workspace.md instead. */
+/** How the daemon was started. Settings that can change while it runs are in workspace.md. */
 export interface Config {
-  /** Absolute, and no link: what stands in the place of a directory is a link to everybody else. */
+  /** Absolute, with symbolic links resolved. */
   readonly workspace: string;
   /** The repository of the project `default`, absolute. */
   readonly repo: string | undefined;
   readonly host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** A dev build: the provider endpoints exist. */
+  /** Enables the provider endpoints. */
   readonly dev: boolean;
-  /** What starts programs, names places or opens doors in the workspace's files holds as it stands, now and later. */
+  /** Settings in files that start programs, name paths or open network access apply without the operator's confirmation. */
   readonly trust: boolean;
   readonly log_level: string;
-  /** Where this user's decisions are kept, for all workspaces; undefined where there is no home directory. */
+  /** The directory of this user's decisions, for all workspaces; undefined without a home directory. */
   readonly state: string | undefined;
-  /** It was named, by a flag or a variable. */
+  /** `state` was set by a flag or a variable. */
   readonly names_state?: boolean;
-  /** The environment the daemon was started in. Nobody else reads process.env. */
+  /** The environment at the start. No other code reads process.env. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -32,14 +32,13 @@ export class UsageError extends Error {
 const DEFAULT_PORT = 4870;
 
 /**
- * Where this process puts what it needs for a moment: /tmp may be full, or small. The programs that it starts are given
- * the environment that it was started in.
+ * Sets the directory of this process's temporary files, because /tmp may be full or small. Child processes get the
+ * original environment.
  */
 export const keepScratchIn = (dir: string): void => {
   process.env.TMPDIR = dir;
 };
 
-/** The flags that say it. */
 interface Flags {
   readonly workspace?: string;
   readonly repo?: string;
@@ -51,7 +50,7 @@ interface Flags {
   readonly 'state-dir'?: string;
 }
 
-/** How the daemon is to be started: flags win over the environment. Throws UsageError with what is wrong. */
+/** Reads the configuration from flags and the environment; flags win. Throws UsageError. */
 export const configOf = (values: Flags, env: Config['env']): Config => {
   const repo = placeOf('repo', values.repo, env.DOSSIER_REPO);
   const workspace =
@@ -71,13 +70,13 @@ export const configOf = (values: Flags, env: Config['env']): Config => {
   });
 };
 
-// An empty name would be the current directory: a variable is not set then, and of a flag something was meant.
+// An empty path would be the current directory. An empty variable counts as unset; an empty flag is a mistake.
 const placeOf = (name: string, flag?: string, variable?: string): string | undefined => {
-  if (flag === '') throw new UsageError(`--${name} needs a directory, and was given an empty name`);
+  if (flag === '') throw new UsageError(`--${name} needs a directory, but its value is empty`);
   return flag ?? (variable || undefined);
 };
 
-// By the XDG Base Directory Specification, which ignores a relative path.
+// The XDG Base Directory Specification says to ignore a relative path.
 const stateOf = (named: string | undefined, env: Config['env']): string | undefined => {
   if (named !== undefined) return resolve(named);
   const { XDG_STATE_HOME: home = '' } = env;
@@ -86,22 +85,22 @@ const stateOf = (named: string | undefined, env: Config['env']): string | undefi
   return user === undefined ? undefined : join(user, '.local', 'state', 'dossier');
 };
 
-// Never the current directory: a service manager starts programs without a HOME, and anywhere.
+// Never the current directory: service managers start programs without HOME, in any directory.
 const homeOf = ({ HOME }: Config['env']): string => {
   const home = HOME !== undefined && isAbsolute(HOME) ? HOME : homeOfUser();
   if (home !== undefined && isAbsolute(home)) return home;
   throw new UsageError(
-    'There is no HOME, and so no place for a workspace by default: name one with --workspace',
+    'HOME is not set, so there is no default workspace: name one with --workspace',
   );
 };
 
-// Throws for a user whom the system has no entry of, as containers start programs.
+// userInfo throws for a user without an entry in the user database, as is common in containers.
 const homeOfUser = (): string | undefined => orElse(() => userInfo().homedir, undefined);
 
 const portOf = (text: string): number => {
   const port = Number(text);
   if (text.trim() !== '' && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new UsageError(`The port has to be a number from 0 to 65535, not ${text}`);
+  throw new UsageError(`The port must be a number from 0 to 65535, not ${text}`);
 };
 
 export interface WithConfig {

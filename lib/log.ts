@@ -2,7 +2,7 @@ import { type DestinationStream, destination, type Logger, pino, stdTimeFunction
 import { visible } from '../store/base/visible.ts';
 import { UsageError } from './config.ts';
 
-/** The part of a pino logger that is used. */
+/** The part of a pino logger that Dossier uses. */
 export interface Log {
   debug(details: object, message: string): void;
   info(details: object, message: string): void;
@@ -14,19 +14,19 @@ const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 const STDERR = 2;
 
 /**
- * The log: lines on standard error, each written before the call returns, so that the last words of a crash are there.
- * Readable ones on a terminal, JSON anywhere else. Throws UsageError on a level that does not exist.
+ * Logs to standard error: readable lines on a terminal, JSON otherwise. Writes are synchronous, so that the lines before a
+ * crash are not lost. Throws UsageError for an unknown level.
  */
 export const createLog = async (
   level: string,
   terminal = process.stderr.isTTY === true,
 ): Promise<Logger> => {
   if (!LEVELS.includes(level))
-    throw new UsageError(`The log level has to be one of ${LEVELS.join(', ')}, not ${level}`);
+    throw new UsageError(`The log level must be one of ${LEVELS.join(', ')}, not ${level}`);
   return logTo(terminal ? await prettyStream() : destination({ fd: STDERR, sync: true }), level);
 };
 
-/** The same lines, to any stream. */
+/** Logs to any stream. */
 export const logTo = (stream: DestinationStream, level: string): Logger =>
   pino(
     {
@@ -40,7 +40,7 @@ export const logTo = (stream: DestinationStream, level: string): Logger =>
     stream,
   );
 
-// A stream of this process: the worker that pino would start needs a file of its own, which a bundle does not have.
+// A stream in this process: pino's own transport starts a worker, whose file a bundle does not have.
 const prettyStream = async (): Promise<DestinationStream> => {
   const { default: pretty } = await import('pino-pretty');
   return pretty({ destination: STDERR, sync: true, translateTime: 'SYS:HH:MM:ss' });
@@ -48,7 +48,7 @@ const prettyStream = async (): Promise<DestinationStream> => {
 
 const DEEPEST_CAUSE = 5;
 
-// Errors of libraries carry requests with their headers, and whole configurations: only what names the fault is taken.
+// Errors of libraries carry request headers and configurations, so only these members are logged.
 const described = (error: unknown, depth = 0): unknown => {
   if (!(error instanceof Error)) return String(error);
   const { name, message, stack, cause } = error;
@@ -71,11 +71,11 @@ const SECRETS: readonly [RegExp, string][] = [
   [/(:\/\/)[^/\s:@"\\]*:?[^/\s@"\\]+@/g, `$1${REMOVED}@`],
 ];
 
-/** The last gate of a line, whoever wrote it and wherever in it a secret stands. */
+/** Removes secrets from a complete log line, wherever they are in it. */
 const withoutSecrets = (line: string): string =>
   SECRETS.reduce((text, [secret, instead]) => text.replace(secret, instead), line);
 
-// A terminal is shown what pino escapes as it is: of controls only the ends of lines and tabs go through.
+// pino-pretty prints escaped characters unescaped. Only line ends and tabs may reach the terminal.
 const withoutControls = (line: string): string =>
   line.includes('\\')
     ? line.replace(/\\(?:u(00[01][\da-f]|007f)|r\\n|.)/g, (sequence, code?: string) => {

@@ -1,7 +1,7 @@
 import { visible } from '../store/base/visible.ts';
 import { hasCode } from '../store/fs/durable.ts';
 import { layoutOf } from '../store/layout.ts';
-import { readLine } from './cli/args/read.ts';
+import { parseCommandLine } from './cli/args/read.ts';
 import { NoDaemon } from './cli/args/refusal.ts';
 import { COMMANDS } from './cli/commands.ts';
 import { type Config, UsageError } from './config.ts';
@@ -10,9 +10,9 @@ const main = async (): Promise<number> => {
   let config: Config | undefined;
   try {
     const { env, argv } = process;
-    const { command, call } = readLine(COMMANDS, argv.slice(2), { env, bare: 'up' });
+    const { command, call } = parseCommandLine(COMMANDS, argv.slice(2), { env, bare: 'up' });
     config = call.config;
-    // What reads records takes longer to load than a whole call of the daemon.
+    // Loaded only when needed: the code that reads records takes longer to load than a call of the daemon.
     if (command.usesFiles === true)
       (await import('../store/workspace/format.ts')).refuseNewer(layoutOf(config.workspace));
     const run = await command.open();
@@ -22,11 +22,11 @@ const main = async (): Promise<number> => {
   }
 };
 
-// What the operator can do something about is a sentence; a stack is for what nobody foresaw.
+// An expected error is printed as a sentence, any other with its stack.
 const complain = async (error: unknown, config: Config | undefined): Promise<number> => {
   if (error instanceof UsageError) {
     process.stderr.write(
-      `dossier: ${visible(error.message)}${error.message.endsWith('?') ? '' : '.'} dossier --help tells what there is.\n`,
+      `dossier: ${visible(error.message)}${error.message.endsWith('?') ? '' : '.'} See dossier --help.\n`,
     );
     return 2;
   }
@@ -34,29 +34,27 @@ const complain = async (error: unknown, config: Config | undefined): Promise<num
     process.stderr.write(`dossier: ${visible(error.message)}\n`);
     return 3;
   }
-  const { sentenceOf } = await import('./cli/foreseen.ts');
-  const text = sentenceOf(error, config) ?? (error instanceof Error ? error.stack : String(error));
+  const { userMessage } = await import('./cli/user-errors.ts');
+  const text = userMessage(error, config) ?? (error instanceof Error ? error.stack : String(error));
   process.stderr.write(`dossier: ${visible(text ?? '')}\n`);
   return 1;
 };
 
-// Who listened has heard enough, as head has: what is being done is done all the same. What a full disk did not take is
-// told at the end.
-let unsaid: Error | undefined;
+// EPIPE means that the reader of the output has exited, as `head` does: the command still completes. Any other failed
+// write, as on a full disk, is reported at the end.
+let outputError: Error | undefined;
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error) => {
-    if (!hasCode(error, 'EPIPE')) unsaid ??= error;
+    if (!hasCode(error, 'EPIPE')) outputError ??= error;
   });
 
-const whole = async (code: number): Promise<number> => {
+const checkOutput = async (code: number): Promise<number> => {
   await new Promise((resolve) => process.stdout.write('', resolve));
-  if (unsaid === undefined) return code;
-  process.stderr.write(
-    `dossier: Not all that was to be said could be written: ${unsaid.message}\n`,
-  );
+  if (outputError === undefined) return code;
+  process.stderr.write(`dossier: The output is incomplete: ${outputError.message}\n`);
   return code || 1;
 };
 
-// What is awaited may hold nothing open for a moment; Node would then end the process, and with 0.
+// Keeps Node from exiting with 0 while a promise is pending that holds no handle open.
 setInterval(() => undefined, 2 ** 30);
-void main().then(whole).then(process.exit);
+void main().then(checkOutput).then(process.exit);

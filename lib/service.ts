@@ -23,7 +23,7 @@ import type { WithRuns } from './tools/process/runs.ts';
 import type { Exporter } from './transfer/export/exporter.ts';
 import type { WithEngine } from './work/sessions/live/engine.ts';
 
-/** What every handler and every rule is given: all that rooms ask for, and what the doors alone do. */
+/** What every handler receives. Functions below `routes/` declare the members that they need: `service: WithGit & WithStore`. */
 export interface Service
   extends WithAddress,
     WithCodeHost,
@@ -45,19 +45,19 @@ export interface Service
     WithSetups,
     WithStore {
   readonly version: VersionInfo;
-  /** Answers a challenge as only the daemon of this workspace can: whoever reads its owner.json can check it. */
+  /** Answers a challenge: proves, to readers of owner.json, that this is the daemon of the workspace. */
   readonly prove: (challenge: string) => string;
-  /** Who hears that the operator has trusted something. */
+  /** Called when the operator has trusted a setting. */
   readonly trusted: Set<() => void>;
-  /** What needs the operator now. */
+  /** The inbox: entries that need the operator. */
   readonly attention: Attention;
-  /** All that happens, for whoever follows. */
+  /** The event stream of the workspace. */
   readonly feed: Feed;
   readonly exporter: Exporter;
-  /** What was answered to calls that are made once. */
+  /** The stored answers of requests with an Idempotency-Key. */
   readonly firstAnswers: FirstAnswers;
-  /** Whether every call has to show an API key, as the settings want it now. */
+  /** Whether the current settings require an API key with every call. */
   readonly requiresKey: () => boolean;
-  /** Who is at the other end of a connection to the API. */
+  /** Finds out which process is at the other end of a connection. */
   readonly callers: Callers;
 }

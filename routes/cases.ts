@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { created, tagged } from '../lib/http/answer.ts';
-import { PageQuery } from '../lib/http/page.ts';
-import { createReadyLists } from '../lib/http/ready-list.ts';
+import { createListCache, PageQuery } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { changeCase, createCase, removeCase, setState } from '../lib/work/cases/change.ts';
 import { getCase, getHistory, listCases, versionOf } from '../lib/work/cases/read.ts';
@@ -29,7 +28,7 @@ const PartOfCase = Type.Object(
 
 const served = ({ body, etag }: { body: Buffer; etag: string }) => tagged<Case>(body, etag);
 
-const readyLists = createReadyLists<Case>();
+const readyLists = createListCache<Case>();
 
 export const caseRoutes = [
   route('GET /cases', {

@@ -9,7 +9,7 @@ import {
 import { extractFrom } from '../lib/host/links/read.ts';
 import { syncAll } from '../lib/host/links/sync-all.ts';
 import { created, tagged } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { getCase } from '../lib/work/cases/read.ts';
 import { Case } from '../store/records/case.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { pushRebased } from '../lib/host/pull-requests/push.ts';
 import { created } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { abortRebase } from '../lib/work/conflicts/abort.ts';
 import { applyResolution } from '../lib/work/conflicts/apply.ts';

@@ -12,7 +12,7 @@ import {
 import { projectFile } from '../lib/code/editor/project-files.ts';
 import { complete } from '../lib/code/language-server/complete.ts';
 import { created, tagged } from '../lib/http/answer.ts';
-import { jsonBody, linkTo, tagOf } from '../lib/http/page.ts';
+import { jsonBody, linkTo, tagOf } from '../lib/http/pagination.ts';
 import { Answer, route } from '../lib/http/route.ts';
 import { EditorEntry, EditorFile, Encoding, WrittenFile } from '../store/records/editor.ts';
 import { LanguageName, SERVING, scope } from './language-server.ts';

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { getLink, syncLog } from '../lib/host/links/read.ts';
 import { syncCase } from '../lib/host/links/sync.ts';
 import { tagged } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { Id } from '../store/records/id.ts';
 import { IssueLink } from '../store/records/link.ts';

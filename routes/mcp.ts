@@ -1,6 +1,5 @@
 import { Answer, route } from '../lib/http/route.ts';
-import { Message } from '../lib/mcp/message.ts';
-import { serveMcp } from '../lib/mcp/serve.ts';
+import { Message, serveMcp } from '../lib/mcp/serve.ts';
 
 export const mcpRoutes = [
   route('POST /mcp', {

@@ -8,7 +8,7 @@ import {
 } from '../lib/host/pull-requests/body-updates.ts';
 import { composePullBody, keptDraft } from '../lib/host/pull-requests/compose.ts';
 import { created, tagged } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { BodyUpdate } from '../store/records/body-update.ts';
 import { Sha256 } from '../store/records/id.ts';

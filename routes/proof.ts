@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { created, strangeFile, tagged } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { created, tagged, untrustedFile } from '../lib/http/answer.ts';
+import type { Upload } from '../lib/http/body.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
-import type { Upload } from '../lib/http/upload.ts';
 import { abortCheck } from '../lib/work/checks/end.ts';
 import { runCheck } from '../lib/work/checks/run.ts';
 import {
@@ -136,7 +136,7 @@ export const proofRoutes = [
     produces: 'application/octet-stream',
     errors: ['range_not_satisfiable'],
     handler: async ({ params }, { store }) =>
-      strangeFile(await getMedia(store, params.id, params.pid)),
+      untrustedFile(await getMedia(store, params.id, params.pid)),
   }),
   route('GET /cases/{id}/proof/{pid}', {
     summary: 'Read a proof',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { addressFeedback, addToFeedback, resolveReview } from '../lib/host/reviews/feedback.ts';
 import { fetchReviews, keptReviews } from '../lib/host/reviews/read.ts';
 import { created } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import type { Service } from '../lib/service.ts';
 import { Review } from '../store/records/review.ts';

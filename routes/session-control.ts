@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { sessionProviders } from '../lib/agents/providers.ts';
 import { created } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { dismissSession } from '../lib/work/sessions/lifecycle/answers.ts';
 import {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { created, markdown, visibleMarkdown } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { PageQuery, page } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import {
   answerPermission,

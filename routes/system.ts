@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { getGuide, readGuides } from '../lib/daemon/guides.ts';
 import { listProblems } from '../lib/daemon/system/diagnostics.ts';
-import { machineOf } from '../lib/daemon/system/machine.ts';
+import { describeMachine } from '../lib/daemon/system/machine.ts';
 import { route } from '../lib/http/route.ts';
 import { Guide, GuideEntry } from '../store/records/guide.ts';
 import { Machine } from '../store/records/machine.ts';
@@ -47,7 +47,7 @@ export const systemRoutes = [
   route('GET /api/machine', {
     summary: 'Say where things are, and what of the boundary around agents cannot be held here',
     response: Machine,
-    handler: (_input, service) => machineOf(service),
+    handler: (_input, service) => describeMachine(service),
   }),
   route('GET /guides', {
     summary: 'List the guides, which `dossier help` shows too',

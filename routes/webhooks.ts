@@ -9,7 +9,7 @@ import {
   served,
 } from '../lib/events/webhooks/registrations.ts';
 import { created, tagged } from '../lib/http/answer.ts';
-import { PageQuery, page, pageOf } from '../lib/http/page.ts';
+import { PageQuery, page, pageOf } from '../lib/http/pagination.ts';
 import { route } from '../lib/http/route.ts';
 import { Delivery } from '../store/records/delivery.ts';
 import { CaseWebhookBody, NewWebhook, Webhook, WebhookBody } from '../store/records/webhook.ts';

@@ -8,19 +8,21 @@ import { WorkspaceHeldError } from '../../store/workspace/daemon-lock.ts';
 import { holdWorkspace } from '../../store/workspace/hold.ts';
 import { isThere } from '../../store/workspace/inspect.ts';
 import { whyNoWorkspace } from '../../store/workspace/workspace-files.ts';
-import { UsageError } from '../config.ts';
-import { adviseOn } from '../daemon/system/settings-advice.ts';
-import { trackedPrivateFiles } from '../daemon/system/tracked.ts';
+import { type Config, UsageError } from '../config.ts';
+import { checkSettings } from '../daemon/system/settings-advice.ts';
+import { trackedPrivateFiles } from '../daemon/system/tracked-files.ts';
+import { createGit } from '../tools/git/run/create-git.ts';
+import type { Git } from '../tools/git/run/git.ts';
+import { homeOf } from '../tools/git/write/commit.ts';
+import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
-import { committedIn } from './check-git.ts';
-import { findingCounts, type Mended, reportJson, reportLines } from './check-words.ts';
+import { type FixedProblem, findingCounts, reportJson, reportLines } from './check-report.ts';
 import { type Say, toStandardOutput } from './output/terminal.ts';
 
 /**
- * Reads every record of the workspace and says what is wrong, line by line. Writes nothing and works beside a daemon;
- * with `fix` it takes the workspace for itself, and mends what can be mended without losing a byte. Answers 1 while there
- * are errors.
+ * Reads every record of the workspace and reports problems. Writes nothing and works beside a daemon; with `fix` it locks
+ * the workspace and fixes what can be fixed without losing data. Returns 1 if there are errors.
  */
 export const check = async (
   { config, values }: Call,
@@ -28,18 +30,20 @@ export const check = async (
 ): Promise<number> => {
   const { fix = false, json = false } = values;
   const layout = layoutOf(config.workspace, config.state);
-  const why = isThere(layout.root) ? whyNoWorkspace(layout.root) : 'is not there';
+  const why = isThere(layout.root) ? whyNoWorkspace(layout.root) : 'does not exist';
   if (why !== undefined)
     throw new UsageError(`${layout.root} ${why}; name the workspace with --workspace`);
-  const git = await committedIn(layout.root, config.env);
+  const git = await openCommitted(layout.root, config.env);
   const look = async (): Promise<Checked> => {
-    const advice = await adviseOn({ layout, config, git: git.git });
+    const advice = await checkSettings({ layout, config, git: git.git });
     const tracked = await trackedPrivateFiles(git.git, layout);
     const checked = await checkWorkspace(layout, git.versions, advice);
     return { ...checked, findings: [...errors(tracked), ...checked.findings] };
   };
-  const mended = fix ? await alone(layout.root, async () => mendAll((await look()).findings)) : [];
-  const checked = await lookTwice(look);
+  const mended = fix
+    ? await withWorkspaceLock(layout.root, async () => fixAll((await look()).findings))
+    : [];
+  const checked = await checkTwice(look);
   const committed = await git.known(checked.findings.map(({ file }) => file));
   const told = { ...checked, mended, committed };
   if (json) say(reportJson(told));
@@ -47,19 +51,19 @@ export const check = async (
   return findingCounts(checked.findings).errors === 0 ? 0 : 1;
 };
 
-// An editor may be in the middle of a save.
-const lookTwice = async (look: () => Promise<Checked>): Promise<Checked> => {
+// Checks again after a moment, because an editor may be in the middle of a save.
+const checkTwice = async (look: () => Promise<Checked>): Promise<Checked> => {
   const first = await look();
   if (findingCounts(first.findings).errors === 0) return first;
   await delay(GRACE_MS);
   return look();
 };
 
-/** Runs work while no daemon does. Throws a Refusal that names the one that runs. */
-const alone = async <T>(root: string, work: () => Promise<T>): Promise<T> => {
+/** Runs `work` under the lock of the workspace. Throws a Refusal that names a running daemon. */
+const withWorkspaceLock = async <T>(root: string, work: () => Promise<T>): Promise<T> => {
   const held = await holdWorkspace(root).catch((error: unknown) => {
     if (error instanceof WorkspaceHeldError || error instanceof StoreError)
-      throw new Refusal(`${error.message} Nothing was mended.`);
+      throw new Refusal(`${error.message} Nothing was fixed.`);
     throw error;
   });
   try {
@@ -69,11 +73,52 @@ const alone = async <T>(root: string, work: () => Promise<T>): Promise<T> => {
   }
 };
 
-const mendAll = async (findings: readonly Finding[]): Promise<Mended[]> => {
-  const mended: Mended[] = [];
+const fixAll = async (findings: readonly Finding[]): Promise<FixedProblem[]> => {
+  const mended: FixedProblem[] = [];
   for (const { file, code, mend } of findings) {
     const done = await mend?.();
     if (done !== undefined) mended.push({ file, code, done });
   }
   return mended;
+};
+
+/** The workspace's files in git. Paths are relative to the workspace. */
+interface Committed {
+  git: Git;
+  /** The file in the index and in the last commit; empty if it is in neither. */
+  versions(file: string): Promise<Buffer[]>;
+  /** Returns those of the files that git tracks. */
+  known(files: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** Opens the repository of a workspace, if there is one and git is installed. Takes no lock and writes nothing. */
+const openCommitted = async (root: string, env: Config['env']): Promise<Committed> => {
+  const git = createGit({ env: cleanEnvironment(env) });
+  const home = git.program === undefined ? undefined : await homeOf(git, root);
+  if (home === undefined) return { git, ...NOTHING };
+  const { repository, prefix } = home;
+  const blob = async (name: string): Promise<Buffer[]> => {
+    const args = ['cat-file', 'blob', name];
+    const { code, stdout } = await git.at(repository).run(args, { read: true, ok: [0, 128] });
+    return code === 0 ? [stdout] : [];
+  };
+  return {
+    git,
+    versions: async (file) => [
+      ...(await blob(`:0:${prefix}${file}`)),
+      ...(await blob(`HEAD:${prefix}${file}`)),
+    ],
+    known: async (files) => {
+      if (files.length === 0) return new Set();
+      const args = ['ls-files', '-z', '--', ...new Set(files.map((file) => prefix + file))];
+      const { stdout } = await git.at(repository).run(args, { read: true, ok: [0, 128] });
+      const names = stdout.toString('utf8').split('\0').filter(Boolean);
+      return new Set(names.map((name) => name.slice(prefix.length)));
+    },
+  };
+};
+
+const NOTHING: Omit<Committed, 'git'> = {
+  versions: async () => [],
+  known: async () => new Set<string>(),
 };

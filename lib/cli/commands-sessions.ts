@@ -2,27 +2,27 @@ import type { Command } from './args/command.ts';
 import { AS_JSON, SESSION } from './args/options.ts';
 import { NEW_ITEM } from './commands-work.ts';
 
-/** How a session begins. */
+/** Options for a new session. */
 const NEW_SESSION = {
-  provider: 'Who works (default: that of the settings)',
-  model: 'As the provider names it',
-  effort: 'How long it thinks, as the provider names it',
-  base: 'What its worktree begins from; current: the branch that is checked out (default: the default branch)',
-  force: 'Also where the agent seems not to be logged in',
+  provider: 'The provider (default: the one in the settings)',
+  model: 'The model, by the name that the provider uses',
+  effort: 'The reasoning effort, by the name that the provider uses',
+  base: 'The base branch of its worktree; current: the branch that is checked out (default: the default branch)',
+  force: 'Start even if the agent seems not to be logged in',
 };
 
-/** What an operator does with sessions: each calls the daemon. */
+/** Commands for sessions, which call the daemon. */
 export const SESSIONS: readonly Command[] = [
   {
     name: 'run',
     group: 'Sessions',
     words: '[TITLE...]',
     summary:
-      'Make a Work item, show the plan of its session, and on a key carry it out; without a terminal it exits with 4 at the plan',
+      'Create a Work item, plan it, and carry out the plan after your approval; without a terminal, exit with 4 when the plan is ready',
     options: {
       ...NEW_ITEM,
       ...NEW_SESSION,
-      project: 'A project of the settings',
+      project: 'A project in the settings',
       json: AS_JSON,
     },
     open: async () => (await import('./verbs/run.ts')).run,
@@ -31,11 +31,11 @@ export const SESSIONS: readonly Command[] = [
     name: 'start',
     group: 'Sessions',
     words: 'ITEM [COMMENT...]',
-    summary: 'Begin a session; it plans, and waits for your approval',
+    summary: 'Start a session, which plans and then waits for your approval',
     options: {
       ...NEW_SESSION,
-      type: 'What it is for (default: implementing)',
-      project: 'Change its project first',
+      type: 'The type of the session (default: implementing)',
+      project: 'Set the project of the Work item first',
       json: AS_JSON,
     },
     open: async () => (await import('./verbs/start.ts')).start,
@@ -44,12 +44,11 @@ export const SESSIONS: readonly Command[] = [
     name: 'tail',
     group: 'Sessions',
     words: 'ITEM',
-    summary:
-      'Show what its session does, as it does it; exits with 0 once its work is done, with 1 where it failed',
+    summary: 'Follow its session; exit with 0 when its work is completed, with 1 if it failed',
     options: {
-      lines: 'Begin with the last N events (default: 200)',
+      lines: 'Start with the last N events (default: 200)',
       session: SESSION,
-      json: 'Each event in a line, as the API tells it',
+      json: 'Print each event as a line of JSON, as the API returns it',
     },
     open: async () => (await import('./verbs/tail.ts')).tail,
   },
@@ -57,7 +56,7 @@ export const SESSIONS: readonly Command[] = [
     name: 'wait',
     group: 'Sessions',
     words: 'ITEM',
-    summary: 'Wait for its plan or its end; exits with 4 when something else needs you',
+    summary: 'Wait for its plan or its end; exit with 4 if something else needs you',
     options: {
       for: 'plan or done (default: done)',
       timeout: 'Give up after 30s, 10m or 2h, with exit code 5 (default: never)',
@@ -70,13 +69,13 @@ export const SESSIONS: readonly Command[] = [
     name: 'answer',
     group: 'Sessions',
     words: 'ITEM',
-    summary: 'Answer what its agent asks',
+    summary: 'Answer a permission request or question of its agent',
     options: {
-      option: 'One of the options of a permission; of a question accept, decline or cancel',
-      field: 'Fill in a field of a question; as often as there are fields',
+      option: 'For a permission, one of its options; for a question accept, decline or cancel',
+      field: 'Fill in a field of a question; may be repeated',
       prefix:
-        'What commands begin with that allow_prefix or allow_project allows (default: the whole command)',
-      request: 'Which, where it asks several things: the beginning of its id',
+        'The beginning of the commands that allow_prefix or allow_project allows (default: the whole command)',
+      request: 'The request to answer, by the beginning of its id, if there are several',
       json: AS_JSON,
     },
     open: async () => (await import('./verbs/answer.ts')).answer,
@@ -85,10 +84,10 @@ export const SESSIONS: readonly Command[] = [
     name: 'say',
     group: 'Sessions',
     words: 'ITEM TEXT...',
-    summary: 'Send a message to its session; to one that has ended it begins another',
+    summary: 'Send a message to its session; if that has ended, start another one with it',
     options: {
-      now: 'Interrupt what the agent does',
-      approve: 'After its end: the message is the plan of the next session, and approved',
+      now: 'Interrupt the agent',
+      approve: 'If the session has ended: use the message as the approved plan of the next session',
       session: SESSION,
       json: AS_JSON,
     },
@@ -98,15 +97,19 @@ export const SESSIONS: readonly Command[] = [
     name: 'diff',
     group: 'Sessions',
     words: 'ITEM',
-    summary: 'Show what its session changed',
-    options: { stat: 'Count the lines of each file', session: SESSION, json: AS_JSON },
+    summary: 'Show the changes of its session',
+    options: {
+      stat: 'List files with their numbers of changed lines',
+      session: SESSION,
+      json: AS_JSON,
+    },
     open: async () => (await import('./verbs/diff.ts')).diff,
   },
   {
     name: 'pause',
     group: 'Sessions',
     words: 'ITEM',
-    summary: 'Stop its session, so that it can go on later',
+    summary: 'Pause its session',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/pause.ts')).pause,
   },
@@ -114,9 +117,9 @@ export const SESSIONS: readonly Command[] = [
     name: 'resume',
     group: 'Sessions',
     words: 'ITEM',
-    summary: 'Go on with its paused session',
+    summary: 'Resume its paused session',
     options: {
-      from: 'After a kill inside a block: again, or next',
+      from: 'If it was killed inside a block: again, or next',
       session: SESSION,
       json: AS_JSON,
     },
@@ -126,7 +129,7 @@ export const SESSIONS: readonly Command[] = [
     name: 'abort',
     group: 'Sessions',
     words: 'ITEM',
-    summary: 'End its session for good',
+    summary: 'Abort its session, which cannot be undone',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/pause.ts')).abort,
   },

@@ -1,26 +1,25 @@
 import type { Command } from './args/command.ts';
 import { AS_JSON, SESSION } from './args/options.ts';
 
-/** What `ask` means. */
-const ASK = 'A command of that list that is asked for all the same; as often as needed';
+const ASK = 'A command of that list that must ask after all; may be repeated';
 
-/** What a new Work item is. */
+/** Options for a new Work item. */
 export const NEW_ITEM = {
-  file: 'Its title, in the first line, and its description; with a TITLE the description; - is standard input',
-  issue: 'Make it of the issue with this number, and link it',
+  file: 'A file with the title in its first line, then the description; with a TITLE only the description; - is standard input',
+  issue: 'Import the issue with this number, and link it',
   type: 'bug, feature, docs, … (default: task)',
 };
 
-/** What an operator does with Work items and plans: each calls the daemon. */
+/** Commands for Work items and plans, which call the daemon. */
 export const WORK: readonly Command[] = [
   {
     name: 'new',
     group: 'Work items',
     words: '[TITLE...]',
-    summary: 'Make a Work item, in an editor where nothing says what it is',
+    summary: 'Create a Work item; without a title in your editor',
     options: {
       ...NEW_ITEM,
-      project: 'A project of the settings',
+      project: 'A project in the settings',
       json: AS_JSON,
     },
     open: async () => (await import('./verbs/new.ts')).newItem,
@@ -29,8 +28,8 @@ export const WORK: readonly Command[] = [
     name: 'ls',
     group: 'Work items',
     words: '[WORD...]',
-    summary: 'List Work items, newest first; with words: those that have all of them',
-    options: { state: 'In this state alone: open, planning, …', json: AS_JSON },
+    summary: 'List Work items, newest first; with words, only those that contain all of them',
+    options: { state: 'List only this state: open, planning, …', json: AS_JSON },
     open: async () => (await import('./verbs/ls.ts')).ls,
   },
   {
@@ -45,8 +44,7 @@ export const WORK: readonly Command[] = [
     name: 'edit',
     group: 'Work items',
     words: 'ITEM [FILE]',
-    summary:
-      'Open its case.md, another file of its directory, or plan.md of its session in your editor',
+    summary: 'Edit its case.md, another file of its directory, or plan.md of its session',
     options: { session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/edit.ts')).edit,
   },
@@ -54,7 +52,7 @@ export const WORK: readonly Command[] = [
     name: 'inbox',
     group: 'Work items',
     words: '',
-    summary: 'List what waits for you, oldest first, and the command that answers it',
+    summary: 'List what needs you, oldest first, each with the command for it',
     options: { json: AS_JSON },
     open: async () => (await import('./verbs/inbox.ts')).inbox,
   },
@@ -63,15 +61,15 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: '[add|run] ITEM [FILE|COMMAND...]',
     summary:
-      'List its proof and what its gate misses; with add: attach a file; with run: run a check in its worktree',
-    options: { type: 'What kind of proof it is (default: file, of a run: check)', json: AS_JSON },
+      'List its proof and the missing proof; add: attach a file; run: run a check in its worktree',
+    options: { type: 'The type of the proof (default: file; with run: check)', json: AS_JSON },
     open: async () => (await import('./verbs/proof.ts')).proof,
   },
   {
     name: 'verify',
     group: 'Work items',
     words: 'ITEM PROOF',
-    summary: 'Say that a proof holds',
+    summary: 'Verify a proof',
     options: { json: AS_JSON },
     open: async () => (await import('./verbs/proof.ts')).verify,
   },
@@ -79,31 +77,35 @@ export const WORK: readonly Command[] = [
     name: 'pr',
     group: 'Work items',
     words: 'ITEM',
-    summary: 'Show how its pull request stands, or make it',
-    options: { create: 'Push its branch and propose it', draft: 'As a draft', json: AS_JSON },
+    summary: 'Show the state of its pull request, or create it',
+    options: {
+      create: 'Push its branch and create the pull request',
+      draft: 'Create it as a draft',
+      json: AS_JSON,
+    },
     open: async () => (await import('./verbs/pr.ts')).pr,
   },
   {
     name: 'merge',
     group: 'Work items',
     words: 'ITEM',
-    summary: 'Print the git commands that merge its branch; at a terminal, on a yes, run them',
-    options: { squash: 'All of it as one commit', json: AS_JSON },
+    summary: 'Print the git commands that merge its branch; at a terminal, offer to run them',
+    options: { squash: 'Merge as one commit', json: AS_JSON },
     open: async () => (await import('./verbs/merge.ts')).merge,
   },
   {
     name: 'close',
     group: 'Work items',
     words: 'ITEM',
-    summary: 'Close a Work item that needs no work',
-    options: { outcome: 'Why (default: non_issue)', json: AS_JSON },
+    summary: 'Close a Work item without proof, as not actionable',
+    options: { outcome: 'The reason (default: non_issue)', json: AS_JSON },
     open: async () => (await import('./verbs/close.ts')).close,
   },
   {
     name: 'reopen',
     group: 'Work items',
     words: 'ITEM',
-    summary: 'Open a closed Work item again',
+    summary: 'Reopen a closed Work item',
     options: { json: AS_JSON },
     open: async () => (await import('./verbs/close.ts')).reopen,
   },
@@ -113,7 +115,7 @@ export const WORK: readonly Command[] = [
     words: 'ITEM',
     summary: 'Delete a Work item and its worktree',
     options: {
-      force: 'Also where work would be lost; it is kept under a recovery ref of the repository',
+      force: 'Delete even if work would be lost; it is kept under a recovery ref of the repository',
       json: AS_JSON,
     },
     open: async () => (await import('./verbs/close.ts')).remove,
@@ -122,7 +124,7 @@ export const WORK: readonly Command[] = [
     name: 'path',
     group: 'Work items',
     words: 'ITEM',
-    summary: 'Print where its worktree is, and nothing else',
+    summary: 'Print the path of its worktree',
     options: { json: AS_JSON },
     open: async () => (await import('./verbs/path.ts')).path,
   },
@@ -131,11 +133,11 @@ export const WORK: readonly Command[] = [
     group: 'Work items',
     words: '[list|rm|clean] [ITEM]',
     summary:
-      'List the worktrees; rm: remove that of ITEM; clean: remove those of closed Work items and those long unused',
+      'List worktrees; rm: remove the one of ITEM; clean: remove those that are unused or of closed Work items',
     options: {
-      'dry-run': 'With clean: list what it would remove, and remove nothing',
+      'dry-run': 'With clean: list what would be removed, and remove nothing',
       force:
-        'With rm: also where work would be lost; it is kept under a recovery ref of the repository',
+        'With rm: remove even if work would be lost; it is kept under a recovery ref of the repository',
       json: AS_JSON,
     },
     open: async () => (await import('./verbs/worktrees.ts')).worktrees,
@@ -144,7 +146,7 @@ export const WORK: readonly Command[] = [
     name: 'plan',
     group: 'Plans',
     words: 'ITEM',
-    summary: 'Show the plan of its session, and which of its commands will run without asking',
+    summary: 'Show the plan of its session, and the commands that will run without asking',
     options: { ask: ASK, session: SESSION, json: AS_JSON },
     open: async () => (await import('./verbs/plan.ts')).plan,
   },
@@ -152,8 +154,12 @@ export const WORK: readonly Command[] = [
     name: 'comment',
     group: 'Plans',
     words: 'ITEM [TEXT...]',
-    summary: 'Comment on the plan, or edit its comments; revise sends them',
-    options: { on: 'The part of the plan that has these words', session: SESSION, json: AS_JSON },
+    summary: 'Comment on the plan, or edit the comments; revise sends them',
+    options: {
+      on: 'Quote the part of the plan that contains these words',
+      session: SESSION,
+      json: AS_JSON,
+    },
     open: async () => (await import('./verbs/comment.ts')).comment,
   },
   {
@@ -161,11 +167,11 @@ export const WORK: readonly Command[] = [
     group: 'Plans',
     words: 'ITEM',
     summary:
-      'Show the plan and the commands that will run without asking, ask, and approve just these; then the work begins',
+      'Show the plan and the commands that will run without asking, and approve them; then the work starts',
     options: {
-      hash: 'All 64 digits of the hash that dossier plan shows, where nobody can be asked',
+      hash: 'Without a terminal: all 64 digits of the hash that dossier plan shows',
       ask: ASK,
-      follow: 'Then show what its session does, and what it changed',
+      follow: 'Then follow the session and show its changes',
       session: SESSION,
       json: AS_JSON,
     },
@@ -176,8 +182,8 @@ export const WORK: readonly Command[] = [
     group: 'Plans',
     words: 'ITEM [COMMENT...]',
     summary:
-      'Send the plan back, with a comment, or with what comments.md says that was not sent yet',
+      'Request changes to the plan, with a comment or with the unsent comments of comments.md',
     options: { session: SESSION, json: AS_JSON },
-    open: async () => (await import('./verbs/revise.ts')).revise,
+    open: async () => (await import('./verbs/comment.ts')).revise,
   },
 ];

@@ -1,25 +1,26 @@
 import { UsageError } from '../config.ts';
 import type { Call, Command } from './args/command.ts';
 import { OPTIONS, type Option, type OptionName } from './args/options.ts';
-import { EVERYWHERE } from './args/read.ts';
-import { offeredFor } from './args/values.ts';
+import { COMMON_OPTIONS } from './args/read.ts';
 import {
   caseLines,
   choicesOf,
   choosing,
   flagsOf,
   isKind,
+  isOffer,
   namesOf,
+  offeredFor,
+  offers,
   patternOf,
   takingItems,
   takingValues,
   valueLines,
-} from './completion-lists.ts';
-import { isOffer, offers } from './verbs/offers.ts';
+} from './completion-words.ts';
 
 /**
- * `dossier completion SHELL`: what makes that shell complete commands, options, their values and the ids of Work items. What it
- * prints calls it with what is to be listed.
+ * `dossier completion SHELL`: prints a script that completes commands, options, their values and ids of Work items. The script
+ * calls `dossier completion KIND` for values that the daemon returns.
  */
 export const completion = async (call: Call): Promise<number> => {
   const {
@@ -83,7 +84,7 @@ ${caseLines(commands, choicesOf, (choices) => `words="$words ${choices}"`)}
 }
 complete -o default -F _dossier dossier
 `,
-  // As a file on the fpath it is run when it is first asked, and has to answer then, too.
+  // As a file on the fpath the script runs at the first completion, and has to answer that one too.
   zsh: (commands) => `#compdef dossier
 _dossier() {
   local -a names items workspace
@@ -156,7 +157,7 @@ if [[ $funcstack[1] == _dossier ]]; then _dossier "$@"; else compdef _dossier do
         ),
       ),
       `complete -c dossier -n '__dossier_in ${takingItems(commands).replaceAll('|', ' ')}' -a '(__dossier_items)'`,
-      ...EVERYWHERE.map((option) => `complete -c dossier ${fishFlag(option)}`),
+      ...COMMON_OPTIONS.map((option) => `complete -c dossier ${fishFlag(option)}`),
       'complete -c dossier -n "__dossier_in new import proof" -F',
       '',
     ].join('\n'),
@@ -164,7 +165,7 @@ if [[ $funcstack[1] == _dossier ]]; then _dossier "$@"; else compdef _dossier do
 
 const DIRECTORIES = '--workspace|--repo';
 
-// Which command stands on the line, "" for none yet; and the Work items of the workspace that it names.
+// Fish functions: whether the line has one of these commands ("" for none yet), and values from the daemon.
 const FISH = `function __dossier_in
     set -l command ''
     set -l before ''
@@ -211,5 +212,5 @@ const fishValues = (command: Command, option: OptionName): string => {
 
 const TAKES_PATH: ReadonlySet<OptionName> = new Set(['workspace', 'repo', 'file']);
 
-// In single quotes, as all three shells read them.
+// Single quotes work in all three shells.
 const quoted = (text: string): string => `'${text.replaceAll("'", '’')}'`;

@@ -5,23 +5,23 @@ import { GITHUB } from '../codehost/github/address.ts';
 import { createTokens } from '../codehost/github/tokens.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
 import { createGh, type Gh } from '../tools/process/gh.ts';
+import { type DoctorContext, type DoctorFinding, note, ok } from './doctor-finding.ts';
 import { projectsOf } from './doctor-workspace.ts';
-import { type DoctorFinding, note, ok, type Patient } from './finding.ts';
 
-/** What issues and pull requests need. Nobody is asked over the network: whether the token is taken is the daemon's to say. */
-export const codeHost = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
-  const gh = createGh(patient.config.env);
+/** Checks what issues and pull requests need. Makes no network request, so the token is not verified. */
+export const codeHost = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
+  const gh = createGh(context.config.env);
   yield await program(gh);
   const hosts = new Set<string>();
-  if (patient.git.program !== undefined) {
-    for (const [project, path] of Object.entries(projectsOf(patient))) {
-      const { host, finding } = await repository(patient, project, path);
+  if (context.git.program !== undefined) {
+    for (const [project, path] of Object.entries(projectsOf(context))) {
+      const { host, finding } = await repository(context, project, path);
       hosts.add(host);
       yield finding;
     }
   }
-  if (hosts.size === 0) hosts.add(patient.settings?.value?.codehost?.host ?? GITHUB);
-  for (const host of hosts) yield await token(patient, gh, host);
+  if (hosts.size === 0) hosts.add(context.settings?.value?.codehost?.host ?? GITHUB);
+  for (const host of hosts) yield await token(context, gh, host);
 };
 
 const program = async (gh: Gh): Promise<DoctorFinding> => {
@@ -29,27 +29,27 @@ const program = async (gh: Gh): Promise<DoctorFinding> => {
   if (path === undefined) return note('gh', 'not installed; optional');
   const version = await gh.version().catch(() => undefined);
   return version === undefined
-    ? note('gh', `${path} does not say its version: repair it, or do without; optional`)
+    ? note('gh', `${path} does not report its version: reinstall it; optional`)
     : ok('gh', `${version} (${path}; optional)`);
 };
 
 const repository = async (
-  patient: Patient,
+  context: DoctorContext,
   project: string,
   path: string,
 ): Promise<{ host: string; finding: DoctorFinding }> => {
-  const { config, settings, git, layout } = patient;
+  const { config, settings, git, layout } = context;
   const said = settings?.value?.codehost ?? {};
   try {
     const place = await findRepository(git, resolve(layout.root, path));
-    const isDefault = ['default', onlyProject(Object.keys(projectsOf(patient)))].includes(project);
+    const isDefault = ['default', onlyProject(Object.keys(projectsOf(context)))].includes(project);
     const ground = { git, env: config.env, settings: said, project, isDefault, place };
     const { host, owner, name, remote, ambiguous } = await detectOn(ground);
     const by = remote === null ? 'the settings' : `the remote ${remote}`;
     const finding = ambiguous
       ? note(
           'code host',
-          `${project}: ${host}/${owner}/${name} by ${by}, which is a guess: name base_remote in workspace.md under codehost`,
+          `${project}: ${host}/${owner}/${name} by ${by}, which is a guess: set base_remote under codehost in workspace.md`,
         )
       : ok('code host', `${project}: ${host}/${owner}/${name} by ${by}`);
     return { host, finding };
@@ -57,13 +57,13 @@ const repository = async (
     const { message } = error as Error;
     const finding = note(
       'code host',
-      `${project}: ${message} Without it there are no issues and pull requests.`,
+      `${project}: ${message} Until then, issues and pull requests are unavailable.`,
     );
     return { host: said.host ?? GITHUB, finding };
   }
 };
 
-const token = async ({ config }: Patient, gh: Gh, host: string): Promise<DoctorFinding> => {
+const token = async ({ config }: DoctorContext, gh: Gh, host: string): Promise<DoctorFinding> => {
   const found = await createTokens(config.env, gh)
     .of(host)
     .catch((error: Error) => error);
@@ -73,5 +73,5 @@ const token = async ({ config }: Patient, gh: Gh, host: string): Promise<DoctorF
         'token',
         `none for ${host}: run gh auth login --hostname ${host}, or set GH_TOKEN; optional`,
       )
-    : ok('token', `for ${host}, of ${found.source}`);
+    : ok('token', `for ${host}, from ${found.source}`);
 };

@@ -8,37 +8,37 @@ import { holderOf } from '../../store/workspace/daemon-lock.ts';
 import { FormatError, refuseNewer } from '../../store/workspace/format.ts';
 import { inspectWorkspace, isThere } from '../../store/workspace/inspect.ts';
 import { whyNotWritten, whyNoWorkspace } from '../../store/workspace/workspace-files.ts';
-import { positionText } from '../daemon/system/problem-log.ts';
-import { adviseOn } from '../daemon/system/settings-advice.ts';
-import { trackedPrivateFiles } from '../daemon/system/tracked.ts';
+import { positionText } from '../daemon/system/diagnostics.ts';
+import { checkSettings } from '../daemon/system/settings-advice.ts';
+import { trackedPrivateFiles } from '../daemon/system/tracked-files.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
 import { homeOf } from '../tools/git/write/commit.ts';
-import { type DoctorFinding, missing, note, ok, type Patient } from './finding.ts';
+import { type DoctorContext, type DoctorFinding, missing, note, ok } from './doctor-finding.ts';
 
-/** The workspace, and the repositories that its Work items are worked on in. */
-export const workspace = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
-  const { root } = patient.layout;
+/** Checks the workspace and the repositories of its projects. */
+export const workspace = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
+  const { root } = context.layout;
   if (!isThere(root)) {
-    yield note('workspace', `${root} is not there yet: dossier init makes it`);
+    yield note('workspace', `${root} does not exist yet: create it with dossier init`);
   } else {
     const why = whyNoWorkspace(root);
     if (why !== undefined) return yield missing('workspace', `${root} ${why}`);
-    const unwritten = whyNotWritten(patient.layout);
+    const unwritten = whyNotWritten(context.layout);
     if (unwritten !== undefined) yield missing('workspace', `${root} ${unwritten}`);
     else yield ok('workspace', root);
-    yield* format(patient);
-    yield daemon(patient);
-    yield* settings(patient);
-    yield* trust(patient);
-    yield* records(patient);
-    for (const problem of await trackedPrivateFiles(patient.git, patient.layout))
+    yield* format(context);
+    yield daemon(context);
+    yield* settings(context);
+    yield* trust(context);
+    yield* records(context);
+    for (const problem of await trackedPrivateFiles(context.git, context.layout))
       yield missing('git', saidOf(problem));
-    yield await history(patient);
+    yield await history(context);
   }
-  yield* repositories(patient);
+  yield* repositories(context);
 };
 
-const format = function* ({ layout }: Patient): Generator<DoctorFinding> {
+const format = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
   try {
     refuseNewer(layout);
   } catch (error) {
@@ -47,19 +47,19 @@ const format = function* ({ layout }: Patient): Generator<DoctorFinding> {
   }
 };
 
-const daemon = ({ layout }: Patient): DoctorFinding => {
+const daemon = ({ layout }: DoctorContext): DoctorFinding => {
   const holder = holderOf(layout);
-  if (holder === undefined) return ok('daemon', 'none runs on this workspace');
+  if (holder === undefined) return ok('daemon', 'none is running');
   const where = holder.url === undefined ? '' : `, listening on ${holder.url}`;
   return ok('daemon', `process ${holder.pid} on ${holder.host}, since ${holder.since}${where}`);
 };
 
-const settings = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
-  const { settings: entry } = patient;
+const settings = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
+  const { settings: entry } = context;
   const problems = entryProblem('workspace.md', entry);
-  const advice = await adviseOn(patient);
+  const advice = await checkSettings(context);
   if (entry === undefined)
-    yield note('settings', 'no workspace.md: dossier init makes one, the defaults hold');
+    yield note('settings', 'no workspace.md, so the defaults apply: dossier init creates one');
   else if (problems.length + advice.length === 0) yield ok('settings', 'workspace.md');
   for (const problem of problems) yield missing('settings', saidOf(problem));
   for (const problem of advice) yield note('settings', saidOf(problem));
@@ -68,22 +68,22 @@ const settings = async function* (patient: Patient): AsyncGenerator<DoctorFindin
 const saidOf = ({ column: _column, ...problem }: FileProblem): string =>
   `${positionText(problem)}: ${problem.message}`;
 
-const trust = function* ({ layout, config }: Patient): Generator<DoctorFinding> {
+const trust = function* ({ layout, config }: DoctorContext): Generator<DoctorFinding> {
   if (config.trust) return;
   const waiting = waitingOnDisk(layout).map(({ key }) => plain(key));
   if (waiting.length === 0) return;
   const what = waiting.slice(0, 8).join(', ') + (waiting.length > 8 ? ', …' : '');
-  const said = `nothing of it holds before you say so: ${trustCommandFor(layout)}`;
+  const said = `ignored until you confirm them: ${trustCommandFor(layout)}`;
   yield note('trust', `${what}: ${said}`);
 };
 
-const records = function* ({ layout }: Patient): Generator<DoctorFinding> {
+const records = function* ({ layout }: DoctorContext): Generator<DoctorFinding> {
   const { items, problems, watches } = inspectWorkspace(layout);
   yield ok('Work items', String(items));
   if (problems.length > 0)
     yield note(
       'records',
-      `${problems.length} cannot be read, the first is ${positionText(problems[0] as FileProblem)}: dossier check names all`,
+      `${problems.length} cannot be read, the first is ${positionText(problems[0] as FileProblem)}: dossier check lists all`,
     );
   yield inotify(watches, watchLimit());
 };
@@ -91,42 +91,42 @@ const records = function* ({ layout }: Patient): Generator<DoctorFinding> {
 export const inotify = (wanted: number, limit: SystemLimit | undefined): DoctorFinding => {
   if (limit === undefined) return ok('inotify', 'this system has no limit');
   const { name, value } = limit;
-  if (value >= wanted) return ok('inotify', `${name} is ${value}, and about ${wanted} are wanted`);
+  if (value >= wanted) return ok('inotify', `${name} is ${value}, and about ${wanted} are needed`);
   return note(
     'inotify',
-    `${name} is ${value}, and about ${wanted} are wanted: without them changes made by hand are seen after 10 s. ${howToRaise(limit, wanted)}`,
+    `${name} is ${value}, and about ${wanted} are needed: until then, changes by hand are noticed only after 10 s. ${howToRaise(limit, wanted)}`,
   );
 };
 
-const history = async ({ git, layout }: Patient): Promise<DoctorFinding> => {
+const history = async ({ git, layout }: DoctorContext): Promise<DoctorFinding> => {
   if (git.program === undefined) return note('history', 'not kept without git');
   const home = await homeOf(git, layout.root);
   return home === undefined
-    ? note('history', 'the workspace is in no git repository: dossier init makes it one')
+    ? note('history', 'the workspace is not in a git repository: create one with dossier init')
     : ok('history', `in the git repository ${home.repository.path}`);
 };
 
-const repositories = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
-  const { git } = patient;
-  const named = projectsOf(patient);
+const repositories = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
+  const { git } = context;
+  const named = projectsOf(context);
   if (Object.keys(named).length === 0)
     yield note(
       'repository',
-      'none is named: sessions need --repo DIR, or projects in workspace.md',
+      'none is configured: sessions need --repo DIR, or projects in workspace.md',
     );
   if (git.program === undefined) return;
   for (const [project, path] of Object.entries(named))
-    yield await repository(patient, project, path);
+    yield await repository(context, project, path);
 };
 
-/** The repositories of the projects, by name, as they are written. */
-export const projectsOf = ({ config, settings }: Patient): Record<string, string> => ({
+/** The paths of the projects, by name, as written. */
+export const projectsOf = ({ config, settings }: DoctorContext): Record<string, string> => ({
   ...settings?.value?.projects,
   ...(config.repo && { default: config.repo }),
 });
 
 const repository = async (
-  { git, layout }: Patient,
+  { git, layout }: DoctorContext,
   project: string,
   named: string,
 ): Promise<DoctorFinding> => {

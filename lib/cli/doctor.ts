@@ -9,15 +9,14 @@ import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './args/command.ts';
 import { codeHost } from './doctor-code-host.ts';
-import { machine } from './doctor-machine.ts';
-import { providers } from './doctor-providers.ts';
+import type { DoctorContext, DoctorFinding } from './doctor-finding.ts';
+import { machine, providers } from './doctor-programs.ts';
 import { workspace } from './doctor-workspace.ts';
-import type { DoctorFinding, Patient } from './finding.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 
 /**
- * Says what is there, what is missing and what to install. Takes no lock and leaves nothing behind, so it works beside
- * a running daemon. Answers 1 when something is missing that Dossier cannot do without.
+ * Reports what is installed, what is missing and what to install. Takes no lock and writes nothing, so it works beside a
+ * running daemon. Returns 1 if something required is missing.
  */
 export const doctor = async (
   { config, values }: Call,
@@ -29,9 +28,16 @@ export const doctor = async (
   const settings = readable ? trustedSettings(layout, config.trust) : undefined;
   const { sandbox: setting, sandbox_readable } = sandboxSettings(settings?.value ?? {});
   const sandbox = createSandbox(setting, env, sandbox_readable);
-  const patient: Patient = { config, env, layout, settings, sandbox, git: createGit({ env }) };
+  const context: DoctorContext = {
+    config,
+    env,
+    layout,
+    settings,
+    sandbox,
+    git: createGit({ env }),
+  };
   const findings: DoctorFinding[] = [];
-  for await (const finding of examine(patient)) {
+  for await (const finding of examine(context)) {
     findings.push(finding);
     if (values.json !== true) say(lineOf(finding));
   }
@@ -39,16 +45,16 @@ export const doctor = async (
   if (values.json === true) sayJson(say, { missing, findings });
   else
     say(
-      missing === 0 ? 'Nothing that is needed is missing.' : `${missing} of these need your hand.`,
+      missing === 0 ? 'Nothing required is missing.' : `${missing} of these need your attention.`,
     );
   return missing === 0 ? 0 : 1;
 };
 
-const examine = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
-  for (const part of [machine, workspace, codeHost, providers]) yield* part(patient);
+const examine = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
+  for (const part of [machine, workspace, codeHost, providers]) yield* part(context);
 };
 
-// What does not hold is not tried out either: a program that it names would be started.
+// Untrusted settings are not tested: that would start programs that they name.
 const trustedSettings = (layout: Layout, all: boolean): ReadEntry<Settings> | undefined => {
   const entry = readSettings(layout);
   if (entry?.value === undefined) return entry;

@@ -3,20 +3,20 @@ import { UsageError } from '../config.ts';
 import { guideFor, readGuides } from '../daemon/guides.ts';
 import { showByPager } from '../tools/process/terminal.ts';
 import { type Call, type Command, GROUPS } from './args/command.ts';
-import { type OptionName, writtenAs } from './args/options.ts';
+import { type OptionName, optionSyntax } from './args/options.ts';
 
 const COMMON: Readonly<Partial<Record<OptionName, string>>> = {
-  workspace: 'Where the Work items are kept (DOSSIER_WORKSPACE; default: ~/dossier)',
-  help: 'Show this; behind a command: what that takes',
+  workspace: 'The directory of the Work items (DOSSIER_WORKSPACE; default: ~/dossier)',
+  help: 'Show this help, or after a command its options',
 };
 
-const FOOT = `Flags win over the environment. What can be changed while the daemon runs is in workspace.md, in the workspace.
-DOSSIER_KEY in the environment is the API key for a daemon that asks for one (require_key).
-The exit code is 0 when it is done, 1 when it is refused or fails, 2 when it was called wrongly, and 3
-when it needs a daemon and none runs. 4: something needs you; 5: the time of wait is up; 130: it was left.
+const FOOT = `Flags win over the environment. Settings that can change while the daemon runs are in workspace.md of the workspace.
+DOSSIER_KEY in the environment is the API key, for a daemon that requires one (require_key).
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 no daemon is running, 4 something needs you,
+5 the timeout of wait expired, 130 left with Ctrl-C or q.
 `;
 
-/** What the program is told about as a whole. */
+/** The help of the program. */
 export const overview = (commands: readonly Command[], guides: readonly Guide[] = []): string => {
   const width = Math.max(...commands.map(({ name }) => name.length)) + 2;
   const listed = GROUPS.map((group) => {
@@ -33,8 +33,8 @@ export const overview = (commands: readonly Command[], guides: readonly Guide[] 
   ].join('');
 };
 
-/** What one command does, and the options that it takes. */
-export const usageOf = ({ name, words, summary, options }: Command, topic?: string): string =>
+/** The help of a command. */
+export const commandHelp = ({ name, words, summary, options }: Command, topic?: string): string =>
   [
     `Usage: ${['dossier', name, words, '[options]'].filter(Boolean).join(' ')}\n\n`,
     `${summary}\n\n`,
@@ -44,7 +44,7 @@ export const usageOf = ({ name, words, summary, options }: Command, topic?: stri
 
 const optionLines = (options: Command['options']): string => {
   const all = (Object.entries(options) as [OptionName, string][]).map(
-    ([name, about]) => [writtenAs(name), about] as const,
+    ([name, about]) => [optionSyntax(name), about] as const,
   );
   const width = Math.max(...all.map(([written]) => written.length)) + 2;
   return all.map(([written, about]) => `  ${written.padEnd(width)}${about}\n`).join('');
@@ -57,8 +57,8 @@ const topicsOf = (guides: readonly Guide[]): string => {
 };
 
 /**
- * `dossier help [COMMAND or TOPIC]`, or `dossier COMMAND --help`. Of a guide and a command of one name the guide is shown, unless the
- * command was asked. Throws UsageError where there is neither.
+ * `dossier help [COMMAND or TOPIC]`, or `dossier COMMAND --help`. If a guide and a command have the same name, `help` shows the
+ * guide and `--help` the command. Throws UsageError if there is neither.
  */
 export const help = async ({ words, values, config: { env }, commands }: Call): Promise<number> => {
   const guides = readGuides();
@@ -67,10 +67,10 @@ export const help = async ({ words, values, config: { env }, commands }: Call): 
   const command = commands.find(({ name }) => name === word);
   const guide = guideFor(guides, word);
   const isGuide = guide?.topic === word && values.help !== true;
-  if (command !== undefined && !isGuide) return say(usageOf(command, guide?.topic));
+  if (command !== undefined && !isGuide) return say(commandHelp(command, guide?.topic));
   if (guide === undefined) {
     const topics = guides.map(({ topic }) => topic).join(', ');
-    throw new UsageError(`There is no command and no topic ${word}; topics are ${topics}`);
+    throw new UsageError(`There is no command or topic ${word}. Topics: ${topics}`);
   }
   if (process.stdout.isTTY !== true) return say(guide.text);
   const shown = isPlain(env) ? guide.text : withBoldHeadings(guide.text);
@@ -82,11 +82,11 @@ const say = (text: string): number => {
   return 0;
 };
 
-// What https://no-color.org asks for, and a terminal that knows no escapes.
+// See https://no-color.org. A dumb terminal has no escape sequences.
 const isPlain = ({ TERM, NO_COLOR }: NodeJS.ProcessEnv): boolean =>
   TERM === 'dumb' || (NO_COLOR ?? '') !== '';
 
-// Not the comments of a shell script in a block.
+// Leaves fenced blocks alone, where `#` begins a comment.
 const withBoldHeadings = (text: string): string =>
   text
     .split(/^(```.*\n[\s\S]*?^```$)/m)

@@ -19,31 +19,36 @@ import { type BroughtIn, type ImportOptions, isRefused } from '../transfer/impor
 import { importTasks } from '../transfer/import/import-tasks.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
-import { broughtIn, tasksBroughtIn } from './import-json.ts';
-import { aboutArchive, aboutConflicts, aboutTasks } from './import-words.ts';
+import {
+  archiveLines,
+  archiveReport,
+  conflictLines,
+  taskLines,
+  tasksReport,
+} from './import-report.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
-import { needWorkspace } from './places.ts';
-import { askedToStop } from './signals.ts';
+import { ensureWorkspace } from './preflight.ts';
+import { waitForStopSignal } from './process.ts';
 
-/** What it says, line by line or to programs, and the exit code. */
-interface Told {
+/** The result as text and as JSON, and the exit code. */
+interface Report {
   lines: string[];
   json: object;
   code: number;
 }
 
-/** The command: as importInto, until SIGINT or SIGTERM, and says what it did on standard output. */
+/** `dossier import`: runs importInto until SIGINT or SIGTERM, and prints the result. */
 export const importCommand = (call: Call): Promise<number> => {
   const life = new AbortController();
-  void askedToStop().then((signal) =>
+  void waitForStopSignal().then((signal) =>
     life.abort(new Refusal(`Stopped by ${signal}; nothing was imported.`)),
   );
   return importInto(call, toStandardOutput, life.signal);
 };
 
 /**
- * Brings an export, or the tasks of another tool, into the workspace. Answers 1 when some tasks could not be
- * read and the others came in. Throws a Refusal when it is not to be done; nothing was written then.
+ * Imports an export, or the tasks of another tool. Returns 1 if some tasks could not be read and the others were imported.
+ * Throws a Refusal if nothing was imported.
  */
 export const importInto = async (call: Call, say: Say, signal?: AbortSignal): Promise<number> => {
   const { config, values } = call;
@@ -57,21 +62,21 @@ export const importInto = async (call: Call, say: Say, signal?: AbortSignal): Pr
   return code;
 };
 
-// What came in starts nothing and sends nothing before the operator has looked at it.
+// Imported settings and webhooks are ignored until the operator confirms them.
 const aboutTrust = ({ workspace }: Config, waiting: readonly WaitingValue[]): string[] => {
   if (waiting.length === 0) return [];
   return [
-    'Waits until you have looked at it and said yes, on this machine:',
+    'Ignored until you confirm it on this machine:',
     ...waitingLines(waiting),
     `Next: dossier trust --workspace ${workspace}`,
   ];
 };
 
-const bring = async (call: Call, signal: AbortSignal | undefined): Promise<Told> => {
+const bring = async (call: Call, signal: AbortSignal | undefined): Promise<Report> => {
   const source = resolve(call.words[0] ?? '');
   const kind = sourceKindOf(source);
   if (kind === 'absent')
-    throw new Refusal(`${source} is not there. Name a zip file or a directory.`);
+    throw new Refusal(`${source} does not exist. Name a zip file or a directory.`);
   if (kind === 'other') throw new Refusal(`${source} is neither a file nor a directory.`);
   const found = findTasks(source);
   if (found.length > 0) return fromTasks(call, found, signal);
@@ -81,23 +86,23 @@ const bring = async (call: Call, signal: AbortSignal | undefined): Promise<Told>
 };
 
 const WORKSPACE =
-  'is a workspace, not an export of one: it has no manifest.json. Run dossier serve --workspace on it as it is, or ' +
-  'export it (GET /api/export of its daemon) and import that.';
+  'is a workspace and not an export: it has no manifest.json. Use it with dossier serve --workspace, or ' +
+  'export it (dossier export) and import that.';
 const STRANGE =
-  'holds nothing that can be imported. Name the zip file of an export, a directory that one was unpacked to, or the ' +
+  'contains nothing that can be imported. Name the zip file of an export, the directory it was unpacked to, or the ' +
   'tasks of Backlog.md, beads, veritas-kanban, Cline Kanban or vibe-kanban (dossier help export).';
 
 const fromArchive = async (
   call: Call,
   archive: Archive,
   signal: AbortSignal | undefined,
-): Promise<Told> => {
+): Promise<Report> => {
   try {
     const options = ready(call, signal);
     const done = await importArchive(archive, options);
     return {
-      lines: aboutArchive(archive.name, done, options),
-      json: { source: archive.name, ...broughtIn(done, options) },
+      lines: archiveLines(archive.name, done, options),
+      json: { source: archive.name, ...archiveReport(done, options) },
       code: codeOf(done, options),
     };
   } finally {
@@ -109,7 +114,7 @@ const fromTasks = async (
   call: Call,
   found: readonly FoundTasks[],
   signal: AbortSignal | undefined,
-): Promise<Told> => {
+): Promise<Report> => {
   const [first, ...others] = found;
   if (first === undefined || others.length > 0) throw new Refusal(several(found));
   const source = await first.read(call.config.env);
@@ -117,20 +122,20 @@ const fromTasks = async (
   const done = await importTasks(source, options);
   const code = done.problems.length > 0 ? 1 : codeOf(done, options);
   return {
-    lines: aboutTasks(source, done, options),
-    json: { ...tasksBroughtIn(source, done), ...broughtIn(done, options) },
+    lines: taskLines(source, done, options),
+    json: { ...tasksReport(source, done), ...archiveReport(done, options) },
     code,
   };
 };
 
 const several = (found: readonly FoundTasks[]): string =>
-  `There are tasks of more than one tool here. Name one: ${found.map(({ tool, path }) => `${path} (${tool})`).join(', ')}.`;
+  `There are tasks of several tools here. Name one: ${found.map(({ tool, path }) => `${path} (${tool})`).join(', ')}.`;
 
-// Before anything is made: of what is only tried, nothing is.
+// Checks the workspace first. A dry run does not create it.
 const ready = ({ config, values }: Call, signal: AbortSignal | undefined): ImportOptions => {
   const { workspace } = config;
   const { 'dry-run': dryRun = false, 'keep-existing': keepExisting = false } = values;
-  if (!dryRun) needWorkspace(config);
+  if (!dryRun) ensureWorkspace(config);
   const why = isThere(workspace) ? whyNoWorkspace(workspace) : undefined;
   if (why !== undefined) throw new Refusal(`${workspace} ${why}. Give another with --workspace.`);
   return { workspace, dryRun, keepExisting, ...(signal !== undefined && { signal }) };
@@ -139,7 +144,7 @@ const ready = ({ config, values }: Call, signal: AbortSignal | undefined): Impor
 const codeOf = ({ plan: { conflicts } }: BroughtIn, options: ImportOptions): number => {
   if (!isRefused(conflicts, options.keepExisting)) return 0;
   if (options.dryRun) return 1;
-  throw new Refusal(aboutConflicts(conflicts).join('\n'));
+  throw new Refusal(conflictLines(conflicts).join('\n'));
 };
 
 const asRefusal = (error: unknown, { workspace }: Config): unknown => {
@@ -147,11 +152,10 @@ const asRefusal = (error: unknown, { workspace }: Config): unknown => {
     return new Refusal(error.message);
   if (error instanceof WorkspaceHeldError)
     return new Refusal(`${error.message} Nothing was imported.`);
-  if (error instanceof Problem)
-    return new Refusal(`What is to be imported cannot be read: ${error.message}.`);
+  if (error instanceof Problem) return new Refusal(`The import cannot be read: ${error.message}.`);
   if (hasCode(error, 'ENOSPC', 'EDQUOT'))
-    return new Refusal(`The disk of ${workspace} is full. Make room, and run the import again.`);
+    return new Refusal(`The disk of ${workspace} is full. Free some space, and import again.`);
   if (hasCode(error, 'EACCES', 'EPERM', 'EROFS'))
-    return new Refusal(`${(error as Error).message}. Give this user access, and run it again.`);
+    return new Refusal(`${(error as Error).message}. Give this user access, and import again.`);
   return error;
 };

@@ -11,23 +11,23 @@ import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Call } from './args/command.ts';
 import { isNewWorkspace } from './first-run.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
-import { needWorkspace } from './places.ts';
+import { ensureWorkspace } from './preflight.ts';
 
 const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 
-/** Makes a workspace, and a git repository of it unless it is in one. Changes nothing that is there: run it twice. */
+/** Creates a workspace, and a git repository unless it is in one. Changes no existing file, so it can be run again. */
 export const init = async (
   { config, values }: Call,
   tell: Say = toStandardOutput,
 ): Promise<number> => {
-  needWorkspace(config);
+  ensureWorkspace(config);
   const { workspace, env } = config;
   const json = values.json === true;
   const say: Say = json ? () => undefined : tell;
   say(`The workspace is ${workspace}`);
   const made = await makeWorkspaceFiles(layoutOf(workspace));
   for (const name of OURS)
-    say(made.includes(name) ? `Made ${name}` : `${name} is there; left as it is`);
+    say(made.includes(name) ? `Created ${name}` : `${name} exists; unchanged`);
   const git = createGit({ env: cleanEnvironment(env) });
   if (git.program === undefined)
     say('git is not installed: install it, then run dossier init again');
@@ -40,14 +40,14 @@ export const init = async (
 };
 
 /**
- * Makes a workspace that is new with a git repository to which each change is committed. One that is there is left as it is, and so
- * is one inside a repository, or of who has no git, or is not known to it: doctor says so.
+ * Creates a new workspace with a git repository and autocommit. Does nothing if the workspace exists or is in a repository, if git
+ * is not installed, or if git has no user name and email; `dossier doctor` reports these.
  */
-export const beginHistory = async (config: Config): Promise<void> => {
+export const createWorkspaceRepository = async (config: Config): Promise<void> => {
   const { workspace, env } = config;
   const layout = layoutOf(workspace);
   if (!isNewWorkspace(config)) return;
-  needWorkspace(config);
+  ensureWorkspace(config);
   const git = createGit({ env: cleanEnvironment(env) });
   if (git.program === undefined || (await homeOf(git, workspace)) !== undefined) return;
   if (!(await hasIdentity(git.at(workspace)))) return;
@@ -55,24 +55,24 @@ export const beginHistory = async (config: Config): Promise<void> => {
   await makeRepository(git, workspace, () => undefined);
 };
 
-/** Answers what was committed. */
+/** Returns the committed files. */
 const makeRepository = async (git: Git, workspace: string, say: Say): Promise<string[]> => {
   const before = await homeOf(git, workspace);
   if (before !== undefined && before.prefix !== '') {
-    say(`It is part of the git repository ${before.repository.path}; committing is left to you`);
+    say(`The workspace is in the git repository ${before.repository.path}; commit it yourself`);
     return [];
   }
   if (before === undefined) await git.at(workspace).run(['init', '--quiet']);
-  say(before === undefined ? 'Made a git repository' : 'The git repository is there');
+  say(before === undefined ? 'Created a git repository' : 'The git repository exists; unchanged');
   return commitFirst(git, workspace, say);
 };
 
-// A repository that has commits is the operator's: theirs to commit to.
+// A repository with commits is the operator's, so nothing is committed to it.
 const commitFirst = async (git: Git, workspace: string, say: Say): Promise<string[]> => {
   const home = await homeOf(git, workspace);
   if (home === undefined || (await headCommit(git.at(workspace))) !== undefined) return [];
   if (!(await hasIdentity(git.at(workspace)))) {
-    say('git does not know who you are, so nothing is committed. Tell it, then commit by hand:');
+    say('git has no user name and email, so nothing is committed. Set them, then commit by hand:');
     say('  git config --global user.name "Your Name"');
     say('  git config --global user.email you@example.com');
     return [];

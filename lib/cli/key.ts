@@ -9,7 +9,7 @@ import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
 import { type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 
-/** Makes an API key and shows it once, or lists or revokes them, whether a daemon runs or not. */
+/** Creates an API key and shows it once, or lists or revokes keys, with or without a daemon. */
 export const key = async (
   { config, words, values }: Call,
   say: Say = toStandardOutput,
@@ -23,7 +23,7 @@ export const key = async (
   const layout = layoutOf(config.workspace, config.state);
   if (whatIsAt(layout.dossier) === 'nothing')
     throw new Refusal(
-      `${config.workspace} is no workspace in use: name yours with --workspace, or start its daemon once`,
+      `${config.workspace} is not a workspace that a daemon has used: name yours with --workspace, or start its daemon once`,
     );
   const known = apiKeys({ layout });
   const tell = (value: unknown, lines: readonly string[]): void => {
@@ -47,7 +47,7 @@ export const key = async (
   return 0;
 };
 
-// Its hash is nobody's to read.
+// Leaves the hash out.
 const told = ({ id, name, created_at, last_used_at }: ApiKey) => ({
   ...{ id, name, created_at, last_used_at },
 });
@@ -68,8 +68,8 @@ const make = async (
 const freeName = (wanted: string, known: ReturnType<typeof apiKeys>): string => {
   const name = wanted.trim();
   if (name === '' || name.length > 90 || /[\p{Cc}\p{Cs}]/u.test(name))
-    throw new Refusal('A name has 1 to 90 characters, on one line');
+    throw new Refusal('The name must have 1 to 90 characters, on one line');
   if (known.some((each) => each.name === name))
-    throw new Refusal(`There is a key called ${name}: name another`);
+    throw new Refusal(`There is already a key named ${name}: choose another name`);
   return name;
 };

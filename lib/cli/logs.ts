@@ -1,24 +1,26 @@
 import { existsSync } from 'node:fs';
 import { orElse } from '../../store/base/attempt.ts';
 import { layoutOf } from '../../store/layout.ts';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Layout } from '../../store/layout.ts';
 import { UsageError } from '../config.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
-import { logLines } from './connection/log-lines.ts';
-import { outTo, type Style, type Words } from './output/out.ts';
+import { createOutput, type Style, type Words } from './output/out.ts';
 
 const LINES = '100';
 
-/** `dossier logs`: what the daemon of the workspace logged, whether one runs or not. */
+/** `dossier logs`: prints the log of the workspace's daemon, running or not. */
 export const logs = async ({ config, values }: Call): Promise<number> => {
   const { lines = LINES, follow = false } = values;
-  if (!/^[1-9]\d{0,5}$/.test(lines)) throw new UsageError('-n takes how many lines to begin with');
+  if (!/^[1-9]\d{0,5}$/.test(lines)) throw new UsageError('-n takes a number of lines');
   const layout = layoutOf(config.workspace);
   if (!existsSync(layout.log))
     throw new Refusal(
-      `There is no log: ${layout.log}. A daemon that dossier starts in the background writes it; dossier serve logs to its terminal, and a service to journalctl --user`,
+      `There is no log: ${layout.log}. Only a daemon in the background writes it: dossier serve logs to its terminal, and a service to journalctl --user`,
     );
-  const out = outTo(process.stdout, config.env);
+  const out = createOutput(process.stdout, config.env);
   const life = new AbortController();
   process.stdout.once('error', () => life.abort());
   for await (const line of logLines(layout, { last: Number(lines), follow, signal: life.signal })) {
@@ -31,7 +33,7 @@ export const logs = async ({ config, values }: Call): Promise<number> => {
 
 type Entry = Readonly<Record<string, unknown>>;
 
-// What Node itself says at a crash is no JSON.
+// Node's own output at a crash is not JSON.
 const entryIn = (line: string): Entry | undefined => {
   const value: unknown = line.startsWith('{')
     ? orElse(() => JSON.parse(line), undefined)
@@ -51,3 +53,41 @@ const wordsFor = ({ level, time, msg, ...details }: Entry): Words[] => {
     ` ${String(msg ?? '')}${more}`,
   ];
 };
+
+interface Wanted {
+  /** The number of existing lines. */
+  last: number;
+  /** Also yield new lines, until the signal is aborted. */
+  follow: boolean;
+  signal: AbortSignal;
+}
+
+const LOOK_MS = 250;
+
+/** Yields the last lines of the daemon's log, then new ones, also after the file was truncated. Throws ENOENT without a log. */
+const logLines = async function* (
+  { log }: Layout,
+  { last, follow, signal }: Wanted,
+): AsyncGenerator<string> {
+  const there = readFileSync(log);
+  let end = follow ? wholeLines(there) : there.length;
+  yield* linesIn(there.subarray(0, end)).slice(-last);
+  for (let size = there.length; follow && !signal.aborted; ) {
+    await delay(LOOK_MS);
+    const now = orElse(() => statSync(log).size, size, 'ENOENT');
+    if (now === size) continue;
+    // Reading the whole file is cheap: `keepLogSmall` limits its size.
+    const bytes = readFileSync(log);
+    if (bytes.length < end) end = 0;
+    const next = wholeLines(bytes);
+    yield* linesIn(bytes.subarray(end, next));
+    [end, size] = [next, now];
+  }
+};
+
+const NEW_LINE = 10;
+
+const wholeLines = (bytes: Buffer): number => bytes.lastIndexOf(NEW_LINE) + 1;
+
+const linesIn = (bytes: Buffer): string[] =>
+  bytes.length === 0 ? [] : bytes.toString().replace(/\n$/, '').split('\n');

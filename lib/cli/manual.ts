@@ -1,7 +1,7 @@
 import { type Command, GROUPS } from './args/command.ts';
-import { type OptionName, writtenAs } from './args/options.ts';
+import { type OptionName, optionSyntax } from './args/options.ts';
 
-/** The page of the manual, for `man`: what the help says of each command. */
+/** The manual page, generated from the help of each command. */
 export const manual = (commands: readonly Command[], version: string): string =>
   [
     `.TH DOSSIER 1 "" "dossierd ${version}" "User Commands"`,
@@ -11,23 +11,23 @@ export const manual = (commands: readonly Command[], version: string): string =>
     '.B dossier',
     '[command] [options]',
     '.SH DESCRIPTION',
-    'Each command but those of the daemon and the workspace calls the daemon that holds the workspace.',
+    'Commands for Work items, plans and sessions call the daemon of the workspace.',
     ...GROUPS.flatMap((group) => [
       `.SH ${plain(group.toUpperCase())}`,
       ...commands.filter((command) => command.group === group).flatMap(linesOf),
     ]),
     '.SH ENVIRONMENT',
-    ...termLines('DOSSIER_WORKSPACE', 'Where the Work items are kept; default: ~/dossier'),
-    ...termLines('DOSSIER_KEY', 'The API key for a daemon that asks for one'),
-    ...termLines('NO_COLOR', 'Show no colours'),
+    ...termLines('DOSSIER_WORKSPACE', 'The directory of the Work items; default: ~/dossier'),
+    ...termLines('DOSSIER_KEY', 'The API key, for a daemon that requires one'),
+    ...termLines('NO_COLOR', 'Disable colours'),
     '.SH EXIT STATUS',
-    ...termLines('0', 'It is done'),
-    ...termLines('1', 'It is refused or failed'),
-    ...termLines('2', 'It was called wrongly'),
-    ...termLines('3', 'It needs a daemon and none runs'),
+    ...termLines('0', 'Done'),
+    ...termLines('1', 'Refused or failed'),
+    ...termLines('2', 'Wrong usage'),
+    ...termLines('3', 'No daemon is running'),
     ...termLines('4', 'Something needs you'),
-    ...termLines('5', 'The time of wait is up'),
-    ...termLines('130', 'It was left with Ctrl-C or q, and nothing was changed'),
+    ...termLines('5', 'The timeout of wait expired'),
+    ...termLines('130', 'Left with Ctrl-C or q; nothing was changed'),
     '',
   ].join('\n');
 
@@ -38,7 +38,7 @@ const linesOf = ({ name, words, summary, options }: Command): string[] => [
     : [
         '.RS',
         ...(Object.entries(options) as [OptionName, string][]).flatMap(([option, about]) =>
-          termLines(writtenAs(option), about),
+          termLines(optionSyntax(option), about),
         ),
         '.RE',
       ]),
@@ -50,7 +50,7 @@ const termLines = (term: string, about: string): string[] => [
   plain(about),
 ];
 
-// What troff would take for its own.
+// Escapes the control characters of troff.
 const plain = (text: string): string =>
   text
     .replaceAll('\\', '\\e')

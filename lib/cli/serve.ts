@@ -10,19 +10,25 @@ import { type Config, keepScratchIn } from '../config.ts';
 import { EVENTS } from '../daemon/events.ts';
 import { createServer } from '../daemon/server.ts';
 import { type Running, startService } from '../daemon/startup.ts';
-import { unheldOn } from '../daemon/system/unheld.ts';
+import { missingProtections } from '../daemon/system/machine.ts';
 import { versionInfo } from '../daemon/version.ts';
 import { createLog, type Log } from '../log.ts';
-import { keyCheck } from '../mcp/key-check.ts';
 import { lookAtGround } from '../sandbox/capabilities.ts';
+import { createKeyCheck } from '../mcp/serve.ts';
 import type { Call } from './args/command.ts';
 import { keepLogSmall } from './connection/daemon-log.ts';
-import { closeInherited } from './inherited.ts';
 import { toStandardOutput as say } from './output/terminal.ts';
-import { checkHost, checkPort, checkRepository, needWorkspace, whyNotListening } from './places.ts';
-import { portsToTry, rememberPort } from './ports.ts';
-import { askedToStop, outliveLimits } from './signals.ts';
-import { checkSocketPlace, defaultSocketPlace, serveSocket } from './socket.ts';
+import {
+  checkHost,
+  checkPort,
+  checkRepository,
+  ensureWorkspace,
+  portsToTry,
+  rememberPort,
+  toListenError,
+} from './preflight.ts';
+import { closeInheritedDescriptors, handleFileSizeSignal, waitForStopSignal } from './process.ts';
+import { checkSocketPath, prepareDefaultSocket, serveSocket } from './socket.ts';
 import { askAboutTrust } from './trust-question.ts';
 
 const DRAIN_MS = 2000;
@@ -31,85 +37,85 @@ const UNHELD_MS = 500;
 const NO_SOCKET = 'none';
 
 /**
- * Runs the daemon until SIGTERM or SIGINT. Says in one line on standard output where it listens, once the store is
- * read and the API answers; again where it starts anew, after another daemon had the workspace while this one was stopped.
- * Throws a Refusal where it cannot start.
+ * `dossier serve`: runs the daemon until SIGTERM or SIGINT. Prints its address once the API answers, and again after each
+ * restart: when the workspace was moved, or another daemon used it while this process was suspended. Throws a Refusal if
+ * it cannot start.
  */
 export const serve = async ({ config, values }: Call): Promise<number> => {
-  closeInherited();
-  const asked = askedToStop();
-  outliveLimits();
+  closeInheritedDescriptors();
+  const asked = waitForStopSignal();
+  handleFileSizeSignal();
   const log = await createLog(config.log_level);
-  // Nothing is made where it is refused to start.
+  // These checks come before any file is created.
   checkHost(config);
   await checkRepository(config);
   const isPortGiven = (values.port ?? config.env.DOSSIER_PORT) !== undefined;
   if (isPortGiven) await checkPort(config);
   const wanted = values.socket ?? config.env.DOSSIER_SOCKET;
-  if (wanted !== undefined && wanted !== NO_SOCKET) checkSocketPlace(wanted);
-  needWorkspace(config);
+  if (wanted !== undefined && wanted !== NO_SOCKET) checkSocketPath(wanted);
+  ensureWorkspace(config);
   keepLogSmall(layoutOf(config.workspace));
   const crash = endOnCrash(log);
-  return live({ config, log, isPortGiven, wanted, port: undefined }, asked, crash);
+  return runUntilStopped({ config, log, isPortGiven, wanted, port: undefined }, asked, crash);
 };
 
-// One life after the other, until it is asked to stop.
-const live = async (
-  first: Beginning,
-  asked: ReturnType<typeof askedToStop>,
+// Restarts the daemon until a signal arrives.
+const runUntilStopped = async (
+  first: StartOptions,
+  asked: ReturnType<typeof waitForStopSignal>,
   crash: Crash,
 ): Promise<number> => {
   let { port } = first;
   let { workspace } = first.config;
   for (;;) {
     const config = { ...first.config, workspace };
-    const life = await begin({ ...first, config, port }, crash);
+    const daemon = await startDaemon({ ...first, config, port }, crash);
     const { signal, moved } = await Promise.race([
       asked.then((signal) => ({ signal, moved: undefined })),
-      life.anew.then((moved) => ({ signal: undefined, moved })),
+      daemon.restart.then((moved) => ({ signal: undefined, moved })),
     ]);
-    first.log.info({ signal, moved }, signal === undefined ? 'Starting anew' : 'Stopping');
-    await life.end();
+    first.log.info({ signal, moved }, signal === undefined ? 'restarting' : 'stopping');
+    await daemon.end();
     if (signal !== undefined) return 0;
-    [port, workspace] = [life.port, moved ?? workspace];
+    [port, workspace] = [daemon.port, moved ?? workspace];
   }
 };
 
-interface Beginning {
+interface StartOptions {
   config: Config;
   log: Log;
   isPortGiven: boolean;
-  /** The path of its socket. */
+  /** The given path of the socket. */
   wanted: string | undefined;
-  /** Where the daemon listened before it starts anew. */
+  /** The port before a restart. */
   port: number | undefined;
 }
 
-interface Life {
+interface RunningDaemon {
   port: number;
-  /** It has to start anew: where the workspace was moved to, or at the same place. */
-  anew: Promise<string | undefined>;
+  /** Resolves when a restart is needed, with the new path of a workspace that was moved. */
+  restart: Promise<string | undefined>;
   end(): Promise<void>;
 }
 
-const begin = async (beginning: Beginning, crash: Crash): Promise<Life> => {
-  const { config, log, wanted } = beginning;
+const startDaemon = async (options: StartOptions, crash: Crash): Promise<RunningDaemon> => {
+  const { config, log, wanted } = options;
   const running = await start(config, log);
   crash.close = running.close;
-  const server = await listen(beginning, running);
+  const server = await listen(options, running);
   const url = urlOf(config, server);
-  const socket = await listenBesides(wanted, url, server, running);
+  const socket = await listenOnSocket(wanted, url, server, running);
   running.service.address.url = url;
   running.open.lock.tell({ url, ...(socket && { socket: socket.path }) });
   say(`Dossier is ready: ${url}/dashboard (workspace ${config.workspace})`);
-  const telling = setTimeout(tellUnheld, UNHELD_MS, running, log);
+  const telling = setTimeout(logMissingProtections, UNHELD_MS, running, log);
   const stopping = new AbortController();
   askAboutTrust(running.service, stopping.signal).catch((error: unknown) =>
-    log.error({ err: error }, 'What waits to be trusted could not be asked about'),
+    log.error({ err: error }, 'asking about untrusted settings failed'),
   );
   return {
     port: Number(server.info.port),
-    anew: Promise.race([running.open.moved, running.open.outdated.then(() => undefined)]),
+    restart: Promise.race([running.open.moved, running.open.outdated.then(() => undefined)]),
     end: async () => {
       stopping.abort();
       clearTimeout(telling);
@@ -120,10 +126,10 @@ const begin = async (beginning: Beginning, crash: Crash): Promise<Life> => {
   };
 };
 
-// Once the first calls are answered: while the sandbox is tried out nothing else is.
-const tellUnheld = ({ service }: Running, log: Log): void => {
+// Runs after the first requests, because testing the sandbox blocks the process.
+const logMissingProtections = ({ service }: Running, log: Log): void => {
   const sandbox = service.sandbox();
-  for (const { about, sentence } of unheldOn({ ...lookAtGround(), sandbox }))
+  for (const { about, sentence } of missingProtections({ ...lookAtGround(), sandbox }))
     if (sandbox.kind === 'none') log.warn({ about }, sentence);
     else log.info({ about }, sentence);
 };
@@ -132,37 +138,37 @@ const start = async (config: Config, log: Log): Promise<Running> => {
   keepScratchIn(layoutOf(config.workspace).tmp);
   const running = await startService(config, log, versionInfo());
   const made = await makeWorkspaceFiles(running.service.store.layout);
-  if (made.length > 0) log.info({ made }, 'Made what the workspace had not');
+  if (made.length > 0) log.info({ made }, 'created missing files of the workspace');
   running.watching.catch((error: unknown) =>
-    log.error({ err: error }, 'Changes made by hand are not seen'),
+    log.error({ err: error }, 'watching files failed: changes by hand are not noticed'),
   );
   return running;
 };
 
-// After an error that nobody caught, nobody knows what state this process is in: what it would do is better left undone.
+// After an uncaught error the state of the process is unknown, so it ends.
 const endOnCrash = (log: Log): Crash => {
   const crash: Crash = { close: async () => undefined };
   process.on('uncaughtException', (error) => {
-    log.error({ err: error }, 'Nobody foresaw this: the daemon ends');
+    log.error({ err: error }, 'uncaught error: the daemon exits');
     void settlesWithin(crash.close(), CRASH_MS).then(() => process.exit(1));
   });
   return crash;
 };
 
 interface Crash {
-  /** Ends what runs. */
+  /** Ends the runs of the daemon. */
   close: () => Promise<void>;
 }
 
-const portsFor = ({ config, isPortGiven, port }: Beginning): number[] => {
+const portsFor = ({ config, isPortGiven, port }: StartOptions): number[] => {
   const usual = isPortGiven ? [config.port] : portsToTry(layoutOf(config.workspace), config);
   return port === undefined ? usual : [port, ...usual];
 };
 
-const listen = async (beginning: Beginning, running: Running): Promise<Server> => {
-  const { config, isPortGiven } = beginning;
+const listen = async (options: StartOptions, running: Running): Promise<Server> => {
+  const { config, isPortGiven } = options;
   const layout = layoutOf(config.workspace);
-  const ports = portsFor(beginning);
+  const ports = portsFor(options);
   for (const port of ports) {
     try {
       const server = await listenAt({ ...config, port }, running);
@@ -171,10 +177,10 @@ const listen = async (beginning: Beginning, running: Running): Promise<Server> =
     } catch (error) {
       if (hasCode(error, 'EADDRINUSE') && port !== ports.at(-1)) continue;
       await running.close();
-      throw whyNotListening(error, { ...config, port });
+      throw toListenError(error, { ...config, port });
     }
   }
-  throw new Error('There is a port to try');
+  throw new Error('No port to try');
 };
 
 interface Socket {
@@ -182,14 +188,14 @@ interface Socket {
   close(): void;
 }
 
-/** Listens on the socket that was asked for, or the default one. Without that the daemon runs, and is called by its port. */
-const listenBesides = async (
+/** Listens on the given socket, or the default one. Without a default socket the daemon runs with its port only. */
+const listenOnSocket = async (
   wanted: string | undefined,
   url: string,
   server: Server,
   running: Running,
 ): Promise<Socket | undefined> => {
-  const usual = usualPlace(url, running, wanted);
+  const usual = defaultSocketPath(url, running, wanted);
   const path = wanted === NO_SOCKET ? undefined : (wanted ?? usual);
   if (path === undefined) return undefined;
   try {
@@ -203,22 +209,22 @@ const listenBesides = async (
   }
 };
 
-// Also where another is listened on: its directories have to be there for sandboxes to cover them.
-const usualPlace = (url: string, running: Running, wanted?: string): string | undefined => {
+// Also called if another socket is used: the default directories must exist for sandboxes to cover them.
+const defaultSocketPath = (url: string, running: Running, wanted?: string): string | undefined => {
   try {
-    return defaultSocketPlace(url, running.service.config.env);
+    return prepareDefaultSocket(url, running.service.config.env);
   } catch (error) {
     return wanted === undefined ? withoutSocket(error, running) : undefined;
   }
 };
 
 const withoutSocket = (error: unknown, { service: { log } }: Running): undefined => {
-  log.warn({ why: messageOf(error) }, 'No default socket: commands call by the port');
+  log.warn({ why: messageOf(error) }, 'no default socket: commands use the port');
   return undefined;
 };
 
 const listenAt = async ({ host, port }: Config, { service }: Running): Promise<Server> => {
-  const checkKey = keyCheck(service);
+  const checkKey = createKeyCheck(service);
   const console = operatorConsole;
   const { log } = service;
   const options = { sections, console, events: EVENTS, service, log, host, port, checkKey };

@@ -1,17 +1,17 @@
-/** What a service manager is told: all of it absolute, since it starts programs anywhere. */
+/** The content of a service file. All paths are absolute, because a service manager starts programs in any directory. */
 export interface Unit {
-  /** What the manager knows it by. */
+  /** The name of the service. */
   name: string;
   workspace: string;
   node: string;
   program: string;
-  /** Behind the workspace. */
+  /** Further arguments. */
   flags: readonly string[];
   path: string;
 }
 
-/** Stands in every file that was made here: no other one is written over or removed. */
-export const MADE_HERE = 'Made by dossier service install';
+/** A marker in every file that this command writes. Files without it are not replaced or removed. */
+export const FILE_MARKER = 'Made by dossier service install';
 
 /** The program and its arguments. */
 export const commandOf = ({ node, program, workspace, flags }: Unit): string[] => [
@@ -20,10 +20,10 @@ export const commandOf = ({ node, program, workspace, flags }: Unit): string[] =
 ];
 
 /**
- * A unit of systemd's user manager. Nothing of its hardening: each of its namespaces, and NoNewPrivileges where bubblewrap is
- * setuid, would keep the sandbox around agents from being made.
+ * A unit for systemd's user manager. It uses no hardening: namespaces of the unit, and NoNewPrivileges where bubblewrap is
+ * setuid, would prevent bubblewrap from creating the sandbox of agents.
  */
-export const systemdUnit = (unit: Unit): string => `# ${MADE_HERE}: made anew by the next one.
+export const systemdUnit = (unit: Unit): string => `# ${FILE_MARKER}: the next install replaces it.
 [Unit]
 Description=Dossier on ${percent(unit.workspace)}
 StartLimitIntervalSec=60
@@ -47,13 +47,13 @@ const percent = (text: string): string => text.replaceAll('%', '%%');
 const quotedValue = (text: string): string =>
   `"${percent(text).replace(/[\\"]/g, (found) => `\\${found}`)}"`;
 
-// In a command a dollar begins a variable, too.
+// In a command, `$` begins a variable.
 const quoted = (text: string): string => quotedValue(text).replaceAll('$', '$$$$');
 
 /** A property list for launchd. */
 export const launchdList = (unit: Unit): string => `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<!-- ${MADE_HERE} -->
+<!-- ${FILE_MARKER} -->
 <plist version="1.0">
 <dict>
   <key>Label</key><string>${xml(unit.name)}</string>

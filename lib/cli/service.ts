@@ -16,11 +16,11 @@ import { type Execution, execute } from '../tools/process/execute.ts';
 import type { Call } from './args/command.ts';
 import type { OptionName } from './args/options.ts';
 import { Refusal } from './args/refusal.ts';
-import { daemonOf } from './connection/daemon.ts';
+import { findDaemon } from './connection/daemon.ts';
 import { toStandardOutput as say, sayJson } from './output/terminal.ts';
-import { commandOf, launchdList, MADE_HERE, systemdUnit, type Unit } from './service-unit.ts';
+import { commandOf, FILE_MARKER, launchdList, systemdUnit, type Unit } from './service-unit.ts';
 
-/** `dossier service install|status|uninstall`: the daemon as a service of this user, begun with the machine. */
+/** `dossier service install|status|uninstall`: runs the daemon as a service of this user. */
 export const service = async (call: Call): Promise<number> => {
   const [action = ''] = call.words;
   const act = ACTIONS[action];
@@ -29,7 +29,7 @@ export const service = async (call: Call): Promise<number> => {
   if (process.platform === 'linux') return tell(call, await act(call));
   if (process.platform !== 'darwin' || action !== 'install')
     throw new Refusal(
-      'There is no systemd here. On macOS dossier service install prints a file for launchd, and launchctl does the rest',
+      'This system has no systemd. On macOS, dossier service install prints a file for launchd; use launchctl for the rest',
     );
   const list = launchdList(unitOf(call));
   if (call.values.json === true) sayJson(say, { launchd: list });
@@ -40,66 +40,68 @@ export const service = async (call: Call): Promise<number> => {
   return 0;
 };
 
-/** What an action says, line by line, and the exit code. */
-interface Told {
+/** The output of an action, and the exit code. */
+interface Report {
   lines: string[];
   code: number;
 }
 
-type Action = (call: Call) => Promise<Told>;
+type Action = (call: Call) => Promise<Report>;
 
-// A program is told how it stands after each of them.
-const tell = async ({ config, values }: Call, { lines, code }: Told): Promise<number> => {
-  if (values.json === true) sayJson(say, await standingOf(config));
+// With --json every action prints the status.
+const tell = async ({ config, values }: Call, { lines, code }: Report): Promise<number> => {
+  if (values.json === true) sayJson(say, await readStatus(config));
   else for (const line of lines) say(line);
   return code;
 };
 
 const install: Action = async (call) => {
   const unit = unitOf(call);
-  const path = placeOf(call.config, unit.name);
-  refuseForeign(path);
-  const { daemon } = await standingOf(call.config);
+  const path = unitPath(call.config, unit.name);
+  requireOwnFile(path);
+  const { daemon } = await readStatus(call.config);
   const again = existsSync(path);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(`${path}.tmp`, systemdUnit(unit));
   renameSync(`${path}.tmp`, path);
   const verb = again ? 'restart' : 'enable --now';
   const lines = [
-    `Wrote ${path}: Node is ${unit.node}, the PATH of agents is that of this shell.`,
-    `Keys of agents, such as ANTHROPIC_API_KEY, are not in it: systemctl --user edit ${unit.name}, and below [Service] Environment=NAME=KEY`,
-    ...(isRunning(call.config) ? [] : [NOT_RUNNING]),
+    `Wrote ${path} with Node ${unit.node}, and the PATH of this shell for agents.`,
+    `It contains no API keys of agents, such as ANTHROPIC_API_KEY. Add them with systemctl --user edit ${unit.name}: Environment=NAME=KEY below [Service]`,
+    ...(isSystemdRunning(call.config) ? [] : [NOT_RUNNING]),
     ...(daemon === null || daemon.of_unit
       ? []
       : [
-          `A daemon runs already (process ${daemon.pid}), and the unit would not get the workspace: dossier stop --workspace ${unit.workspace} first`,
+          `Another daemon already has the workspace (process ${daemon.pid}): run dossier stop --workspace ${unit.workspace} first`,
         ]),
-    `Begin it:             systemctl --user daemon-reload && systemctl --user ${verb} ${unit.name}`,
-    `See what it says:     journalctl --user -u ${unit.name}`,
-    'Also while logged out: loginctl enable-linger',
+    `Start it:               systemctl --user daemon-reload && systemctl --user ${verb} ${unit.name}`,
+    `Read its log:           journalctl --user -u ${unit.name}`,
+    'Run it while logged out: loginctl enable-linger',
   ];
   return { lines, code: 0 };
 };
 
-const NOT_RUNNING = 'systemd does not run here for this user: the file is for when it does.';
+const NOT_RUNNING = 'systemd is not running for this user, so the unit cannot be started now.';
 
 const status: Action = async ({ config }) => {
-  const { unit, installed, systemd, daemon } = await standingOf(config);
+  const { unit, installed, systemd, daemon } = await readStatus(config);
   const lines = [
-    installed ? `Unit: ${unit}` : `There is no ${unit}: dossier service install writes it.`,
+    installed ? `Unit: ${unit}` : `There is no ${unit}: create it with dossier service install.`,
     systemd === null ? NOT_RUNNING : `systemd: ${systemd}`,
     daemon === null
-      ? 'No daemon runs.'
-      : `Daemon: ${daemon.url}, process ${daemon.pid}${daemon.of_unit ? '' : '; not of the unit'}`,
+      ? 'No daemon is running.'
+      : `Daemon: ${daemon.url}, process ${daemon.pid}${daemon.of_unit ? '' : '; not started by the unit'}`,
   ];
   return { lines, code: installed ? 0 : 1 };
 };
 
-const standingOf = async (config: Config) => {
+const readStatus = async (config: Config) => {
   const name = nameOf(config);
-  const unit = placeOf(config, name);
-  const state = isRunning(config) ? (await systemctl(config, 'is-active', name)).stdout : undefined;
-  const found = await daemonOf(config);
+  const unit = unitPath(config, name);
+  const state = isSystemdRunning(config)
+    ? (await systemctl(config, 'is-active', name)).stdout
+    : undefined;
+  const found = await findDaemon(config);
   return {
     ...{ name, unit, installed: existsSync(unit) },
     systemd: state?.toString().trim() ?? null,
@@ -110,35 +112,35 @@ const standingOf = async (config: Config) => {
   };
 };
 
-// Of the unit; 0 where it does not run.
+// The process of the unit; 0 if it is not running.
 const mainPid = async (config: Config, name: string): Promise<number> =>
-  isRunning(config)
+  isSystemdRunning(config)
     ? Number((await systemctl(config, 'show', '--property=MainPID', '--value', name)).stdout)
     : 0;
 
 const uninstall: Action = async ({ config }) => {
   const name = nameOf(config);
-  const path = placeOf(config, name);
-  if (!existsSync(path)) throw new Refusal(`There is no ${path}, so nothing is to be removed`);
-  refuseForeign(path);
-  if (isRunning(config)) {
+  const path = unitPath(config, name);
+  if (!existsSync(path)) throw new Refusal(`There is no ${path}, so nothing was removed`);
+  requireOwnFile(path);
+  if (isSystemdRunning(config)) {
     const { code, stderr } = await systemctl(config, 'disable', '--now', name);
     if (code !== 0)
       throw new Refusal(`systemctl --user disable --now ${name} failed: ${stderr.trim()}`);
   }
   rmSync(path);
-  return { lines: [`Removed ${path}. The workspace stays as it is.`], code: 0 };
+  return { lines: [`Removed ${path}. The workspace is unchanged.`], code: 0 };
 };
 
 const ACTIONS: Readonly<Record<string, Action>> = { install, status, uninstall };
 
-/** What is written down of this call. Throws a Refusal for a program that will not be there the next time. */
+/** The unit for this call. Throws a Refusal for a program in the cache of npx, which will not last. */
 const unitOf = ({ config, values }: Call): Unit => {
   const { env, workspace, repo } = config;
   const program = realpathSync(process.argv[1] ?? '');
   if (program.split(sep).includes('_npx'))
     throw new Refusal(
-      `${program} is in the cache of npx, which is cleared at times: npm install -g dossierd, then dossier service install`,
+      `${program} is in the cache of npx, which npm may clear. Run npm install -g dossierd, then dossier service install`,
     );
   const unit = {
     name: nameOf(config),
@@ -154,14 +156,14 @@ const unitOf = ({ config, values }: Call): Unit => {
     path: cleanEnvironment(env).PATH ?? '',
   };
   if (/\p{Cc}/u.test([unit.path, ...commandOf(unit)].join('')))
-    throw new Refusal('A path has a control character in it, which no unit can hold');
+    throw new Refusal('A path contains a control character, which a unit cannot contain');
   return unit;
 };
 
 const given = (name: OptionName, value: string | undefined): string[] =>
   value === undefined ? [] : [`--${name}`, value];
 
-/** Each workspace has its own. */
+/** The name of the unit: each workspace has its own. */
 const nameOf = ({ workspace, env }: Config): string =>
   workspace === join(homeOf(env), 'dossier')
     ? 'dossier'
@@ -169,19 +171,19 @@ const nameOf = ({ workspace, env }: Config): string =>
 
 const homeOf = ({ HOME }: Config['env']): string => HOME ?? homedir();
 
-const placeOf = ({ env }: Config, name: string): string => {
+const unitPath = ({ env }: Config, name: string): string => {
   const { XDG_CONFIG_HOME: given = '' } = env;
   const base = isAbsolute(given) ? given : join(homeOf(env), '.config');
   return join(base, 'systemd/user', `${name}.service`);
 };
 
-const refuseForeign = (path: string): void => {
+const requireOwnFile = (path: string): void => {
   const text = orElse(() => readFileSync(path, 'utf8'), undefined, 'ENOENT');
-  if (text === undefined || text.includes(MADE_HERE)) return;
-  throw new Refusal(`${path} was made by somebody else: move it away first`);
+  if (text === undefined || text.includes(FILE_MARKER)) return;
+  throw new Refusal(`${path} was not written by dossier service install. Move it away first`);
 };
 
-const isRunning = ({ env }: Config): boolean =>
+const isSystemdRunning = ({ env }: Config): boolean =>
   env.XDG_RUNTIME_DIR !== undefined && existsSync(join(env.XDG_RUNTIME_DIR, 'systemd/private'));
 
 const systemctl = ({ env }: Config, ...args: string[]): Promise<Execution> =>

@@ -23,14 +23,14 @@ import type { Config } from '../config.ts';
 import { cameByPath } from '../tools/process/caller.ts';
 import { Refusal } from './args/refusal.ts';
 
-// Of these every sandbox has its own, or none: what is made there later is not seen by a run that has begun, either.
+// Every sandbox has its own /run and /tmp, or none, so a running one cannot see what is created there later either.
 const HIDDEN_FROM_RUNS = ['/run', '/tmp'];
 
 /**
- * Makes the directory of the socket if need be, which this user alone can enter. Throws a Refusal for a place that
- * another user could open, or that a sandbox may show.
+ * Creates the socket's directory if needed, for this user only. Throws a Refusal for a path that another user could open,
+ * or that a sandbox may show.
  */
-export const checkSocketPlace = (path: string): void => {
+export const checkSocketPath = (path: string): void => {
   if (!isAbsolute(path) || Buffer.byteLength(path) > LONGEST_SOCKET_PATH)
     throw new Refusal(
       `${path} cannot be a socket: give an absolute path of at most ${LONGEST_SOCKET_PATH} bytes with --socket`,
@@ -40,19 +40,21 @@ export const checkSocketPlace = (path: string): void => {
   const place = join(realpathSync(dirname(dir)), basename(dir));
   if (!HIDDEN_FROM_RUNS.some((root) => place !== root && isAtOrBelow(place, root)))
     throw new Refusal(
-      `${path} may be seen from a sandbox: give --socket a directory below /run or /tmp, such as /run/user/${process.getuid?.()}/dossier/socket`,
+      `${path} may be visible in a sandbox. Give --socket a path in a directory below /run or /tmp, such as /run/user/${process.getuid?.()}/dossier/socket`,
     );
   if (isInRepository(place))
-    throw new Refusal(`${path} is in a git repository, which sandboxes show. Give another place`);
+    throw new Refusal(
+      `${path} is in a git repository, which is visible in sandboxes. Give another path`,
+    );
   if (!existsSync(place)) mkdirSync(place, { mode: 0o700 });
   if (!isPrivateDirectory(place))
     throw new Refusal(
-      `${dir} has to be a directory of yours that nobody else can enter: chmod 700`,
+      `${dir} must be your own directory, which no other user can enter: run chmod 700`,
     );
   const others = readdirSync(place).filter((name) => name !== basename(path));
   if (others.length > 0)
     throw new Refusal(
-      `${dir} has to hold the socket alone, and has ${others[0]}. Give another place`,
+      `${dir} must contain only the socket, but contains ${others[0]}. Give another path`,
     );
 };
 
@@ -61,14 +63,13 @@ const isInRepository = (place: string): boolean =>
   (existsSync(join(place, '.git')) || isInRepository(dirname(place)));
 
 /**
- * The path of the default socket of a daemon that listens at `url`: in the runtime directory, else in the state directory. Both
- * directories are created, so that every sandbox can cover them, whichever daemon listens there later. Throws a Refusal where
- * neither is this user's and closed to others.
+ * The path of the default socket of a daemon at `url`, in the runtime directory or else in the state directory. Creates both
+ * directories, so that every sandbox can cover them. Throws a Refusal unless one of them is private to this user.
  */
-export const defaultSocketPlace = (url: string, env: Config['env']): string => {
+export const prepareDefaultSocket = (url: string, env: Config['env']): string => {
   const tried = socketDirs(env).map((dir) => {
     const path = join(dir, socketName(url));
-    return { path, why: whyNotIn(dir, path) };
+    return { path, why: directoryProblem(dir, path) };
   });
   const found = tried.find(({ why }) => why === undefined);
   if (found !== undefined) return found.path;
@@ -80,7 +81,7 @@ export const defaultSocketPlace = (url: string, env: Config['env']): string => {
   );
 };
 
-const whyNotIn = (dir: string, path: string): string | undefined => {
+const directoryProblem = (dir: string, path: string): string | undefined => {
   if (Buffer.byteLength(path) > LONGEST_SOCKET_PATH)
     return `its path has more than ${LONGEST_SOCKET_PATH} bytes`;
   try {
@@ -91,31 +92,31 @@ const whyNotIn = (dir: string, path: string): string | undefined => {
   return isPrivateDirectory(dir) ? undefined : `other users can enter ${dir}: run chmod 700`;
 };
 
-// The runtime directory is the system's to create, and after `su` it is another user's.
+// The system creates the runtime directory; after `su` it belongs to another user.
 const makeDirectory = (dir: string): void => {
   const isInState = basename(dir) === 'run';
   if (!isInState && !isPrivateDirectory(dirname(dir)))
-    throw new Error(`${dirname(dir)} is not a directory of this user alone`);
+    throw new Error(`${dirname(dir)} is not a directory of this user withWorkspaceLock`);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
 };
 
-/** Serves what connects to the socket as what connects to the port. Throws a Refusal where another program listens. */
+/** Serves HTTP on the socket. Throws a Refusal if another program listens there. */
 export const serveSocket = async (path: string, http: HttpServer): Promise<Server> => {
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     cameByPath(socket);
     http.emit('connection', socket);
   });
-  await leaveRoom(path);
+  await removeStaleSocket(path);
   server.listen(path);
   await once(server, 'listening');
   chmodSync(path, 0o600);
   return server;
 };
 
-const leaveRoom = async (path: string): Promise<void> => {
+const removeStaleSocket = async (path: string): Promise<void> => {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
-  if (!found.isSocket()) throw new Refusal(`${path} is there, and is no socket`);
+  if (!found.isSocket()) throw new Refusal(`${path} exists and is not a socket`);
   const socket = connect(path);
   const answers = await once(socket, 'connect').then(
     () => true,

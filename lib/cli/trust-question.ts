@@ -5,7 +5,7 @@ import type { Service } from '../service.ts';
 import { counted } from '../text/wording.ts';
 import { askYesNo, isTerminal, toStandardOutput as say } from './output/terminal.ts';
 
-/** Asks the operator, who started the daemon at a terminal, about what waits. The daemon serves meanwhile. */
+/** If the daemon was started at a terminal, asks about untrusted values, while the daemon serves requests. */
 export const askAboutTrust = async (service: Service, signal: AbortSignal): Promise<void> => {
   if (!isTerminal()) return;
   const waiting = await listWaiting(service);
@@ -13,7 +13,8 @@ export const askAboutTrust = async (service: Service, signal: AbortSignal): Prom
   say(`\n${waitingLines(waiting).join('\n')}`);
   const yes = await askYesNo(`Trust ${counted(waiting.length, 'value')} on this machine?`, signal);
   if (!yes) {
-    if (!signal.aborted) say(`It waits: ${trustCommandFor(service.store.layout)} asks again.`);
+    if (!signal.aborted)
+      say(`Not trusted. To be asked again: ${trustCommandFor(service.store.layout)}`);
     return;
   }
   await trust(service, { values: waiting.map(({ key, hash }) => ({ key, hash })) });

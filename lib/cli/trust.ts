@@ -15,42 +15,42 @@ import { isForAll } from '../guard/trust/trust.ts';
 import { counted } from '../text/wording.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';
-import { daemonOf } from './connection/daemon.ts';
-import { asRefused } from './connection/refused.ts';
+import { findDaemon } from './connection/daemon.ts';
+import { toRefusal } from './connection/refused.ts';
 import { askYesNo, isTerminal, type Say, sayJson, toStandardOutput } from './output/terminal.ts';
 
 /**
- * Shows what stands in the workspace's files and does not hold on this machine, and makes it hold if the operator says
- * so. With a daemon it holds at once. Throws a Refusal where nobody can be asked.
+ * `dossier trust`: shows values in the workspace's files that are not confirmed on this machine, and confirms them if the
+ * operator agrees. A running daemon applies them at once. Throws a Refusal without a terminal.
  */
 export const trustCommand = async (
   { config, values }: Call,
   say: Say = toStandardOutput,
 ): Promise<number> => {
   const layout = existing(config);
-  const door = await doorOf(config, layout);
+  const access = await connectTrust(config, layout);
   const { json = false, trusted = false, revoke } = values;
-  if (revoke !== undefined) return takeBack(door, revoke, say);
-  if (trusted) return sayTrusted(await door.trusted(), json, say);
-  return showWaiting({ door, layout, values }, say);
+  if (revoke !== undefined) return takeBack(access, revoke, say);
+  if (trusted) return sayTrusted(await access.trusted(), json, say);
+  return showWaiting({ access, layout, values }, say);
 };
 
-interface Asked {
-  door: Door;
+interface TrustRequest {
+  access: TrustAccess;
   layout: Layout;
   values: Call['values'];
 }
 
-const showWaiting = async ({ door, layout, values }: Asked, say: Say): Promise<number> => {
+const showWaiting = async ({ access, layout, values }: TrustRequest, say: Say): Promise<number> => {
   const { all = false, list = false, json = false } = values;
-  const listed = await door.list();
+  const listed = await access.list();
   const waiting = listed.filter(isMeant(all && !list));
   if (json) {
-    sayJson(say, list ? waiting : await acceptAll(door, waiting, all));
+    sayJson(say, list ? waiting : await acceptAll(access, waiting, all));
     return 0;
   }
   sayLeft(say, listed.length - waiting.length);
-  if (listed.length === 0) say(nothingWaits(layout, door));
+  if (listed.length === 0) say(nothingWaits(layout, access));
   if (waiting.length === 0) return 0;
   for (const line of waitingLines(waiting)) say(line);
   if (list) return 0;
@@ -58,37 +58,37 @@ const showWaiting = async ({ door, layout, values }: Asked, say: Say): Promise<n
     say('Nothing was trusted.');
     return 1;
   }
-  await door.accept(waiting);
+  await access.accept(waiting);
   say(`${counted(waiting.length, 'value')} trusted: ${waiting.map(({ key }) => key).join(', ')}`);
   return 0;
 };
 
-const takeBack = async (door: Door, key: string, say: Say): Promise<number> => {
-  await door.revoke(key);
-  say(`Revoked ${plain(key)}. What is in the files waits until you trust it again.`);
+const takeBack = async (access: TrustAccess, key: string, say: Say): Promise<number> => {
+  await access.revoke(key);
+  say(`Revoked ${plain(key)}. The value in the files is ignored until you trust it again.`);
   return 0;
 };
 
 const sayTrusted = (all: readonly TrustedValue[], json: boolean, say: Say): number => {
   if (json) sayJson(say, all);
-  else if (all.length === 0) say('You have trusted nothing in this workspace.');
+  else if (all.length === 0) say('No trusted values in this workspace.');
   else for (const { key, value } of all) say(`${plain(key)}  ${plain(JSON.stringify(value))}`);
   return 0;
 };
 
 const existing = ({ workspace, state }: Config): Layout => {
   if (isThere(workspace)) return layoutOf(workspace, state);
-  throw new Refusal(`${workspace} is not there. Name the workspace with --workspace.`);
+  throw new Refusal(`${workspace} does not exist. Name the workspace with --workspace.`);
 };
 
 const isMeant = (all: boolean) => (value: WaitingValue) => !all || isForAll(value);
 
-const nothingWaits = ({ root }: Layout, { asksAll }: Door): string =>
+const nothingWaits = ({ root }: Layout, { asksAll }: TrustAccess): string =>
   asksAll
-    ? `Nothing in ${root} waits for you: all of it holds on this machine.`
-    : `Nothing in ${root} waits for you. What was held back while a program ran without a sandbox is listed once the daemon runs.`;
+    ? `Nothing to confirm in ${root}.`
+    : `Nothing to confirm in ${root}. Changes that were held back while a program ran without a sandbox are listed only while the daemon runs.`;
 
-// Whoever approves a plan names it, or looks at it here.
+// Plans need to be read, so --all approves none.
 const sayLeft = (say: Say, count: number): void => {
   if (count > 0)
     say(
@@ -96,16 +96,20 @@ const sayLeft = (say: Say, count: number): void => {
     );
 };
 
-// Nothing is asked between braces; and the API takes no empty list.
-const acceptAll = async (door: Door, waiting: WaitingValue[], all: boolean): Promise<Trusted> => {
-  if (!all) throw new UsageError('trust --json asks nobody: say --list with it, or --all');
-  return waiting.length === 0 ? { trusted: [], waiting } : door.accept(waiting);
+// JSON output leaves no room for a question. The API refuses an empty list.
+const acceptAll = async (
+  access: TrustAccess,
+  waiting: WaitingValue[],
+  all: boolean,
+): Promise<Trusted> => {
+  if (!all) throw new UsageError('trust --json cannot ask: use it with --list or --all');
+  return waiting.length === 0 ? { trusted: [], waiting } : access.accept(waiting);
 };
 
 const agreed = (waiting: readonly WaitingValue[], command: string): Promise<boolean> => {
   if (!isTerminal())
     throw new Refusal(
-      `Nobody can be asked here: this is no terminal. Read what is above, then run ${command} --all.`,
+      `Not a terminal, so you cannot be asked. Read the values above, then run ${command} --all.`,
     );
   const plans = waiting.filter((value) => !isForAll(value)).length;
   const values = waiting.length - plans;
@@ -116,9 +120,9 @@ const agreed = (waiting: readonly WaitingValue[], command: string): Promise<bool
   return askYesNo(`${what.slice(0, 1).toUpperCase()}${what.slice(1)} on this machine?`);
 };
 
-/** Where what waits is asked for, and said yes to. */
-interface Door {
-  /** Changes that were held back are among what it lists. */
+/** Access to trust, by a running daemon or on disk. */
+interface TrustAccess {
+  /** Whether the list includes changes that were held back. */
   asksAll: boolean;
   list(): Promise<WaitingValue[]>;
   accept(waiting: readonly WaitingValue[]): Promise<Trusted>;
@@ -127,10 +131,10 @@ interface Door {
   revoke(key: string): Promise<unknown>;
 }
 
-// Nothing, and no key, is sent to an address before what listens there has shown that it is this workspace's daemon.
-const doorOf = async (config: Config, layout: Layout): Promise<Door> => {
-  const reached = await daemonOf(config);
-  if (reached !== undefined) return daemonDoor(reached.dossier, config);
+// Sends nothing, and no key, to an address before the daemon there has proved that it has this workspace.
+const connectTrust = async (config: Config, layout: Layout): Promise<TrustAccess> => {
+  const reached = await findDaemon(config);
+  if (reached !== undefined) return trustByDaemon(reached.dossier, config);
   return {
     asksAll: false,
     list: async () => waitingOnDisk(layout),
@@ -141,7 +145,9 @@ const doorOf = async (config: Config, layout: Layout): Promise<Door> => {
     trusted: async () => trustedOnDisk(layout),
     revoke: async (key) => {
       if (!revokeOnDisk(layout, key))
-        throw new Refusal(`${plain(key)} is not trusted: dossier trust --trusted lists what is`);
+        throw new Refusal(
+          `${plain(key)} is not trusted. dossier trust --trusted lists trusted values`,
+        );
     },
   };
 };
@@ -150,22 +156,22 @@ const withIds = (waiting: readonly WaitingValue[], command: string): readonly Wa
   const lacking = waiting.find(({ key, file }) => key === file);
   if (lacking === undefined) return waiting;
   throw new Refusal(
-    `${lacking.file} has no id yet. Start the daemon, which gives it one, then run ${command} again; nothing was trusted.`,
+    `${lacking.file} has no id yet, so nothing was trusted. Start the daemon, which gives it one, then run ${command} again.`,
   );
 };
 
-const daemonDoor = ({ call }: Dossier, config: Config): Door => {
-  const orRefuse = (error: unknown): never => {
-    throw asRefused(error, config, {});
+const trustByDaemon = ({ call }: Dossier, config: Config): TrustAccess => {
+  const withRefusals = (error: unknown): never => {
+    throw toRefusal(error, config, {});
   };
   return {
     asksAll: true,
-    list: () => call('GET /trust').catch(orRefuse),
+    list: () => call('GET /trust').catch(withRefusals),
     accept: (waiting) => {
       const values = waiting.map(({ key, hash }) => ({ key, hash }));
-      return call('POST /trust', { body: { values } }).catch(orRefuse);
+      return call('POST /trust', { body: { values } }).catch(withRefusals);
     },
-    trusted: () => call('GET /trusted').catch(orRefuse),
-    revoke: (key) => call('DELETE /trusted/{key}', { key }).catch(orRefuse),
+    trusted: () => call('GET /trusted').catch(withRefusals),
+    revoke: (key) => call('DELETE /trusted/{key}', { key }).catch(withRefusals),
   };
 };

@@ -6,25 +6,27 @@ import type { Call } from './args/command.ts';
 import type { OptionName, Values } from './args/options.ts';
 import { Refusal } from './args/refusal.ts';
 import { browserOpener, openWith } from './connection/browser.ts';
-import { type ProjectHere, projectHere } from './connection/project.ts';
-import { asRefused } from './connection/refused.ts';
-import { type Begun, daemonOrStart } from './connection/start.ts';
+import { type ProjectHere } from './connection/project.ts';
+import { type Begun } from './connection/start.ts';
 import { endDaemon } from './connection/stop.ts';
 import { askForSettings, askForWorkspace, isNewWorkspace } from './first-run.ts';
-import { beginHistory } from './init.ts';
+import { findProjectHere } from './connection/project.ts';
+import { toRefusal } from './connection/refused.ts';
+import { type FoundDaemon, findOrStartDaemon } from './connection/start.ts';
+import { createWorkspaceRepository } from './init.ts';
 import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
 
 /**
- * Finds the daemon of the workspace or begins one in the background, makes the repository of this directory a project of
- * it, and says where it listens.
+ * `dossier up`, and `dossier` alone: finds the daemon or starts one in the background, adds the repository of this directory
+ * as a project, and prints the address.
  */
 export const up = async ({ config: given, values }: Call): Promise<number> => {
   const flags = flagsOf(values);
   const json = values.json === true;
   const asks = !json && isTerminal() && isNewWorkspace(given);
   const config = asks ? await askForWorkspace(given, isWorkspaceNamed(given, values)) : given;
-  await beginHistory(config);
-  const begun = await daemonOrStart(config, flags);
+  await createWorkspaceRepository(config);
+  const begun = await findOrStartDaemon(config, flags);
   refuseFlags(begun, config.workspace, flags);
   const { url, pid, began } = begun;
   const { workspace } = config;
@@ -79,27 +81,36 @@ const flagsOf = (values: Values): string[] =>
     return value === true ? [`--${name}`] : [];
   });
 
-const refuseFlags = ({ began, pid }: Begun, workspace: string, [flag]: readonly string[]): void => {
+const refuseFlags = (
+  { began, pid }: FoundDaemon,
+  workspace: string,
+  [flag]: readonly string[],
+): void => {
   if (began || flag === undefined) return;
   throw new Refusal(
-    `A daemon runs on ${workspace} already (process ${pid}), and ${flag} is for one that starts. Leave it out, or end that one first: dossier stop --workspace ${workspace}`,
+    `A daemon of ${workspace} is already running (process ${pid}), and ${flag} only applies to a new one. Leave it out, or stop the daemon first: dossier stop --workspace ${workspace}`,
   );
 };
 
-const tellProject = async (config: Config, begun: Begun): Promise<ProjectHere | undefined> => {
+const tellProject = async (config: Config, begun: FoundDaemon): Promise<ProjectHere | undefined> => {
   const here = await hereIn(config, begun);
   if (here === undefined)
-    say(`${directoryOf(config)} is in no git repository: call dossier in one to work on it.`);
-  else say(`Project ${here.name}: ${here.path} (${here.added ? 'was added' : 'is known'})`);
+    say(
+      `${directoryOf(config)} is not in a git repository. Run dossier in one to add it as a project.`,
+    );
+  else say(`Project ${here.name}: ${here.path} (${here.added ? 'added' : 'existing'})`);
   return here;
 };
 
 const directoryOf = ({ repo }: Config): string => repo ?? process.cwd();
 
-const hereIn = async (config: Config, { dossier }: Begun): Promise<ProjectHere | undefined> => {
+const hereIn = async (
+  config: Config,
+  { dossier }: FoundDaemon,
+): Promise<ProjectHere | undefined> => {
   try {
-    return await projectHere(config, { dossier, directory: directoryOf(config), add: true });
+    return await findProjectHere(config, { dossier, directory: directoryOf(config), add: true });
   } catch (error) {
-    throw asRefused(error, config, {});
+    throw toRefusal(error, config, {});
   }
 };

@@ -2,7 +2,7 @@ import { versionInfo } from '../daemon/version.ts';
 import type { Call } from './args/command.ts';
 import { toStandardOutput as say, sayJson } from './output/terminal.ts';
 
-/** `dossier version`: of the program, not of a daemon that runs. */
+/** `dossier version`: the version of this program, not of a running daemon. */
 export const version = async ({ values }: Call): Promise<number> => {
   const info = versionInfo();
   const { version: number, commit } = info;

@@ -1,4 +1,3 @@
-import { type Frame, frameReader } from './frames.ts';
 import type { Signal } from './platform.ts';
 import { NoConnection, Problem } from './problem.ts';
 
@@ -17,9 +16,8 @@ export interface Watch {
 const LONGEST_MS = 10_000;
 
 /**
- * The events of a stream as they come. A connection that ends is made again, after the last event that came: none is lost
- * or told twice. Ends where the daemon says that there is no more, and at an abort. Throws what the first connection fails
- * with, and later a refusal that would come again.
+ * Yields the events of a stream. Reconnects after the last received event, so that none is lost or repeated. Ends when the
+ * daemon reports the end, and at an abort. Throws if the first connection fails, and later only for permanent refusals.
  */
 export const follow = async function* (
   open: Open,
@@ -28,7 +26,7 @@ export const follow = async function* (
   const { signal, onBreak } = watch;
   const place: Place = { wasOpen: false, after: undefined, failures: 0, retryMs: 500 };
   for (; signal?.aborted !== true; place.failures++) {
-    const reason = yield* untilBreak(open, watch, place);
+    const reason = yield* readConnection(open, watch, place);
     if (reason === undefined) return;
     onBreak?.(reason);
     await pause(
@@ -40,18 +38,18 @@ export const follow = async function* (
 
 type Open = (after: string | undefined) => Promise<Response>;
 
-/** How far a reader got. */
+/** The position of a reader. */
 interface Place {
   wasOpen: boolean;
-  /** Of the last frame that came whole. */
+  /** The id of the last complete frame. */
   after: string | undefined;
-  /** Connections since then that brought nothing. */
+  /** The number of connections since then without an event. */
   failures: number;
   retryMs: number;
 }
 
-/** One connection. Answers why it ended, or undefined where nothing comes after it; throws what would come again. */
-const untilBreak = async function* (
+/** Reads one connection. Returns why it ended, or undefined at the end of the stream; throws permanent failures. */
+const readConnection = async function* (
   open: Open,
   { signal, onOpen }: Watch,
   place: Place,
@@ -62,20 +60,22 @@ const untilBreak = async function* (
     place.wasOpen = true;
     onOpen?.();
     const isOver = yield* eventsIn(response, place);
-    return isOver ? undefined : new NoConnection('The stream ended before its end.');
+    return isOver
+      ? undefined
+      : new NoConnection('The connection closed before the stream was complete.');
   } catch (error) {
     if (signal?.aborted) return undefined;
-    if (place.wasOpen && isPassing(error)) return error;
+    if (place.wasOpen && isTemporary(error)) return error;
     throw error;
   }
 };
 
-// A daemon that starts or has too much to do answers so.
-const isPassing = (error: unknown): boolean =>
+// A daemon that is starting or overloaded answers with these.
+const isTemporary = (error: unknown): boolean =>
   error instanceof NoConnection ||
   (error instanceof Problem && (error.status >= 500 || [408, 429].includes(error.status)));
 
-/** What came by a connection, to its end: true where nothing can come after. */
+/** Yields the events of a connection; returns whether the stream is complete. */
 const eventsIn = async function* (
   response: Response,
   place: Place,
@@ -84,7 +84,7 @@ const eventsIn = async function* (
     place.failures = 0;
     place.after = id ?? place.after;
     place.retryMs = retry ?? place.retryMs;
-    // What has no number is a second form of what follows it, for EventSource.
+    // A frame without an id repeats the next one under another name, for EventSource.
     if (id === undefined || data === undefined) continue;
     yield { id: Number(id), event, data: JSON.parse(data) };
     if (event === 'complete') return true;
@@ -98,13 +98,13 @@ const framesIn = async function* ({ body }: Response): AsyncGenerator<Frame> {
   const read = frameReader();
   const next = () =>
     reader.read().catch((cause) => {
-      throw new NoConnection('The stream broke off.', { cause });
+      throw new NoConnection('The connection was lost.', { cause });
     });
   try {
     for (let piece = await next(); !piece.done; piece = await next())
       yield* read(decoder.decode(piece.value, { stream: true }));
   } finally {
-    // Whoever leaves early leaves no connection behind.
+    // Closes the connection if the caller leaves the loop early.
     await reader.cancel().catch(() => undefined);
   }
 };
@@ -120,3 +120,40 @@ const pause = (ms: number, signal: Signal | undefined): Promise<void> =>
     const timer = setTimeout(end, ms);
     signal?.addEventListener('abort', end);
   });
+
+export interface Frame {
+  id?: string;
+  event?: string;
+  data?: string;
+  retry?: number;
+}
+
+/**
+ * Parses server-sent events (WHATWG HTML, 9.2) from chunks of text: returns the frames that are complete with this chunk. An
+ * incomplete frame at the end is dropped.
+ */
+export const frameReader = (): ((text: string) => Frame[]) => {
+  let [rest, endsWithCr, frame]: [string, boolean, Frame] = ['', false, {}];
+  return (text) => {
+    if (text === '') return [];
+    // A CR at the end of the last chunk ended its line already, so a LF after it belongs to it.
+    const more = endsWithCr && text.startsWith('\n') ? text.slice(1) : text;
+    endsWithCr = text.endsWith('\r');
+    const lines = (rest + more).split(/\r\n|\r|\n/);
+    rest = lines.pop() ?? '';
+    return lines.flatMap((line) => {
+      if (line !== '') addField(frame, line);
+      const whole = line === '' ? [frame] : [];
+      if (line === '') frame = {};
+      return whole;
+    });
+  };
+};
+
+const addField = (frame: Frame, line: string): void => {
+  const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
+  if (name === 'data') frame.data = frame.data === undefined ? value : `${frame.data}\n${value}`;
+  if (name === 'event') frame.event = value;
+  if (name === 'id' && !value.includes('\0')) frame.id = value;
+  if (name === 'retry' && /^\d+$/.test(value)) frame.retry = Number(value);
+};

@@ -1,4 +1,4 @@
-/** A class of the platform where the program is compiled for one, a browser or Node; else what is said here of it. */
+/** The platform's type if the program is compiled for a browser or Node, else the members given here. */
 type Known<Name extends string, Otherwise> =
   typeof globalThis extends Record<Name, { prototype: infer T }> ? T : Otherwise;
 
@@ -8,7 +8,7 @@ export type Signal = Known<
   { readonly aborted: boolean; addEventListener(type: 'abort', listener: () => void): void }
 >;
 
-/** A file: the Response of fetch with its body not read yet, so that it can be long. */
+/** A file: the Response of fetch with its body unread, so that it can be streamed. */
 export type Binary = Known<
   'Response',
   {
@@ -18,7 +18,7 @@ export type Binary = Known<
   }
 >;
 
-/** What is sent as a file. A Blob says by its type what it is; else `headers` may have a Content-Type. */
+/** The content of an uploaded file. The type of a Blob becomes the Content-Type; otherwise set it in `headers`. */
 export type Upload =
   | Uint8Array
   | ArrayBuffer
@@ -29,10 +29,10 @@ type Init = typeof globalThis extends { fetch: (url: string, init?: infer T) => 
   ? T
   : object;
 
-/** fetch, or what is used in its place. */
+/** fetch or a replacement. */
 export type Fetch = (url: string, init?: Init) => Promise<Binary>;
 
-/** One event of a stream, for each name and the data that it has. */
+/** An event of a stream: a union over all names with their data. */
 export type EventOf<Events> = {
   [Name in keyof Events & string]: { id: number; event: Name; data: Events[Name] };
 }[keyof Events & string];

@@ -1,15 +1,15 @@
 import type { ErrorCode } from './operations.ts';
 
-/** The daemon's refusal (RFC 9457), or what another server at this address answered. Its message is the detail. */
+/** A problem document of the daemon (RFC 9457), or an error of another server at this address. Its message is the detail. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
-  /** Programs go by it. `unknown`: it was no problem of the daemon. */
+  /** The stable identifier of the error. `unknown` if the answer is not a problem of the daemon. */
   readonly code: ErrorCode | 'unknown';
   readonly title: string;
   /** What happened and what to do next. */
   readonly detail: string;
-  /** All that was sent: some problems have further members, such as what is missing. */
+  /** All members of the document: some problems have additional ones. */
   readonly members: Readonly<Record<string, unknown>>;
 
   constructor(status: number, members: Readonly<Record<string, unknown>>) {
@@ -23,7 +23,7 @@ export class Problem extends Error {
   }
 }
 
-/** Nothing answered, or the connection broke; `cause` is what fetch said. */
+/** The daemon cannot be reached, or the connection was lost; `cause` is the error of fetch. */
 export class NoConnection extends Error {
   override readonly name = 'NoConnection';
 }

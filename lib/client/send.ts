@@ -1,14 +1,14 @@
 import type { Fetch, Signal } from './platform.ts';
 import { NoConnection, Problem } from './problem.ts';
 
-/** Where the daemon is, and how it is called. */
+/** The address of the daemon, and how to call it. */
 export interface Target {
   url: string;
   key: string | undefined;
   fetch: Fetch;
 }
 
-/** What a call is given; parameters of the path stand beside what is named here. */
+/** The input of a call; path parameters are further members. */
 export interface Input {
   query?: Record<string, unknown>;
   body?: unknown;
@@ -19,7 +19,7 @@ export interface Input {
   signal?: Signal;
 }
 
-/** Makes a call. Throws Problem where it is refused and NoConnection where nobody answers; an abort as fetch does. */
+/** Makes a call. Throws Problem if it is refused, NoConnection without an answer, and the reason of an abort. */
 export const send = async (
   { url, key, fetch }: Target,
   operation: string,
@@ -42,7 +42,7 @@ export const send = async (
   throw problemOf(response.status, await orNoConnection(url, signal, response.text()));
 };
 
-/** What it resolves with. What it fails with is told as what the caller can do about it, but for an abort. */
+/** Awaits `work`. Throws NoConnection, with advice, if it fails; an abort is thrown unchanged. */
 export const orNoConnection = async <T>(
   url: string,
   signal: Signal | undefined,
@@ -63,14 +63,14 @@ const segmentOf =
   (input: object) =>
   (_: string, name: string): string => {
     const value = String((input as Record<string, unknown>)[name] ?? '');
-    // By . and .. another path would be called.
+    // The segments . and .. would change the path.
     if (/^\.{0,2}$/.test(value)) throw new TypeError(`${name} cannot be ${JSON.stringify(value)}`);
     return encodeURIComponent(value);
   };
 
 const searchOf = (query: Input['query'] = {}): string => {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  // An array is sent with commas, which is what String makes of it.
+  // String joins an array with commas, as the API expects.
   const search = new URLSearchParams(
     Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
   );
@@ -83,17 +83,17 @@ const conditionsOf = ({ ifMatch, ifNoneMatch, idempotencyKey }: Input): Record<s
   ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
 });
 
-const quoted = (tag: string): string => (tag === '*' ? tag : `"${bare(tag)}"`);
+const quoted = (tag: string): string => (tag === '*' ? tag : `"${unquoted(tag)}"`);
 
 /** An entity tag without its quotes, as events name it. */
-export const bare = (tag: string): string => tag.replace(/^(?:W\/)?"|"$/g, '');
+export const unquoted = (tag: string): string => tag.replace(/^(?:W\/)?"|"$/g, '');
 
 type Content = NonNullable<RequestInit['body']>;
 type Payload = [type: Record<string, string>, content: Content | undefined];
 
 const payloadOf = (body: unknown): Payload => {
   if (body === undefined) return [{}, undefined];
-  // fetch names the type that a Blob has.
+  // fetch sends the type of a Blob itself.
   if (body instanceof Blob && body.type !== '') return [{}, body];
   if (isBytes(body)) return [{ 'content-type': 'application/octet-stream' }, body];
   if (typeof body === 'string') return [{ 'content-type': 'text/markdown' }, body];
@@ -109,7 +109,7 @@ const problemOf = (status: number, text: string): Problem => {
     const members = JSON.parse(text);
     if (typeof members.code === 'string') return new Problem(status, members);
   } catch {
-    // It is not of the daemon: a proxy's page, another program's words.
+    // Not from the daemon: a proxy or another server answered.
   }
   const detail = text.trim().slice(0, 500);
   return new Problem(status, detail === '' ? {} : { detail });

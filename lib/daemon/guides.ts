@@ -4,14 +4,14 @@ import { orElse } from '../../store/base/attempt.ts';
 import type { Guide } from '../../store/records/guide.ts';
 import { ServiceError } from '../errors.ts';
 
-// The bundle's chunks are in dist/chunks, what tsc made in dist/lib/daemon, and the guides in their folders beside dist: in a
-// clone and in the package.
+// This file is in lib/daemon, dist/lib/daemon or, bundled, dist/chunks. The guides are in their folders beside dist, in a clone
+// and in the package.
 const ROOT =
   ['../..', '../../..']
     .map((up) => join(import.meta.dirname, up))
     .find((root) => existsSync(join(root, 'package.json'))) ?? import.meta.dirname;
 
-/** The guides for operators, by topic: lib/guides/, each GUIDE.md, and SECURITY.md. Empty if the files are missing. */
+/** The guides for operators, sorted by topic: lib/guides/, each GUIDE.md, and SECURITY.md. */
 export const readGuides = (root = ROOT): Guide[] =>
   ['.github', 'lib', 'routes', 'store']
     .flatMap((folder) => filesIn(join(root, folder)))
@@ -21,21 +21,21 @@ export const readGuides = (root = ROOT): Guide[] =>
 
 const GUIDES = /(?:GUIDE|SECURITY|\bguides\/[\w-]+)\.md$/;
 
-/** The guide whose topic this is, or whose topic has it as one of its words. */
+/** The guide with this topic, or with this word in its topic. */
 export const guideFor = (guides: readonly Guide[], word: string): Guide | undefined =>
   guides.find(({ topic }) => topic === word) ??
   guides.find(({ topic }) => topic.split('-').includes(word));
 
-/** The guide of a topic. Throws `not_found`. */
+/** Finds the guide of a topic. Throws `not_found`. */
 export const getGuide = (word: string): Guide => {
   const guides = readGuides();
   const guide = guideFor(guides, word);
   if (guide !== undefined) return guide;
   const topics = guides.map(({ topic }) => topic).join(', ');
-  throw new ServiceError('not_found', `There is no guide to ${word}; topics are ${topics}.`);
+  throw new ServiceError('not_found', `There is no guide to ${word}. Topics: ${topics}.`);
 };
 
-// None where the bundle was copied to another place by itself.
+// Empty if the bundle was copied elsewhere without its package.
 const filesIn = (folder: string): string[] =>
   orElse(() => readdirSync(folder, { recursive: true }), []).map((name) =>
     join(folder, String(name)),

@@ -9,62 +9,65 @@ import {
 import { Type } from 'typebox';
 import { ServiceError } from '../errors.ts';
 import { tagged } from '../http/answer.ts';
+import { readCredential } from '../http/authorize.ts';
 import { type Console, consoleRoutes } from '../http/console-page.ts';
 import { answerProblems, hapiRoute } from '../http/hapi.ts';
+import { addRoutesLazily } from '../http/lazy-routes.ts';
 import { type CheckKey, isLoopbackAddress } from '../http/local-only.ts';
 import { openApi } from '../http/openapi.ts';
 import type { EventDoc } from '../http/openapi-events.ts';
 import type { ErrorLog } from '../http/problem.ts';
+import { readPathFinder } from '../http/read-path.ts';
 import { route, type Section } from '../http/route.ts';
-import { credentialOf } from '../http/shown.ts';
 import type { Streams } from '../http/sse.ts';
 import { serveUpgrades } from '../http/websocket.ts';
-import { addWhenAsked } from '../http/when-asked.ts';
-import { whereToRead } from '../http/where-to-read.ts';
 import { DAEMON_HEADER } from '../sandbox/egress/network-environment.ts';
 import type { Service } from '../service.ts';
 
 export interface ServerOptions {
-  /** What the API is: served, and described at /openapi.json. */
+  /** The API: served, and described in /openapi.json. */
   sections: readonly Section[];
-  /** What receivers of webhooks are sent: described only. */
+  /** The events of webhooks, for /openapi.json only. */
   events?: readonly EventDoc[];
-  /** What a browser is shown: guarded like the API, not described. */
+  /** The pages for browsers: authorized like the API, and not in /openapi.json. */
   console?: Console;
   service: Service;
   log: ErrorLog;
-  /** A loopback address; any other throws. */
+  /** A loopback address; createServer throws for any other. */
   host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   port: number;
   checkKey: CheckKey;
-  /** How often a silent event stream says that it is alive. */
+  /** The interval of comment lines in an idle event stream. */
   heartbeatMs?: number;
 }
 
-/** The HTTP server, not yet listening. Stopping it ends the open event streams. */
+/** Creates the HTTP server, which does not listen yet. Stopping it ends the open event streams. */
 export const createServer = (options: ServerOptions): Server => {
   const { sections, service, log, host, port } = options;
   if (!isLoopbackAddress(host)) {
-    throw new Error(`Only this machine may call the API: bind 127.0.0.1 or ::1, not ${host}.`);
+    throw new Error(`Not a loopback address: ${host}. Use 127.0.0.1 or ::1.`);
   }
   const hapi = server({ ...SETTINGS, host, port });
   const streams: Streams = { open: new Set(), heartbeatMs: options.heartbeatMs ?? 15_000, log };
-  takeUpgrades(hapi, options);
+  acceptUpgrades(hapi, options);
   hapi.ext('onPreResponse', answerProblems(log));
   hapi.ext('onPreStop', () => {
     for (const stream of streams.open) stream.abort();
   });
-  const routes = [...sections, description(options)].flatMap((section) => section.routes);
-  const where = whereToRead(routes);
-  const addAsked = addWhenAsked(hapi, routes, (one) => hapiRoute(one, service, streams, where));
+  const routes = [...sections, openApiSection(options)].flatMap((section) => section.routes);
+  const where = readPathFinder(routes);
+  const addAsked = addRoutesLazily(hapi, routes, (one) => hapiRoute(one, service, streams, where));
   guard(hapi, options, addAsked);
   if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
-  hapi.route(noSuchRoute(hapi, addAsked));
+  hapi.route(unknownRoute(hapi, addAsked));
   return hapi;
 };
 
-const takeUpgrades = (hapi: Server, { sections, service, checkKey, log }: ServerOptions): void => {
+const acceptUpgrades = (
+  hapi: Server,
+  { sections, service, checkKey, log }: ServerOptions,
+): void => {
   const routes = sections.flatMap((section) => section.routes);
   const end = serveUpgrades(hapi.listener, routes, {
     ...{ service, checkKey, log },
@@ -73,7 +76,7 @@ const takeUpgrades = (hapi: Server, { sections, service, checkKey, log }: Server
   hapi.ext('onPreStop', end);
 };
 
-// Nothing that the API does not use: no cookies, no compression, no CORS, no logs of hapi's own.
+// Disables what the API does not use: hapi's cookies, compression, CORS and logs.
 const SETTINGS = {
   compression: false,
   debug: false,
@@ -91,14 +94,14 @@ const guard = (
     raw.res.setHeader(DAEMON_HEADER, '1');
     const { headers } = raw.req;
     const port = Number(hapi.info.port);
-    app.credential = await credentialOf(headers, { path, port, checkKey, service });
+    app.credential = await readCredential(headers, { path, port, checkKey, service });
     addAsked(path);
     return h.continue;
   });
 };
 
-// Made when first asked for, and then as good as a file.
-const description = ({ sections, events = [], service }: ServerOptions): Section => {
+// The document is generated at the first request and then kept.
+const openApiSection = ({ sections, events = [], service }: ServerOptions): Section => {
   let made: ReturnType<typeof tagged<object>> | undefined;
   const make = () => {
     const document = openApi([...sections, section], events, service.version.version);
@@ -107,7 +110,7 @@ const description = ({ sections, events = [], service }: ServerOptions): Section
   };
   const openapi = route('GET /openapi.json', {
     operationId: 'getOpenApi',
-    summary: 'This document',
+    summary: 'Returns this OpenAPI document',
     response: Type.Object({}),
     handler: () => {
       made ??= make();
@@ -115,36 +118,37 @@ const description = ({ sections, events = [], service }: ServerOptions): Section
     },
   });
   const section: Section = {
-    ...{ title: 'Description', description: 'What the API is, for programs' },
+    title: 'Description',
+    description: 'The OpenAPI document of this API',
     routes: [openapi],
   };
   return section;
 };
 
-// The last resort of the router: OPTIONS, a known path with another method, an unknown path.
-const noSuchRoute = (hapi: Server, addAsked: (path: string) => void): ServerRoute => ({
+// Answers OPTIONS, known paths with another method, and unknown paths.
+const unknownRoute = (hapi: Server, addAsked: (path: string) => void): ServerRoute => ({
   method: '*',
   path: '/{any*}',
   handler: ({ method, path }: Request, h: ResponseToolkit) => {
     const allow = allowed(hapi, path).join(', ');
     const asked = `${method.toUpperCase()} ${path}`;
     if (allow === '') {
-      const near = otherPath(path);
+      const near = alternativePath(path);
       addAsked(near);
       const isMeant = allowed(hapi, near).includes(method.toUpperCase());
-      const hint = isMeant ? `, but ${method.toUpperCase()} ${near}` : '';
+      const hint = isMeant ? `, only ${method.toUpperCase()} ${near}` : '';
       const message = `There is no ${asked}${hint}. The endpoints are listed in /openapi.json.`;
       throw new ServiceError('route_not_found', message);
     }
     if (method === 'options') return h.response().code(204).header('allow', allow);
-    const message = `${asked} does not exist. ${path} takes ${allow}.`;
+    const message = `${asked} does not exist. ${path} supports ${allow}.`;
     throw new ServiceError('method_not_allowed', message, { headers: { allow } });
   },
   options: { payload: { parse: false, output: 'data', override: 'application/octet-stream' } },
 });
 
-// Some paths of the interface begin with /api and others do not.
-const otherPath = (path: string): string =>
+// Some paths of the interface begin with /api, so a caller may have it wrong.
+const alternativePath = (path: string): string =>
   path.startsWith('/api/') ? path.slice('/api'.length) : `/api${path}`;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;

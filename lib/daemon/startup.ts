@@ -46,23 +46,30 @@ import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
 import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';
 import { createEngine } from '../work/sessions/live/engine.ts';
 import { takeInInterrupted } from '../work/sessions/turns/turn-repository.ts';
-import { codeHostOf, doorsOf, networkOf, providersOf, sandboxOf } from './by-settings.ts';
-import { logProblems } from './system/problem-log.ts';
-import { tellAdvice } from './system/settings-advice.ts';
-import { createTrackedLook, refuseTracked } from './system/tracked.ts';
+import { providersOf } from '../../routes/console/parts/case/start.tsx';
+import { logProblems } from './system/diagnostics.ts';
+import {
+  createCodeHost,
+  createDoors,
+  createNetwork,
+  createProvidersFactory,
+  createSandboxFactory,
+} from './dependencies.ts';
+import { reportSettingsProblems } from './system/settings-advice.ts';
+import { createTrackedFilesCheck, refuseTrackedFiles } from './system/tracked-files.ts';
 
 export interface Running {
   service: Service;
   open: OpenStore;
-  /** Resolves when the files are watched, and what changed before that has made its events. */
+  /** Resolves when the watcher is ready and earlier changes have produced their events. */
   watching: Promise<void>;
-  /** Ends runs and deliveries, and writes nothing that they have not said themselves. */
+  /** Ends runs and deliveries, and closes the workspace. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the workspace and starts all that works on it, in this order: the files as they are, with the events of what
- * changed while no daemon ran; deliveries; commits; what sessions left behind. Throws WorkspaceHeldError.
+ * Opens the workspace and starts the service: reads the files and creates events for changes since the last run, starts
+ * deliveries and commits, then recovers interrupted sessions. Throws WorkspaceHeldError.
  */
 export const startService = async (
   config: Config,
@@ -71,16 +78,16 @@ export const startService = async (
 ): Promise<Running> => {
   if (config.env.DOSSIER_FOLLOW_LOCKS === '1') followLocks();
   const git = createGit({ env: cleanEnvironment(config.env), login: loginEnvironment(config.env) });
-  await refuseTracked(git, { root: config.workspace });
-  const open = await openFor(config, log);
+  await refuseTrackedFiles(git, { root: config.workspace });
+  const open = await openWorkspace(config, log);
   logProblems(open.store, log);
-  const service = compose({ config, version, log, git }, open);
+  const service = createService({ config, version, log, git }, open);
   const autocommit = createAutocommit(service);
   const advise = (): void =>
-    void tellAdvice(service).catch((error: unknown) =>
-      log.debug({ err: error }, 'The settings were not looked through'),
+    void reportSettingsProblems(service).catch((error: unknown) =>
+      log.debug({ err: error }, 'settings check failed'),
     );
-  const lookForTracked = createTrackedLook(service);
+  const lookForTracked = createTrackedFilesCheck(service);
   const changed = (): void => {
     lookForTracked();
     service.dispatcher.changed();
@@ -90,8 +97,8 @@ export const startService = async (
   service.dispatcher.start();
   autocommit.start();
   advise();
-  const close = closing(service, autocommit, open);
-  await takeUp(service).catch(async (error: unknown) => {
+  const close = createClose(service, autocommit, open);
+  await recover(service).catch(async (error: unknown) => {
     await close().catch(() => undefined);
     throw error;
   });
@@ -99,13 +106,13 @@ export const startService = async (
   const attention = open.watch(() => {
     changed();
     wakeQueue(service).catch((error: unknown) =>
-      log.error({ err: error }, 'The queue was not looked at'),
+      log.error({ err: error }, 'starting queued sessions failed'),
     );
   });
   return { service, open, watching: attention.ready, close };
 };
 
-const closing =
+const createClose =
   (
     service: Service,
     autocommit: ReturnType<typeof createAutocommit>,
@@ -122,16 +129,16 @@ const closing =
     await open.close();
   };
 
-const openFor = ({ workspace, state, trust }: Config, log: Log): Promise<OpenStore> =>
+const openWorkspace = ({ workspace, state, trust }: Config, log: Log): Promise<OpenStore> =>
   openStore(workspace, {
     clock: () => new Date(),
     follow: followUp,
-    report: reportTo(log),
+    report: createReport(log),
     ...{ state, trust },
   });
 
-// What a former life of the daemon left; first what turns did with git: what follows looks at worktrees and branches.
-const takeUp = async (service: Service): Promise<void> => {
+// Recovers what an earlier daemon left unfinished. Git changes of turns come first: later steps read worktrees and branches.
+const recover = async (service: Service): Promise<void> => {
   const former = formerRuns(service.store);
   await sweepSocketDirs();
   await sweepLanguageServers(service);
@@ -148,7 +155,7 @@ const takeUp = async (service: Service): Promise<void> => {
   tellUnconfirmed(service);
 };
 
-const compose = (
+const createService = (
   started: Pick<Service, 'config' | 'version' | 'log' | 'git'>,
   { store, lock }: OpenStore,
 ): Service => {
@@ -158,18 +165,18 @@ const compose = (
   const runs = createRuns();
   followRuns(given, runs);
   announceRuns(runs);
-  tellWhatIsLeft(runs, log);
-  const sandbox = sandboxOf(config, settings);
+  logLeftProcesses(runs, log);
+  const sandbox = createSandboxFactory(config, settings);
   const address: Service['address'] = { url: undefined };
   const mcp: Service['mcp'] = (token) => serveRun(service)(token);
-  const doors = doorsOf({ address, config, log });
-  const network = networkOf(config, settings, { sandbox, doors, mcp });
+  const doors = createDoors({ address, config, log });
+  const network = createNetwork(config, settings, { sandbox, doors, mcp });
   const service: Service = {
     ...given,
     sandbox,
-    codeHost: codeHostOf(given, settings),
+    codeHost: createCodeHost(given, settings),
     network,
-    providers: providersOf(given, settings, { sandbox, runs, network }),
+    providers: createProvidersFactory(given, settings, { sandbox, runs, network }),
     runs,
     engine: createEngine(store),
     setups: createSetups(),
@@ -190,29 +197,29 @@ const compose = (
     consoleSessions: createConsoleSessions(store),
     callers: createCallers(runs, config.env[RUN_VARIABLE]),
   };
-  return connect(service);
+  return connectRooms(service);
 };
 
-// What a room does for one below it, which does not know it.
-const connect = (service: Service): Service => {
+// Registers callbacks of higher rooms with lower ones, which may not import them.
+const connectRooms = (service: Service): Service => {
   service.engine.words.set(FEEDBACK, (kept) => reviewWords(service.store, kept));
   service.engine.over.add((kept) => approveGiven(service, kept));
   service.leaving.add((directory) => endServersIn(service.languageServers, directory));
   return service;
 };
 
-const tellWhatIsLeft = (runs: Runs, log: Log): void => {
+const logLeftProcesses = (runs: Runs, log: Log): void => {
   runs.onLeft(({ run: { marker }, sure, processes }) =>
     log.warn(
       { run: marker, processes },
       sure
-        ? 'Processes of a run could not be ended: end them by hand. Until then only callers that are surely not of it are let in'
-        : 'Processes outlived a run and may be of it: look at them. Until they have ended only callers that are surely not of it are let in',
+        ? 'processes of a run could not be ended: end them by hand. Until then, calls that may come from them need an API key'
+        : 'processes may have outlived a run: check them. Until they have ended, calls that may come from them need an API key',
     ),
   );
 };
 
-const reportTo =
+const createReport =
   (log: Log) =>
   (error: unknown, what: string): void => {
     if (error === undefined) log.warn({}, what);

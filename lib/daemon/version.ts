@@ -3,10 +3,10 @@ import type { VersionInfo } from '../../store/records/version.ts';
 
 type Build = Pick<VersionInfo, 'name' | 'version' | 'commit' | 'built_at'>;
 
-/** Put in by the build, as JSON; undefined in tests. */
+/** Defined by the build, as JSON; undefined in tests. */
 declare const DOSSIER_BUILD: string | undefined;
 
-/** What is running. Of a program that was not built, the name and the version alone are known. */
+/** Describes the running program. `commit` and `built_at` are null if it was not built. */
 export const versionInfo = (): VersionInfo => {
   const { name, version, commit, built_at } =
     typeof DOSSIER_BUILD === 'undefined' ? unbuilt() : (JSON.parse(DOSSIER_BUILD) as Build);

@@ -2,11 +2,11 @@ import { jsonText, visible } from '../../store/base/visible.ts';
 import { disposition } from './download.ts';
 import { Answer } from './route.ts';
 
-/** 201, or 202 of a long job, with `Location` of it. `body` is a value or the ready JSON bytes; `etag` goes unquoted. */
+/** 201, or 202 for a long job, with a `Location`. `body` is a value or ready JSON bytes; `etag` is unquoted. */
 export const created = <T>(location: string, body: T | Buffer, etag?: string): Answer<T> =>
   new Answer<T>(body, { location }, etag);
 
-/** An answer with an ETag: a client that has this version already is sent 304 and no body. */
+/** An answer with an ETag: a client that has this version gets 304 without a body. */
 export const tagged = <T>(body: T | Buffer, etag: string): Answer<T> =>
   new Answer<T>(body, {}, etag);
 
@@ -15,7 +15,7 @@ interface TextAnswered {
   sha256: string;
 }
 
-/** A text file byte for byte. */
+/** A Markdown file, byte for byte. */
 export const markdown = ({ content, sha256 }: TextAnswered): Answer<string> =>
   new Answer<string>(
     content,
@@ -24,17 +24,17 @@ export const markdown = ({ content, sha256 }: TextAnswered): Answer<string> =>
   );
 
 /**
- * A text that is read before it is approved, with all that is in it to be seen: what would be hidden is shown as `␛` or
- * `⟦U+202E⟧`. The ETag is of the file's hash, as it is on disk.
+ * A text to be read before it is approved: control and invisible characters are shown as `␛` or `⟦U+202E⟧`. The ETag is
+ * the hash of the file on disk.
  */
 export const visibleMarkdown = ({ content, sha256 }: TextAnswered): Answer<string> =>
   markdown({ content: visible(content), sha256 });
 
-/** Bytes: the lines of a patch are written as the files are that it changes. */
+/** A patch as bytes: its lines are in the encodings of the files. */
 export const patchAnswer = (patch: Buffer): Answer<string> =>
   new Answer<string>(patch, { 'content-type': 'text/x-diff; charset=utf-8' });
 
-/** The bytes of an answer's body. A ready Buffer costs nothing more; a text that names its type is no JSON. */
+/** The bytes of an answer's body: a Buffer as it is, a string with a content-type as text, anything else as JSON. */
 export const bodyBytes = ({ body, headers }: Answer<unknown>): Buffer | undefined => {
   if (body === undefined || Buffer.isBuffer(body)) return body;
   const text = typeof body === 'string' && 'content-type' in headers ? body : jsonText(body);
@@ -42,10 +42,10 @@ export const bodyBytes = ({ body, headers }: Answer<unknown>): Buffer | undefine
 };
 
 /**
- * A file that somebody else made: a browser shows it only where `type` says as what, and runs nothing in it; no page of
- * another site gets it.
+ * A file of untrusted origin. A browser displays it only if `type` is given, runs no code in it, and gives it to no other
+ * origin.
  */
-export const strangeFile = ({
+export const untrustedFile = ({
   name,
   bytes,
   sha256,

@@ -1,16 +1,18 @@
 import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { ServiceError } from '../errors.ts';
 import type { Route } from './route.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 
-// Plain text too: it is what fetch() calls a string, and what curl users write for Markdown.
+// fetch() sends a string as text/plain, and so do many curl users.
 const MARKDOWN = ['text/markdown', 'text/plain'];
 const JSON_TYPE = ['application/json'];
 
 /**
- * The body as the route takes it: a JSON value, undefined when nothing was sent; a text, which may be empty; or, raw, the
- * bytes themselves.
+ * Decodes the body for a route: JSON (undefined if the body is empty), Markdown (may be empty), an Upload, or the raw bytes.
+ * Throws `unsupported_media_type` and `bad_request`.
  */
 export const readBody = (route: Route, headers: Headers, bytes: unknown): unknown => {
   if (route.raw === true) return rawBody(headers, bytes);
@@ -42,7 +44,7 @@ const checkType = (headers: Headers, expected: string[]): void => {
 
 const checkEncoding = (headers: Headers): void => {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
-    throw unsupported('A compressed body is not read. Send it without Content-Encoding.');
+    throw unsupported('Compressed bodies are not supported. Send it without Content-Encoding.');
   }
 };
 
@@ -68,10 +70,128 @@ const parse = (text: string): unknown => {
   }
 };
 
-// V8 tells the position in the words of its message, and not always.
+// V8 reports the position only in the message, and not for every error.
 const place = (text: string, message: string): string => {
   const position = / at position (\d+)/.exec(message)?.[1];
   if (position === undefined) return '';
   const lines = text.slice(0, Number(position)).split('\n');
   return ` (line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1})`;
 };
+
+/** A body that is streamed and not kept in memory. */
+export interface Upload {
+  /** Its Content-Type. */
+  type: string;
+  /** Throws `too_large`, `request_timeout` and `bad_request` as readBytes does: after the client has stopped sending. */
+  chunks: AsyncIterable<Uint8Array>;
+  /** Reads the rest of the body and returns the hash of all of it. */
+  sha256(): Promise<string>;
+}
+
+export const isUpload = (body: unknown): body is Upload =>
+  typeof body === 'object' && body !== null && 'chunks' in body;
+
+export const createUpload = (
+  body: Readable,
+  { declared, type }: { declared: number; type: string },
+  limits: BodyLimits,
+): Upload => {
+  const hash = createHash('sha256');
+  const chunks = piecesOf(body, declared, limits, (piece) => hash.update(piece));
+  let digest: string | undefined;
+  return {
+    type,
+    chunks: { [Symbol.asyncIterator]: () => ({ next: () => chunks.next() }) },
+    sha256: async () => {
+      for await (const _ of chunks);
+      digest ??= hash.digest('hex');
+      return digest;
+    },
+  };
+};
+
+const piecesOf = async function* (
+  body: Readable,
+  declared: number,
+  { maxBytes, patienceMs }: BodyLimits,
+  see: (piece: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  const isTooLarge = () => Math.max(size, declared) > maxBytes;
+  const pieces = body.iterator({ destroyOnReturn: false });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(tooSlow(patienceMs)), patienceMs);
+  });
+  late.catch(() => undefined);
+  try {
+    for (;;) {
+      const next = await Promise.race([pieces.next(), late]);
+      if (next.done === true) break;
+      const piece = next.value as Uint8Array;
+      size += piece.length;
+      if (isTooLarge()) continue;
+      see(piece);
+      yield piece;
+    }
+  } catch (error) {
+    throw error instanceof ServiceError ? error : brokenOff();
+  } finally {
+    clearTimeout(timer);
+  }
+  if (isTooLarge()) throw tooLarge(maxBytes);
+};
+
+interface BodyLimits {
+  maxBytes: number;
+  /** How long the body may take, in milliseconds. */
+  patienceMs: number;
+}
+
+/**
+ * Makes hapi pass the body on unread. Its own parser would check the type, and delay the answer to an oversize body until
+ * the client stops sending.
+ */
+export const UNPARSED = {
+  parse: false,
+  output: 'stream',
+  maxBytes: Number.MAX_SAFE_INTEGER,
+  override: 'application/octet-stream',
+} as const;
+
+/**
+ * Reads the whole body. Throws `too_large` and `request_timeout`, but only after the client has stopped sending or the time
+ * is up: an earlier answer would be lost with the connection.
+ */
+export const readBytes = (body: Readable, declared: number, limits: BodyLimits): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const { maxBytes, patienceMs } = limits;
+    const parts: Buffer[] = [];
+    let size = 0;
+    const isTooLarge = () => Math.max(size, declared) > maxBytes;
+    const done = (error?: ServiceError) => {
+      clearTimeout(timer);
+      if (isTooLarge()) reject(tooLarge(maxBytes));
+      else if (error !== undefined) reject(error);
+      else resolve(Buffer.concat(parts));
+    };
+    const timer = setTimeout(() => done(tooSlow(patienceMs)), patienceMs);
+    body.on('data', (part: Buffer) => {
+      size += part.length;
+      if (!isTooLarge()) parts.push(part);
+    });
+    body.on('end', () => done());
+    body.on('error', () => done(brokenOff()));
+    body.on('close', () => body.readableEnded || done(brokenOff()));
+  });
+
+const tooLarge = (maxBytes: number) =>
+  new ServiceError('too_large', `Send at most ${maxBytes} bytes.`, {
+    members: { max_bytes: maxBytes },
+  });
+
+const tooSlow = (patienceMs: number) =>
+  new ServiceError('request_timeout', `Send the whole body within ${patienceMs / 1000} seconds.`);
+
+const brokenOff = () =>
+  new ServiceError('bad_request', 'The connection closed before the whole body arrived.');

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { readBytes, UNREAD } from './bytes.ts';
-import { admitOperator } from './door.ts';
-import { checkForm, formKey } from './form-key.ts';
-import { sessionCookie } from './session-cookie.ts';
+import { requireOperator } from './authorize.ts';
+import { readBytes, UNPARSED } from './body.ts';
+import { checkForm, formKey, sessionCookie } from './cookies.ts';
 
-/** A call of the API, made by a page for who looks at it. */
+/** A call of the API that a page makes on behalf of its viewer. */
 export interface ConsoleCall {
   method: string;
   path: string;
@@ -15,64 +14,64 @@ export interface ConsoleCall {
   body?: string | Buffer;
 }
 
-/** What the API answered to it. */
+/** The API's answer to it. */
 export interface ConsoleAnswer {
   status: number;
   headers: Record<string, string>;
   body: Buffer;
 }
 
-/** What a page of the console is asked for. */
+/** A request for a page of the console. */
 export interface Asked {
   params: Record<string, unknown>;
-  /** Where the browser is. */
+  /** The address in the browser. */
   url: URL;
-  /** Of a POST; it came from a form of ours. */
+  /** The fields of a POST, after the check of its form key. */
   form: URLSearchParams;
-  /** What the form has for a file. */
+  /** The uploaded file of the form. */
   file?: File | undefined;
-  /** What every form of the page sends back as `form_key`. */
+  /** The CSRF token that every form of the page sends back as `form_key`. */
   form_key: string;
-  /** What a sheet says that a script of ours makes: the policy of this answer takes it. */
+  /** The CSP nonce for style sheets that the console's scripts create. */
   nonce: string;
-  /** Asks the API, within this process, with the word of who looks at the page. */
+  /** Calls the API within this process, with the credential of the viewer. */
   call: (asked: ConsoleCall) => Promise<ConsoleAnswer>;
 }
 
 export interface Shown {
   /** A whole document. */
   html: string;
-  /** The page runs the console's scripts, and may ask the API. */
+  /** The page runs the console's scripts, which may call the API. */
   runs?: boolean;
   /** Default: 200. */
   status?: number;
 }
 
-/** Where the browser goes on, known by this from now on. */
-interface LoggedIn {
+/** Sets the session cookie, and redirects the browser. */
+interface Login {
   session: string;
   location: string;
 }
 
-type Went = Shown | LoggedIn | string;
+type PageResult = Shown | Login | string;
 
-/** A page of the operator's console, or what one of its forms is sent to: no part of the API. */
+/** A page of the operator's console, or the target of one of its forms. Not part of the API. */
 export interface ConsolePage {
   method: 'GET' | 'POST';
   /** In hapi's form, below /dashboard. */
   path: string;
-  /** It is there for who has no key yet, though the settings ask for one. */
+  /** The page needs no API key, even if the settings require one. */
   keyless?: boolean;
-  /** Shows something, or says where to go on. */
-  handler: (asked: Asked, service: Service) => Went | Promise<Went>;
-  /** Shows why it was refused. */
+  /** Returns a document, or the address of a redirect. */
+  handler: (asked: Asked, service: Service) => PageResult | Promise<PageResult>;
+  /** Shows why the request was refused. */
   refused: (error: ServiceError, asked: Asked, service: Service) => Shown | Promise<Shown>;
 }
 
-/** The pages, and what they load. */
+/** The pages and their assets. */
 export interface Console {
   pages: readonly ConsolePage[];
-  /** A file that pages load, by its name; undefined where there is none. */
+  /** An asset by its file name; undefined if there is none. */
   asset: (name: string) => Promise<Asset | undefined>;
 }
 
@@ -89,7 +88,7 @@ export const consoleRoutes = ({ pages, asset }: Console, service: Service): Serv
 
 const CONSOLE = '/dashboard';
 
-// A browser is led to the console; a program is told where the API is.
+// Redirects browsers to the console, and points programs to the API.
 const topRoute: ServerRoute = {
   method: 'GET',
   path: '/',
@@ -99,20 +98,20 @@ const topRoute: ServerRoute = {
     throw new ServiceError('route_not_found', NOTHING_HERE);
   },
 };
-const NOTHING_HERE = `There is nothing at /. The API begins at its paths, such as /health and /cases; all of them are listed in /openapi.json. The console for a browser is at ${CONSOLE}.`;
+const NOTHING_HERE = `There is no endpoint at /. The endpoints, such as /health and /cases, are listed in /openapi.json. The console for browsers is at ${CONSOLE}.`;
 
-// To the operator, and to no process of an agent's; with nothing in it that a browser would run.
+// Pages are for the operator only, as the API is.
 const pageRoute = (page: ConsolePage, service: Service): ServerRoute => ({
   method: page.method,
   path: page.path,
-  options: page.method === 'GET' ? {} : { payload: UNREAD },
+  options: page.method === 'GET' ? {} : { payload: UNPARSED },
   handler: async (request, h) => {
     const { app, raw } = request;
     const port = Number(request.server.info.port);
     const keyless = page.keyless === true;
     if (!keyless && service.requiresKey() && app.credential?.key === undefined)
       return h.redirect(LOGIN).code(303);
-    await admitOperator(raw.req.socket, app.credential, service, keyless);
+    await requireOperator(raw.req.socket, app.credential, service, keyless);
     const { key, cookie } = formKey(raw.req.headers.cookie, port);
     const form = new URLSearchParams();
     const { params, url } = request;
@@ -135,15 +134,15 @@ const assetRoute = (asset: Console['asset']): ServerRoute => ({
   handler: async ({ params }, h) => {
     const found = await asset(String(params.name));
     if (found === undefined) throw new ServiceError('route_not_found', OLD_ASSET);
-    // Its name is another when its content is.
+    // The name of an asset changes with its content.
     const answer = h.response(found.bytes).type(found.type);
     return answer.header('cache-control', 'public, max-age=31536000, immutable');
   },
 });
 
-const OLD_ASSET = 'The page is of another version of the daemon. Load it anew.';
+const OLD_ASSET = 'The page is from another version of the daemon. Reload it.';
 
-// As if it came from outside, but for the connection: whose word it is has been looked at for the page.
+// Injects the request into the server. It has no connection, but the page's own request was authorized already.
 const callerOf =
   ({ server, raw }: Request): Asked['call'] =>
   async ({ method, path, headers, body }) => {
@@ -159,8 +158,8 @@ const callerOf =
     return { status, headers: Object.fromEntries(told), body: rawPayload };
   };
 
-// Nothing from elsewhere, and nothing that is written in a page: what runs is a file of ours.
-const policyOf = (went: Went, nonce: string): string => {
+// Allows only the console's own files: no inline scripts, nothing from other origins.
+const policyOf = (went: PageResult, nonce: string): string => {
   const isRun = typeof went === 'object' && 'runs' in went && went.runs === true;
   const styles = `style-src 'self'${isRun ? ` 'nonce-${nonce}'` : ''}`;
   const runs = isRun ? RUNS : [];
@@ -169,7 +168,7 @@ const policyOf = (went: Went, nonce: string): string => {
 const RUNS = ["script-src 'self'", "connect-src 'self'", "worker-src 'self'"];
 const WITHIN = ["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
 
-// With a stricter referrer policy browsers say of a form's origin that it is none.
+// With a stricter referrer policy browsers send `Origin: null` with forms.
 const HEADERS = {
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
@@ -178,9 +177,9 @@ const HEADERS = {
 
 const LOGIN = '/dashboard/login';
 
-const isLogIn = (went: Went): went is LoggedIn => typeof went === 'object' && 'session' in went;
+const isLogIn = (went: PageResult): went is Login => typeof went === 'object' && 'session' in went;
 
-const send = (went: Went, h: ResponseToolkit) => {
+const send = (went: PageResult, h: ResponseToolkit) => {
   if (typeof went === 'string') return h.response().redirect(went).code(303);
   if (isLogIn(went)) return h.response().redirect(went.location).code(303);
   const { html, status = 200 } = went;
@@ -191,7 +190,7 @@ const answerOf = async (
   page: ConsolePage,
   request: Request,
   { asked, service }: { asked: Asked; service: Service },
-): Promise<Went> => {
+): Promise<PageResult> => {
   try {
     if (page.method === 'GET') return await page.handler(asked, service);
     const sent = await formOf(request);
@@ -221,7 +220,7 @@ const orTooLarge = (error: unknown): never => {
   if (!(error instanceof ServiceError) || error.code !== 'too_large') throw error;
   throw new ServiceError(
     'too_large',
-    'Without scripts a form takes 1 MB, and nothing of this one was kept. Go back and let scripts run, or send it to the API.',
+    'Forms are limited to 1 MB without scripts, and this one was discarded. Go back and allow scripts, or send it to the API.',
   );
 };
 
@@ -239,4 +238,7 @@ const partsOf = async (bytes: Buffer, type: string): Promise<Pick<Asked, 'form' 
 };
 
 const notOfBrowser = () =>
-  new ServiceError('unsupported_media_type', 'Send the form as a browser does.');
+  new ServiceError(
+    'unsupported_media_type',
+    'The form is neither application/x-www-form-urlencoded nor multipart/form-data. Send it as a browser does.',
+  );

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import type { Download } from './route.ts';
-import { lifeOf, type Streams } from './sse.ts';
+import { openLifetime, type Streams } from './sse.ts';
 
 /**
- * Answers with a file that is made while it is sent, no faster than the client takes it. What fails before the first
- * byte is answered as a problem; after that the connection is broken, so that no part passes for the whole.
+ * Streams a file as it is generated, at the client's speed. A failure before the first byte is answered as a problem; a later
+ * one breaks the connection, so that a part is not mistaken for the whole.
  */
 export const sendDownload = async (
   download: Download,
@@ -20,8 +20,8 @@ export const sendDownload = async (
     res.writeHead(200, headers).end();
     return h.abandon;
   }
-  // The connection goes, and with it what is being made.
-  const life = lifeOf(res, streams, () => res.destroy());
+  // At the end of its lifetime the connection is destroyed, which aborts the generation.
+  const life = openLifetime(res, streams, () => res.destroy());
   const chunks = download.open(life.signal)[Symbol.asyncIterator]();
   try {
     const first = await chunks.next();
@@ -40,7 +40,7 @@ const headersOf = ({ filename, type }: Download): Record<string, string> => ({
   'cache-control': 'no-store',
 });
 
-/** Two forms, as not every client knows the one that can say any name (RFC 6266). */
+/** A Content-Disposition with both forms of the name, because not every client supports `filename*` (RFC 6266). */
 export const disposition = (how: 'attachment' | 'inline', filename: string): string => {
   const plain = filename.replace(/[^\w. -]/g, '_');
   const named = `${how}; filename="${plain}"`;
@@ -50,7 +50,7 @@ export const disposition = (how: 'attachment' | 'inline', filename: string): str
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 
-interface Line {
+interface Connection {
   res: ServerResponse;
   life: AbortController;
   log: Streams['log'];
@@ -59,7 +59,7 @@ interface Line {
 const pump = async (
   first: IteratorResult<Uint8Array>,
   chunks: AsyncIterator<Uint8Array>,
-  { res, life, log }: Line,
+  { res, life, log }: Connection,
 ): Promise<void> => {
   const { signal } = life;
   try {
@@ -67,7 +67,7 @@ const pump = async (
       if (!res.write(next.value)) await once(res, 'drain', { signal });
     res.end();
   } catch (err) {
-    if (!signal.aborted) log.error({ err }, 'a download broke off');
+    if (!signal.aborted) log.error({ err }, 'download failed');
     life.abort();
   }
   await chunks.return?.();

@@ -3,23 +3,21 @@ import { followWrites } from '../../store/base/write-stage.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bodyBytes } from './answer.ts';
-import { readBytes, UNREAD } from './bytes.ts';
-import { admitOperator } from './door.ts';
+import { requireOperator } from './authorize.ts';
+import { createUpload, isUpload, readBytes, UNPARSED } from './body.ts';
 import { sendDownload } from './download.ts';
+import { isCreating, KEY_HEADER, withIdempotency } from './idempotency.ts';
 import { inputReader } from './input.ts';
 import type { Credential } from './local-only.ts';
-import { isCreating, KEY_HEADER, madeOnce } from './once.ts';
 import { type ErrorLog, failedWrite, problemAnswer } from './problem.ts';
-import { partAsked } from './range.ts';
+import type { FindReadPath } from './read-path.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
 import { isDownload, isFile, isStream } from './schema.ts';
 import { type Streams, sendEvents } from './sse.ts';
-import { isUpload, uploadOf } from './upload.ts';
-import type { WhereToRead } from './where-to-read.ts';
 
 declare module '@hapi/hapi' {
   interface RequestApplicationState {
-    /** What the request showed, and was found to be valid. */
+    /** The valid credential of the request. */
     credential?: Credential | undefined;
   }
 }
@@ -27,54 +25,56 @@ declare module '@hapi/hapi' {
 const MIB = 1024 * 1024;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Serves a route: reads and checks what came, calls its handler, and sends what it answers. */
+/** Serves a route: authorizes the caller, validates the input, calls the handler and sends its answer. */
 export const hapiRoute = (
   route: Route,
   service: Service,
   streams: Streams,
-  where: WhereToRead,
+  readPathOf: FindReadPath,
 ): ServerRoute => {
   const read = inputReader(route);
   const make = async ({ params, query, raw, app }: Request, body: unknown) => {
     const { headers, url = '' } = raw.req;
     const input = read({ params, query, headers, payload: body, key: app.credential?.key });
     const handle = async () => route.handler(input as never, service);
-    return isCreating(route) ? madeOnce(route, { headers, url, body }, service, handle) : handle();
+    return isCreating(route)
+      ? withIdempotency(route, { headers, url, body }, service, handle)
+      : handle();
   };
-  const perform = route.method === 'GET' ? make : followed(route, where, make);
+  const perform = route.method === 'GET' ? make : withWriteStage(route, readPathOf, make);
   return {
     method: route.method,
     path: route.path,
-    // hapi answers ranges of everything, and not with problems.
-    options: { response: { ranges: false }, ...(route.method !== 'GET' && { payload: UNREAD }) },
+    // hapi's own ranges apply to every answer, and its errors are not problem documents.
+    options: { response: { ranges: false }, ...(route.method !== 'GET' && { payload: UNPARSED }) },
     handler: async (request, h) => {
       if (route.devOnly === true && !service.config.dev) throw devOnly(route);
       const { app, raw } = request;
-      if (route.anyone !== true) await admitOperator(raw.req.socket, app.credential, service);
+      if (route.anyone !== true) await requireOperator(raw.req.socket, app.credential, service);
       const body = await bodyOf(route, request);
-      const result = await perform(request, body).catch((error) => received(body, error));
+      const result = await perform(request, body).catch((error) => drainUpload(body, error));
       if (isStream(route)) return sendEvents(result as EventSource, request, h, streams);
       if (isDownload(route)) return sendDownload(result as Download, request, h, streams);
-      return send(route, result as Result, request, h);
+      return sendAnswer(route, result as Result, request, h);
     },
   };
 };
 
 type Make = (request: Request, body: unknown) => Promise<unknown>;
 
-const followed =
-  (route: Route, where: WhereToRead, make: Make): Make =>
+const withWriteStage =
+  (route: Route, readPathOf: FindReadPath, make: Make): Make =>
   (request, body) =>
     followWrites((stage) =>
       make(request, body).catch((error: unknown) => {
         const { url = '', headers } = request.raw.req;
         const keyed = isCreating(route) && KEY_HEADER in headers;
-        throw failedWrite(error, { stage: stage(), read: where(route, url), keyed });
+        throw failedWrite(error, { stage: stage(), read: readPathOf(route, url), keyed });
       }),
     );
 
-// An answer that is given earlier would be lost with the connection.
-const received = async (body: unknown, error: unknown): Promise<never> => {
+// Reads the rest of an upload first: an earlier answer would be lost with the connection.
+const drainUpload = async (body: unknown, error: unknown): Promise<never> => {
   if (isUpload(body)) await body.sha256().catch(() => undefined);
   throw error;
 };
@@ -82,10 +82,10 @@ const received = async (body: unknown, error: unknown): Promise<never> => {
 const devOnly = ({ path }: Route): ServiceError =>
   new ServiceError(
     'route_not_found',
-    `${path} is there in dev builds only. Start the daemon with --dev.`,
+    `${path} exists only in dev builds. Start the daemon with --dev.`,
   );
 
-/** The last thing before every answer: an error becomes a problem document. */
+/** Turns every error into a problem document, as the last step before the answer. */
 export const answerProblems =
   (log: ErrorLog): Lifecycle.Method =>
   ({ response }, h) => {
@@ -100,17 +100,17 @@ const bodyOf = async ({ method, maxBytes = MIB, upload }: Route, { raw }: Reques
   const declared = Number(raw.req.headers['content-length'] ?? 0);
   const type = raw.req.headers['content-type'] ?? 'application/octet-stream';
   if (upload === true)
-    return uploadOf(raw.req, { declared, type }, { maxBytes, patienceMs: 120_000 });
+    return createUpload(raw.req, { declared, type }, { maxBytes, patienceMs: 120_000 });
   return readBytes(raw.req, declared, { maxBytes, patienceMs: 10_000 });
 };
 
 type Result = Answer<unknown> | object | string | number | boolean | null | undefined;
 
-const send = (route: Route, result: Result, request: Request, h: ResponseToolkit) => {
+const sendAnswer = (route: Route, result: Result, request: Request, h: ResponseToolkit) => {
   const answered = result instanceof Answer ? result : new Answer<unknown>(result);
   const { body, headers, etag } = answered;
   const tag = etag === undefined ? undefined : `"${etag}"`;
-  if (tag !== undefined && isKnown(request, tag)) {
+  if (tag !== undefined && isCurrent(request, tag)) {
     return h.response().code(304).header('etag', tag);
   }
   const status = answered.status ?? route.status ?? (body === undefined ? 204 : 200);
@@ -134,7 +134,7 @@ const sendFile = (
   { method, raw }: Request,
   h: ResponseToolkit,
 ) => {
-  const part = method === 'get' ? partAsked(raw.req.headers, bytes.length, tag) : undefined;
+  const part = method === 'get' ? requestedRange(raw.req.headers, bytes.length, tag) : undefined;
   const all = { ...headers, etag: tag, 'accept-ranges': 'bytes' };
   if (part === undefined) return withHeaders(h.response(bytes).code(200), all);
   const { from, to } = part;
@@ -149,10 +149,46 @@ const withHeaders = (answer: HapiResponse, headers: Record<string, string>): Hap
   return answer;
 };
 
-const isKnown = ({ method, raw }: Request, tag: string): boolean => {
+const isCurrent = ({ method, raw }: Request, tag: string): boolean => {
   const known = raw.req.headers['if-none-match'];
   if (known === undefined || (method !== 'get' && method !== 'head')) return false;
   return known.trim() === '*' || known.split(',').some((one) => strong(one) === tag);
 };
 
 const strong = (tag: string): string => tag.trim().replace(/^W\//, '');
+
+/** The first and the last byte, counted from 0. */
+interface Part {
+  from: number;
+  to: number;
+}
+
+type Headers = Record<string, string | string[] | undefined>;
+
+/**
+ * The range that a client requests; undefined for the whole file: without `Range`, with several or invalid ranges (RFC 9110,
+ * 14.2), and if `If-Range` names another version. Throws `range_not_satisfiable`.
+ */
+const requestedRange = (headers: Headers, size: number, tag: string): Part | undefined => {
+  const { range, 'if-range': version } = headers;
+  if (typeof range !== 'string' || (version ?? tag) !== tag) return undefined;
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range.replaceAll(' ', '')) ?? [];
+  const part = first === '' ? suffixRange(last, size) : byteRange(Number(first), last, size);
+  if (part !== undefined && part.from > part.to) throw notSatisfiable(size);
+  return part;
+};
+
+const suffixRange = (count: string, size: number): Part | undefined =>
+  count === '' ? undefined : { from: Math.max(0, size - Number(count)), to: size - 1 };
+
+const byteRange = (from: number, last: string, size: number): Part | undefined => {
+  if (last === '') return { from, to: size - 1 };
+  return Number(last) < from ? undefined : { from, to: Math.min(Number(last), size - 1) };
+};
+
+const notSatisfiable = (size: number): ServiceError =>
+  new ServiceError(
+    'range_not_satisfiable',
+    `The file has ${size} bytes. Request a range within it, or leave Range out.`,
+    { headers: { 'content-range': `bytes */${size}` } },
+  );

@@ -1,8 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { type FieldError, notFound, ServiceError } from '../errors.ts';
 import { readBody } from './body.ts';
-import { type CheckValue, checker, once } from './check.ts';
-import { bearerOf, type ShownKey } from './local-only.ts';
+import { type ApiKeyRef, bearerOf } from './local-only.ts';
 import type { Input, Route } from './route.ts';
 import {
   bodyIsOptional,
@@ -11,22 +10,23 @@ import {
   paramsSchema,
   querySchema,
 } from './schema.ts';
+import { type CheckValue, checker, lazy } from './validation.ts';
 
-/** What a request says, as hapi has taken it apart. */
+/** The parts of a request, as hapi parsed them. */
 export interface RequestParts {
   params: Record<string, unknown>;
   query: Record<string, unknown>;
   headers: Record<string, string | string[] | undefined>;
   payload: unknown;
-  /** The API key that it showed, found valid. */
-  key?: ShownKey | undefined;
+  /** The valid API key of the request. */
+  key?: ApiKeyRef | undefined;
 }
 
-type Read = (asked: RequestParts) => Input<unknown, unknown, unknown>;
+type Read = (request: RequestParts) => Input<unknown, unknown, unknown>;
 
 /**
- * Makes the reader of a route's input. Params and query are converted from text, a JSON body is not.
- * Throws `bad_request` with all that is wrong, and `not_found` for an id that can be nobody's.
+ * Creates the reader of a route's input. Params and query are converted from text, a JSON body is not. The reader throws
+ * `bad_request` with every invalid field, and `not_found` for an id that is not a UUID.
  */
 export const inputReader = (route: Route): Read => {
   const readParams = textReader(() => paramsSchema(route));
@@ -38,7 +38,7 @@ export const inputReader = (route: Route): Read => {
     const asked = readQuery(query);
     const body = readBody(route, headers, payload);
     const errors = [...prefixed('query', asked.errors), ...checkBody(body)];
-    if (errors.length > 0) throw badRequest(errors);
+    if (errors.length > 0) throw invalidInput(errors);
     return {
       params: path.value,
       query: asked.value,
@@ -52,7 +52,7 @@ export const inputReader = (route: Route): Read => {
 };
 
 const textReader = (schemaOf: () => JsonSchema) => {
-  const schema = once(schemaOf);
+  const schema = lazy(schemaOf);
   const check = checker(schema);
   return (text: Record<string, unknown>) => {
     const value = fromText(text, schema());
@@ -68,7 +68,7 @@ const fromText = (text: Record<string, unknown>, schema: JsonSchema): Record<str
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
 const convert = (value: unknown, schema: JsonSchema = {}): unknown => {
-  if (schema.type === 'array') return listed(value).map((one) => convert(one, schema.items));
+  if (schema.type === 'array') return splitList(value).map((one) => convert(one, schema.items));
   if (typeof value !== 'string') return value;
   if ((schema.type === 'integer' || schema.type === 'number') && NUMBER.test(value)) {
     return Number(value);
@@ -81,23 +81,23 @@ const convert = (value: unknown, schema: JsonSchema = {}): unknown => {
 export const commas = <T extends TSchema>(items: T, description: string) =>
   Type.Array(items, { minItems: 1, maxItems: 100, description });
 
-const listed = (value: unknown): unknown[] =>
+const splitList = (value: unknown): unknown[] =>
   [value].flat().flatMap((one) => (typeof one === 'string' ? one.split(',') : one));
 
-// An id that is no UUID cannot exist: to the caller it is as absent as any other.
+// An id that is not a UUID cannot exist, so it is a 404 like any other unknown id.
 const refuseParams = (route: Route, errors: FieldError[], params: Record<string, unknown>) => {
   if (errors.length === 0) return;
   const properties = paramsSchema(route).properties ?? {};
   for (const { path } of errors) {
     const name = path.slice(1);
     if (properties[name]?.format === 'uuid') {
-      throw notFound(whatIs(route.path, name), String(params[name]));
+      throw notFound(resourceName(route.path, name), String(params[name]));
     }
   }
-  throw badRequest(prefixed('path', errors));
+  throw invalidInput(prefixed('path', errors));
 };
 
-const whatIs = (path: string, param: string): string => {
+const resourceName = (path: string, param: string): string => {
   const segments = path.split('/');
   const collection = segments[segments.indexOf(`{${param}}`) - 1] ?? '';
   if (param === 'case_id' || collection === 'cases') return 'Work item';
@@ -120,7 +120,7 @@ const bodyChecker = (route: Route): CheckValue => {
 const prefixed = (where: string, errors: FieldError[]): FieldError[] =>
   errors.map(({ path, message }) => ({ path: where + path, message }));
 
-const badRequest = (errors: FieldError[]): ServiceError => {
+const invalidInput = (errors: FieldError[]): ServiceError => {
   const sentences = errors.map(({ path, message }) => `${path || 'The body'} ${message}`);
   return new ServiceError('bad_request', `${sentences.join('; ')}.`, { errors });
 };
@@ -128,6 +128,7 @@ const badRequest = (errors: FieldError[]): ServiceError => {
 const ifMatch = (header: string | string[] | undefined): string | undefined => {
   if (typeof header !== 'string' || header.trim() === '*') return undefined;
   const tag = /^\s*(?:W\/)?"?([^",]+)"?\s*$/.exec(header)?.[1];
-  if (tag === undefined) throw new ServiceError('bad_request', 'If-Match takes one entity tag.');
+  if (tag === undefined)
+    throw new ServiceError('bad_request', 'If-Match must be one entity tag, or *.');
   return tag;
 };

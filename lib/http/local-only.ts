@@ -2,25 +2,25 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { ServiceError } from '../errors.ts';
 
-/** Which API key was shown; its text is nowhere. */
-export interface ShownKey {
+/** The API key of a request, without its secret. */
+export interface ApiKeyRef {
   id: string;
   name: string;
 }
 
-/** What a valid token is: an API key, or without one the token of a session that runs. */
+/** A valid token: an API key, or without `key` the token of a running session. */
 export interface Credential {
-  key?: ShownKey;
+  key?: ApiKeyRef;
 }
 
-/** What a token is at this path; undefined when it is good for nothing there. */
+/** Checks a token; undefined if it is not valid for this path. */
 export type CheckKey = (token: string, path: string) => Promise<Credential | undefined>;
 
 /**
- * Why a request or upgrade with these headers is refused, or undefined. Only this machine reaches a loopback
- * port, but a web page in the operator's browser is on this machine too: Host defeats DNS rebinding, Origin and
- * Sec-Fetch-Site calls across sites and from what else listens here. By `ssh -L` the browser knows another port than this
- * one, so it is Host that an Origin has to equal.
+ * The reason to refuse a request or upgrade with these headers, or undefined. Only this machine reaches a loopback port, but
+ * so does a web page in the operator's browser: the check of Host stops DNS rebinding; Origin and Sec-Fetch-Site stop
+ * cross-site requests and pages of other local servers. Origin is compared with Host, not with the port of the daemon,
+ * because `ssh -L` may map it to another port.
  */
 export const notLocal = (headers: IncomingHttpHeaders, port: number): ServiceError | undefined => {
   const { host = '', origin } = headers;
@@ -28,15 +28,15 @@ export const notLocal = (headers: IncomingHttpHeaders, port: number): ServiceErr
   if (origin !== undefined && origin.toLowerCase() !== `http://${plain(host)}`) {
     return refused(`Origin is ${quoted(origin)}`, port);
   }
-  if (headers['sec-fetch-site'] === 'cross-site') return refused('Another site sent this', port);
+  if (headers['sec-fetch-site'] === 'cross-site') return refused('The request is cross-site', port);
   return undefined;
 };
 
-/** The token in an Authorization header; undefined when it has none. */
+/** The bearer token in an Authorization header, or undefined. */
 export const bearerOf = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? /^Bearer +([^\s]+)$/i.exec(header)?.[1] : undefined;
 
-/** Whether a server bound to this address can be reached from this machine only. */
+/** Whether a server bound to this address is reachable from this machine only. */
 export const isLoopbackAddress = (host: string): boolean =>
   host === '::1' || (host !== '[::1]' && isLoopbackName(host));
 
@@ -46,7 +46,7 @@ const isLoopbackName = (name: string): boolean =>
 const isLoopback = (authority: string): boolean =>
   isLoopbackName(authority.toLowerCase().replace(/:\d{1,5}$/, ''));
 
-// As browsers write it in Origin.
+// Browsers leave the default port out of Origin.
 const plain = (authority: string): string => authority.toLowerCase().replace(/:80$/, '');
 
 const refused = (why: string, port: number): ServiceError =>

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-/** An event that receivers of webhooks are sent. */
+/** An event that is delivered to webhooks. */
 export interface EventDoc {
   name: string;
   summary: string;
@@ -9,7 +9,7 @@ export interface EventDoc {
 
 type Json = Record<string, unknown>;
 
-/** How one event is delivered. */
+/** The description of one event's delivery. */
 export const webhook = ({ name, summary, payload }: EventDoc): Json => ({
   post: {
     operationId: `on_${name}`,
@@ -25,7 +25,7 @@ export const webhook = ({ name, summary, payload }: EventDoc): Json => ({
       required: true,
       content: { 'application/json': { schema: deliveredBody(name, payload) } },
     },
-    responses: { '2XX': { description: 'Received. Anything else is delivered again, later.' } },
+    responses: { '2XX': { description: 'Received. After any other answer, delivery is retried.' } },
   },
 });
 
@@ -34,11 +34,11 @@ const HEADERS = {
   'X-Service-Signature': '`sha256=<hex>`: the HMAC of the raw body, keyed with the secret',
   'X-Service-Delivery': 'The same on every retry',
   'webhook-id': 'Standard Webhooks: the same on every retry',
-  'webhook-timestamp': 'Standard Webhooks: when it was sent, in seconds',
+  'webhook-timestamp': 'Standard Webhooks: the time of sending, in seconds since 1970',
   'webhook-signature': 'Standard Webhooks: `v1,<base64>`',
 };
 
-/** The body of one event, as receivers and followers get it. */
+/** The body of one event, in deliveries and streams. */
 export const deliveredBody = (name: string, payload: TSchema): Json => ({
   type: 'object',
   required: ['event_type', 'timestamp', 'payload'],
@@ -49,10 +49,10 @@ export const deliveredBody = (name: string, payload: TSchema): Json => ({
   },
 });
 
-/** What a stream sends, for the OpenAPI document. */
+/** A stream's description in the OpenAPI document. */
 export interface StreamDoc {
   text: string;
-  /** Of an event in the JSON form. */
+  /** The schema of an event in the JSON form. */
   event: unknown;
 }
 
@@ -65,7 +65,7 @@ const ANY: StreamDoc = {
   },
 };
 
-/** The two forms of a stream's answer. */
+/** The answer of a stream, as server-sent events and as JSON. */
 export const streamContent = ({ text, event } = ANY): Json => ({
   'text/event-stream': {
     schema: { type: 'string', description: text },
@@ -74,7 +74,7 @@ export const streamContent = ({ text, event } = ANY): Json => ({
     schema: {
       type: 'array',
       description:
-        'The events so far, where Accept prefers JSON: for polling. With `limit`, so many at most, and `Link: <…>; rel="next"` where there are more.',
+        'The recorded events, for polling, if Accept prefers JSON. With `limit`, at most that many, and `Link: <…>; rel="next"` if there are more.',
       items: event,
     },
   },

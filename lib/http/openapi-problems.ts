@@ -1,12 +1,12 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { isCreating } from './once.ts';
+import { isCreating } from './idempotency.ts';
 import { problemType } from './problem.ts';
 import type { Route } from './route.ts';
 import { paramsSchema } from './schema.ts';
 
 type Json = Record<string, unknown>;
 
-/** The problems a route can answer: those it names, and those any route of its kind has. */
+/** The problems that a route can answer: those it declares, and those of every route of its kind. */
 export const failures = (route: Route, responses: Json): Json => {
   const byStatus: Record<number, ErrorCode[]> = {};
   for (const code of possibleErrors(route)) {
@@ -18,7 +18,7 @@ export const failures = (route: Route, responses: Json): Json => {
   );
 };
 
-/** In the table's order, each once. */
+/** In the order of the table, without duplicates. */
 const possibleErrors = (route: Route): ErrorCode[] => {
   const takesIds = Object.values(paramsSchema(route).properties ?? {}).some(
     ({ format }) => format === 'uuid',
@@ -46,7 +46,7 @@ const BODY = ['request_timeout', 'too_large', 'unsupported_media_type'] as const
 const ONCE = ['idempotency_in_use', 'idempotency_mismatch'] as const;
 const WRITE = ['read_only', 'may_be_written', 'disk_full'] as const;
 
-// Each set of codes is described once: most routes share theirs.
+// Most routes share their set of codes with others, so each set is described once.
 const failure = (codes: ErrorCode[], responses: Json): Json => {
   const name = codes.join('-or-');
   responses[name] ??= {
@@ -65,27 +65,32 @@ const failure = (codes: ErrorCode[], responses: Json): Json => {
   return { $ref: `#/components/responses/${name}` };
 };
 
-/** Every code of the table: what the `type` of a problem points to. */
+/** Every code of the table, where the `type` of a problem points to. */
 export const problemTypes = (): Json =>
   Object.fromEntries(CODES.map((code) => [code, { type: problemType(code), ...ERRORS[code] }]));
 
 export const PROBLEM = {
   type: 'object',
-  description: 'RFC 9457. Some problems have further members, such as what is missing.',
+  description: 'A problem document (RFC 9457). Some problems have further members.',
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
     type: { type: 'string', format: 'uri-reference' },
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string', description: 'What happened and what to do next' },
-    code: { type: 'string', enum: CODES, description: 'Stable: programs go by it' },
+    code: {
+      type: 'string',
+      enum: CODES,
+      description: 'Stable identifier of the error, for programs',
+    },
     read: {
       type: 'string',
-      description: 'Of `may_be_written`: the path of the GET that shows whether it is',
+      description:
+        'For `may_be_written`: the path of the GET that shows whether the change was written',
     },
     errors: {
       type: 'array',
-      description: 'What is wrong with the input, place by place',
+      description: 'The invalid fields of the input',
       items: {
         type: 'object',
         required: ['path', 'message'],

@@ -1,8 +1,7 @@
-import { isCreating } from './once.ts';
-import { descriptionOf } from './openapi-description.ts';
+import { isCreating } from './idempotency.ts';
 import { type EventDoc, streamContent, webhook } from './openapi-events.ts';
+import { descriptionOf, operationId } from './openapi-operation.ts';
 import { failures, PROBLEM, problemTypes } from './openapi-problems.ts';
-import { operationId } from './operation-id.ts';
 import type { Route, Section } from './route.ts';
 import {
   bodyIsOptional,
@@ -20,8 +19,8 @@ type Json = Record<string, unknown>;
 type Components = { schemas: Json; responses: Json };
 
 /**
- * The OpenAPI 3.1 document of these routes: what validates a request is what describes it, and the errors any
- * route can give are added to those it names. The same routes give the same bytes.
+ * The OpenAPI 3.1 document of these routes. The schemas that validate requests describe them, and the errors common to all
+ * routes are added to those that a route declares. The same routes always give the same bytes.
  */
 export const openApi = (
   sections: readonly Section[],
@@ -57,8 +56,8 @@ export const openApi = (
 
 const ABOUT = `AI coding work as Work items with evidence, on this machine only.
 
-Every error is an RFC 9457 problem whose \`code\` is stable; \`components/x-problems\` lists them all. An answer
-with an \`ETag\` can be asked for again with \`If-None-Match\`, and guards a write with \`If-Match\`.`;
+Every error is an RFC 9457 problem with a stable \`code\`; \`components/x-problems\` lists them all. Send the \`ETag\` of an
+answer as \`If-None-Match\` to poll for changes, and as \`If-Match\` to protect a write.`;
 
 const operation = (route: Route, components: Components): Json => ({
   operationId: operationId(route),
@@ -125,20 +124,20 @@ const successful = (route: Route, status: keyof typeof SUCCESS, schemas: Json): 
 };
 
 const partly = (route: Route, schemas: Json): Json => ({
-  description: 'The bytes that were asked for',
+  description: 'The requested bytes',
   headers: { ...answerHeaders(route, 206), 'Content-Range': { schema: TEXT } },
   content: answerContent(route, schemas),
 });
 
 const SUCCESS = {
   200: 'Done',
-  201: 'Made; Location says where',
-  202: 'Started; it goes on after this answer',
-  204: 'Done; there is nothing to say',
+  201: 'Created, at Location',
+  202: 'Started; continues after this answer',
+  204: 'Done, without content',
 };
 
-const OVER = { description: 'It has ended, and you have all of it: do not come back' };
-const NOT_MODIFIED = { description: 'What you have is current' };
+const OVER = { description: 'The stream has ended and you have all of it: do not reconnect' };
+const NOT_MODIFIED = { description: 'Your version is current' };
 
 const answerHeaders = (route: Route, status: number): Json => ({
   ...(status === 201 && { Location: { $ref: '#/components/headers/Location' } }),
@@ -152,7 +151,7 @@ const answerContent = (route: Route, schemas: Json): Json | undefined => {
   return { [route.produces ?? 'application/json']: { schema } };
 };
 
-/** The schema with each part that has an `$id` moved to the components, where it is described once. */
+/** Moves each part of a schema that has an `$id` to the components, and refers to it. */
 const named = (part: unknown, schemas: Json): unknown => {
   if (Array.isArray(part)) return part.map((one) => named(one, schemas));
   if (typeof part !== 'object' || part === null) return part;
@@ -165,7 +164,7 @@ const named = (part: unknown, schemas: Json): unknown => {
   return { $ref: `#/components/schemas/${$id}` };
 };
 
-// What an enum or a constant is, its values say; generators of clients want it said.
+// Client generators need the `type` of an enum or constant, even though its values imply it.
 const withType = (schema: JsonSchema): JsonSchema => {
   const values = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
   const [type, ...others] = new Set(Array.isArray(values) ? values.map(typeOf) : []);
@@ -179,23 +178,33 @@ const shared = (): Json => ({
   parameters: {
     IdempotencyKey: header(
       'Idempotency-Key',
-      'Made up by the client: sent again within 24 hours, the call is not made again but answered as before, with `Idempotent-Replayed: true`',
+      'A unique key of your choice, such as a UUID. If the request is sent again within 24 hours, it is not executed again: the first answer is repeated, with `Idempotent-Replayed: true`',
     ),
-    IfMatch: header('If-Match', 'The ETag that was read: 412 when the file changed since'),
-    IfNoneMatch: header('If-None-Match', 'The ETag at hand: 304 when it is current'),
-    Range: header('Range', 'Some of the bytes: `bytes=0-1023`. Of several ranges, all are sent'),
+    IfMatch: header('If-Match', 'The ETag that you read: 412 if the file has changed since'),
+    IfNoneMatch: header('If-None-Match', 'The ETag of your version: 304 if it is current'),
+    Range: header(
+      'Range',
+      'The requested bytes, such as `bytes=0-1023`. With several ranges the whole file is sent',
+    ),
     IfRange: header(
       'If-Range',
-      'The ETag of the file that is at hand in part: all, if it is another',
+      'The ETag of your partial file: the whole file is sent if it has changed',
     ),
-    LastEventId: header('Last-Event-ID', 'The id of the last event received: goes on after it'),
+    LastEventId: header(
+      'Last-Event-ID',
+      'The id of the last event that you received: the stream continues after it',
+    ),
   },
   headers: {
-    ETag: { description: 'The version of the file behind the answer', schema: TEXT },
-    Location: { description: 'Where the new resource is', schema: TEXT },
+    ETag: { description: 'The version of the returned resource', schema: TEXT },
+    Location: { description: 'The path of the new resource', schema: TEXT },
   },
   securitySchemes: {
-    key: { type: 'http', scheme: 'bearer', description: 'Not needed from this machine' },
+    key: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'An API key. Usually not needed from this machine',
+    },
   },
   'x-problems': problemTypes(),
 });

@@ -13,11 +13,11 @@ interface Problem {
   body: Buffer;
 }
 
-/** Where the OpenAPI document describes an error: the `type` of its problems. */
+/** The `type` of a problem: its place in the OpenAPI document. */
 export const problemType = (code: ErrorCode): string =>
   `/openapi.json#/components/x-problems/${code}`;
 
-/** Any error as an RFC 9457 document. What nobody foresaw is logged whole, and told as an id to look for. */
+/** Turns any error into an RFC 9457 document. An unexpected one is logged in full; the answer contains the id of the log line. */
 export const problemAnswer = (thrown: unknown, log: ErrorLog): Problem => {
   const error = recognised(thrown) ?? unexpected(thrown, log);
   if (ON_DISK.has(error.code)) log.error({ err: error.cause ?? thrown }, 'the disk failed');
@@ -45,7 +45,7 @@ const recognised = (thrown: unknown): ServiceError | undefined => {
 const unexpected = (thrown: unknown, log: ErrorLog): ServiceError => {
   const request_id = randomUUID();
   log.error({ err: thrown, request_id }, 'a request failed unexpectedly');
-  const message = `Nothing you sent explains this. The daemon's log has the cause under ${request_id}.`;
+  const message = `The daemon failed unexpectedly. Look for ${request_id} in its log (dossier logs).`;
   return new ServiceError('internal', message, { members: { request_id } });
 };
 
@@ -54,7 +54,7 @@ interface StoreFailure extends Error {
   details?: Record<string, unknown>;
 }
 
-// By its shape: this layer knows no record and no file, so it does not import the store.
+// Recognizes the error by its shape, because this layer does not import the store's records.
 const fromStore = (thrown: Error): ServiceError | undefined => {
   if (thrown.name !== 'StoreError') return undefined;
   const { code, message, details = {} } = thrown as StoreFailure;
@@ -63,19 +63,18 @@ const fromStore = (thrown: Error): ServiceError | undefined => {
   return new ServiceError(known as ErrorCode, message, { members: details, cause: thrown });
 };
 
-/** How far a call that writes had come when it failed, and what to read to see what came of it. */
+/** A call that failed while it wrote. */
 export interface FailedCall {
   stage: WriteStage;
-  /** The path of a GET. */
+  /** The path of a GET that shows whether the change was written. */
   read: string | undefined;
-  /** It carries an Idempotency-Key. */
+  /** The request has an Idempotency-Key. */
   keyed: boolean;
 }
 
 /**
- * What is told of an error of the file system in a call that writes. This alone decides what the answer claims: before a
- * name was in its place nothing is changed; from then on it may be written, whatever the error says. Any other error
- * stays what it is.
+ * Words a file system error in a call that writes. Only this function decides what the answer claims: before the rename
+ * nothing was changed; after it the change may be written, whatever the error is. Returns any other error unchanged.
  */
 export const failedWrite = (thrown: unknown, call: FailedCall): unknown => {
   if (!(thrown instanceof Error) || thrown instanceof ServiceError) return thrown;
@@ -94,23 +93,23 @@ const mayBeWritten = (
 ): ServiceError => {
   const look = read === undefined ? 'Look at what you wanted to change' : `Read GET ${read}`;
   const again = keyed ? ', or send the call again with the same Idempotency-Key' : '';
-  const message = `${what} ${look} to see whether it is there${again}.`;
+  const message = `${what} ${look} to see whether it was written${again}.`;
   const members = read === undefined ? {} : { read };
   return new ServiceError('may_be_written', message, { members, cause });
 };
 
 const DENIED: [ErrorCode, string] = [
   'access_denied',
-  "See that the daemon's user may read and write everything in the workspace, then try again.",
+  "Make sure that the daemon's user may read and write all files of the workspace, then try again.",
 ];
 const FULL: [ErrorCode, string] = [
   'disk_full',
   'Free some space for the workspace, then try again.',
 ];
-const FAILED: [ErrorCode, string] = ['disk_failed', 'Look after the disk, then try again.'];
+const FAILED: [ErrorCode, string] = ['disk_failed', 'Check the disk, then try again.'];
 const MANY: [ErrorCode, string] = [
   'unavailable',
-  'Too many files are open. Try again; if it lasts, raise the limit (ulimit -n).',
+  'Too many files are open. Try again; if it happens again, raise the limit (ulimit -n).',
 ];
 
 const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
@@ -118,11 +117,11 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
   EDQUOT: FULL,
   EFBIG: [
     'disk_full',
-    'A limit on the size of files was met. Raise it (ulimit -f), then try again.',
+    'The file would exceed the size limit. Raise it (ulimit -f), then try again.',
   ],
   EIO: FAILED,
   ESTALE: FAILED,
-  ENAMETOOLONG: ['bad_request', 'A name is longer than the file system takes. Use a shorter one.'],
+  ENAMETOOLONG: ['bad_request', 'A name is too long for the file system. Use a shorter one.'],
   EACCES: DENIED,
   EPERM: DENIED,
   EROFS: ['read_only', 'The file system is mounted read-only. Mount it writable, then try again.'],
@@ -137,20 +136,20 @@ const fromFileSystem = (thrown: Error, claim = ''): ServiceError | undefined => 
   return known && new ServiceError(known[0], `${claim}${known[1]} (${code})`, { cause: thrown });
 };
 
-// Some that Node has no name for: EDQUOT, ESTALE. Its synchronous functions call them UNKNOWN.
+// Node has no name for some errors, such as EDQUOT and ESTALE; its synchronous functions report UNKNOWN.
 const codeOf = ({ code = '', errno }: NodeJS.ErrnoException): string => {
   if (code !== 'UNKNOWN' && !code.startsWith('Unknown system error')) return code;
   return Object.entries(constants.errno).find(([, number]) => number === -(errno ?? 0))?.[0] ?? '';
 };
 
 const HAPI: Record<number, [ErrorCode, string]> = {
-  400: ['bad_request', 'The request cannot be read: check how its URL and headers are written.'],
+  400: ['bad_request', 'The request cannot be parsed. Check its URL and headers.'],
   404: ['route_not_found', 'The endpoints are listed in /openapi.json.'],
   408: ['request_timeout', 'Send the whole body without a pause.'],
-  413: ['too_large', 'Send less: /openapi.json tells how large a body each endpoint takes.'],
+  413: ['too_large', 'Send a smaller body.'],
 };
 
-// hapi throws Boom errors for what it refuses before a handler is asked.
+// hapi throws Boom errors for requests that it refuses before a handler is called.
 const fromHapi = (thrown: Error): ServiceError | undefined => {
   const status = (thrown as Error & { output?: { statusCode: number } }).output?.statusCode;
   const known = HAPI[status ?? 0];

@@ -3,18 +3,18 @@ import type { WebSocket } from 'ws';
 import { Id } from '../../store/records/id.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Service } from '../service.ts';
-import type { ShownKey } from './local-only.ts';
+import type { ApiKeyRef } from './local-only.ts';
 import type { StreamDoc } from './openapi-events.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** An answer that is more than a JSON value with the route's status. Made by the helpers in answer.ts. */
+/** An answer with headers, an ETag or a status of its own. Created by the helpers in answer.ts. */
 export class Answer<T> {
   readonly body: T | Buffer | string | undefined;
   readonly headers: Record<string, string>;
-  /** Without quotes; the HTTP layer adds them, and answers 304 or 412 by it. */
+  /** Unquoted. The HTTP layer compares it with If-None-Match. */
   readonly etag: string | undefined;
-  /** Instead of the route's. */
+  /** Overrides the route's status. */
   readonly status: number | undefined;
 
   constructor(
@@ -32,50 +32,50 @@ export class Answer<T> {
 
 export interface StreamEvent {
   id: number;
-  /** Empty: this is no event, it is how far the reader got. */
+  /** Empty for a frame that only carries the reader's position. */
   event: string;
   data: unknown;
 }
 
 /**
- * A live answer: server-sent events, or the same events so far as a JSON array where the client accepts JSON. Events come
- * several at a time. Readers that are given the same array share what it takes to send it.
+ * The source of an event stream: server-sent events, or the recorded events as a JSON array if the client prefers JSON. It
+ * yields batches of events; a batch that several readers share is encoded once.
  */
 export interface EventSource {
-  /** Replays what is after `after`, then goes on live, and ends after the last event or once `signal` aborts. */
+  /** Yields the events after `after`, then live ones, until the last event or until `signal` aborts. */
   open(after: number, signal: AbortSignal): AsyncIterable<readonly StreamEvent[]>;
-  /** JSON is answered to whoever does not name `text/event-stream`. Else to whoever prefers it. */
+  /** Answers JSON unless the client accepts `text/event-stream`. Default: only if the client prefers JSON. */
   json_first?: boolean;
-  /** The number of the newest event: where `?after=now` begins, and what a negative one counts from. */
+  /** The id of the newest event, for `?after=now` and negative values. */
   newest?(): number;
-  /** Nothing is after `after`, and nothing will be: whoever comes back by itself is told so with 204. */
+  /** Whether no event follows `after`, now or later. Such a request gets 204, which stops EventSource from reconnecting. */
   isOver?(after: number): boolean;
-  /** What is after `after`, to the end as it is when it gets there. May be asked for more than once. */
+  /** Yields the recorded events after `after`. May be called more than once. */
   soFar(after: number): AsyncIterable<readonly StreamEvent[]>;
 }
 
-/** A file that is made while it is sent. */
+/** A file that is generated while it is sent. */
 export interface Download {
   filename: string;
   type: string;
-  /** Its bytes, to the end or until `signal` aborts. What it throws before the first is answered as any other error. */
+  /** Yields the bytes, until the end or until `signal` aborts. An error before the first byte is answered as usual. */
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
 
-/** Takes a WebSocket over once it is open. */
-export type Speaker = (socket: WebSocket) => void;
+/** Takes over an open WebSocket. */
+export type SocketHandler = (socket: WebSocket) => void;
 
 export interface Input<P, Q, B> {
   params: P;
   query: Q;
   body: B;
-  /** The If-Match header without quotes and weak mark; undefined when absent or `*`. */
+  /** The entity tag of If-Match, without quotes and `W/`; undefined if absent or `*`. */
   ifMatch: string | undefined;
-  /** The bearer token that was presented; it has been found good for this path. */
+  /** The bearer token, which is valid for this path. */
   token: string | undefined;
-  /** The API key that the call showed. */
-  key: ShownKey | undefined;
-  /** As they were sent, with names in lower case. */
+  /** The API key of the request. */
+  key: ApiKeyRef | undefined;
+  /** As sent, with names in lower case. */
   headers: Record<string, string | string[] | undefined>;
 }
 
@@ -91,7 +91,7 @@ type Params<Path, P extends Schemas> = {
 
 type Query<Q> = Of<Q, Record<string, never>>;
 
-/** What is said of a route beside its method and path. */
+/** The declaration of a route besides its method and path. */
 interface Declaration<
   Path = string,
   P extends Schemas = Schemas,
@@ -99,21 +99,21 @@ interface Declaration<
   B extends TSchema | undefined = TSchema | undefined,
   R extends TSchema | undefined = TSchema | undefined,
 > {
-  /** In the OpenAPI document; default: made of method and path. */
+  /** The name in the OpenAPI document; default: derived from method and path. */
   operationId?: string;
   /** One sentence, present tense: what the call does. */
   summary: string;
-  /** More for the OpenAPI document, Markdown. */
+  /** Markdown for the OpenAPI document. */
   description?: string;
-  /** What stands in the path, where it is not the id of something. */
+  /** Schemas of path parameters that are not UUIDs. */
   params?: P;
   query?: Q;
   body?: B;
   /** `text/markdown`: the body is a Markdown text and `body` a Type.String(). Default: JSON. */
   consumes?: 'application/json' | 'text/markdown';
-  /** `body` is the JSON's bytes, unread: what signs them is checked first, by the handler, and covers no other bytes. */
+  /** `body` is the unparsed bytes of the JSON, because the handler checks a signature of them first. */
   raw?: boolean;
-  /** The body is a file, of any type: `body` is an Upload, read as it comes. */
+  /** The body is a file of any type: `body` is an Upload, which is streamed. */
   upload?: boolean;
   /** Largest body in bytes; default 1 MiB. */
   maxBytes?: number;
@@ -125,30 +125,30 @@ interface Declaration<
     | 'text/x-diff'
     | 'application/octet-stream'
     | 'text/event-stream';
-  /** Of an event stream: what it sends. */
+  /** The description of an event stream. */
   stream?: StreamDoc;
   /** Default: 200, or 204 without a response schema. */
   status?: 200 | 201 | 202 | 204;
-  /** A further status of success, which the handler chooses; 202 and 204 are without a body. */
+  /** Another status of success, which the handler may choose; 202 and 204 have no body. */
   orStatus?: 200 | 201 | 202 | 204;
-  /** Not the operator's alone: any process of this machine may make the call, agents and other users too. */
+  /** Any process of this machine may call it, including agents and other users. */
   anyone?: boolean;
-  /** There only when the daemon runs with --dev. */
+  /** Exists only if the daemon runs with --dev. */
   devOnly?: boolean;
-  /** The operation honours If-Match. */
+  /** The operation supports If-Match. */
   conditional?: boolean;
-  /** A member of the response that is a secret: no kept answer has it, and one that is given again has it as it is read then. */
+  /** A secret member of the response. It is not stored with idempotent answers; a replay reads it again. */
   secret?: {
     member: string & keyof Of<R, object>;
     read: (service: Service, made: Of<R, undefined>) => unknown;
   };
-  /** Beside those of all its kind: of an id in the path, say, that it is nobody's (openapi-problems.ts). */
+  /** The errors of this route, besides those of every route of its kind (openapi-problems.ts). */
   errors?: readonly ErrorCode[];
-  /** The endpoint is a WebSocket: what it says before the upgrade, and who speaks there after it. */
+  /** Makes the endpoint a WebSocket: throws before the upgrade, or returns the handler of the open socket. */
   socket?: (
     input: Input<Params<Path, P>, Query<Q>, undefined>,
     service: Service,
-  ) => Promise<Speaker>;
+  ) => Promise<SocketHandler>;
   handler: (
     input: Input<Params<Path, P>, Query<Q>, Of<B, undefined>>,
     service: Service,
@@ -173,7 +173,7 @@ export interface Section {
   routes: readonly Route[];
 }
 
-/** A route, of its method and its path. The handler's types are tied to the path and the schemas beside it. */
+/** Declares a route. The types of the handler follow from the path and the schemas. */
 export const route = <
   Path extends `/${string}`,
   P extends Schemas = Record<never, TSchema>,

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import type { Route } from './route.ts';
 
-/** A schema as plain JSON Schema, as far as this layer reads it. */
+/** The keywords of JSON Schema that this layer reads. */
 export interface JsonSchema {
   $id?: string;
   title?: string;
@@ -22,16 +22,16 @@ const STREAM_QUERY: Record<string, TSchema> = {
   after: Type.Integer({
     minimum: -1000,
     description:
-      'Only what came after the event with this number. -200: the last 200, as they are this moment',
+      'Start after the event with this id. A negative number counts from the end: -200 starts with the last 200 events',
   }),
   limit: Type.Integer({
     minimum: 1,
     maximum: 1000,
-    description: 'Of the JSON array: how many events at most; all when not given',
+    description: 'The largest number of events in the JSON array; default: all',
   }),
 };
 
-/** What the route takes, with every object closed: a field that no schema names is an error, not a wish ignored. */
+/** The schema of the path parameters. Here and below, objects are closed: an unknown field is an error. */
 export const paramsSchema = (route: Route): JsonSchema => closed(route.params ?? NOTHING);
 
 export const querySchema = (route: Route): JsonSchema => {
@@ -47,18 +47,18 @@ export const bodyIsOptional = (route: Route): boolean =>
 
 export const isStream = (route: Route): boolean => route.produces === 'text/event-stream';
 
-/** Whether the answer is a file that is made anew each time, and has no ETag. */
+/** Whether the answer is a generated file without an ETag. */
 export const isDownload = (route: Route): boolean => route.produces === 'application/zip';
 
-/** Whether the answer is a file as it is kept: of one, some of its bytes may be asked for. */
+/** Whether the answer is a stored file, which supports ranges. */
 export const isFile = (route: Route): boolean => route.produces === 'application/octet-stream';
 
-/** Whether the answer has an ETag, and a reader who has it already is told so. */
+/** Whether the answer has an ETag and supports If-None-Match. */
 export const isCacheable = (route: Route): boolean =>
   route.method === 'GET' && route.response !== undefined && !isStream(route) && !isDownload(route);
 
 const closed = (schema: TSchema | JsonSchema): JsonSchema => {
-  // With the hidden properties, for typebox keeps refinements in them.
+  // Copies non-enumerable properties too: typebox keeps refinements in them.
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema)) as JsonSchema;
   if (copy.properties !== undefined) {
     copy.properties = mapValues(copy.properties, closed);
@@ -66,7 +66,7 @@ const closed = (schema: TSchema | JsonSchema): JsonSchema => {
   }
   if (copy.items !== undefined) copy.items = closed(copy.items);
   if (copy.anyOf !== undefined) copy.anyOf = copy.anyOf.map(closed);
-  // Once closed it is not what its name stands for in answers.
+  // A closed schema differs from the one that its name stands for in answers.
   if (JSON.stringify(copy) !== JSON.stringify(schema)) delete copy.$id;
   return copy;
 };

@@ -1,21 +1,22 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import { jsonText } from '../../store/base/visible.ts';
 import { ServiceError } from '../errors.ts';
-import { sendSoFar } from './events-so-far.ts';
+import { linkTo } from './pagination.ts';
 import type { ErrorLog } from './problem.ts';
 import type { EventSource, StreamEvent } from './route.ts';
 
-/** What all streams of a server share. Aborting a member of `open` ends that stream. */
+/** The open streams of a server. Aborting a member of `open` ends that stream. */
 export interface Streams {
   open: Set<AbortController>;
   heartbeatMs: number;
   log: ErrorLog;
 }
 
-/** Whoever ends it, the client, the source or the server: `end` lets go of all. */
-export const lifeOf = (
+/** Tracks a stream until the client, the source or the server ends it, then calls `end`. */
+export const openLifetime = (
   res: ServerResponse,
   { open }: Streams,
   end: () => void,
@@ -38,9 +39,9 @@ const HEADERS = {
 };
 
 /**
- * Answers with server-sent events, or with the events so far where the client prefers JSON. Goes on after
- * `Last-Event-ID`, else after `?after=`. Reads the source no faster than the client does: one that is slow costs a few
- * events that it has not taken yet, whatever there is to read, and misses none.
+ * Answers with server-sent events, or with the recorded events as JSON if the client prefers that. Starts after
+ * `Last-Event-ID`, else after `?after=`. Reads the source at the client's speed, so a slow client buffers only a few events
+ * and misses none.
  */
 export const sendEvents = async (
   source: EventSource,
@@ -50,7 +51,7 @@ export const sendEvents = async (
 ) => {
   const after = position(request, source);
   if (wantsJson(request.raw.req.headers.accept, source))
-    return sendSoFar(source, after, request, h);
+    return sendRecordedEvents(source, after, request, h);
   if (source.isOver?.(after) === true) return h.response().code(204);
   const { res } = request.raw;
   res.writeHead(200, HEADERS);
@@ -66,7 +67,7 @@ const position = ({ headers, query }: Request, { newest }: EventSource): number 
   const fromEnd = Number(query.after);
   if (sent === query.after && fromEnd < 0 && newest !== undefined)
     return Math.max(newest() + fromEnd, 0);
-  const message = 'Last-Event-ID is the id of an event of this stream: a whole number.';
+  const message = 'Last-Event-ID must be the id of an event of this stream: a whole number.';
   throw new ServiceError('bad_request', message);
 };
 
@@ -88,7 +89,7 @@ const pump = async (
 ): Promise<void> => {
   const { heartbeatMs, log } = streams;
   const heart = setInterval(() => res.writableNeedDrain || res.write(':\n\n'), heartbeatMs);
-  const life = lifeOf(res, streams, () => {
+  const life = openLifetime(res, streams, () => {
     clearInterval(heart);
     res.end();
   });
@@ -99,7 +100,7 @@ const pump = async (
       if (!res.write(encode(events))) await once(res, 'drain', { signal: life.signal });
     }
   } catch (err) {
-    if (!life.signal.aborted) log.error({ err }, 'an event stream broke off');
+    if (!life.signal.aborted) log.error({ err }, 'event stream failed');
   } finally {
     life.abort();
   }
@@ -107,7 +108,7 @@ const pump = async (
 
 const encoded = new WeakMap<readonly StreamEvent[], Buffer>();
 
-// Once for all who read the same events.
+// Encodes each batch of events once for all readers.
 const encode = (events: readonly StreamEvent[]): Buffer => {
   const ready = encoded.get(events);
   if (ready !== undefined) return ready;
@@ -118,7 +119,7 @@ const encode = (events: readonly StreamEvent[]): Buffer => {
 
 const frames = new WeakMap<StreamEvent, string>();
 
-// Nor again for those who read it among others.
+// Encodes each event once, even if readers get it in different batches.
 const frameOf = (event: StreamEvent): string => {
   const ready = frames.get(event) ?? frame(event);
   frames.set(event, ready);
@@ -128,7 +129,52 @@ const frameOf = (event: StreamEvent): string => {
 const frame = ({ id, event, data }: StreamEvent): string => {
   if (event === '') return `id: ${id}\n\n`;
   const text = `data: ${jsonText(data ?? null)}\n\n`;
-  // A client that is cut off between the two has not got the second, and asks for both again.
+  // The first frame has no id: a client that is disconnected between the two receives both again.
   const other = event === 'error' ? `event: session_error\n${text}` : '';
   return `${other}id: ${id}\nevent: ${event}\n${text}`;
+};
+
+/** Streams the recorded events as one JSON array, at most `?limit=`, with `Link: …; rel="next"` if there are more. */
+const sendRecordedEvents = async (
+  source: EventSource,
+  after: number,
+  { path, query }: Request,
+  h: ResponseToolkit,
+) => {
+  const limit = query.limit === undefined ? undefined : Number(query.limit);
+  const { last, more } = await pageEnd(source, after, limit);
+  const body = Readable.from(jsonArray(source.soFar(after), last), { objectMode: false });
+  const answer = h.response(body).type('application/json');
+  const { link } = linkTo(path, { ...query, limit }, more ? String(last) : undefined);
+  return link === undefined ? answer : answer.header('link', link);
+};
+
+// The id of the last event of the page. It is needed before the first byte, for the Link header and for errors.
+const pageEnd = async (
+  source: EventSource,
+  after: number,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<{ last: number; more: boolean }> => {
+  let [count, last] = [0, Number.POSITIVE_INFINITY];
+  for await (const events of source.soFar(after)) {
+    if (limit === Number.POSITIVE_INFINITY) break;
+    if (count < limit && count + events.length >= limit) last = events[limit - count - 1]?.id ?? 0;
+    count += events.length;
+    if (count > limit) return { last, more: true };
+  }
+  return { last: Number.POSITIVE_INFINITY, more: false };
+};
+
+const jsonArray = async function* (
+  source: AsyncIterable<readonly StreamEvent[]>,
+  last: number,
+): AsyncGenerator<string> {
+  let before = '[';
+  for await (const events of source) {
+    const page = events.filter(({ id }) => id <= last);
+    if (page.length > 0) yield before + page.map((event) => jsonText(event)).join(',');
+    if (page.length > 0) before = ',';
+    if (page.length < events.length) break;
+  }
+  yield before === '[' ? '[]' : ']';
 };

@@ -3,12 +3,11 @@ import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { admitOperator } from './door.ts';
+import { readCredential, requireOperator } from './authorize.ts';
 import { inputReader } from './input.ts';
 import type { CheckKey } from './local-only.ts';
 import { type ErrorLog, problemAnswer } from './problem.ts';
-import type { Route, Speaker } from './route.ts';
-import { credentialOf } from './shown.ts';
+import type { Route, SocketHandler } from './route.ts';
 
 interface Deps {
   service: Service;
@@ -17,14 +16,14 @@ interface Deps {
   port: () => number;
 }
 
-/** The largest message that a client may send, in bytes. */
+/** The largest message of a client, in bytes. */
 const LARGEST_MESSAGE = 32 * 1_048_576;
 const GOING_AWAY = 1001;
 const CLOSE_MS = 1000;
 
 /**
- * Serves the routes that are WebSockets. The guards of every other request come before the upgrade, and what refuses it is
- * answered as a problem over HTTP. Answers a function that ends those that are open.
+ * Serves the WebSocket routes. A request is authorized and validated before the upgrade, and a refusal is a problem document
+ * over HTTP. Returns a function that closes the open sockets.
  */
 export const serveUpgrades = (
   listener: Server,
@@ -34,7 +33,7 @@ export const serveUpgrades = (
   const paths = routes.filter(({ socket }) => socket !== undefined).map(pathOf);
   let server: WebSocketServer | undefined;
   listener.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // Whoever hangs up during the handshake says so by closing.
+    // A client may disconnect during the handshake.
     socket.on('error', () => socket.destroy());
     const opening = async (): Promise<void> => {
       const speak = await admit(request, paths, deps);
@@ -46,7 +45,7 @@ export const serveUpgrades = (
   return async () => {
     if (server === undefined) return;
     const open = [...server.clients];
-    for (const client of open) client.close(GOING_AWAY, 'The daemon ends');
+    for (const client of open) client.close(GOING_AWAY, 'The daemon is stopping');
     const timer = setTimeout(() => open.map((client) => client.terminate()), CLOSE_MS);
     await Promise.all(open.map((client) => client.readyState === client.CLOSED || closed(client)));
     clearTimeout(timer);
@@ -58,7 +57,7 @@ const closed = (client: { once(event: 'close', heard: () => void): unknown }): P
     client.once('close', resolve);
   });
 
-// Most daemons are never asked for one.
+// Loaded at the first upgrade: most daemons never have one.
 const createServer = async (): Promise<WebSocketServer> => {
   const { WebSocketServer } = await import('ws');
   return new WebSocketServer({
@@ -83,17 +82,17 @@ const admit = async (
   { headers, url = '/', socket }: IncomingMessage,
   paths: readonly SocketPath[],
   { service, checkKey, port }: Deps,
-): Promise<Speaker> => {
+): Promise<SocketHandler> => {
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   const at = { path: pathname, port: port(), checkKey, service };
-  const credential = await credentialOf(headers, at);
+  const credential = await readCredential(headers, at);
   const { route, params } = match(paths, pathname);
-  await admitOperator(socket, credential, service);
+  await requireOperator(socket, credential, service);
   const query = Object.fromEntries(searchParams);
   const { key } = credential ?? {};
   const input = inputReader(route)({ params, query, headers, payload: undefined, key });
   const speak = await route.socket?.(input as never, service);
-  if (speak === undefined) throw new ServiceError('internal', 'The endpoint says nothing.');
+  if (speak === undefined) throw new ServiceError('internal', 'The endpoint has no handler.');
   return speak;
 };
 

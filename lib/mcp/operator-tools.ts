@@ -12,7 +12,7 @@ import { listSessions } from '../work/sessions/lifecycle/read.ts';
 import { getPlan } from '../work/sessions/lifecycle/session-texts.ts';
 import { asText, type Tool } from './tool.ts';
 
-const reading = <I extends TObject>(tool: {
+const operatorTool = <I extends TObject>(tool: {
   name: string;
   description: string;
   input: I;
@@ -26,11 +26,11 @@ const reading = <I extends TObject>(tool: {
 const OfCase = Type.Object({ case_id: Id });
 const MOST = 200;
 
-/** What the operator's own client may see. It reads; what changes something is asked of the API, by the operator. */
+/** The tools of the operator's own client, which are read-only. */
 export const OPERATOR_TOOLS: readonly Tool[] = [
-  reading({
+  operatorTool({
     name: 'list_work_items',
-    description: `Work items, newest last, at most ${MOST}; by state if one is given.`,
+    description: `Lists the newest ${MOST} Work items, newest last, optionally of one state.`,
     input: Type.Object({ state: Type.Optional(Type.Enum([...STATES])) }),
     call: async (service, query) => {
       const items = listCases(service.store, query).slice(-MOST);
@@ -41,9 +41,10 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
       return asText(summaries);
     },
   }),
-  reading({
+  operatorTool({
     name: 'read_work_item',
-    description: 'One Work item with its sessions, its proof and the names of its memory files.',
+    description:
+      'Returns a Work item with its sessions, its proof and the names of its memory files.',
     input: OfCase,
     call: async (service, { case_id }) => {
       const item = orNotFound(await readCase(service.store, case_id), 'Work item', case_id);
@@ -55,16 +56,16 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
       });
     },
   }),
-  reading({
+  operatorTool({
     name: 'read_memory',
-    description: 'One memory or planning file of a Work item, as Markdown.',
+    description: 'Returns a memory or planning file of a Work item as Markdown.',
     input: Type.Object({ case_id: Id, filename: Type.String() }),
     call: async (service, { case_id, filename }) =>
       visible(getMemory(service.store, case_id, filename).content),
   }),
-  reading({
+  operatorTool({
     name: 'read_plan',
-    description: 'The plan of a session: proposed, edited or approved.',
+    description: 'Returns the plan of a session: proposed, edited or approved.',
     input: Type.Object({ case_id: Id, session_id: Id }),
     call: async (service, { case_id, session_id }) =>
       visible((await getPlan(service, case_id, session_id)).content),

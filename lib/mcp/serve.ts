@@ -1,15 +1,16 @@
+import { Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { sha256 } from '../../store/base/sha256.ts';
 import { isTokenOf } from '../agents/mcp-access.ts';
 import { ServiceError } from '../errors.ts';
 import { validKey } from '../guard/api-keys/keys.ts';
+import type { CheckKey } from '../http/local-only.ts';
 import type { AnswerMcp } from '../sandbox/egress/mcp-door.ts';
 import type { Service } from '../service.ts';
 import { type LiveRun, runOfToken } from '../work/sessions/live/engine.ts';
-import { Message } from './message.ts';
 
 interface McpMessage {
-  /** As it was presented; undefined for the operator's own client without a key. */
+  /** The bearer token; undefined for the operator's own client without a key. */
   token: string | undefined;
   body: unknown;
   /** The Mcp-Protocol-Version header. */
@@ -22,8 +23,8 @@ interface Answer {
 }
 
 /**
- * Answers a message of the operator's own client. Throws `unauthorized` for a token that is no API key (a run has its own
- * door), and `bad_request` for a version of the protocol that nobody knows.
+ * Answers a message of the operator's own client. Throws `unauthorized` for a token that is not an API key (runs have an
+ * endpoint of their own), and `bad_request` for an unknown version of the protocol.
  */
 export const serveMcp = async (
   service: Service,
@@ -35,8 +36,8 @@ export const serveMcp = async (
 };
 
 /**
- * Answers messages at the door of one run: whoever presents its token, and nobody else, as long as it goes on. Without a
- * token of its own a run has nobody to ask. The run is looked up each time.
+ * Answers messages at the endpoint of one run, only to callers with its token, and only while it is active: the run is
+ * looked up for each message.
  */
 export const serveRun =
   (service: Service) =>
@@ -49,7 +50,7 @@ export const serveRun =
     return answer(service, run, { body, version });
   };
 
-// The protocol's code is loaded with the first message.
+// The MCP library is loaded with the first message.
 const answer = async (
   service: Service,
   run: LiveRun | undefined,
@@ -71,3 +72,21 @@ const answer = async (
   const bytes = Buffer.from(await response.arrayBuffer());
   return { status: response.status, body: bytes.length === 0 ? undefined : bytes };
 };
+
+/** Checks API keys. Tokens of sessions are not valid here: they have an endpoint of their own. */
+export const createKeyCheck =
+  (service: Service): CheckKey =>
+  async (token) => {
+    const key = await validKey(service, token);
+    return key && { key: { id: key.id, name: key.name } };
+  };
+
+/** The part of a Model Context Protocol message that is validated here. */
+export const Message = Type.Object(
+  {
+    jsonrpc: Type.Literal('2.0'),
+    method: Type.Optional(Type.String()),
+    id: Type.Optional(Type.Union([Type.String(), Type.Number()])),
+  },
+  { additionalProperties: true },
+);

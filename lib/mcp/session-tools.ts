@@ -1,18 +1,25 @@
 import { type Static, type TObject, Type } from 'typebox';
+import { sha256 } from '../../store/base/sha256.ts';
 import { visible, visibleOutput } from '../../store/base/visible.ts';
 import { readCase } from '../../store/cases/cases.ts';
-import { orNotFound, ServiceError } from '../errors.ts';
+import {
+  changePlanning,
+  grantPlanning,
+  isPlanningGranted,
+  type Planning,
+  type PlanningChange,
+} from '../../store/sessions/planning.ts';
+import { notFound, orNotFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { getMemory, listMemory, putMemory } from '../work/memory/memory.ts';
 import { attachProof } from '../work/proof/attach.ts';
 import { getGate } from '../work/proof/checklist.ts';
-import { tick } from './tick.ts';
 import { asText, type Tool } from './tool.ts';
 
 type Own = { service: Service; caseId: string; sessionId: string };
 
-// The Work item is the run's own: no argument names another.
-const own = <I extends TObject>(tool: {
+// Tools act on the Work item of the run; no argument can name another.
+const sessionTool = <I extends TObject>(tool: {
   name: string;
   description: string;
   input: I;
@@ -28,18 +35,17 @@ const own = <I extends TObject>(tool: {
   },
 });
 
-const Filename = Type.String({ description: 'Such as notes.md' });
+const Filename = Type.String({ description: 'A file name, such as notes.md' });
 const NOTHING = Type.Object({});
 
 /**
- * What the agent of a session may do to its own Work item, besides editing the worktree. In Plan mode it has those that
- * read alone: what was made before the plan was approved proves nothing of what it does.
+ * The tools of a session's agent, for its own Work item. In Plan mode only those that read are available.
  */
 export const SESSION_TOOLS: readonly Tool[] = [
-  own({
+  sessionTool({
     name: 'read_work_item',
     description:
-      'The Work item you work on: title, description, state, and what its proof gate still misses.',
+      'Returns the Work item that you work on: title, description, state, and the missing proof.',
     input: NOTHING,
     reads: true,
     call: async ({ service, caseId }) => {
@@ -47,25 +53,25 @@ export const SESSION_TOOLS: readonly Tool[] = [
       return asText({ ...item, proof_gate: await getGate(service, caseId) });
     },
   }),
-  own({
+  sessionTool({
     name: 'list_memory',
-    description: 'The memory and planning files of the Work item.',
+    description: 'Lists the memory and planning files of the Work item.',
     input: NOTHING,
     reads: true,
     call: async ({ service, caseId }) => asText(listMemory(service.store, caseId)),
   }),
-  own({
+  sessionTool({
     name: 'read_memory',
-    description: 'One memory or planning file, as Markdown.',
+    description: 'Returns a memory or planning file as Markdown.',
     input: Type.Object({ filename: Filename }),
     reads: true,
     call: async ({ service, caseId }, { filename }) =>
       getMemory(service.store, caseId, filename).content,
   }),
-  own({
+  sessionTool({
     name: 'write_memory',
     description:
-      'Keeps a Markdown file for whoever works on this Work item later. With `sha256` only if the file is still the one you read.',
+      'Writes a Markdown file for later sessions of this Work item. With `sha256`, only if the file is unchanged since you read it.',
     input: Type.Object({
       filename: Filename,
       content: Type.String(),
@@ -79,21 +85,21 @@ export const SESSION_TOOLS: readonly Tool[] = [
       return asText({ filename, sha256: written });
     },
   }),
-  own({
+  sessionTool({
     name: 'tick_task',
-    description:
-      'Marks a task of tasks.md as done, or as open again, by its number among the checkboxes.',
+    description: 'Marks a task of tasks.md as done or open, by the number of its checkbox.',
     input: Type.Object({
       number: Type.Integer({ minimum: 1, description: 'The first checkbox of the file is 1' }),
       done: Type.Optional(Type.Boolean({ description: 'Default: true' })),
     }),
     reads: false,
-    call: ({ service, caseId }, { number, done = true }) => tick(service, caseId, { number, done }),
+    call: ({ service, caseId }, { number, done = true }) =>
+      tickTask(service, caseId, { number, done }),
   }),
-  own({
+  sessionTool({
     name: 'attach_proof',
     description:
-      'Attaches evidence to the Work item, such as the output of a test run. The operator verifies it; you cannot.',
+      'Attaches evidence to the Work item, such as the output of a test run. Only the operator can verify it.',
     input: Type.Object({
       type: Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$', description: 'Such as test-log' }),
       content: Type.String({ minLength: 1 }),
@@ -101,9 +107,78 @@ export const SESSION_TOOLS: readonly Tool[] = [
     reads: false,
     call: async ({ service, caseId, sessionId }, proof) => {
       const content = visibleOutput(proof.content);
-      const own = { ...proof, content, session_id: sessionId };
-      const { id, type } = (await attachProof(service, caseId, own)).proof;
+      const attached = { ...proof, content, session_id: sessionId };
+      const { id, type } = (await attachProof(service, caseId, attached)).proof;
       return asText({ id, type, verified: false });
     },
   }),
 ];
+
+const TASKS = 'tasks.md';
+const BOX = /^(\s*(?:[-*+]|\d+[.)]) \[)([ xX])(\] .*)$/gm;
+
+interface Checkbox {
+  number: number;
+  done: boolean;
+}
+
+/**
+ * Ticks the n-th checkbox of tasks.md and changes no other byte. An approval of the planning files stays valid, because a
+ * tick does not change the tasks. Returns the task's line.
+ */
+const tickTask = async ({ store }: Service, caseId: string, box: Checkbox): Promise<string> => {
+  let line = '';
+  const kept = await changePlanning(store, caseId, (planning) => {
+    const tasks = planning.artifacts.find(({ filename }) => filename === TASKS);
+    if (tasks === undefined) throw notFound('memory file', TASKS);
+    const ticked = setCheckbox(tasks.content, box);
+    line = ticked.line;
+    if (ticked.content === tasks.content) return {};
+    const change = changeFor(planning, { before: tasks.sha256, content: ticked.content });
+    keepApproval(store, caseId, planning, change);
+    return change;
+  });
+  if (kept === undefined) throw notFound('Work item', caseId);
+  return line.trim();
+};
+
+// Renews an approval that was given on this machine; an approval that is only in files is not renewed.
+const keepApproval = (
+  store: Service['store'],
+  caseId: string,
+  { matter }: Planning,
+  { changes }: PlanningChange,
+): void => {
+  const [before, after] = [matter.approved, changes?.approved];
+  if (before && after && isPlanningGranted(store, caseId, before.artifacts))
+    grantPlanning(store, caseId, after.artifacts);
+};
+
+const changeFor = (
+  { matter: { approved } }: Planning,
+  { before, content }: { before: string; content: string },
+): PlanningChange => {
+  const file = { filename: TASKS, content } as const;
+  if (approved?.artifacts[TASKS] !== before) return { file };
+  const artifacts = { ...approved.artifacts, [TASKS]: sha256(content) };
+  return { file, changes: { approved: { ...approved, artifacts } } };
+};
+
+const setCheckbox = (
+  content: string,
+  { number, done }: Checkbox,
+): { content: string; line: string } => {
+  let seen = 0;
+  let line: string | undefined;
+  const ticked = content.replaceAll(BOX, (whole, before: string, _mark: string, after: string) => {
+    seen += 1;
+    if (seen !== number) return whole;
+    line = `${before}${done ? 'x' : ' '}${after}`;
+    return line;
+  });
+  if (line !== undefined) return { content: ticked, line };
+  throw new ServiceError(
+    'bad_request',
+    `${TASKS} has ${seen} checkboxes; there is no number ${number}.`,
+  );
+};

@@ -3,20 +3,20 @@ import { jsonText } from '../../store/base/visible.ts';
 import type { Service } from '../service.ts';
 import type { LiveRun } from '../work/sessions/live/engine.ts';
 
-/** Who calls: the agent of a run that goes on now, or the operator's own client. */
+/** The agent of an active run, or (without `run`) the operator's own client. */
 export interface McpCaller {
   service: Service;
   run: LiveRun | undefined;
 }
 
-/** What a client of the Model Context Protocol can call. None approves, verifies, moves a state or runs anything. */
+/** An MCP tool. No tool approves, verifies, changes a state or runs a program. */
 export interface Tool {
   name: string;
   description: string;
   input: TObject;
-  /** It changes nothing. */
+  /** The tool is read-only. */
   reads: boolean;
-  /** Answers with a text for the model. Throws ServiceError, whose sentence the model is told. */
+  /** Returns a text for the model. Throws ServiceError, whose message the model receives. */
   call: (caller: McpCaller, given: Record<string, unknown>) => Promise<string>;
 }
 

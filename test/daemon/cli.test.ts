@@ -134,9 +134,9 @@ describe('dossier', () => {
     for (const [args, pattern] of [
       [['--workspace', join(dir, 'file')], /file is a file/],
       [['--workspace', join(dir, 'file/below')], /below is a file, or below one/],
-      [['--workspace', '/proc/nothing/here'], /cannot be created/],
-      [[...space, '--host', '0.0.0.0'], /0\.0\.0\.0 can be reached from other machines/],
-      [[...space, '--port', String(port)], new RegExp(`Port ${port} is taken`)],
+      [['--workspace', '/proc/nothing/here'], /cannot be (?:made|created)/],
+      [[...space, '--host', '0.0.0.0'], /0\.0\.0\.0 is reachable from other machines/],
+      [[...space, '--port', String(port)], new RegExp(`Port ${port} is in use`)],
       [[...space, '--repo', dir], /is not a git repository/],
       [[...space, '--repo', join(dir, 'nowhere')], /is not a git repository/],
     ] as const) {
@@ -153,9 +153,9 @@ describe('dossier', () => {
       [['--port', 'many'], /port has to be a number/],
       [['--port', '65536'], /port has to be a number/],
       [['fly'], /no command fly/],
-      [['serve', 'more'], /no further words/],
+      [['serve', 'more'], /no arguments/],
       [['import'], /import needs PATH: dossier import PATH/],
-      [['check', '--port', '1'], /check takes no --port: that belongs to up, serve/],
+      [['check', '--port', '1'], /check has no option --port, which belongs to up, serve/],
       [['serve', '--log-level', 'loud'], /log level/],
     ] as const) {
       const ended = await dossier(t, ...space, ...args);

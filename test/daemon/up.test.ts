@@ -81,7 +81,10 @@ describe('a daemon that was begun', () => {
       env,
     });
     assert.equal(ended.status, 1);
-    assert.match(ended.stderr.toString(), /^dossier: The current directory is gone\. [^\n]*\n$/);
+    assert.match(
+      ended.stderr.toString(),
+      /^dossier: The current directory no longer exists\. [^\n]*\n$/,
+    );
   });
 });
 
@@ -101,7 +104,7 @@ describe('dossier without a word', () => {
     const { pid, url } = owner();
     const [ready, project] = first.stdout.split('\n');
     assert.equal(ready, `Dossier is ready: ${url}/dashboard (workspace ${workspace})`);
-    assert.match(project ?? '', /^Project \S+: .* \(was added\)$/);
+    assert.match(project ?? '', /^Project \S+: .* \(added\)$/);
     const again = await run(root);
     assert.equal(again.stdout.split('\n')[0], ready);
     assert.match(again.stdout, /is known/);
@@ -113,7 +116,7 @@ describe('dossier without a word', () => {
     const root = repositoryIn(t, 'e\u001b[31mvil');
     const { run } = scene(t, { DOSSIER_PORT: '0' });
     const { stdout } = await run(root);
-    assert.match(stdout, /\/e␛\[31mvil \(was added\)$/m);
+    assert.match(stdout, /\/e␛\[31mvil \(added\)$/m);
     assert.ok(!stdout.includes('\u001b'));
   });
 
@@ -148,7 +151,7 @@ describe('dossier without a word', () => {
     writeFileSync(journal, '');
     const ended = await again();
     assert.equal(ended.code, 1);
-    assert.match(ended.stderr, /its log says .*:\n {2}dossier: \S/);
+    assert.match(ended.stderr, /Its log \(.*\):\n {2}dossier: \S/);
   });
 
   it('begins one where several are called at once', async (t) => {
@@ -169,8 +172,8 @@ describe('dossier without a word', () => {
     const { run, home } = scene(t);
     const ended = await run(home, '--port', `${port}`);
     assert.equal(ended.code, 1);
-    assert.match(ended.stderr, /has ended before it was ready/);
-    assert.match(ended.stderr, new RegExp(`Port ${port} is taken by another program`));
+    assert.match(ended.stderr, /exited before it was ready/);
+    assert.match(ended.stderr, new RegExp(`Port ${port} is in use by another program`));
   });
 
   for (const [what, spoil] of [
@@ -183,7 +186,7 @@ describe('dossier without a word', () => {
       spoil(join(workspace, '.dossier'));
       const ended = await run(home);
       assert.equal(ended.code, 1);
-      assertSentence(ended, /\.dossier.* (?:has to be a directory, not a link or|is) a file/);
+      assertSentence(ended, /\.dossier.* (?:must be a directory, not a link or|is) a file/);
       assert.equal(existsSync('/var/daemon.log'), false);
     });
 
@@ -192,13 +195,13 @@ describe('dossier without a word', () => {
     await run(home);
     const ended = await run(home, '--log-level', 'debug');
     assert.equal(ended.code, 1);
-    assert.match(ended.stderr, /--log-level is for one that starts/);
+    assert.match(ended.stderr, /--log-level only applies to a new one/);
   });
 
   it('says what to do where there is no repository, and touches no project', async (t) => {
     const { run, owner, home } = scene(t, { DOSSIER_PORT: '0' });
     const { stdout } = await run(home);
-    assert.match(stdout, /is in no git repository: call dossier in one/);
+    assert.match(stdout, /is not in a git repository. Run dossier in one/);
     assert.deepEqual(await projectsOf(owner().url), {});
   });
 
@@ -263,7 +266,7 @@ describe('the repository in which dossier is called', () => {
     const linked = join(temporaryDirectory(t), 'beside');
     git(root, 'worktree', 'add', '--quiet', linked);
     mkdirSync(join(root, 'deep'));
-    assert.match((await run(linked)).stdout, /Project shop: .*shop \(was added\)/);
+    assert.match((await run(linked)).stdout, /Project shop: .*shop \(added\)/);
     for (const place of [root, join(root, 'deep'), linked])
       assert.match((await run(place)).stdout, /Project shop: .*shop \(is known\)/);
     const { url } = owner();

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { Check } from 'typebox/value';
 import { parse } from 'yaml';
 import { COMMANDS } from '../../lib/cli/commands.ts';
-import { overview, usageOf } from '../../lib/cli/help.ts';
+import { commandHelp, overview } from '../../lib/cli/help.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
 import { Settings } from '../../store/records/settings.ts';
@@ -122,7 +122,9 @@ describe('README.md and the guides', () => {
     ];
     for (const name of settings) assert.ok(text.includes(`| \`${name}\``), name);
     const all = GUIDES.map((guide) => guide.text).join('\n');
-    const help = [overview(COMMANDS), ...COMMANDS.map((command) => usageOf(command))].join('\n');
+    const help = [overview(COMMANDS), ...COMMANDS.map((command) => commandHelp(command))].join(
+      '\n',
+    );
     const told = help.match(/(--(?!help|version)[a-z-]+(?= [A-Z]|\s)|DOSSIER_[A-Z_]+)/g) ?? [];
     assert.ok(told.length > 10);
     for (const name of told) assert.ok(all.includes(name), name);

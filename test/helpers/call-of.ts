@@ -1,7 +1,7 @@
 import type { Call } from '../../lib/cli/args/command.ts';
-import { readLine } from '../../lib/cli/args/read.ts';
+import { parseCommandLine } from '../../lib/cli/args/read.ts';
 import { COMMANDS } from '../../lib/cli/commands.ts';
 
 /** What a command is given by these words. Throws UsageError. */
 export const callOf = (words: readonly string[], env: NodeJS.ProcessEnv): Call =>
-  readLine(COMMANDS, words, { env, bare: 'serve' }).call;
+  parseCommandLine(COMMANDS, words, { env, bare: 'serve' }).call;

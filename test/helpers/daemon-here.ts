@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import { readLine } from '../../lib/cli/args/read.ts';
+import { parseCommandLine } from '../../lib/cli/args/read.ts';
 import { COMMANDS } from '../../lib/cli/commands.ts';
 import { EVENTS } from '../../lib/daemon/events.ts';
 import { createServer } from '../../lib/daemon/server.ts';
 import { startService } from '../../lib/daemon/startup.ts';
 import type { Log } from '../../lib/log.ts';
-import { keyCheck } from '../../lib/mcp/key-check.ts';
+import { createKeyCheck } from '../../lib/mcp/serve.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
 import { makeWorkspaceFiles } from '../../store/workspace/workspace-files.ts';
@@ -31,7 +31,7 @@ export const startHere = async (
 ): Promise<DaemonHere> => {
   const variables = { ...process.env, DOSSIER_TRUST: '1', DOSSIER_FOLLOW_LOCKS: '1', ...env };
   const argv = ['serve', '--port', '0', ...args];
-  const { config } = readLine(COMMANDS, argv, { env: variables, bare: 'up' }).call;
+  const { config } = parseCommandLine(COMMANDS, argv, { env: variables, bare: 'up' }).call;
   mkdirSync(config.workspace, { recursive: true });
   const running = await startService(config, SILENT, VERSION);
   await makeWorkspaceFiles(running.service.store.layout);
@@ -39,7 +39,7 @@ export const startHere = async (
   const { host, port } = config;
   const server = createServer({
     ...{ sections, console: operatorConsole, events: EVENTS, service },
-    ...{ log: SILENT, host, port, checkKey: keyCheck(service) },
+    ...{ log: SILENT, host, port, checkKey: createKeyCheck(service) },
   });
   await server.start();
   service.address.url = server.info.uri;

@@ -4,7 +4,7 @@ import { createServer } from '../../lib/daemon/server.ts';
 import type { Console } from '../../lib/http/console-page.ts';
 import type { Section } from '../../lib/http/route.ts';
 import type { Log } from '../../lib/log.ts';
-import { keyCheck } from '../../lib/mcp/key-check.ts';
+import { createKeyCheck } from '../../lib/mcp/serve.ts';
 import type { Service } from '../../lib/service.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
@@ -49,7 +49,7 @@ const make = (life: Life): Kept => {
   kept.hapi = createServer({
     sections: sections.map((section) => served(section, kept)),
     console: shown(operatorConsole, kept),
-    ...{ service, log, host: '127.0.0.1', port: 4870, checkKey: keyCheck(service) },
+    ...{ service, log, host: '127.0.0.1', port: 4870, checkKey: createKeyCheck(service) },
   });
   return kept;
 };

@@ -6,7 +6,7 @@ import type { Config } from '../../lib/config.ts';
 import { createServer } from '../../lib/daemon/server.ts';
 import { startService } from '../../lib/daemon/startup.ts';
 import type { Log } from '../../lib/log.ts';
-import { keyCheck } from '../../lib/mcp/key-check.ts';
+import { createKeyCheck } from '../../lib/mcp/serve.ts';
 import type { Service } from '../../lib/service.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
@@ -211,7 +211,7 @@ const live = async (config: Config, { events, told, logged, watch, listen }: Hea
 
 const listening = async ({ service, log }: { service: Service; log: Log }) => {
   const { host } = service.config;
-  const checkKey = keyCheck(service);
+  const checkKey = createKeyCheck(service);
   const options = { sections, console: operatorConsole, service, log, host, port: 0, checkKey };
   const hapi = createServer(options);
   await hapi.start();

@@ -8,7 +8,7 @@ import { createFeed } from '../../lib/events/feed/feed.ts';
 import { createDispatcher } from '../../lib/events/webhooks/dispatcher.ts';
 import { createLinkWork } from '../../lib/host/links/background.ts';
 import type { Log } from '../../lib/log.ts';
-import { keyCheck } from '../../lib/mcp/key-check.ts';
+import { createKeyCheck } from '../../lib/mcp/serve.ts';
 import type { Service } from '../../lib/service.ts';
 import { createGit } from '../../lib/tools/git/run/create-git.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
@@ -39,7 +39,7 @@ export const openFront = async (store: Store): Promise<Front> => {
     log: service.log,
     host: '127.0.0.1',
     port: PORT,
-    checkKey: keyCheck(service),
+    checkKey: createKeyCheck(service),
   });
   await server.initialize();
   return {

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { TObject, TSchema } from 'typebox';
-import { isCreating } from '../../lib/http/once.ts';
+import { isCreating } from '../../lib/http/idempotency.ts';
 import { sections } from '../../routes/index.ts';
 import { newId, withIdsOf } from '../../store/reconcile/new-id.ts';
 import type { Case } from '../../store/records/case.ts';

@@ -199,7 +199,7 @@ describe('the MCP door of a run', () => {
       ['attach_proof', { type: 'test-log', content: 'x' }],
     ] as const) {
       const { failed, text } = await ask(client, name, given);
-      assert.deepEqual([failed, /You are in Plan mode/.test(text)], [true, true], text);
+      assert.deepEqual([failed, /not available in Plan mode/.test(text)], [true, true], text);
     }
     await it.control('abort');
     const dir = join(it.running.workspace, it.item.path);

@@ -118,7 +118,7 @@ describe('dossier key', () => {
       { encoding: 'utf8' },
     );
     assert.equal(status, 1);
-    assert.match(stderr, /is no workspace in use: name yours with --workspace/);
+    assert.match(stderr, /is not a workspace that a daemon has used: name yours with --workspace/);
     assert.equal(existsSync(workspace), false);
   });
 });

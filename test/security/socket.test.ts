@@ -72,11 +72,11 @@ describe('dossier serve --socket', () => {
     writeFileSync(join(full, '../more'), '');
     const workspace = join(temporaryDirectory(t), 'space');
     for (const [path, pattern] of [
-      [open, /nobody else can enter: chmod 700/],
-      [full, /has to hold the socket alone/],
-      [placeIn(t, '/var/tmp'), /may be seen from a sandbox/],
+      [open, /no other user can enter: run chmod 700/],
+      [full, /must contain only the socket/],
+      [placeIn(t, '/var/tmp'), /may be visible in a sandbox/],
       [join(root, 'own/socket'), /is in a git repository/],
-      ['/tmp/socket', /may be seen from a sandbox/],
+      ['/tmp/socket', /may be visible in a sandbox/],
       ['own/socket', /give an absolute path/],
       [`/tmp/${'x'.repeat(100)}/socket`, /of at most 107 bytes/],
     ] as const) {

@@ -56,7 +56,7 @@ describe('dossier trust', () => {
     const dir = workspaceWith(t, HOSTILE);
     const first = dossier('trust', '--all', '--workspace', dir);
     assert.deepEqual([first.status, /2 values trusted/.test(first.said)], [0, true], first.said);
-    assert.match(dossier('trust', '--workspace', dir).said, /^Nothing in .* waits for you/);
+    assert.match(dossier('trust', '--workspace', dir).said, /^Nothing to confirm in /);
     const { url } = await startDaemon(t, ['--workspace', dir], { DOSSIER_TRUST: '' });
     assert.deepEqual(await waiting(url), []);
     writeFileSync(join(dir, 'workspace.md'), HOSTILE.replace(', x]', ', y]'));
@@ -77,7 +77,7 @@ describe('dossier trust', () => {
   it('lists what was trusted and takes it back, without a daemon and beside one', async (t) => {
     const dir = workspaceWith(t, HOSTILE);
     const trust = (...args: string[]) => dossier('trust', ...args, '--workspace', dir);
-    assert.match(trust('--trusted').said, /^You have trusted nothing/);
+    assert.match(trust('--trusted').said, /^No trusted values/);
     trust('--all');
     const trusted = () => JSON.parse(trust('--trusted', '--json').said) as TrustedValue[];
     const keys = () => trusted().map(({ key }) => key);
@@ -108,7 +108,10 @@ describe('dossier trust', () => {
     const list = (env: Record<string, string>) =>
       dossierWith({ ...env }, 'trust', '--list', '--workspace', dir);
     assert.match(list({}).said, /require_key.*dossier key.*DOSSIER_KEY/);
-    assert.match(list({ DOSSIER_KEY: 'dossier_x' }).said, /DOSSIER_KEY is unknown or revoked/);
+    assert.match(
+      list({ DOSSIER_KEY: 'dossier_x' }).said,
+      /DOSSIER_KEY is not valid: it is unknown or revoked/,
+    );
     const { status, said } = list({ DOSSIER_KEY: key });
     assert.deepEqual([status, /sandbox/.test(said)], [0, true], said);
   });

@@ -136,7 +136,7 @@ describe('a command that cannot do what it was asked', () => {
     const other = join(temporaryDirectory(t), 'state');
     const { status, said } = dossier('trust', '--all', '--workspace', dir, '--state-dir', other);
     assert.equal(status, 1, said);
-    assert.match(said, /keeps what you decide in \S+, not in \S+state/);
+    assert.match(said, /stores your decisions in \S+, not in \S+state/);
     assert.match(dossier('trust', '--list', '--workspace', dir).said, /sandbox/);
   });
 

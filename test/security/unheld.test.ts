@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Ground, unheldOn } from '../../lib/daemon/system/unheld.ts';
 import { lookAtGround } from '../../lib/sandbox/capabilities.ts';
+import { type Capabilities, missingProtections } from '../../lib/daemon/system/machine.ts';
 
-const WHOLE: Ground = {
+const WHOLE: Capabilities = {
   ...{ platform: 'linux', uid: 1000, proc: true, container: false, namespaces: true },
   cgroups: { cgroup: false, limits: false },
   sandbox: { kind: 'bubblewrap' },
@@ -13,8 +13,8 @@ const NONE = {
   reason: 'bubblewrap is not installed: install the package bubblewrap.',
 } as const;
 
-const about = (change: Partial<Ground>): string[] =>
-  unheldOn({ ...WHOLE, ...change }).map((each) => each.about);
+const about = (change: Partial<Capabilities>): string[] =>
+  missingProtections({ ...WHOLE, ...change }).map((each) => each.about);
 
 describe('what cannot be had here', () => {
   it('is one line for each, and none for what can be had', () => {
@@ -42,11 +42,15 @@ describe('what cannot be had here', () => {
   });
 
   it('says what follows from it, and what to do', () => {
-    const [sandbox] = unheldOn({ ...WHOLE, sandbox: NONE });
+    const [sandbox] = missingProtections({ ...WHOLE, sandbox: NONE });
     assert.match(sandbox?.sentence ?? '', /install the package bubblewrap.*undone.*dossier trust/);
-    const [, mac] = unheldOn({ ...WHOLE, platform: 'darwin', sandbox: { ...NONE, untried: true } });
-    assert.match(mac?.sentence ?? '', /is on, and untried/);
-    for (const { sentence } of unheldOn({ ...WHOLE, uid: 0, proc: false, sandbox: NONE }))
+    const [, mac] = missingProtections({
+      ...WHOLE,
+      platform: 'darwin',
+      sandbox: { ...NONE, untried: true },
+    });
+    assert.match(mac?.sentence ?? '', /is on, and untested/);
+    for (const { sentence } of missingProtections({ ...WHOLE, uid: 0, proc: false, sandbox: NONE }))
       assert.match(sentence, /^[^\n]{40,400}\.$/);
   });
 

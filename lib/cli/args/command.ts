@@ -1,31 +1,31 @@
 import type { Config } from '../../config.ts';
 import type { OptionName, Values } from './options.ts';
 
-/** What a command is given. */
+/** A call of a command. */
 export interface Call {
   readonly config: Config;
-  /** All that there are, for what tells of them. */
+  /** All commands, for the help and completion. */
   readonly commands: readonly Command[];
-  /** What stands behind its name, without the options. */
+  /** The arguments after its name, without the options. */
   readonly words: readonly string[];
   readonly values: Values;
 }
 
-/** Answers the exit code. What is thrown is told as lib/main.ts says. */
+/** Returns the exit code. lib/main.ts prints errors. */
 export type Run = (call: Call) => Promise<number>;
 
-/** A command, declared: its help, its completion and its page of the manual are made from this. */
+/** The declaration of a command, from which its help, completion and manual page are generated. */
 export interface Command {
   readonly name: string;
   readonly group: Group;
-  /** What it takes, as in a synopsis: `ITEM [FILE]`. Brackets may be left out, and dots mean more of them. */
+  /** Its arguments, as in a synopsis: `ITEM [FILE]`. Brackets mean optional, dots mean repeatable. */
   readonly words: string;
   readonly summary: string;
-  /** What each option of its own does. */
+  /** Its options, with their descriptions. */
   readonly options: Readonly<Partial<Record<OptionName, string>>>;
-  /** Reads or writes the workspace's files itself, not by the API: refused where a newer Dossier wrote them. */
+  /** Accesses files of the workspace without the API, so it is refused if a newer Dossier wrote them. */
   readonly usesFiles?: true;
-  /** Loads what it needs: none waits for the code of another. */
+  /** Loads the command's code. */
   readonly open: () => Promise<Run>;
 }
 

@@ -1,4 +1,4 @@
-/** What may stand behind a command, and with which kind of value. What it means each command says itself. */
+/** All options with their types. Each command describes its own. */
 export const OPTIONS = {
   workspace: { type: 'string', value: 'DIR' },
   repo: { type: 'string', value: 'DIR' },
@@ -52,24 +52,24 @@ export const OPTIONS = {
   version: { type: 'boolean', short: 'v' },
 } as const satisfies Record<string, Option>;
 
-/** What `json` means to a command that says one thing. */
-export const AS_JSON = 'Say it for programs, in JSON';
+/** The description of `json`. */
+export const AS_JSON = 'Print JSON, for programs';
 
-/** What `session` means. */
-export const SESSION = 'Another session than the one that goes on, by the beginning of its id';
+/** The description of `session`. */
+export const SESSION = 'A session, by the beginning of its id (default: the current one)';
 
 export interface Option {
   type: 'string' | 'boolean';
   short?: string;
-  /** It may be given more than once. */
+  /** May be repeated. */
   multiple?: true;
-  /** What stands for its value in the help. */
+  /** The placeholder of its value in the help. */
   value?: string;
 }
 
 export type OptionName = keyof typeof OPTIONS;
 
-/** What was given, by the option's name. */
+/** The given values, by the option's name. */
 export type Values = { readonly [K in OptionName]?: ValueOf<(typeof OPTIONS)[K]> };
 
 type ValueOf<O extends Option> = O extends { multiple: true }
@@ -79,7 +79,7 @@ type ValueOf<O extends Option> = O extends { multiple: true }
     : boolean;
 
 /** `--port N`, `-h, --help`. */
-export const writtenAs = (name: OptionName): string => {
+export const optionSyntax = (name: OptionName): string => {
   const { short, value }: Option = OPTIONS[name];
   const long = value === undefined ? `--${name}` : `--${name} ${value}`;
   return short === undefined ? long : `-${short}, ${long}`;

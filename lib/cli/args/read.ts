@@ -5,14 +5,14 @@ import { type Config, configOf, UsageError } from '../../config.ts';
 import type { Call, Command } from './command.ts';
 import { OPTIONS, type OptionName, type Values } from './options.ts';
 
-/** Options that each command takes. */
-export const EVERYWHERE: readonly OptionName[] = ['workspace', 'help', 'version'];
+/** Options of every command. */
+export const COMMON_OPTIONS: readonly OptionName[] = ['workspace', 'help', 'version'];
 
 /**
- * Which command is meant, and what it is given; `bare` where none is named. `--help` behind a command is the command
- * `help` with its name. Throws UsageError with what is wrong.
+ * Parses the command line. Without a command it is `bare`; `COMMAND --help` becomes the command `help` with its name. Throws
+ * UsageError.
  */
-export const readLine = (
+export const parseCommandLine = (
   commands: readonly Command[],
   argv: readonly string[],
   { env, bare }: { env: Config['env']; bare: string },
@@ -43,7 +43,7 @@ const unknownCommand = (wanted: string, commands: readonly Command[]): string =>
   return `There is no command ${wanted}. ${hint}`;
 };
 
-// Node's own sentence has an example with quotes that a shell would take for its own.
+// Node's message contains an example with quotes that would not survive a shell.
 const unknownOption = (sentence: string): string | undefined => {
   const [, written] = /^Unknown option '(.+?)'/.exec(sentence) ?? [];
   if (written === undefined) return undefined;
@@ -55,13 +55,13 @@ const parse = (argv: readonly string[]): { values: Values; positionals: string[]
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
   } catch (error) {
-    // Node's own text has three lines of it.
+    // Node's message has three lines.
     const [first = ''] = messageOf(error).split('\n');
     throw new UsageError(
       unknownOption(first) ??
         first.replace(
           /^Option '(.+)' argument is ambiguous.*/,
-          '$1 needs its value, which begins with no dash',
+          '$1 needs a value that does not begin with a dash',
         ),
     );
   }
@@ -73,10 +73,10 @@ const checkOptions = (
   values: Values,
 ): void => {
   for (const option of Object.keys(values) as OptionName[]) {
-    if (option in options || EVERYWHERE.includes(option)) continue;
+    if (option in options || COMMON_OPTIONS.includes(option)) continue;
     const owners = commands.filter((each) => option in each.options);
     throw new UsageError(
-      `${name} takes no --${option}: that belongs to ${owners.map((each) => each.name).join(', ')}`,
+      `${name} has no option --${option}, which belongs to ${owners.map((each) => each.name).join(', ')}`,
     );
   }
 };
@@ -89,6 +89,6 @@ const checkWords = ({ name, words: synopsis }: Command, given: readonly string[]
   if (missing !== undefined)
     throw new UsageError(`${name} needs ${missing}: dossier ${name} ${synopsis}`);
   if (given.length <= wanted.length || /\.\.\.\]?$/.test(synopsis)) return;
-  const tail = synopsis === '' ? 'no further words' : synopsis;
-  throw new UsageError(`${name} takes ${tail}, and was given ${given.join(' ')}`);
+  const tail = synopsis === '' ? 'no arguments' : synopsis;
+  throw new UsageError(`${name} takes ${tail}, but got ${given.join(' ')}`);
 };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Config } from '../../config.ts';
 import { findProgram } from '../../tools/process/find-program.ts';
 
-/** The program that shows an address to whoever sits at this terminal; undefined without a terminal or a display. */
+/** The program that opens an address in a browser; undefined without a terminal or a display. */
 export const browserOpener = (
   env: Config['env'],
   isTerminal: boolean,
@@ -15,7 +15,7 @@ export const browserOpener = (
   return env.DISPLAY || env.WAYLAND_DISPLAY ? findProgram('xdg-open', from) : undefined;
 };
 
-/** Starts it, and waits for nothing but its start. */
+/** Opens an address; does not wait for the program to end. */
 export const openWith = async (opener: string, url: string): Promise<void> => {
   const child = spawn(opener, [url], { detached: true, stdio: 'ignore' });
   await once(child, 'spawn').catch(() => undefined);

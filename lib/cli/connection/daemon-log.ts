@@ -17,12 +17,12 @@ import { Refusal } from '../args/refusal.ts';
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
 
-/** Opens the file that a daemon without a terminal writes to, for its owner alone; answers how long it is by now, too. */
+/** Opens the log of a daemon in the background, for its owner only. `from`: its current size. */
 export const openLog = ({ dossier, log }: Layout): { fd: number; from: number } => {
   isDone(() => mkdirSync(dossier, { mode: 0o700 }), 'EEXIST');
   if (!isDirectoryItself(dossier))
     throw new Refusal(
-      `${dossier} has to be a directory, not a link or a file. Mend that, and run this again`,
+      `${dossier} must be a directory, not a link or a file. Fix that, and try again`,
     );
   const fd = openSync(log, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
   chmodSync(log, 0o600);
@@ -32,7 +32,7 @@ export const openLog = ({ dossier, log }: Layout): { fd: number; from: number } 
 const SHOWN_LINES = 10;
 const SHOWN_BYTES = 16_384;
 
-/** The last lines that stand there behind `from`, or in all that there is where it began anew since. */
+/** The last lines after `from`, or of the whole file if it was truncated since. */
 export const lastLines = ({ log }: Layout, from: number): string[] => {
   const fd = openSync(log, 'r');
   const { size } = fstatSync(fd);
@@ -47,8 +47,8 @@ const LOOK_MS = 60_000;
 const STDERR = 2;
 
 /**
- * Keeps the file small while this process writes to it: once it has 8 MiB it is kept beside itself, in place of the one
- * before, and begins anew. Both of its descriptors append, so what is written next stands at its beginning.
+ * Limits the size of the log that this process writes: at 8 MiB it is copied to `.1` and truncated. Both descriptors append,
+ * so the next write is at its beginning.
  */
 export const keepLogSmall = ({ log }: Layout): void => {
   const look = (): void => {

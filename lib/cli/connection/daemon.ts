@@ -10,8 +10,8 @@ import { createLocalFetch } from '../../client/node/local-fetch.ts';
 import type { Config } from '../../config.ts';
 import { NoDaemon, Refusal } from '../args/refusal.ts';
 
-/** A daemon that is the workspace's own. */
-export interface Reached {
+/** A verified connection to the daemon of the workspace. */
+export interface DaemonConnection {
   url: string;
   /** The path of its socket, if it has one. */
   socket: string | undefined;
@@ -24,11 +24,14 @@ const AGAIN_MS = 200;
 const TRIES = 10;
 
 /**
- * The daemon that holds the workspace, as owner.json names it; undefined where none runs, or is not ready yet. Nothing,
- * and no key, is sent to its address before it has answered a challenge as only the owner of that file can: since it was
- * written, its process may have ended and another program may listen there. Throws a Refusal where one does.
+ * Finds the daemon of the workspace by owner.json; undefined if none is running, or it is not ready yet. Sends nothing, and
+ * no key, to its address before it has answered a challenge: the daemon may have ended, and another program may listen
+ * there. Throws a Refusal in that case.
  */
-export const daemonOf = async (config: Config, tries = TRIES): Promise<Reached | undefined> => {
+export const findDaemon = async (
+  config: Config,
+  tries = TRIES,
+): Promise<DaemonConnection | undefined> => {
   const { workspace, env } = config;
   const layout = layoutOf(workspace);
   const owner = holderOf(layout);
@@ -37,46 +40,48 @@ export const daemonOf = async (config: Config, tries = TRIES): Promise<Reached |
   const { url, socket, pid } = owner;
   if (!isLoopback(url))
     throw new Refusal(
-      `${layout.owner} names ${url}, which is not this machine: nothing was sent there. Stop the daemon of ${workspace}, if one runs, and remove that file`,
+      `${layout.owner} names ${url}, which is not this machine, so nothing was sent. Stop the daemon of ${workspace}, if one is running, and remove that file`,
     );
   const fetch = createLocalFetch(() => socket);
   const said = await answerOf(fetch, url, challengeOf(owner));
-  // One that starts anew, as in a workspace that was moved, answers soon again.
+  // A daemon that restarts, as after its workspace was moved, answers again soon.
   if (said === undefined && tries > 0) {
     await delay(AGAIN_MS);
-    return daemonOf(config, tries - 1);
+    return findDaemon(config, tries - 1);
   }
   if (said === undefined)
     throw new Refusal(
-      `The daemon of ${workspace} (process ${pid}) does not answer at ${url}. Its log may say why: ${layout.log}`,
+      `The daemon of ${workspace} (process ${pid}) does not answer at ${url}. Read its log: ${layout.log}`,
     );
   if (!said)
     throw new Refusal(
-      `What listens at ${url} is not the daemon of ${workspace} (process ${pid}): nothing was sent to it. Look what it is, and end it or process ${pid}`,
+      `The program that listens at ${url} is not the daemon of ${workspace} (process ${pid}), so nothing was sent. Find out what it is, and end it or process ${pid}`,
     );
   return { url, socket, pid, dossier: connect({ url, key: env.DOSSIER_KEY || undefined, fetch }) };
 };
 
-// What the operator decides would be kept elsewhere than was asked for.
+// Decisions of the operator would be stored in another directory than the given one.
 const refuseOtherState = ({ workspace, state, names_state }: Config, owner: Owner): void => {
   if (names_state !== true || owner.state === undefined || owner.state === state) return;
   throw new Refusal(
-    `The daemon of ${workspace} (process ${owner.pid}) keeps what you decide in ${owner.state}, not in ${state}. Name that one, or stop the daemon and start it with the other`,
+    `The daemon of ${workspace} (process ${owner.pid}) stores your decisions in ${owner.state}, not in ${state}. Give that directory, or stop the daemon and start it with the other`,
   );
 };
 
-/** The same where one is needed. Throws NoDaemon. */
-export const needDaemon = async (config: Config): Promise<Reached> => {
-  const found = await daemonOf(config);
+/** Finds the daemon of the workspace. Throws NoDaemon if none is running. */
+export const requireDaemon = async (config: Config): Promise<DaemonConnection> => {
+  const found = await findDaemon(config);
   if (found !== undefined) return found;
-  throw new NoDaemon(`No daemon runs on ${config.workspace}: ${startCommand(config)} starts one.`);
+  throw new NoDaemon(
+    `No daemon is running for ${config.workspace}. Start one: ${startCommand(config)}`,
+  );
 };
 
-/** What starts the daemon of this workspace, as it is typed. */
+/** The command that starts the daemon of this workspace. */
 export const startCommand = ({ workspace, env }: Config): string =>
   workspace === `${env.HOME}/dossier` ? 'dossier' : `dossier --workspace ${workspace}`;
 
-// A daemon listens on loopback alone: another address was written by somebody else.
+// Daemons listen on loopback only, so any other address is forged.
 const isLoopback = (url: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostOf(url));
 
@@ -92,7 +97,7 @@ const challengeOf = (owner: Owner): Challenge => {
   return { challenge, proof: proofOf(owner, challenge) };
 };
 
-// Whether it answers as the owner does; undefined where nothing answers.
+// Whether the answer proves the owner; undefined without an answer.
 const answerOf = async (
   fetch: Fetch,
   url: string,

@@ -7,17 +7,16 @@ type Named = Pick<Case, 'id' | 'title'>;
 const SHOWN = 10;
 
 /**
- * The id of the Work item that a word means: its id or the beginning of that, or words of its title. Throws a Refusal
- * where it means none, or several, which are named then; a UsageError for an empty one.
+ * Finds a Work item by its id, the beginning of its id, or words of its title, and returns its id. Throws a Refusal if none
+ * or several match, and a UsageError for an empty word.
  */
-export const itemOf = async (dossier: Dossier, word: string): Promise<string> => {
-  if (word.trim() === '')
-    throw new UsageError('Nothing is named: an item is named by its id, or words of its title');
+export const findItem = async (dossier: Dossier, word: string): Promise<string> => {
+  if (word.trim() === '') throw new UsageError('ITEM is empty: give an id, or words of a title');
   const found = await candidates(dossier, word.trim());
   const [only] = found;
   if (only === undefined)
     throw new Refusal(
-      `No Work item has an id that begins with ${word}, or a title with it. dossier ls lists them`,
+      `No Work item has an id that begins with ${word}, or a title that contains it. List them with dossier ls`,
     );
   const exact = exactOf(found, word.trim()) ?? (found.length === 1 ? only : undefined);
   if (exact !== undefined) return exact.id;
@@ -28,7 +27,7 @@ export const itemOf = async (dossier: Dossier, word: string): Promise<string> =>
   );
 };
 
-// A whole id, then a whole title.
+// Prefers an exact id, then an exact title.
 const exactOf = (found: readonly Named[], word: string): Named | undefined => {
   const wanted = word.toLowerCase();
   const byId = found.find(({ id }) => id === wanted);

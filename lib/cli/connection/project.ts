@@ -11,18 +11,18 @@ import { cleanEnvironment } from '../../tools/process/environment.ts';
 
 export interface ProjectHere {
   name: string;
-  /** Of its repository. */
+  /** The path of its repository. */
   path: string;
-  /** By this call. */
+  /** Whether this call added it. */
   added: boolean;
 }
 
 /**
- * The project whose repository a directory lies in, be that a worktree of it; undefined where it lies in none, or in the
- * workspace's own. With `add`, a repository that is no project yet becomes one under its folder's name, by the API; no
- * name that is taken is given another repository.
+ * Finds the project of a directory, which may be in a worktree of its repository; undefined outside of a repository, and in
+ * the one of the workspace. With `add`, a repository that is no project is added under the name of its folder, or a free
+ * name.
  */
-export const projectHere = async (
+export const findProjectHere = async (
   { env, workspace }: Config,
   { dossier, directory, add }: { dossier: Dossier; directory: string; add: boolean },
 ): Promise<ProjectHere | undefined> => {
@@ -67,8 +67,8 @@ const nameAmong = async (
 };
 
 /**
- * The project that another machine has this repository for: one with the same remote, or, where the settings have only
- * the other machine's path, one with the name that this would get.
+ * The project that another machine added for this repository: one with the same remote, or, if the settings only have a
+ * path of the other machine, one with the name of the folder.
  */
 const nameElsewhere = async (
   { git, repository }: Known,
@@ -88,13 +88,13 @@ const identityOf = (url: string): string | undefined => {
   return 'why' in at ? undefined : `${at.host}/${at.owner}/${at.name}`.toLowerCase();
 };
 
-// A linked worktree may go: what stays is the main one, or the git directory where there is none.
+// The main worktree, because a linked one may be removed; the git directory if the repository is bare.
 const mainOf = ({ root, git_dir, common_dir }: Repository): string => {
   if (git_dir === common_dir) return root;
   return basename(common_dir) === '.git' ? dirname(common_dir) : common_dir;
 };
 
-// `default` is what Work items have that name no project: it is the operator's own to give.
+// `default` is never chosen: it is the project of Work items without one, and the operator sets it.
 const freeName = (path: string, projects: readonly Named[]): string => {
   const name = plainName(path);
   const taken = ['default', ...projects.map((each) => each.name)];

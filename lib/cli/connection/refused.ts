@@ -3,14 +3,14 @@ import { type Config, UsageError } from '../../config.ts';
 import type { Values } from '../args/options.ts';
 import { Refusal } from '../args/refusal.ts';
 
-/** What to type where the settings ask for a key, and none was given. */
+/** The message if an API key is required and none was given. */
 export const NO_KEY =
-  'The settings ask for an API key with every call (require_key): dossier key NAME makes one. Give it as DOSSIER_KEY in the environment.';
+  'The settings require an API key with every call (require_key). Create one with dossier key NAME, and set it as DOSSIER_KEY in the environment.';
 export const WRONG_KEY =
-  'The key in DOSSIER_KEY is unknown or revoked, not made on this machine (stop the daemon, and dossier trust asks about it), or made by hand while a session without a sandbox runs: dossier key NAME makes another.';
+  'The key in DOSSIER_KEY is not valid: it is unknown or revoked, or was not created on this machine (stop the daemon, and confirm it with dossier trust), or was created by hand while a session without a sandbox is running. Create another with dossier key NAME.';
 
-/** What the daemon refused as a Refusal, or as a UsageError of the option that it is about; another error as it is. */
-export const asRefused = (error: unknown, { env }: Config, values: Values): unknown => {
+/** Turns a refusal of the daemon into a Refusal, or into a UsageError if it is about an option. Returns other errors unchanged. */
+export const toRefusal = (error: unknown, { env }: Config, values: Values): unknown => {
   if (error instanceof NoConnection) return new Refusal(error.message);
   if (!(error instanceof Problem)) return error;
   const { status, code, message } = error;

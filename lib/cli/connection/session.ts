@@ -2,7 +2,7 @@ import type { Dossier, Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
 
 const ALL = 1000;
-// Of those that wait behind it, or ended before, nobody speaks.
+// A queued or ended session is not the current one.
 const GOES_ON: ReadonlySet<Session['status']> = new Set([
   'planning',
   'plan_ready',
@@ -11,21 +11,21 @@ const GOES_ON: ReadonlySet<Session['status']> = new Set([
 ]);
 
 /**
- * The session of a Work item that is meant: the one that goes on, else the newest, or the one whose id begins with `word`. Throws a Refusal where
- * there is none, or several begin with it.
+ * Finds a session of a Work item: by the beginning of its id, or else the current one, or else the newest. Throws a Refusal if
+ * there is none, or several ids match.
  */
-export const sessionOf = async (dossier: Dossier, id: string, word = ''): Promise<Session> => {
+export const findSession = async (dossier: Dossier, id: string, word = ''): Promise<Session> => {
   const sessions = await dossier.call('GET /cases/{id}/sessions', { id, query: { limit: ALL } });
   const meant = word.toLowerCase();
   const found = sessions.filter((session) => session.id.startsWith(meant));
   if (word !== '' && found.length > 1)
-    throw new Refusal(`The ids of ${found.length} sessions begin with ${word}. Say more of it`);
+    throw new Refusal(`${word} matches ${found.length} sessions. Give more of the id`);
   const goesOn = word === '' ? found.findLast(({ status }) => GOES_ON.has(status)) : undefined;
   const newest = goesOn ?? found.at(-1);
   if (newest !== undefined) return newest;
   throw new Refusal(
     word === ''
-      ? `It has no session yet. Begin one: dossier start ${id.slice(0, 8)}`
-      : `It has no session whose id begins with ${word}: dossier show ${id.slice(0, 8)} lists them`,
+      ? `The Work item has no session yet. Start one: dossier start ${id.slice(0, 8)}`
+      : `The Work item has no session whose id begins with ${word}. List them with dossier show ${id.slice(0, 8)}`,
   );
 };

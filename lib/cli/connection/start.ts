@@ -6,40 +6,44 @@ import { holderOf } from '../../../store/workspace/daemon-lock.ts';
 import { makeWorkspace } from '../../../store/workspace/workspace-files.ts';
 import type { Config } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
-import { daemonOf, type Reached } from './daemon.ts';
+import { type DaemonConnection, findDaemon } from './daemon.ts';
 import { lastLines, openLog } from './daemon-log.ts';
 
-/** `began`: by this call. */
-export type Begun = Reached & { began: boolean };
+/** `began`: whether this call started it. */
+export type FoundDaemon = DaemonConnection & { began: boolean };
 
 const LOOK_MS = 50;
 
 /**
- * The daemon of the workspace; where none runs one is begun, in a session of its own and without a terminal, with `flags`
- * for `dossier serve` and its log in `.dossier/`. Resolves once it has answered a challenge. Of several that are begun at
- * once one gets the workspace, and all have that one. Throws a Refusal with the last lines of the log where it has ended.
+ * Finds the daemon of the workspace, or starts one in the background with `flags` for `dossier serve`. Resolves once it has
+ * answered a challenge. If several are started at once, one gets the workspace and all callers get that one. Throws a
+ * Refusal with the last lines of the log if it has exited.
  */
-export const daemonOrStart = async (
+export const findOrStartDaemon = async (
   config: Config,
   flags: readonly string[] = [],
-): Promise<Begun> => {
-  const found = await daemonOf(config);
+): Promise<FoundDaemon> => {
+  const found = await findDaemon(config);
   if (found !== undefined) return { ...found, began: false };
   const layout = layoutOf(config.workspace);
-  // Another one that begins now is waited for.
-  return (await whileHeld(config, layout)) ?? begin(config, layout, flags);
+  // Another daemon may be starting: wait for it.
+  return (await waitForDaemon(config, layout)) ?? begin(config, layout, flags);
 };
 
-const whileHeld = async (config: Config, layout: Layout): Promise<Begun | undefined> => {
+const waitForDaemon = async (config: Config, layout: Layout): Promise<FoundDaemon | undefined> => {
   while (holderOf(layout) !== undefined) {
-    const found = await daemonOf(config);
+    const found = await findDaemon(config);
     if (found !== undefined) return { ...found, began: false };
     await delay(LOOK_MS);
   }
   return undefined;
 };
 
-const begin = async (config: Config, layout: Layout, flags: readonly string[]): Promise<Begun> => {
+const begin = async (
+  config: Config,
+  layout: Layout,
+  flags: readonly string[],
+): Promise<FoundDaemon> => {
   const { workspace } = config;
   const why = makeWorkspace(workspace);
   if (why !== undefined)
@@ -50,24 +54,21 @@ const begin = async (config: Config, layout: Layout, flags: readonly string[]): 
     failed = error;
   });
   while (failed === undefined && child.exitCode === null && child.signalCode === null) {
-    const found = await daemonOf(config);
+    const found = await findDaemon(config);
     if (found !== undefined) return { ...found, began: found.pid === child.pid };
     await delay(LOOK_MS);
   }
-  const other = await whileHeld(config, layout);
+  const other = await waitForDaemon(config, layout);
   if (other !== undefined) return other;
   const said = failed === undefined ? lastLines(layout, from) : [failed.message];
   throw new Refusal(
-    [
-      `The daemon of ${workspace} has ended before it was ready; its log says (${layout.log}):`,
-      ...said,
-    ]
+    [`The daemon of ${workspace} exited before it was ready. Its log (${layout.log}):`, ...said]
       .join('\n  ')
       .trimEnd(),
   );
 };
 
-// Not in the directory of whoever asks, which may go; what was relative there is said in whole.
+// Starts in the workspace, because the current directory may be removed. A relative DOSSIER_REPO is made absolute.
 const launch = ({ workspace, repo, env }: Config, layout: Layout, flags: readonly string[]) => {
   const { fd, from } = openLog(layout);
   const [, program = ''] = process.argv;

@@ -7,16 +7,16 @@ import { Refusal } from '../args/refusal.ts';
 
 interface Text {
   text: string;
-  /** Of the file, by which editors know what it is. */
+  /** The file's name, from which editors derive the language. */
   name: string;
   env: NodeJS.ProcessEnv;
 }
 
 /**
- * Lets the operator edit a text, and does `then` with what was saved. Where that fails, the text stays in a file that the
- * Refusal names; one that is as it was is not kept.
+ * Opens a text in the operator's editor, and calls `then` with the saved text. If that fails, a changed text is kept in a file
+ * that the Refusal names.
  */
-export const edited = async <T>(
+export const editText = async <T>(
   { text, name, env }: Text,
   then: (text: string) => Promise<T>,
 ): Promise<T> => {
@@ -32,7 +32,7 @@ export const edited = async <T>(
       rmSync(place, { recursive: true, force: true });
       throw error;
     }
-    throw new Refusal(`${messageOf(error)} What you wrote is kept in ${path}`);
+    throw new Refusal(`${messageOf(error)} Your text is kept in ${path}`);
   }
 };
 

@@ -4,31 +4,31 @@ import { showByPager } from '../../tools/process/terminal.ts';
 
 export type Style = Parameters<typeof styleText>[0];
 
-/** A text, or one in a style where colours are wanted. */
+/** A text, optionally with a style. */
 export type Words = string | { style: Style; text: string };
 
-/** Where a command says what it found. What comes from an agent, an issue or a file is shown, whatever it hides. */
+/** The output of a command. Control and invisible characters in texts are made visible. */
 export interface Out {
-  /** Somebody looks at it: columns stand below each other. */
+  /** The output is a terminal, so columns are aligned. */
   readonly isTerminal: boolean;
   say(...words: Words[]): void;
-  /** A part of a line, or lines: what follows stands behind it. */
+  /** Prints without a line end. */
   piece(words: Words): void;
-  /** A long text: by the pager, where somebody looks, and there each line in its style. */
+  /** Prints a long text, at a terminal with the pager. */
   read(text: string, styleOf?: (line: string) => Style | undefined): Promise<void>;
-  /** One value for programs: the API's own answer. */
+  /** Prints a value as JSON. */
   json(value: unknown): void;
-  /** The same, of many values: each in one line. */
+  /** Prints a value as one line of JSON. */
   jsonLine(value: unknown): void;
-  /** At a terminal in columns; else with tabs between, for cut and awk. */
+  /** Prints rows: at a terminal in columns, otherwise separated by tabs for cut and awk. */
   table(rows: readonly (readonly Words[])[]): void;
 }
 
-// Whether colours are wanted is decided here.
+// outTo decides about colours, not styleText.
 const PLAIN = { validateStream: false };
 
-/** As https://no-color.org asks; to what is no terminal no escape is ever written. */
-export const outTo = (
+/** Creates the output. Colours are used only at a terminal, and not with NO_COLOR (https://no-color.org). */
+export const createOutput = (
   stream: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
   env: NodeJS.ProcessEnv,
 ): Out => {
@@ -77,7 +77,7 @@ const inOneLine = (words: Words): Words => {
   return typeof words === 'string' ? text : { ...words, text };
 };
 
-// The last column is as wide as it comes.
+// The last column is not padded.
 const widthsOf = (rows: readonly (readonly Words[])[]): number[] =>
   (rows[0] ?? [])
     .slice(0, -1)

@@ -1,23 +1,23 @@
 import { createInterface } from 'node:readline/promises';
 import { jsonText, visible } from '../../../store/base/visible.ts';
 
-/** Tells the operator one line. */
+/** Prints a line. */
 export type Say = (line: string) => void;
 
-/** With all that hides in it, such as in the name of a folder, shown. */
+/** Prints a line on standard output, with control and invisible characters made visible. */
 export const toStandardOutput: Say = (line) => process.stdout.write(`${visible(line)}\n`);
 
-/** Tells the operator what is done all the same, where no program reads. */
+/** Prints a line on standard error. */
 export const warn: Say = (line) => process.stderr.write(`dossier: ${visible(line)}\n`);
 
-/** Tells a program one value. */
+/** Prints a value as JSON. */
 export const sayJson = (say: Say, value: unknown): void => say(jsonText(value, 2));
 
-/** Whether somebody can be shown something and answer. */
+/** Whether input and output are a terminal, so that the operator can be asked. */
 export const isTerminal = (): boolean =>
   process.stdin.isTTY === true && process.stdout.isTTY === true;
 
-/** Asks for a line. What ends the input, or `signal`, is an empty answer. */
+/** Asks for a line. The end of the input, or an abort of `signal`, is an empty answer. */
 export const ask = async (question: string, signal?: AbortSignal): Promise<string> => {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
@@ -29,6 +29,6 @@ export const ask = async (question: string, signal?: AbortSignal): Promise<strin
   }
 };
 
-/** Anything but yes is no. */
+/** Asks for yes or no; anything but yes is no. */
 export const askYesNo = async (question: string, signal?: AbortSignal): Promise<boolean> =>
   /^y(es)?$/i.test(await ask(`${question} [y/N] `, signal));

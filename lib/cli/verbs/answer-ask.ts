@@ -11,19 +11,19 @@ interface Filled {
   content?: Record<string, Value>;
 }
 
-/** What the call takes. */
+/** The body of the API call. */
 export type Body = { option_id: string; prefix?: string } | Filled;
 
 const ACTIONS = ['accept', 'decline', 'cancel'] as const;
 
-/** What is given on the line. Throws UsageError where it fits nothing that is asked. */
+/** Reads the answer from the options. Throws UsageError if it does not match the request. */
 export const fieldsGiven = (
   { kind, options = [], fields = [] }: AttentionItem,
   values: Values,
 ): Body => {
   const { option, field = [], prefix } = values;
   if (kind === 'permission') return optionGiven(options, option, prefix);
-  if (prefix !== undefined) throw new UsageError('--prefix belongs to a permission');
+  if (prefix !== undefined) throw new UsageError('--prefix is only for a permission');
   const action = ACTIONS.find((each) => each === (option ?? 'accept'));
   if (action === undefined) throw new UsageError(`--option takes ${ACTIONS.join(' or ')} here`);
   if (action !== 'accept') return { action };
@@ -48,17 +48,17 @@ const optionGiven = (
   const chosen = options.find(({ option_id }) => option_id === option);
   if (chosen === undefined)
     throw new UsageError(
-      `It is answered with --option ${options.map(({ option_id }) => option_id).join(' or ')}`,
+      `Answer it with --option ${options.map(({ option_id }) => option_id).join(' or ')}`,
     );
   if (prefix !== undefined && !takesPrefix(chosen))
-    throw new UsageError('--prefix belongs to --option allow_prefix or allow_project');
+    throw new UsageError('--prefix is only for --option allow_prefix or allow_project');
   return { option_id: chosen.option_id, ...(prefix !== undefined && { prefix }) };
 };
 
 const takesPrefix = ({ kind }: { kind: string }): boolean =>
   kind === 'allow_prefix' || kind === 'allow_project';
 
-/** One of the options of a permission, by its number; undefined for none. */
+/** Asks for an option of a permission, by its number; undefined for no answer. */
 export const askOption = async (
   out: Out,
   { options = [] }: AttentionItem,
@@ -69,11 +69,11 @@ export const askOption = async (
   const chosen = /^\d+$/.test(said) ? options[Number(said) - 1] : undefined;
   if (chosen === undefined || !takesPrefix(chosen))
     return chosen && { option_id: chosen.option_id };
-  const prefix = await ask('Commands that begin with (Enter: this command, whole): ');
+  const prefix = await ask('Allow commands that begin with (Enter: this whole command): ');
   return { option_id: chosen.option_id, ...(prefix !== '' && { prefix }) };
 };
 
-/** What a question asks for, field by field; undefined where one that is needed was left out. */
+/** Asks for the fields of a question; undefined if a required one was left out. */
 export const askFields = async (
   out: Out,
   { fields = [] }: AttentionItem,
@@ -109,12 +109,12 @@ const aboutOf = ({
   [
     title ?? name,
     ...(description === undefined ? [] : [description]),
-    `(${[type === 'array' ? 'any, with commas' : type, ...(required ? [] : ['may be left out'])].join(', ')}${
+    `(${[type === 'array' ? 'several, separated by commas' : type, ...(required ? [] : ['optional'])].join(', ')}${
       usual === undefined ? '' : `; default: ${usual}`
     })`,
   ].join(' ');
 
-// What fits no type is sent as it is: the daemon says what is wrong with it.
+// Sends a value of another type unchanged, for the daemon to reject.
 const typedOf = ({ type }: QuestionField, text: string): Value => {
   if (type === 'number' || type === 'integer')
     return Number.isNaN(Number(text)) ? text : Number(text);

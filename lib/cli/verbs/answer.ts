@@ -1,15 +1,15 @@
 import { type AttentionItem, type Dossier, Problem, type Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
-import { itemOf } from '../connection/item.ts';
-import { dropTyped } from '../output/keys.ts';
+import { findItem } from '../connection/item.ts';
+import { dropPendingInput } from '../output/keys.ts';
 import { isTerminal } from '../output/terminal.ts';
 import { askFields, askOption, type Body, fieldsGiven } from './answer-ask.ts';
 import { type Verb, verb } from './verb.ts';
 
 /**
- * `dossier answer ITEM`: what its agent asks, the oldest first. At a terminal it is shown and asked; elsewhere the answer is
- * given, and where several wait to which: none is given to what nobody read.
+ * `dossier answer ITEM`: answers the oldest request of its agent. At a terminal it is shown first; otherwise the answer is
+ * given as options, with `--request` if there are several, so that no unread request is answered.
  */
 export const answer = verb(async (given) => {
   const {
@@ -18,11 +18,11 @@ export const answer = verb(async (given) => {
     values,
     out,
   } = given;
-  const asked = await oneOf(given, await itemOf(dossier, word));
+  const asked = await oneOf(given, await findItem(dossier, word));
   const { message } = asked;
   const isGiven = [values.option, values.field, values.prefix].some((each) => each !== undefined);
   if (!isGiven && !isTerminal())
-    throw new UsageError(`Nobody can be asked here. Say it with ${howTo(asked)}`);
+    throw new UsageError(`Not a terminal, so you cannot be asked. Answer with ${howTo(asked)}`);
   if (!isGiven) out.say({ style: 'bold', text: message });
   const body = isGiven ? fieldsGiven(asked, values) : await ask(given, asked);
   if (body === undefined) {
@@ -35,14 +35,14 @@ export const answer = verb(async (given) => {
   return undefined;
 });
 
-/** Asks at this terminal for what a session asks under this id. False where it was not answered; true too where another answered first. */
+/** Shows a request at this terminal and answers it. Returns false without an answer, and true if it was answered elsewhere. */
 export const answerHere = async (given: Verb, request: string): Promise<boolean> => {
   const { dossier, out } = given;
   const asked = (await dossier.call('GET /attention')).find(
     (item) => isAsked(item) && requestOf(item) === request,
   );
   if (asked === undefined) return true;
-  await dropTyped();
+  await dropPendingInput();
   const body = await ask(given, asked);
   if (body === undefined) return false;
   await send(dossier, asked, body).catch((error: unknown) => {
@@ -82,11 +82,11 @@ const oneOf = async ({ dossier, values }: Verb, id: string): Promise<AttentionIt
   if (first === undefined)
     throw new Refusal(
       all.length === 0
-        ? 'Its agent asks nothing. dossier inbox has all that waits for you'
-        : `Nothing that it asks has an id that begins with ${request}: ${listed(all)}`,
+        ? 'Its agent has no open request. dossier inbox lists everything that needs you'
+        : `No request has an id that begins with ${request}: ${listed(all)}`,
     );
   if (found.length > 1 && !isTerminal())
-    throw new Refusal(`It asks several things; say which with --request ID: ${listed(all)}`);
+    throw new Refusal(`There are several requests. Choose one with --request ID: ${listed(all)}`);
   return first;
 };
 

@@ -3,20 +3,19 @@ import type { Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import type { Values } from '../args/options.ts';
 import { Refusal } from '../args/refusal.ts';
-import { itemOf } from '../connection/item.ts';
-import { sessionOf } from '../connection/session.ts';
+import { findItem } from '../connection/item.ts';
+import { findSession } from '../connection/session.ts';
 import { ask, isTerminal } from '../output/terminal.ts';
 import { followWork } from './follow.ts';
-import { planLines } from './plan-lines.ts';
-import { readPlan } from './read-plan.ts';
-import { type ApprovalOffered, offeredBy, readBoundary } from './unasked.ts';
+import { planLines } from './plan-summary.ts';
+import { approvalFor, type PlanApproval, readBoundary, readPlan } from './read-plan.ts';
 import { type Verb, verb } from './verb.ts';
 
 const ASKED = 4;
 
 /**
- * `dossier approve ITEM`: shows the plan, and asks for the first letters of its hash; where nobody can be asked, the
- * whole hash has to be given. What is approved is the text that was shown: should it be another by then, it is refused.
+ * `dossier approve ITEM`: shows the plan and asks for the beginning of its hash; without a terminal the whole hash is
+ * required. The hash ties the approval to the text that was read: if the plan has changed, the daemon refuses it.
  */
 export const approve = verb(async (given) => {
   const {
@@ -26,10 +25,12 @@ export const approve = verb(async (given) => {
     out,
   } = given;
   checkOptions(values);
-  const id = await itemOf(dossier, word);
-  const session = await sessionOf(dossier, id, values.session);
+  const id = await findItem(dossier, word);
+  const session = await findSession(dossier, id, values.session);
   if (session.status !== 'plan_ready' && session.unconfirmed !== 'approved')
-    throw new Refusal(`No plan waits: session ${session.id.slice(0, 8)} is ${session.status}`);
+    throw new Refusal(
+      `There is no plan to approve: session ${session.id.slice(0, 8)} is ${session.status}`,
+    );
   if (values.hash === undefined && !isTerminal())
     throw new UsageError(await commandFor(given, session));
   const body = named(given, session) ?? (await agreed(given, session));
@@ -48,14 +49,14 @@ export const approve = verb(async (given) => {
 
 const checkOptions = ({ hash, follow, json }: Values): void => {
   if (hash !== undefined && !/^[0-9a-f]{64}$/i.test(hash))
-    throw new UsageError('--hash takes all 64 digits of the hash that dossier plan shows');
+    throw new UsageError('--hash needs all 64 digits of the hash that dossier plan shows');
   if (follow === true && json === true)
-    throw new UsageError('--follow prints text: leave --json out, or call dossier tail --json');
+    throw new UsageError('--follow prints text: leave --json out, or run dossier tail --json');
 };
 
-type Body = ApprovalOffered['body'] | { approval_sha256: string; ask?: string[] };
+type Body = PlanApproval['body'] | { approval_sha256: string; ask?: string[] };
 
-// The hash of the plan alone approves its text: each command is asked for.
+// The hash of the plan alone approves only its text: every command asks.
 const named = ({ values: { hash, ask } }: Verb, session: Session): Body | undefined => {
   if (hash === undefined) return undefined;
   const sha256 = hash.toLowerCase();
@@ -63,12 +64,12 @@ const named = ({ values: { hash, ask } }: Verb, session: Session): Body | undefi
     return { approval_sha256: sha256, ...(ask && { ask }) };
   if (ask !== undefined)
     throw new UsageError(
-      `--hash ${hash.slice(0, 8)}… is of the text alone, and --ask changes nothing of it. Take the hash that dossier plan --ask shows`,
+      `--hash ${hash.slice(0, 8)}… is the hash of the text withWorkspaceLock, so --ask has no effect. Use the hash that dossier plan --ask shows`,
     );
   return { plan_sha256: sha256 };
 };
 
-// As it is typed, once the plan was read.
+// The command to type after reading the plan.
 const commandFor = async (given: Verb, session: Session): Promise<string> => {
   const {
     dossier,
@@ -77,10 +78,10 @@ const commandFor = async (given: Verb, session: Session): Promise<string> => {
     values: { ask = [] },
   } = given;
   const sha256 = session.approved_sha256 ?? session.plan_sha256 ?? '';
-  const { hash } = offeredBy(await readBoundary(dossier, session, ask), sha256, ask);
+  const { hash } = approvalFor(await readBoundary(dossier, session, ask), sha256, ask);
   const asked = ask.map((command) => ` --ask ${shellQuoted(command)}`).join('');
   const where = `--session ${session.id.slice(0, 8)} --workspace ${shellQuoted(config.workspace)}${asked}`;
-  return `Nobody can be asked here. Read the plan: dossier plan ${word} ${where}. To approve it: dossier approve ${word} ${where} --hash ${hash}`;
+  return `Not a terminal, so you cannot be asked. Read the plan: dossier plan ${word} ${where}. To approve it: dossier approve ${word} ${where} --hash ${hash}`;
 };
 
 const agreed = async (given: Verb, session: Session): Promise<Body | undefined> => {
@@ -90,6 +91,6 @@ const agreed = async (given: Verb, session: Session): Promise<Body | undefined> 
   await out.read(text);
   for (const alarm of alarms) out.say({ style: 'yellow', text: alarm });
   out.say(`Hash ${approval.hash}`);
-  const said = await ask(`Approve it? Its hash begins with (${ASKED} letters): `);
+  const said = await ask(`To approve it, type the first ${ASKED} characters of the hash: `);
   return said.toLowerCase() === approval.hash.slice(0, ASKED) ? approval.body : undefined;
 };

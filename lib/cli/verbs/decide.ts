@@ -1,17 +1,15 @@
 import { Problem, type Session } from '../../client/client.ts';
-import { LEAVES, openKeys } from '../output/keys.ts';
-import { showByPages } from '../output/pages.ts';
+import { LEAVE_KEYS, openKeyboard, showPages } from '../output/keys.ts';
 import { ask } from '../output/terminal.ts';
-import { planLines } from './plan-lines.ts';
-import { type PlanRead, readPlan } from './read-plan.ts';
-import type { ApprovalOffered } from './unasked.ts';
+import { planLines } from './plan-summary.ts';
+import { type PlanApproval, type PlanRead, readPlan } from './read-plan.ts';
 import type { Verb } from './verb.ts';
 
 type Decided = 'approved' | 'sent_back' | 'left';
 
 /**
- * Shows the plan of a session by pages, and approves it or sends it back, as the key says that is pressed once its end is
- * shown. What is approved is the text that was shown; one that was changed meanwhile is shown anew.
+ * Shows the plan of a session page by page and, after its end, asks for a key to approve it or send it back. Approves exactly
+ * the text that was shown; a plan that changed meanwhile is shown again.
  */
 export const decide = async (given: Verb, session: Session): Promise<Decided> => {
   for (;;) {
@@ -30,40 +28,40 @@ type Key = 'approve' | 'send_back' | 'leave';
 
 interface Answered {
   key: Key;
-  /** What was shown. */
-  approval: ApprovalOffered;
+  /** The approval of the text that was shown. */
+  approval: PlanApproval;
 }
 
 const keyFor = async (given: Verb, plan: PlanRead): Promise<Answered> => {
   const { out } = given;
   const { text, alarms, approval } = await planLines(given, plan);
-  const keys = openKeys();
+  const keys = openKeyboard();
   try {
-    if (!(await showByPages(text, keys))) return { key: 'leave', approval };
+    if (!(await showPages(text, keys))) return { key: 'leave', approval };
     for (const alarm of alarms) out.say({ style: 'yellow', text: alarm });
-    const pressed = await keys.ask(QUESTION, [...Object.keys(KEYS), ...LEAVES]);
+    const pressed = await keys.ask(QUESTION, [...Object.keys(KEYS), ...LEAVE_KEYS]);
     return { key: KEYS[pressed] ?? 'leave', approval };
   } finally {
     keys.close();
   }
 };
 
-const QUESTION = 'a: approve this plan   c: send it back   q: leave it\n';
+const QUESTION = 'a: approve the plan   c: request changes   q: leave\n';
 
 const KEYS: Readonly<Record<string, Key>> = { a: 'approve', c: 'send_back' };
 
 const sendBack = async ({ dossier }: Verb, { case_id: id, id: sid }: Session): Promise<boolean> => {
-  const comment = await ask('What should be another way? ');
+  const comment = await ask('What should change? ');
   if (comment === '') return false;
   await dossier.call('POST /cases/{id}/sessions/{sid}/revise', { id, sid, body: { comment } });
   return true;
 };
 
-// Somebody else may have changed the plan, or answered it.
+// Returns false if the plan changed meanwhile.
 const approve = async (
   { dossier, out }: Verb,
   session: Session,
-  { body }: ApprovalOffered,
+  { body }: PlanApproval,
 ): Promise<boolean> => {
   const at = { id: session.case_id, sid: session.id };
   try {

@@ -1,16 +1,17 @@
 import { visible } from '../../../store/base/visible.ts';
 import type { Session, SessionDiffFile } from '../../client/client.ts';
 import { oneLine } from '../../text/wording.ts';
-import { itemOf } from '../connection/item.ts';
-import { sessionOf } from '../connection/session.ts';
+import { itemOf } from '../../../store/reconcile/items.ts';
+import { findItem } from '../connection/item.ts';
+import { findSession } from '../connection/session.ts';
 import type { Style } from '../output/out.ts';
-import { orRefuse, type Verb, verb } from './verb.ts';
+import { type Verb, verb, withRefusals } from './verb.ts';
 
-/** `dossier diff ITEM`: what its session changed. */
+/** `dossier diff ITEM`: shows the changes of its session. */
 export const diff = verb(async (given) => {
   const { dossier, words, values, out } = given;
-  const id = await itemOf(dossier, words[0] ?? '');
-  const session = await sessionOf(dossier, id, values.session);
+  const id = await findItem(dossier, words[0] ?? '');
+  const session = await findSession(dossier, id, values.session);
   if (values.json !== true && values.stat !== true) return void (await showDiff(given, session));
   const { patch, files } = await changesOf(given, session);
   if (values.json === true) out.json(values.stat === true ? { files } : { files, diff: patch });
@@ -26,7 +27,7 @@ export const diff = verb(async (given) => {
   return undefined;
 });
 
-/** Shows what a session changed; files that run something later come first. */
+/** Shows the changes of a session, after a list of files that may run something later. */
 export const showDiff = async (given: Verb, session: Session): Promise<void> => {
   const { patch, files } = await changesOf(given, session);
   await given.out.read(`${runsText(files)}${patch.replace(/\n$/, '')}`, styleOf);
@@ -34,8 +35,8 @@ export const showDiff = async (given: Verb, session: Session): Promise<void> => 
 
 const changesOf = async ({ dossier }: Verb, { case_id: id, id: sid, status }: Session) => {
   const at = { id, sid };
-  const patch = await orRefuse(dossier.call('GET /cases/{id}/sessions/{sid}/diff', at), {
-    not_found: `What a session changed is kept once its work is over or stopped, and this one is ${status}; dossier tail ${id.slice(0, 8)} shows what it does`,
+  const patch = await withRefusals(dossier.call('GET /cases/{id}/sessions/{sid}/diff', at), {
+    not_found: `There is no diff yet: session ${sid.slice(0, 8)} is ${status}. Follow it with dossier tail ${id.slice(0, 8)}`,
   });
   const listed = await dossier.call('GET /cases/{id}/sessions/{sid}/diff/files', at);
   const files = listed.map(({ path, added, removed, runs }) => ({ path, added, removed, runs }));
@@ -44,7 +45,7 @@ const changesOf = async ({ dossier }: Verb, { case_id: id, id: sid, status }: Se
 
 type Listed = Pick<SessionDiffFile, 'path' | 'runs'>;
 
-// Before the patch, where `git apply` passes over it.
+// `git apply` ignores text before the patch.
 const runsText = (files: readonly Listed[]): string => {
   const lines = files
     .filter(({ runs }) => runs.length > 0)

@@ -3,19 +3,16 @@ import { resolve } from 'node:path';
 import type { Binary } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
-import { itemOf } from '../connection/item.ts';
+import { findItem } from '../connection/item.ts';
 import { verb } from './verb.ts';
 
-/**
- * `dossier export [ITEM]`: the zip archive of the workspace or of one Work item, in a file that gets its name once all of it is
- * on disk.
- */
+/** `dossier export [ITEM]`: saves the workspace or a Work item as a zip file, which is renamed once it is complete on disk. */
 export const exportTo = verb(async ({ dossier, words: [word], values, out }) => {
   const { file } = values;
   if (file === '-')
-    throw new UsageError('--file - names no file. Give a path; ./- is a file of that name');
+    throw new UsageError('--file - is not supported. Give a path (./- for a file of that name)');
   if (file !== undefined) refuseExisting(resolve(file));
-  const id = word === undefined ? undefined : await itemOf(dossier, word);
+  const id = word === undefined ? undefined : await findItem(dossier, word);
   const download = await (id === undefined
     ? dossier.call('GET /api/export')
     : dossier.call('GET /cases/{id}/export', { id }));
@@ -49,7 +46,7 @@ const save = async (download: Binary, path: string): Promise<number> => {
     rmSync(partial, { force: true });
     throw error instanceof Refusal
       ? error
-      : new Refusal(`The export failed, and nothing was kept: ${(error as Error).message}`);
+      : new Refusal(`The export failed: ${(error as Error).message}`);
   }
 };
 

@@ -1,8 +1,8 @@
 import type { AttentionItem } from '../../client/client.ts';
-import { daemonOrStart } from '../connection/start.ts';
-import { commandIn, verb } from './verb.ts';
+import { findOrStartDaemon } from '../connection/start.ts';
+import { shellCommand, verb } from './verb.ts';
 
-/** `dossier inbox`: what waits for the operator, oldest first, each with the command that answers it. */
+/** `dossier inbox`: lists what needs the operator, oldest first, each with the command for it. */
 export const inbox = verb(async ({ dossier, config, values, out }) => {
   const waiting = ((await dossier.call('GET /attention')) ?? []).toSorted((a, b) =>
     a.since < b.since ? -1 : 1,
@@ -12,14 +12,14 @@ export const inbox = verb(async ({ dossier, config, values, out }) => {
     waiting.map((item) => [
       since(item),
       item.kind,
-      { style: 'bold', text: commandIn({ config }, commandFor(item)) },
+      { style: 'bold', text: shellCommand({ config }, commandFor(item)) },
       item.title,
       item.message,
     ]),
   );
-  if (out.isTerminal && waiting.length === 0) out.say('Nothing waits for you.');
+  if (out.isTerminal && waiting.length === 0) out.say('Nothing needs you.');
   return undefined;
-}, daemonOrStart);
+}, findOrStartDaemon);
 
 const since = ({ since: at }: AttentionItem): string => at.slice(0, 16).replace('T', ' ');
 
@@ -33,11 +33,11 @@ const COMMANDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
   paused: 'resume',
 };
 
-/** What answers it, behind `dossier`. */
+/** The arguments of `dossier` that answer an entry. */
 export const commandFor = ({ kind, case_id, answer }: AttentionItem): string => {
   if (kind === 'trust' || kind === 'held') return 'trust';
   if (kind === 'file') return 'check';
-  // What has no command of its own is answered on its page. Where one's own plan is to be written, `plan` says.
+  // Other entries are answered on their page. For a plan that the operator has to write, `plan` says where.
   const isToPlan = kind === 'manual' && answer.path.endsWith('/plan');
   const command = isToPlan ? 'plan' : (COMMANDS[kind] ?? 'open');
   return case_id === undefined ? 'open' : `${command} ${case_id.slice(0, 8)}`;

@@ -1,11 +1,11 @@
 import type { Case } from '../../client/client.ts';
-import { daemonOrStart } from '../connection/start.ts';
-import { standing } from './standing.ts';
+import { findOrStartDaemon } from '../connection/start.ts';
+import { statusText } from './session-text.ts';
 import { verb } from './verb.ts';
 
 const PAGE = 100;
 
-/** `dossier ls [WORD...]`: Work items, newest first. */
+/** `dossier ls [WORD...]`: lists Work items, newest first. */
 export const ls = verb(async ({ dossier, words, values, out }) => {
   const search = words.join(' ');
   const { data, headers } = await dossier.request('GET /cases', {
@@ -22,14 +22,13 @@ export const ls = verb(async ({ dossier, words, values, out }) => {
   out.table(
     items.map(({ id, state, title }) => {
       const waits = queued.find(({ case_id }) => case_id === id);
-      const told = waits === undefined ? state : `${state}, ${standing(waits)}`;
+      const told = waits === undefined ? state : `${state}, ${statusText(waits)}`;
       return [id.slice(0, 8), told, title];
     }),
   );
   const total = Number(headers.get('x-total-count'));
   if (out.isTerminal && total > items.length)
-    out.say(`… and ${total - items.length} more: name words of their titles, or --state`);
-  if (out.isTerminal && total === 0)
-    out.say('No Work item. Make one: dossier new "What is to be done"');
+    out.say(`… and ${total - items.length} more: give words of the title, or --state`);
+  if (out.isTerminal && total === 0) out.say('No Work items. Create one: dossier new "TITLE"');
   return undefined;
-}, daemonOrStart);
+}, findOrStartDaemon);

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { messageOf } from '../../../store/base/attempt.ts';
-import { needDaemon } from '../connection/daemon.ts';
+import { requireDaemon } from '../connection/daemon.ts';
 import { type Verb, verb } from './verb.ts';
 
 interface Message {
@@ -9,8 +9,8 @@ interface Message {
 }
 
 /**
- * `dossier mcp`: an MCP server on standard input and output, for clients that start one as a program. Each message is sent
- * to `/mcp` of the daemon; after a restart of that, to the daemon that holds the workspace then.
+ * `dossier mcp`: an MCP server on standard input and output, for clients that start a program. Forwards each message to
+ * `/mcp` of the daemon, and finds the daemon again after a restart.
  */
 export const mcp = verb(async (given) => {
   const { out } = given;
@@ -18,12 +18,13 @@ export const mcp = verb(async (given) => {
   const sent: Promise<void>[] = [];
   const answer = async (line: string): Promise<void> => {
     const message = parsed(line);
-    if (message === undefined) return out.jsonLine(failed(null, PARSE_ERROR, 'This is not JSON.'));
+    if (message === undefined)
+      return out.jsonLine(failed(null, PARSE_ERROR, 'The message is not JSON.'));
     try {
       const answered = await send(message);
       if (answered !== undefined) out.jsonLine(answered);
     } catch (error) {
-      // A notification has no id, and gets no answer.
+      // A notification has no id and gets no answer.
       const { id } = message;
       if (id !== undefined) out.jsonLine(failed(id, SERVER_ERROR, messageOf(error)));
     }
@@ -66,7 +67,7 @@ const senderTo = ({ config, dossier: first }: Verb): Send => {
   return async (message) => {
     const answered = await call(message).catch(async (error: unknown) => {
       if (!(error instanceof Error) || error.name !== 'NoConnection') throw error;
-      ({ dossier } = await needDaemon(config));
+      ({ dossier } = await requireDaemon(config));
       return call(message);
     });
     version = answered?.result?.protocolVersion ?? version;

@@ -1,19 +1,20 @@
+import { shellQuoted } from '../../../store/base/text.ts';
 import type { Worktree } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
+import { outputOf, runAtTerminal } from '../../tools/process/terminal.ts';
 import { Refusal } from '../args/refusal.ts';
-import { itemOf } from '../connection/item.ts';
-import { type OwnGit, ownGit } from '../output/git.ts';
+import { findItem } from '../connection/item.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
-import { noWorktree, orRefuse, type Verb, verb } from './verb.ts';
+import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
 /**
- * `dossier merge ITEM`: prints the commands that merge its branch in the operator's checkout. At a terminal, on a yes, this
- * command runs them, as the operator: the daemon merges nothing, and nothing answers for the operator.
+ * `dossier merge ITEM`: prints the commands that merge its branch in the operator's checkout. At a terminal it asks, and this
+ * process runs them: the daemon never merges.
  */
 export const merge = verb(async (given) => {
   const { dossier, words, values, out, config } = given;
-  const id = await itemOf(dossier, words[0] ?? '');
-  const worktree = await orRefuse(dossier.call('GET /api/cases/{id}/worktree', { id }), {
+  const id = await findItem(dossier, words[0] ?? '');
+  const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
     not_found: noWorktree(id.slice(0, 8)),
   });
   const { title } = await dossier.call('GET /cases/{id}', { id });
@@ -36,13 +37,13 @@ export const merge = verb(async (given) => {
 });
 
 interface Merge {
-  /** Where the operator works: the main checkout of the repository. */
+  /** The main checkout of the repository. */
   checkout: OwnGit;
   onto: string;
   steps: string[][];
-  /** What to know before. */
+  /** Warnings to print before. */
   notes: string[];
-  /** Why the commands are not run here as things stand. */
+  /** Why the commands cannot be run now. */
   refused: string | undefined;
   squash: boolean;
 }
@@ -58,17 +59,17 @@ const mergeOf = async (worktree: Worktree, { title, env, squash }: Wanted): Prom
   const there = ownGit(path, env);
   const listed = await there.read('worktree', 'list', '--porcelain', '-z');
   const [root] = /(?<=^worktree )[^\0]+/.exec(listed ?? '') ?? [];
-  if (root === undefined) throw new Refusal(`Its worktree is gone: git finds none at ${path}`);
+  if (root === undefined) throw new Refusal(`Its worktree is missing: git finds none at ${path}`);
   const checkout = ownGit(root, env);
   const onto = await branchFor(checkout, base);
   if (onto === undefined)
-    throw new Refusal(`It began from ${base}, which is no branch here: merge ${branch} by hand`);
+    throw new Refusal(`Its base ${base} is not a branch here. Merge ${branch} by hand`);
   const commits = await checkout.read('rev-list', '--count', `${onto}..${branch}`);
   const left = await uncommitted(there);
   const notes = left === 0 ? [] : [`${counted(left, 'uncommitted file')} in ${path}: not merged`];
   if (commits === undefined || commits === '0')
     throw new Refusal(
-      [`Nothing to merge: ${branch} has no commit that ${onto} has not`, ...notes].join('. '),
+      [`Nothing to merge: ${branch} has no commits beyond ${onto}`, ...notes].join('. '),
     );
   const steps = squash
     ? [
@@ -79,7 +80,7 @@ const mergeOf = async (worktree: Worktree, { title, env, squash }: Wanted): Prom
   return { checkout, onto, steps, notes, squash, refused: await refusal(checkout, root, onto) };
 };
 
-// A branch that was followed at the remote has one of its name here, as a rule.
+// For a remote-tracking base, the local branch of the same name.
 const branchFor = async (checkout: OwnGit, base: string): Promise<string | undefined> => {
   for (const name of [base, base.replace(/^[^/]+\//, '')])
     if (
@@ -96,16 +97,16 @@ const refusal = async (
 ): Promise<string | undefined> => {
   const at = await checkout.read('symbolic-ref', '--quiet', '--short', 'HEAD');
   if (at !== onto)
-    return `${root} has ${at ?? 'no branch'} checked out, and not ${onto}: run ${checkout.typed('switch', onto)} first. Nothing was merged`;
+    return `${root} has ${at ?? 'no branch'} checked out, not ${onto}, so nothing was merged. Run ${checkout.typed('switch', onto)} first`;
   const left = await uncommitted(checkout, '--untracked-files=no');
   if (left > 0)
-    return `${counted(left, 'uncommitted file')} in ${root}: commit or stash them first. Nothing was merged`;
+    return `${counted(left, 'uncommitted file')} in ${root}, so nothing was merged. Commit or stash them first`;
   return undefined;
 };
 
 const uncommitted = async (git: OwnGit, ...more: string[]): Promise<number> => {
   const said = await git.read('status', '--porcelain', ...more);
-  if (said === undefined) throw new Refusal('git cannot say what is not committed');
+  if (said === undefined) throw new Refusal('git status failed');
   return said.split('\n').filter(Boolean).length;
 };
 
@@ -115,18 +116,18 @@ const perform = async (
 ): Promise<void> => {
   const [first = [], ...rest] = steps;
   if (!(await checkout.run(...first))) {
-    // Of a squash git keeps nothing that could be aborted; the checkout was clean.
+    // A squash merge cannot be aborted, but can be reset, because the checkout was clean.
     await checkout.run(...(squash ? ['reset', '--merge'] : ['merge', '--abort']));
     throw new Refusal(
-      `${branch} conflicts with ${onto}; the merge was taken back. Rebase it first: ${ownGit(path, {}).typed('rebase', onto)}`,
+      `${branch} conflicts with ${onto}, so the merge was aborted. Rebase it first: ${ownGit(path, {}).typed('rebase', onto)}`,
     );
   }
   for (const step of rest)
     if (!(await checkout.run(...step)))
-      throw new Refusal(`git ${step[0]} failed: what is merged is staged; finish it by hand`);
+      throw new Refusal(`git ${step[0]} failed. The merge is staged; finish it by hand`);
 };
 
-// A branch that was squashed is merged to nobody but the operator: git would not delete it unasked.
+// git does not know that a squashed branch is merged, so deleting it needs -D.
 const offerRemoval = async (
   { dossier, out }: Verb,
   { case_id, attached, branch }: Worktree,
@@ -138,3 +139,19 @@ const offerRemoval = async (
   out.say(removed ? 'Removed its worktree and its branch' : 'Removed its worktree');
   return 0;
 };
+
+/** The operator's own git in a checkout, with their settings, hooks and signing. */
+interface OwnGit {
+  /** Returns the output; undefined if git fails. */
+  read(...args: string[]): Promise<string | undefined>;
+  /** Runs git at the terminal; true if it succeeds. */
+  run(...args: string[]): Promise<boolean>;
+  /** The command line, quoted for a shell. */
+  typed(...args: string[]): string;
+}
+
+const ownGit = (directory: string, env: NodeJS.ProcessEnv): OwnGit => ({
+  read: (...args) => outputOf('git', ['-C', directory, ...args], env),
+  run: async (...args) => (await runAtTerminal('git', ['-C', directory, ...args], env)) === 0,
+  typed: (...args) => ['git', '-C', directory, ...args].map(shellQuoted).join(' '),
+});

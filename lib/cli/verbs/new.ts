@@ -3,18 +3,18 @@ import { createReadStream } from 'node:fs';
 import type { Case, Dossier } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
-import { projectHere } from '../connection/project.ts';
-import { daemonOrStart } from '../connection/start.ts';
-import { edited } from '../output/editor.ts';
+import { findProjectHere } from '../connection/project.ts';
+import { findOrStartDaemon } from '../connection/start.ts';
+import { editText } from '../output/editor.ts';
 import { isTerminal, warn } from '../output/terminal.ts';
 import { type Verb, verb } from './verb.ts';
 
 const TEMPLATE = `
 
-<!-- The first line is the title, and what stands below it is described in Markdown. Without a title nothing is made. -->
+<!-- The first line is the title, the lines below are the description in Markdown. Without a title nothing is created. -->
 `;
 
-/** `dossier new [TITLE...]`: a Work item, from words, a file, an issue, or what is written in an editor. */
+/** `dossier new [TITLE...]`: creates a Work item from words, a file, an issue, or an editor. */
 export const newItem = verb(async (given) => {
   const { dossier, values, out } = given;
   const made = await makeItem(given);
@@ -26,47 +26,50 @@ export const newItem = verb(async (given) => {
   for (const note of notes) out.say({ style: 'yellow', text: note });
   out.table([[item.id.slice(0, 8), item.title]]);
   return undefined;
-}, daemonOrStart);
+}, findOrStartDaemon);
 
-/** The Work item that the words and options describe; undefined, once that was said, where they have no title. */
+/** Creates a Work item from words and options; prints a message and returns undefined without a title. */
 export const makeItem = async (given: Verb) => {
   const made = given.values.issue === undefined ? await written(given) : await imported(given);
-  if (made === undefined) given.out.say('Without a title nothing is made.');
+  if (made === undefined) given.out.say('There is no title, so nothing was created.');
   return made;
 };
 
-/** Throws a Refusal where no session could begin on a new Work item: before it is made. */
-export const refuseWithoutRepository = async (given: Verb): Promise<void> => {
+/** Throws a Refusal if no session could start on a new Work item, before that is created. */
+export const requireRepository = async (given: Verb): Promise<void> => {
   const project = await projectOf(given);
   const names = await othersThan(given.dossier, project ?? 'default');
   if (names === undefined) return;
   const other =
     names.length === 0 ? '' : `, or name a project with --project ${names.join(' or ')}`;
   throw new Refusal(
-    `There is no repository to work in: call this in one${other}. Nothing was made`,
+    `There is no repository to work in, so nothing was created. Run this in one${other}`,
   );
 };
 
-// The names of the projects that have a repository, where this one has none: no session can begin on it.
+// If the project has no repository, so that no session can start, returns the names of those that have one.
 const othersThan = async (dossier: Dossier, project: string): Promise<string[] | undefined> => {
   const { projects } = await dossier.call('GET /settings');
   const names = projects.map(({ name }) => name);
-  // The only project is meant by `default`, too.
+  // `default` also stands for the only project.
   const has = names.includes(project) || (project === 'default' && names.length === 1);
   return has ? undefined : names;
 };
 
 const withoutRepository = ({ id, project }: Case, names: readonly string[]): string => {
   const other = names.length === 0 ? '' : `, or --project ${names.join(' or ')}`;
-  return `It is of the project ${project}, which has no repository to work in: name another with dossier start ${id.slice(0, 8)} --project NAME. The next time call this in its repository${other}.`;
+  return `Its project ${project} has no repository. Set another with dossier start ${id.slice(0, 8)} --project NAME. Next time, run this in a repository${other}.`;
 };
 
 const imported = async (given: Verb) => {
   const { dossier, values, words } = given;
   const number = Number(values.issue);
-  if (!/^[1-9]\d*$/.test(values.issue ?? '')) throw new UsageError('--issue takes its number');
+  if (!/^[1-9]\d*$/.test(values.issue ?? ''))
+    throw new UsageError('--issue takes the number of an issue');
   if (words.length > 0 || values.file !== undefined)
-    throw new UsageError('What is made of an issue has its title and its text');
+    throw new UsageError(
+      '--issue takes title and description from the issue: leave out TITLE and --file',
+    );
   const body = { number, project: await projectOf(given), type: values.type };
   return dossier.call('POST /api/codehost/issues/import-case', { body });
 };
@@ -80,19 +83,19 @@ const written = async (given: Verb) => {
   }
   if (title !== '') return create(given, { title, description: '' });
   if (!isTerminal())
-    throw new UsageError('It needs a title, --file FILE (- is standard input), or --issue N');
-  return edited({ text: TEMPLATE, name: 'work-item.md', env: config.env }, (text) =>
+    throw new UsageError('Give a TITLE, --file FILE (- is standard input), or --issue N');
+  return editText({ text: TEMPLATE, name: 'work-item.md', env: config.env }, (text) =>
     create(given, partsOf(text.replace(/<!--.*?-->\n?/gs, ''))),
   );
 };
 
-// More than the daemon takes of a description, and no more than that of what never ends.
+// More than the daemon accepts as a description; limits input that does not end.
 const MOST = 1_048_576;
 
 const readGiven = async (file: string): Promise<string> => {
   const bytes = await readAll(file === '-' ? process.stdin : createReadStream(file));
   if (isUtf8(bytes)) return bytes.toString();
-  throw new Refusal('What --file names is not UTF-8. Save it as that');
+  throw new Refusal('The file of --file is not UTF-8. Save it as UTF-8');
 };
 
 const readAll = async (source: AsyncIterable<Buffer>): Promise<Buffer> => {
@@ -107,7 +110,7 @@ const readAll = async (source: AsyncIterable<Buffer>): Promise<Buffer> => {
   } catch (error) {
     throw new UsageError(`--file cannot be read: ${(error as Error).message}`);
   }
-  if (size > MOST) throw new Refusal('What --file names has over 1 MB. Shorten it');
+  if (size > MOST) throw new Refusal('The file of --file is larger than 1 MB. Shorten it');
   return Buffer.concat(parts);
 };
 
@@ -122,10 +125,10 @@ const partsOf = (text: string): Parts => {
   return { title: first.replace(/^#+\s+/, '').trim(), description: rest.join('\n').trim() };
 };
 
-// Work is meant for the repository that one stands in.
+// By default, the project of the current directory's repository.
 const projectOf = async ({ dossier, config, values }: Verb): Promise<string | undefined> =>
   values.project ??
-  (await projectHere(config, { dossier, directory: process.cwd(), add: true }))?.name;
+  (await findProjectHere(config, { dossier, directory: process.cwd(), add: true }))?.name;
 
 const create = async (given: Verb, { title, description }: Parts) => {
   if (title === '') return undefined;

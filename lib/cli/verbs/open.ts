@@ -1,10 +1,10 @@
 import { browserOpener, openWith } from '../connection/browser.ts';
-import { itemOf } from '../connection/item.ts';
+import { findItem } from '../connection/item.ts';
 import { verb } from './verb.ts';
 
-/** `dossier open [ITEM]`: its page in a browser, where there is a display; else its address is told. */
+/** `dossier open [ITEM]`: opens its page in a browser if there is a display, and prints its address. */
 export const open = verb(async ({ dossier, url, config, words: [word], values, out }) => {
-  const place = word === undefined ? '' : `/cases/${await itemOf(dossier, word)}`;
+  const place = word === undefined ? '' : `/cases/${await findItem(dossier, word)}`;
   const address = `${url}/dashboard${place}`;
   if (values.json === true) return void out.json({ url: address });
   out.say(address);

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { Refusal } from '../args/refusal.ts';
-import { itemOf } from '../connection/item.ts';
-import { noWorktree, orRefuse, verb } from './verb.ts';
+import { findItem } from '../connection/item.ts';
+import { noWorktree, verb, withRefusals } from './verb.ts';
 
-/** `dossier path ITEM`: where its worktree is, and nothing else. */
+/** `dossier path ITEM`: prints the path of its worktree. */
 export const path = verb(async ({ dossier, words, values, out }) => {
-  const id = await itemOf(dossier, words[0] ?? '');
-  const worktree = await orRefuse(dossier.call('GET /api/cases/{id}/worktree', { id }), {
+  const id = await findItem(dossier, words[0] ?? '');
+  const worktree = await withRefusals(dossier.call('GET /api/cases/{id}/worktree', { id }), {
     not_found: noWorktree(id.slice(0, 8)),
   });
   if (!existsSync(worktree.path))
     throw new Refusal(
-      `Its worktree is gone: ${worktree.path} is not there. dossier open ${id.slice(0, 8)} shows what can be done`,
+      `Its worktree is missing: ${worktree.path} does not exist. dossier open ${id.slice(0, 8)} shows what you can do`,
     );
   if (values.json === true) out.json(worktree);
   else out.say(worktree.path);

@@ -1,11 +1,10 @@
-import { itemOf } from '../connection/item.ts';
-import { sessionOf } from '../connection/session.ts';
+import { findItem } from '../connection/item.ts';
+import { findSession } from '../connection/session.ts';
 import { warn as tell } from '../output/terminal.ts';
-import { readPlan } from './read-plan.ts';
-import { offeredBy, readBoundary, unaskedLines } from './unasked.ts';
+import { approvalFor, readBoundary, readPlan, unpromptedLines } from './read-plan.ts';
 import { verb } from './verb.ts';
 
-/** `dossier plan ITEM`: the plan of its session. */
+/** `dossier plan ITEM`: shows the plan of its session. */
 export const plan = verb(async (given) => {
   const {
     dossier,
@@ -13,18 +12,18 @@ export const plan = verb(async (given) => {
     values,
     out,
   } = given;
-  const id = await itemOf(dossier, word);
+  const id = await findItem(dossier, word);
   const { text, sha256, session } = await readPlan(
     given,
-    await sessionOf(dossier, id, values.session),
+    await findSession(dossier, id, values.session),
   );
   const waits = session.status === 'plan_ready';
   const boundary = waits ? await readBoundary(dossier, session, values.ask) : '';
-  const { body, commands: unasked, hash } = offeredBy(boundary, sha256, values.ask);
+  const { body, commands: unasked, hash } = approvalFor(boundary, sha256, values.ask);
   if (values.json === true) out.json({ session, plan: text, unasked, ...body });
   else {
     await out.read(text);
-    for (const line of waits ? [...unaskedLines(unasked), `Hash: ${hash}`] : []) tell(line);
+    for (const line of waits ? [...unpromptedLines(unasked), `Hash: ${hash}`] : []) tell(line);
   }
   return undefined;
 });

@@ -1,16 +1,16 @@
 import { UsageError } from '../../config.ts';
-import { itemOf } from '../connection/item.ts';
-import { noWorktree, orRefuse, type Verb, verb } from './verb.ts';
+import { findItem } from '../connection/item.ts';
+import { noWorktree, type Verb, verb, withRefusals } from './verb.ts';
 
-/** `dossier pr ITEM`: how its pull request stands; `--create` makes it. */
+/** `dossier pr ITEM`: shows its pull request, or creates it with `--create`. */
 export const pr = verb(async (given) => {
   const { dossier, words, values, out } = given;
   if (values.draft === true && values.create !== true)
-    throw new UsageError('--draft belongs to --create');
-  const id = await itemOf(dossier, words[0] ?? '');
+    throw new UsageError('--draft is only for --create');
+  const id = await findItem(dossier, words[0] ?? '');
   if (values.create === true) return create(given, id);
-  const status = await orRefuse(dossier.call('GET /api/cases/{id}/pr/status', { id }), {
-    not_found: `It has no pull request yet: dossier pr ${id.slice(0, 8)} --create makes it`,
+  const status = await withRefusals(dossier.call('GET /api/cases/{id}/pr/status', { id }), {
+    not_found: `The Work item has no pull request yet. Create it with dossier pr ${id.slice(0, 8)} --create`,
   });
   if (values.json === true) return void out.json(status);
   const { number, state, url, head_ref, base_ref, checks, review_decision, mergeable } = status;
@@ -28,15 +28,15 @@ export const pr = verb(async (given) => {
 const MERGEABLE: Readonly<Record<string, string>> = {
   true: 'yes',
   false: 'no',
-  null: 'not known yet',
+  null: 'unknown yet',
 };
 
 const create = async ({ dossier, values, out }: Verb, id: string): Promise<undefined> => {
   const [id8, body] = [id.slice(0, 8), { draft: values.draft === true }];
-  const made = await orRefuse(dossier.call('POST /api/cases/{id}/pr/create', { id, body }), {
+  const made = await withRefusals(dossier.call('POST /api/cases/{id}/pr/create', { id, body }), {
     not_found: noWorktree(id8),
-    already_exists: `It has a pull request: dossier pr ${id8} shows it`,
-    uncommitted_changes: `Its worktree has changes that are not as the last completed session left them: commit them there, or put them aside (dossier path ${id8}), and call this again`,
+    already_exists: `The Work item already has a pull request. Show it with dossier pr ${id8}`,
+    uncommitted_changes: `Its worktree has changed since the last completed session. Commit or stash the changes there (dossier path ${id8}), and try again`,
   });
   if (values.json === true) return void out.json(made);
   out.say(`#${made.number} ${made.state} ${made.url ?? ''}`);

@@ -3,13 +3,13 @@ import { basename } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { UsageError } from '../../config.ts';
 import { Refusal } from '../args/refusal.ts';
-import { itemOf } from '../connection/item.ts';
-import { failuresIn } from './failures.ts';
+import { findItem } from '../connection/item.ts';
+import { failureLines } from './session-text.ts';
 import { type Verb, verb } from './verb.ts';
 
 /**
- * `dossier proof ITEM`: its proof, and what its gate misses. `dossier proof add ITEM FILE`: a file more. `dossier proof run ITEM COMMAND...`:
- * a check in its worktree, until its end.
+ * `dossier proof ITEM` lists its proof and the missing proof. `dossier proof add ITEM FILE` attaches a file.
+ * `dossier proof run ITEM COMMAND...` runs a check in its worktree, and waits for its end.
  */
 export const proof = verb((given) => {
   const [first = '', word, file, ...rest] = given.words;
@@ -21,23 +21,23 @@ export const proof = verb((given) => {
 });
 
 const list = async ({ dossier, values, out }: Verb, word: string): Promise<undefined> => {
-  const id = await itemOf(dossier, word);
+  const id = await findItem(dossier, word);
   const [proofs, gate] = await Promise.all([
     dossier.call('GET /cases/{id}/proof', { id }),
     dossier.call('GET /cases/{id}/proof/gate', { id }),
   ]);
   if (values.json === true) return void out.json({ proofs, gate });
-  for (const words of failuresIn(gate.failed_commands)) out.say(words);
+  for (const words of failureLines(gate.failed_commands)) out.say(words);
   out.table(
     proofs.map((each) => [
       each.id.slice(0, 8),
       each.verified ? 'verified' : 'not verified',
-      gate.stale.includes(each.id) ? 'of other work' : '',
+      gate.stale.includes(each.id) ? 'outdated' : '',
       each.type,
       each.file ?? each.content,
     ]),
   );
-  out.say(gate.satisfied ? 'The gate is open.' : 'The gate is closed; it misses:');
+  out.say(gate.satisfied ? 'The proof gate is satisfied.' : 'Missing proof:');
   for (const { type, description } of gate.missing)
     out.say(`  ${[type, description].filter(Boolean).join(': ')}`);
 };
@@ -47,7 +47,7 @@ const add = async (
   word: string,
   file: string,
 ): Promise<undefined> => {
-  const id = await itemOf(dossier, word);
+  const id = await findItem(dossier, word);
   const { type = 'file' } = values;
   const made = await dossier.call('POST /cases/{id}/proof/files', {
     ...{
@@ -58,7 +58,7 @@ const add = async (
   });
   if (values.json === true) return void out.json(made);
   out.say(
-    `Proof ${made.id.slice(0, 8)}: ${made.file}; dossier verify ${id.slice(0, 8)} ${made.id.slice(0, 8)} says that it holds`,
+    `Proof ${made.id.slice(0, 8)}: ${made.file}. To verify it: dossier verify ${id.slice(0, 8)} ${made.id.slice(0, 8)}`,
   );
 };
 
@@ -67,7 +67,7 @@ const run = async (
   word: string,
   command: string,
 ): Promise<number> => {
-  const id = await itemOf(dossier, word);
+  const id = await findItem(dossier, word);
   const { type } = values;
   const body = { command, ...(type !== undefined && { type }) };
   const begun = await dossier.call('POST /cases/{id}/proof/run', { id, body });
@@ -81,8 +81,7 @@ const run = async (
   if (values.json === true) out.json(proof);
   else {
     out.say(proof.content);
-    if (isPassed)
-      out.say(`dossier verify ${id.slice(0, 8)} ${pid.slice(0, 8)} marks it as verified`);
+    if (isPassed) out.say(`To verify it: dossier verify ${id.slice(0, 8)} ${pid.slice(0, 8)}`);
   }
   return isPassed ? 0 : 1;
 };
@@ -97,16 +96,16 @@ const bytesOf = (file: string): Buffer => {
   }
 };
 
-/** `dossier verify ITEM PROOF`: the operator's word that it holds. */
+/** `dossier verify ITEM PROOF`: marks a proof as verified. */
 export const verify = verb(async ({ dossier, words: [word = '', named = ''], values, out }) => {
-  const id = await itemOf(dossier, word);
+  const id = await findItem(dossier, word);
   const found = (await dossier.call('GET /cases/{id}/proof', { id })).filter((each) =>
     each.id.startsWith(named.toLowerCase()),
   );
   const [only] = found;
   if (only === undefined || found.length > 1)
     throw new Refusal(
-      `${only === undefined ? 'No proof has' : 'Several proofs have'} an id that begins with ${named}: dossier proof ${id.slice(0, 8)} lists them`,
+      `${only === undefined ? 'No proof has' : 'Several proofs have'} an id that begins with ${named}. List them with dossier proof ${id.slice(0, 8)}`,
     );
   const held = await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: only.id });
   if (values.json === true) out.json(held);

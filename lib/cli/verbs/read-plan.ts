@@ -1,44 +1,95 @@
-import type { Session } from '../../client/client.ts';
+import { type Boundary, type Dossier, Problem, type Session } from '../../client/client.ts';
 import { Refusal } from '../args/refusal.ts';
-import { orRefuse, type Verb } from './verb.ts';
+import { type Verb, withRefusals } from './verb.ts';
 
-/** A plan as it can be read, with nothing hidden in it. */
+/** A plan, with control and invisible characters made visible. */
 export interface PlanRead {
   text: string;
-  /** Of the file that it stands in, and of no other. */
+  /** The hash of the file. */
   sha256: string;
-  /** As it stood with this plan. */
+  /** The session when the plan was read. */
   session: Session;
 }
 
 const TRIES = 5;
 
 /**
- * plan.md of a session and the hash of just this text: its ETag is what the hash begins with. While somebody writes it
- * the two are read again. Throws a Refusal where they do not come together, or there is no plan.
+ * Reads plan.md of a session with the hash of exactly this text (the ETag is the beginning of the hash). Reads again while the
+ * plan is being written. Throws a Refusal if it keeps changing, or there is no plan.
  */
 export const readPlan = async (
   { dossier: { request, call }, config }: Pick<Verb, 'dossier' | 'config'>,
   { case_id: id, id: sid, path, provider, status, unconfirmed }: Session,
 ): Promise<PlanRead> => {
-  // Of one that was approved elsewhere the text that would run is asked for again.
+  // For a plan that was approved on another machine, the approved text needs confirmation.
   const isAgain = unconfirmed === 'approved';
   const at = { id, sid };
   const isOnes = provider === 'manual' && status === 'planning';
   const next = isOnes
     ? `write it to ${config.workspace}/${path}/plan.md`
-    : `it is ${status}, and dossier tail ${id.slice(0, 8)} shows what it does`;
+    : `it is ${status}. Follow it with dossier tail ${id.slice(0, 8)}`;
   const not_found = `Session ${sid.slice(0, 8)} has no plan yet: ${next}`;
   for (let left = TRIES; left > 0; left -= 1) {
     const asked = request('GET /cases/{id}/sessions/{sid}/plan', {
       ...at,
       ...(isAgain && { query: { which: 'approved' } }),
     });
-    const { data, etag } = await orRefuse(asked, { not_found });
+    const { data, etag } = await withRefusals(asked, { not_found });
     const session = await call('GET /cases/{id}/sessions/{sid}', at);
     const sha256 = isAgain ? session.approved_sha256 : session.plan_sha256;
     if (etag !== undefined && sha256?.startsWith(etag))
       return { text: data ?? '', sha256, session };
   }
-  throw new Refusal('The plan changes while it is read. Try again once nobody writes it');
+  throw new Refusal('The plan keeps changing while it is read. Try again later');
 };
+
+/** An approval of a plan and of the commands that run without asking, for the API call. */
+export interface PlanApproval {
+  hash: string;
+  /** The commands that run without asking. */
+  commands: string[];
+  body: { plan_sha256: string; approval_sha256?: string; ask?: string[] };
+}
+
+/**
+ * Reads the boundary of a session, with `ask` removed from the commands that run without asking. Returns the reason as a string if
+ * it cannot be read, for example because its provider was removed: the plan can be read without it.
+ */
+export const readBoundary = async (
+  { call }: Pick<Dossier, 'call'>,
+  { case_id: id, id: sid }: Pick<Session, 'case_id' | 'id'>,
+  ask: string[] = [],
+): Promise<Boundary | string> => {
+  try {
+    return await call('GET /cases/{id}/sessions/{sid}/boundary', {
+      ...{ id, sid },
+      ...(ask.length > 0 && { query: { ask: ask.join('\n') } }),
+    });
+  } catch (error) {
+    if (error instanceof Problem && error.code !== 'bad_request') return error.message;
+    throw error;
+  }
+};
+
+/** The approval of a plan with this hash. Throws a Refusal if the boundary belongs to another text. */
+export const approvalFor = (
+  boundary: Boundary | string,
+  plan_sha256: string,
+  ask: string[] = [],
+): PlanApproval => {
+  const { unasked } = typeof boundary === 'string' ? {} : boundary;
+  const { commands = [], approval_sha256, plan_sha256: of = plan_sha256 } = unasked ?? {};
+  if (of !== plan_sha256) throw new Refusal('The plan changed while it was read. Try again');
+  if (approval_sha256 === undefined) return { hash: plan_sha256, commands, body: { plan_sha256 } };
+  const asked = ask.length > 0 ? { ask } : {};
+  return { hash: approval_sha256, commands, body: { plan_sha256, approval_sha256, ...asked } };
+};
+
+/** Lists the commands that an approval allows to run without asking. */
+export const unpromptedLines = (commands: readonly string[]): string[] =>
+  commands.length === 0
+    ? []
+    : [
+        'Will run without asking (dossier approve --ask COMMAND removes one):',
+        ...commands.map((command) => `  ${command}`),
+      ];

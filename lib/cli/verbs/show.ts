@@ -1,28 +1,26 @@
-import { itemOf } from '../connection/item.ts';
-import { baseLine } from './base-line.ts';
-import { failuresIn } from './failures.ts';
-import { standing } from './standing.ts';
+import { findItem } from '../connection/item.ts';
+import { failureLines, readBaseText, statusText } from './session-text.ts';
 import { verb } from './verb.ts';
 
-/** `dossier show ITEM`: a Work item with its sessions, and where its files are. */
+/** `dossier show ITEM`: shows a Work item with its sessions. */
 export const show = verb(async ({ dossier, words: [word = ''], values, out }) => {
-  const id = await itemOf(dossier, word);
+  const id = await findItem(dossier, word);
   const [item, sessions] = await Promise.all([
     dossier.call('GET /cases/{id}', { id }),
     dossier.call('GET /cases/{id}/sessions', { id }),
   ]);
   if (values.json === true) return void out.json({ ...item, sessions });
   const newest = sessions.findLast(({ mode }) => mode === 'work');
-  for (const words of failuresIn(newest?.commands)) out.say(words);
+  for (const words of failureLines(newest?.commands)) out.say(words);
   out.say({ style: 'bold', text: item.title });
   out.say(`${item.state} · ${item.type} · ${item.project} · ${id}`);
   if (item.description.trim() !== '') out.say(`\n${item.description.trim()}\n`);
   if (sessions.length > 0) {
-    const from = await baseLine(dossier, id);
+    const from = await readBaseText(dossier, id);
     if (from !== undefined) out.say(from);
   }
   out.table(
-    sessions.map((each) => [each.id.slice(0, 8), each.mode, standing(each), each.provider]),
+    sessions.map((each) => [each.id.slice(0, 8), each.mode, statusText(each), each.provider]),
   );
   const { commit, branch, base_commit } = newest ?? {};
   if (commit?.message != null) out.say({ style: 'yellow', text: commit.message });

@@ -1,6 +1,6 @@
 import { verb } from './verb.ts';
 
-/** `dossier status`: which daemon has the workspace, and how much waits for the operator. */
+/** `dossier status`: shows the daemon of the workspace, and the number of inbox entries. */
 export const status = verb(async ({ dossier, config, url, socket, pid, values, out }) => {
   const [{ version }, waiting] = await Promise.all([
     dossier.call('GET /version'),
@@ -15,7 +15,7 @@ export const status = verb(async ({ dossier, config, url, socket, pid, values, o
     ...(socket === undefined ? [] : [['Socket', socket]]),
     ['Workspace', workspace],
     ['Version', version],
-    ['Waits', waits === 0 ? 'nothing waits for you' : `${waits}: dossier inbox`],
+    ['Inbox', waits === 0 ? 'empty' : `${waits}: dossier inbox`],
   ]);
   return undefined;
 });

@@ -1,17 +1,17 @@
 import type { SessionEvent } from '../../client/client.ts';
 import { counted } from '../../text/wording.ts';
 import type { Out, Words } from '../output/out.ts';
-import { failuresIn } from './failures.ts';
+import { failureLines } from './session-text.ts';
 
 type Data = { [E in SessionEvent as E['event']]: E['data'] };
 type Hear = { [E in keyof Data]?: (data: Data[E]) => void };
 type Lines = { [E in keyof Data]?: (data: Data[E]) => readonly Words[] };
 
 /**
- * Tells each event of a session to people. Text that comes in pieces is one text. Reads and searches are counted in one line;
- * what they return is left out, what a command writes is not.
+ * Returns a function that prints events of a session. Consecutive pieces of text are printed as one text. Reads and searches are
+ * summarized in one line without their results; the output of commands is printed.
  */
-export const tellerOf = (out: Out, item: string): ((event: SessionEvent) => void) => {
+export const createEventPrinter = (out: Out, item: string): ((event: SessionEvent) => void) => {
   const lines = linesFor(item);
   const { piece, close } = textTo(out);
   const looks = looksTo((words) => {
@@ -47,7 +47,7 @@ export const tellerOf = (out: Out, item: string): ((event: SessionEvent) => void
       output(data);
     },
     gap: (data) => {
-      // Of an output that was cut the call itself has both ends.
+      // The tool call itself contains the beginning and the end of an output that was cut.
       streamed.delete(data.tool_call_id ?? '');
       told({ event: 'gap', data });
     },
@@ -63,7 +63,7 @@ export const tellerOf = (out: Out, item: string): ((event: SessionEvent) => void
 const LOOKS = ['read', 'search'];
 const NAMED = 3;
 
-/** Counts the calls that only look, until something else is told. */
+/** Counts reads and searches until something else is printed. */
 const looksTo = (say: (words: Words) => void) => {
   const known = new Set<string>();
   let since: string[] = [];
@@ -73,7 +73,7 @@ const looksTo = (say: (words: Words) => void) => {
     since.push(names.join(', '));
   };
   return {
-    /** True where the event is of such a call, or is its output. */
+    /** Returns true if the event belongs to such a call. */
     take: ({ event, data }: SessionEvent): boolean => {
       if (event === 'tool_output') return known.has(data.tool_call_id);
       if (event !== 'tool_call' || !LOOKS.includes(data.kind)) return false;
@@ -92,7 +92,7 @@ const looksTo = (say: (words: Words) => void) => {
   };
 };
 
-// A line may stand open, until something of another kind comes.
+// A line without an end is completed before text of another kind.
 const textTo = (out: Out) => {
   let [kind, isOpen] = ['', false];
   const close = (): void => {
@@ -118,20 +118,20 @@ const linesFor = (item: string): Lines => ({
   plan: ({ entries }) => entries.map(({ content, status }) => `  ${status}: ${content}`),
   gap: ({ message }) => [alarm(message)],
   network: ({ host, port, allowed, reason = '' }) =>
-    allowed ? [] : [alarm(`Not reached: ${host}:${port}. ${reason}`)],
+    allowed ? [] : [alarm(`Refused: ${host}:${port}. ${reason}`)],
   waiting: ({ message }) => [alarm(`Waits: ${message}`)],
   status: ({ status, message = '' }) => [strong(`-- ${status}${after(message)}`)],
   operator_message: ({ text }) => [strong(`You: ${text}`)],
   operator_message_delivered: () => ['The agent has read your message'],
-  block_skipped: ({ title }) => [`Left as it is: ${title}`],
+  block_skipped: ({ title }) => [`Skipped: ${title}`],
   operator_edit: ({ action, path }) => [`You: ${action} ${path}`],
   diff: ({ files, additions, deletions }) => [
-    `Changed: ${counted(files, 'file')}, +${additions} -${deletions}; dossier diff ${item} shows it`,
+    `Changed: ${counted(files, 'file')}, +${additions} -${deletions}. Show it with dossier diff ${item}`,
   ],
   error: ({ message, code }) => [alarm(message ?? code ?? 'It failed')],
   log_continued: ({ message }) => [message],
   complete: ({ status, error, commands }) => [
-    ...failuresIn(commands),
+    ...failureLines(commands),
     strong(`-- ended: ${status}${after(error ?? '')}`),
   ],
 });
@@ -148,7 +148,7 @@ const askedFor = (item: string): Lines => ({
   ],
   question_request: ({ message }) => [alarm(`? ${message}`), `  dossier answer ${item}`],
   question_resolved: ({ message, action, by }) => [`  ${message}: ${action} (${by})`],
-  plan_ready: () => [alarm(`The plan waits: dossier approve ${item}`)],
+  plan_ready: () => [alarm(`The plan is ready: dossier approve ${item}`)],
   approved: ({ approved_by }) => [`Approved by ${approved_by ?? 'operator'}`],
 });
 
@@ -158,7 +158,7 @@ const BAD = ['failed', 'killed'];
 const howItEnded = (status: string, exit_code: number | undefined): string =>
   exit_code === undefined ? ` ${status}` : ` ${status} (exit ${exit_code})`;
 
-// A call is told as it begins and once it is over: with its output, where that was not told meanwhile.
+// Prints a tool call when it starts and when it ends.
 const toolLines = (): NonNullable<Lines['tool_call']> => {
   const begun = new Set<string>();
   return ({ tool_call_id, title, kind, status, exit_code, locations = [] }) => {

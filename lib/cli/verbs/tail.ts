@@ -1,24 +1,21 @@
 import type { SessionEvent } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { itemOf } from '../connection/item.ts';
-import { sessionOf } from '../connection/session.ts';
-import { tellerOf } from './tail-lines.ts';
+import { findItem } from '../connection/item.ts';
+import { findSession } from '../connection/session.ts';
+import { createEventPrinter } from './tail-lines.ts';
 import { verb } from './verb.ts';
 
 const LINES = '200';
 
-/**
- * `dossier tail ITEM`: what its session does, as it does it, until it has ended: 0 where it has done its work, else 1.
- * Who leaves leaves it running.
- */
+/** `dossier tail ITEM`: follows its session until it has ended. Returns 0 if its work is completed, else 1. */
 export const tail = verb(async ({ dossier, words: [word = ''], values, out }) => {
   const { lines = LINES } = values;
-  if (!/^[1-9]\d{0,5}$/.test(lines)) throw new UsageError('-n takes how many events to begin with');
-  const id = await itemOf(dossier, word);
-  const { id: sid } = await sessionOf(dossier, id, values.session);
-  const tell = values.json === true ? out.jsonLine : tellerOf(out, id.slice(0, 8));
+  if (!/^[1-9]\d{0,5}$/.test(lines)) throw new UsageError('-n takes a number of events');
+  const id = await findItem(dossier, word);
+  const { id: sid } = await findSession(dossier, id, values.session);
+  const tell = values.json === true ? out.jsonLine : createEventPrinter(out, id.slice(0, 8));
   const life = new AbortController();
-  // Who listened has heard enough, as head has.
+  // The reader of the output has exited, as `head` does.
   process.stdout.once('error', () => life.abort());
   const stream = dossier.stream('GET /cases/{id}/sessions/{sid}/stream', {
     ...{ id, sid },

@@ -3,17 +3,17 @@ import { Problem } from '../../client/client.ts';
 import type { Config } from '../../config.ts';
 import type { Call, Run } from '../args/command.ts';
 import { Refusal } from '../args/refusal.ts';
-import { needDaemon, type Reached } from '../connection/daemon.ts';
-import { asRefused } from '../connection/refused.ts';
-import { type Out, outTo } from '../output/out.ts';
+import { type DaemonConnection, requireDaemon } from '../connection/daemon.ts';
+import { toRefusal } from '../connection/refused.ts';
+import { createOutput, type Out } from '../output/out.ts';
 
-/** What a verb has: the daemon of the workspace, and where it says what that answered. */
-export interface Verb extends Call, Reached {
+/** A call of a command with a connection to the daemon. */
+export interface Verb extends Call, DaemonConnection {
   readonly out: Out;
 }
 
-/** What a call answers; of a problem with one of these codes a Refusal that says what to type, not what to send. */
-export const orRefuse = <T>(
+/** Replaces problems with these codes by a Refusal that names commands instead of API calls. */
+export const withRefusals = <T>(
   call: Promise<T>,
   sentences: Readonly<Partial<Record<Problem['code'], string>>>,
 ): Promise<T> =>
@@ -23,12 +23,11 @@ export const orRefuse = <T>(
     throw error;
   });
 
-/** Of a Work item, by the beginning of its id. */
 export const noWorktree = (id8: string): string =>
-  `It has no worktree yet; a session makes one: dossier start ${id8}`;
+  `The Work item has no worktree yet. A session creates one: dossier start ${id8}`;
 
-/** A command as it is pasted: it names a workspace that is not found without. */
-export const commandIn = (
+/** A command to paste, with --workspace unless it is the default one. */
+export const shellCommand = (
   { config: { workspace, env } }: Pick<Verb, 'config'>,
   words: string,
 ): string => {
@@ -37,20 +36,20 @@ export const commandIn = (
   return `dossier ${words}${where}`;
 };
 
-type Reach = (config: Config) => Promise<Reached>;
+type Reach = (config: Config) => Promise<DaemonConnection>;
 
 /**
- * A command that calls the daemon, and can do nothing that the API cannot. It answers an exit code, or nothing for 0. With
- * `daemonOrStart` one is begun where none runs.
+ * Creates a command that calls the daemon. `run` returns an exit code, or undefined for 0. `reach` finds the daemon:
+ * `daemonOrStart` starts one if none is running.
  */
 export const verb =
-  (run: (given: Verb) => Promise<number | undefined>, reach: Reach = needDaemon): Run =>
+  (run: (given: Verb) => Promise<number | undefined>, reach: Reach = requireDaemon): Run =>
   async (call) => {
     const reached = await reach(call.config);
-    const out = outTo(process.stdout, call.config.env);
+    const out = createOutput(process.stdout, call.config.env);
     try {
       return (await run({ ...call, ...reached, out })) ?? 0;
     } catch (error) {
-      throw asRefused(error, call.config, call.values);
+      throw toRefusal(error, call.config, call.values);
     }
   };

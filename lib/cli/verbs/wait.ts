@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AttentionItem, Session } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { itemOf } from '../connection/item.ts';
-import { sessionOf } from '../connection/session.ts';
+import { findItem } from '../connection/item.ts';
+import { findSession } from '../connection/session.ts';
 import { commandFor } from './inbox.ts';
-import { commandIn, type Verb, verb } from './verb.ts';
+import { shellCommand, type Verb, verb } from './verb.ts';
 
 const AS_ASKED = 0;
 const FAILED = 1;
@@ -15,32 +15,32 @@ const GOALS = ['plan', 'done'] as const;
 const LOOK_MS = 500;
 
 /**
- * `dossier wait ITEM --for plan|done`: ends at the first thing that needs the operator: 0 as asked, 1 where the session
- * failed, 4 where something else waits, 5 once the time is up.
+ * `dossier wait ITEM --for plan|done`: waits until the session needs the operator. Returns 0 for the goal, 1 if the session
+ * failed, 4 if something else needs the operator, and 5 after the timeout.
  */
 export const wait = verb(async (given) => {
   const { dossier, words, values } = given;
   const goal = GOALS.find((each) => each === (values.for ?? 'done'));
   if (goal === undefined) throw new UsageError('--for takes plan or done');
   const until = performance.now() + millisecondsIn(values.timeout);
-  const id = await itemOf(dossier, words[0] ?? '');
-  return tell(given, await awaited(given, { id, goal, until }));
+  const id = await findItem(dossier, words[0] ?? '');
+  return tell(given, await waitForSession(given, { id, goal, until }));
 });
 
 interface Wanted {
   id: string;
   goal: (typeof GOALS)[number];
-  /** On the clock of `performance`. */
+  /** By the clock of `performance`. */
   until: number;
 }
 
-/** How a Work item's session is once it is as wanted, or needs the operator, or the time is up; `code` as `dossier wait` exits. */
-export const awaited = async (
+/** Waits until a session reaches the goal, needs the operator, or the time is up. `code` is the exit code of `dossier wait`. */
+export const waitForSession = async (
   { dossier, values }: Verb,
   { id, goal, until }: Wanted,
 ): Promise<Found> => {
   for (;;) {
-    const session = await sessionOf(dossier, id, values.session);
+    const session = await findSession(dossier, id, values.session);
     const waiting = ((await dossier.call('GET /attention')) ?? []).find(
       ({ case_id, session_id }) => case_id === id && session_id === session.id,
     );
@@ -51,7 +51,7 @@ export const awaited = async (
   }
 };
 
-/** The exit code for a session as it was read, and for what the inbox had of it just after; undefined: look again. */
+/** The exit code for a session and its inbox entry, which was read after it; undefined to keep waiting. */
 export const codeFor = (
   goal: (typeof GOALS)[number],
   { status }: Pick<Session, 'status'>,
@@ -65,7 +65,7 @@ export const codeFor = (
   return SOMETHING_ELSE;
 };
 
-// `waiting` needs no answer. The others say that the session ended its turn after its status was read: it is read again.
+// `waiting` needs no answer. The others mean that the session ended its turn after its status was read: read again.
 const NOTHING_TO_DO: ReadonlySet<AttentionItem['kind']> = new Set([
   'waiting',
   'plan',
@@ -90,7 +90,7 @@ const tell = (given: Verb, { code, session, waiting }: Found): number => {
   const timeout = code === TIMEOUT ? 'Timeout: session' : 'Session';
   out.say(`${timeout} ${session.id.slice(0, 8)} is ${status}${error ? `: ${error}` : ''}`);
   if (waiting !== undefined)
-    out.say(`${waiting.message}\n  ${commandIn(given, commandFor(waiting))}`);
+    out.say(`${waiting.message}\n  ${shellCommand(given, commandFor(waiting))}`);
   return code;
 };
 

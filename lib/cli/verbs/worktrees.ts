@@ -1,8 +1,8 @@
 import type { Case, Data } from '../../client/client.ts';
 import { UsageError } from '../../config.ts';
-import { itemOf } from '../connection/item.ts';
+import { findItem } from '../connection/item.ts';
 import { askYesNo, isTerminal } from '../output/terminal.ts';
-import { commandIn, noWorktree, orRefuse, type Verb, verb } from './verb.ts';
+import { noWorktree, shellCommand, type Verb, verb, withRefusals } from './verb.ts';
 
 const ACTIONS: Readonly<Record<string, (given: Verb) => Promise<number | undefined>>> = {
   list: (given) => list(given),
@@ -10,7 +10,7 @@ const ACTIONS: Readonly<Record<string, (given: Verb) => Promise<number | undefin
   clean: (given) => clean(given),
 };
 
-/** `dossier worktrees [list|rm ITEM|clean]`: where worktrees are, and the removal of those in which no work would be lost. */
+/** `dossier worktrees [list|rm ITEM|clean]`: lists worktrees, and removes those where no work would be lost. */
 export const worktrees = verb(async (given) => {
   const [name = 'list', item] = given.words;
   const action = ACTIONS[name];
@@ -60,17 +60,20 @@ const titlesOf = async (
 };
 
 const remove = async ({ dossier, words, values, out, config }: Verb): Promise<undefined> => {
-  const id = await itemOf(dossier, words[1] ?? '');
+  const id = await findItem(dossier, words[1] ?? '');
   const id8 = id.slice(0, 8);
-  const { path, branch } = await orRefuse(dossier.call('GET /api/cases/{id}/worktree', { id }), {
-    not_found: noWorktree(id8),
-  });
+  const { path, branch } = await withRefusals(
+    dossier.call('GET /api/cases/{id}/worktree', { id }),
+    {
+      not_found: noWorktree(id8),
+    },
+  );
   const query = { force: values.force === true };
-  await orRefuse(dossier.call('DELETE /api/cases/{id}/worktree', { id, query }), {
-    work_would_be_lost: `The worktree has uncommitted files or unpushed commits: ${path}. Commit and merge them, or keep them under a recovery ref: ${commandIn({ config }, `worktrees rm ${id8} --force`)}`,
+  await withRefusals(dossier.call('DELETE /api/cases/{id}/worktree', { id, query }), {
+    work_would_be_lost: `The worktree has uncommitted files or unpushed commits: ${path}. Commit and merge them, or save them under a recovery ref: ${shellCommand({ config }, `worktrees rm ${id8} --force`)}`,
   });
   if (values.json === true) return void out.json({ case_id: id, path, branch });
-  out.say(`Removed ${path}; its branch ${branch} stays.`);
+  out.say(`Removed ${path}. The branch ${branch} is kept.`);
 };
 
 const clean = async (given: Verb): Promise<number | undefined> => {
@@ -82,7 +85,7 @@ const clean = async (given: Verb): Promise<number | undefined> => {
   if (values.json === true) return void out.json(found);
   tell(given, found);
   if (!isAsked || found.removed.length === 0) return undefined;
-  if (!(await askYesNo('Remove these worktrees? Their branches stay.'))) {
+  if (!(await askYesNo('Remove these worktrees? Their branches are kept.'))) {
     out.say('Nothing was removed.');
     return 1;
   }

@@ -4,7 +4,7 @@ import { findSocket } from './socket-path.ts';
 
 export * from '../client.ts';
 
-/** As in a page, but by the daemon's socket where it has one. */
+/** Creates a client that calls the daemon by its Unix socket if it has one, otherwise by TCP. */
 export const connect = (options: Options = {}): Dossier => {
   const { env } = process;
   const { socket, fetch = createLocalFetch((url) => socket ?? findSocket(url, env)) } = options;

@@ -1,17 +1,19 @@
 import { importProblems } from '../../../store/codehost/imports.ts';
 import type { FileProblem } from '../../../store/front-matter/problem.ts';
 import { lookCloser } from '../../../store/problems/sidecar-problems.ts';
+import type { Store } from '../../../store/store.ts';
 import { readSnapshots } from '../../../store/worktrees/snapshots.ts';
+import type { Log } from '../../log.ts';
 import type { Service } from '../../service.ts';
-import { tellAdvice } from './settings-advice.ts';
+import { reportSettingsProblems } from './settings-advice.ts';
 
 /**
- * Every file of the workspace that cannot be used as what it should be, with line and column where they are known. Free
- * texts (memory, plans) are not read for it: `dossier check` does.
+ * Lists every invalid file of the workspace, with line and column if known. Does not read free texts (memory, plans), as
+ * `dossier check` does.
  */
 export const listProblems = async (service: Service): Promise<FileProblem[]> => {
   const { store } = service;
-  await tellAdvice(service);
+  await reportSettingsProblems(service);
   await lookCloser(store);
   return [
     ...store.problems.all(),
@@ -19,3 +21,15 @@ export const listProblems = async (service: Service): Promise<FileProblem[]> => 
     ...importProblems(store.layout),
   ];
 };
+
+/** Logs each problem of a file when it is found and when it is solved. */
+export const logProblems = ({ problems }: Pick<Store, 'problems'>, log: Log): void =>
+  problems.listen((news, problem) => {
+    const { file, code } = problem;
+    if (news === 'mended') log.info({ file, code }, `${file}: problem solved`);
+    else log.warn({ ...problem }, `${positionText(problem)}: ${problem.message}`);
+  });
+
+/** `file:line:column`, as far as known. */
+export const positionText = ({ file, line, column }: FileProblem): string =>
+  [file, line, column].filter((part) => part !== undefined).join(':');

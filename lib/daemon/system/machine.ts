@@ -3,15 +3,83 @@ import { join } from 'node:path';
 import type { Machine } from '../../../store/records/machine.ts';
 import { lookAtGround } from '../../sandbox/capabilities.ts';
 import type { Service } from '../../service.ts';
-import { unheldOn } from './unheld.ts';
 
-/** Where things are on this machine, and what of the boundary it cannot hold, as the daemon says it at its start. */
-export const machineOf = ({ store, sandbox }: Service): Machine => {
+/** Describes the directories, the disk and the missing protections of this machine, which the daemon logs at its start. */
+export const describeMachine = ({ store, sandbox }: Service): Machine => {
   const { root } = store.layout;
   const { bavail, blocks, bsize } = statfsSync(root);
   return {
-    ...{ workspace: root, internals: join(root, '.dossier') },
+    workspace: root,
+    internals: join(root, '.dossier'),
     disk: { free: bavail * bsize, total: blocks * bsize },
-    unheld: unheldOn({ ...lookAtGround(), sandbox: sandbox() }),
+    unheld: missingProtections({ ...lookAtGround(), sandbox: sandbox() }),
   };
 };
+
+/** What this system offers for isolation. */
+export interface Capabilities {
+  platform: NodeJS.Platform;
+  /** Undefined if the platform has no user ids. */
+  uid: number | undefined;
+  /** /proc reports processes and sockets. */
+  proc: boolean;
+  container: boolean;
+  /** User namespaces are allowed; undefined if the system does not report it. */
+  namespaces: boolean | undefined;
+  cgroups: { cgroup: boolean; limits: boolean };
+  sandbox: { kind: 'bubblewrap' | 'none'; reason?: string; untried?: true };
+}
+
+/** A missing protection and its consequence. */
+interface MissingProtection {
+  about: string;
+  sentence: string;
+}
+
+/** Lists the protections that this system cannot provide, with a sentence for each. */
+export const missingProtections = (ground: Capabilities): MissingProtection[] =>
+  Object.entries(SENTENCES).flatMap(([about, sayOf]) => {
+    const sentence = sayOf(ground);
+    return sentence === undefined ? [] : [{ about, sentence }];
+  });
+
+const NO_SANDBOX =
+  'an agent can read and write what you can, and reach this API: changes in Plan mode are detected and undone afterwards, decisions that it writes into files need dossier trust, and its calls are refused as far as the daemon can tell them from yours';
+
+type Sentence = (ground: Capabilities) => string | undefined;
+
+const SENTENCES: Readonly<Record<string, Sentence>> = {
+  bubblewrap: ({ sandbox: { kind, reason } }) =>
+    kind === 'none' ? `${reason ?? 'There is no sandbox.'} Without it ${NO_SANDBOX}.` : undefined,
+  namespaces: ({ sandbox, namespaces, container }) =>
+    sandbox.kind === 'none' && namespaces === false
+      ? `User namespaces are disabled, and bubblewrap needs them: ${container ? ALLOW_IN_CONTAINER : ALLOW}.`
+      : undefined,
+  container: ({ sandbox, container }) =>
+    sandbox.kind === 'none' && container
+      ? 'This container is the only boundary of agents, because it has no sandbox inside. Give it only the workspace, the repository and the login that the agent needs.'
+      : undefined,
+  macOS: ({ platform, sandbox }) =>
+    platform === 'darwin'
+      ? `macOS has neither bubblewrap nor /proc: runs share the network of this machine, and the file rules of unsandboxed runs always apply. sandbox: seatbelt ${sandbox.untried === true ? 'is on, and untested' : 'can be tried'}.`
+      : undefined,
+  '/proc': ({ proc, platform }) =>
+    proc || platform === 'darwin'
+      ? undefined
+      : 'There is no /proc: the daemon can identify neither callers of the API nor processes that a run left behind. While an agent runs without a sandbox, calls need an API key.',
+  cgroup: ({ platform, cgroups: { cgroup, limits } }) => {
+    if (platform !== 'linux' || limits) return undefined;
+    return cgroup
+      ? 'Runs have a cgroup, but without limits of processes and memory: the system delegates no controllers.'
+      : 'Runs have no cgroup: there is no limit of processes and memory, and the processes of a run are found by other means when it ends.';
+  },
+  root: ({ uid }) =>
+    uid === 0
+      ? 'The daemon runs as root: in the sandbox an agent is another user without capabilities, but without a sandbox it has full access to this machine. Run the daemon as another user.'
+      : undefined,
+};
+
+const ALLOW =
+  'see kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns';
+const ALLOW_IN_CONTAINER =
+  'the container needs a seccomp profile that allows them (and /proc unmasked)';

@@ -20,43 +20,43 @@ import type { Service } from '../../service.ts';
 import { ignoredPaths } from '../../tools/git/read/ignore-rules.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 
-interface Advised {
+interface SettingsContext {
   layout: Layout;
   config: Pick<Config, 'repo' | 'trust'>;
   git: Git;
 }
 
 /**
- * What of the settings can be read and is hardly what was meant: keys that nobody knows, a provider that there is not,
- * projects that are not there, and a workspace that git of a project would commit. Writes nothing.
+ * Checks readable settings for probable mistakes: unknown keys, an unknown provider, missing directories of projects, and
+ * a workspace inside a project's repository that git does not ignore. Writes nothing.
  */
-export const adviseOn = async (advised: Advised): Promise<FileProblem[]> => {
+export const checkSettings = async (advised: SettingsContext): Promise<FileProblem[]> => {
   const text = readSettingsText(advised.layout);
   const problems = [
-    ...(text === undefined ? [] : [...unknownKeys(text.source, Settings), ...ofProvider(text)]),
-    ...ofProjects(advised.layout, text),
-    ...(await ofPlaces(advised)),
+    ...(text === undefined ? [] : [...unknownKeys(text.source, Settings), ...checkProvider(text)]),
+    ...checkProjects(advised.layout, text),
+    ...(await checkPlaces(advised)),
   ];
   return problems.map((problem) => fileProblem('workspace.md', problem));
 };
 
-/** Tells it with all else that is wrong. */
-export const tellAdvice = async ({ store, config, git }: Service): Promise<void> =>
-  store.problems.set('advice', await adviseOn({ layout: store.layout, config, git }));
+/** Adds the result to the problems of the workspace. */
+export const reportSettingsProblems = async ({ store, config, git }: Service): Promise<void> =>
+  store.problems.set('advice', await checkSettings({ layout: store.layout, config, git }));
 
-const ofProvider = ({
+const checkProvider = ({
   settings: { provider, providers = {} },
   source,
 }: SettingsText): Problem[] => {
   const known = ['runbook', 'manual', ...Object.keys(PRESETS), ...Object.keys(providers)];
   if (provider === undefined || known.includes(provider)) return [];
   const meant = meantBy(provider, known);
-  const words = meant === undefined ? `There are ${known.join(', ')}` : `Did you mean ${meant}?`;
-  const message = `provider: there is no ${provider}, and no session begins without one. ${words}`;
+  const words = meant === undefined ? `Use one of ${known.join(', ')}` : `Did you mean ${meant}?`;
+  const message = `provider: there is no provider ${provider}, so no session can start. ${words}`;
   return [new Problem('unknown_provider', message, placeOfPath(source, ['provider']))];
 };
 
-const ofProjects = (layout: Layout, text: SettingsText | undefined): Problem[] => {
+const checkProjects = (layout: Layout, text: SettingsText | undefined): Problem[] => {
   const own = readLocal(layout)?.value?.projects ?? {};
   return Object.entries(text?.settings.projects ?? {}).flatMap(([name, path]) => {
     const place = resolve(layout.root, path);
@@ -67,7 +67,7 @@ const ofProjects = (layout: Layout, text: SettingsText | undefined): Problem[] =
   });
 };
 
-const ofPlaces = async (advised: Advised): Promise<Problem[]> => {
+const checkPlaces = async (advised: SettingsContext): Promise<Problem[]> => {
   const { layout, config } = advised;
   const projects = {
     ...readInForce(layout, config.trust).settings.projects,
@@ -79,12 +79,12 @@ const ofPlaces = async (advised: Advised): Promise<Problem[]> => {
     if (found !== undefined && isAtOrBelow(layout.root, found.top))
       around.set(found.top, [name, found]);
   }
-  const told = await Promise.all([...around.values()].map((one) => ofPlace(advised, ...one)));
+  const told = await Promise.all([...around.values()].map((one) => checkPlace(advised, ...one)));
   return told.flat();
 };
 
-const ofPlace = async (
-  { layout: { root }, git }: Advised,
+const checkPlace = async (
+  { layout: { root }, git }: SettingsContext,
   project: string,
   { top, head_dir, gitdir }: GitDir,
 ): Promise<Problem[]> => {
@@ -92,13 +92,13 @@ const ofPlace = async (
     return [
       new Problem(
         'project_is_workspace',
-        `The repository of the project ${project} is the workspace itself, ${root}. Keep them in two directories`,
+        `The repository of the project ${project} is the workspace itself, ${root}. Use two directories`,
       ),
     ];
   const inside = relative(top, root);
   const repository = { path: top, git_dir: head_dir, common_dir: gitdir };
   const ignored = git.program && (await ignoredPaths(git.at(repository), [inside]));
   if (ignored && ignored.size > 0) return [];
-  const message = `The workspace lies in the repository of the project ${project}, and git add there takes it along. Add the line /${inside}/ to ${join(gitdir, 'info/exclude')}`;
+  const message = `The workspace is inside the repository of the project ${project}, so git add there would include it. Add the line /${inside}/ to ${join(gitdir, 'info/exclude')}`;
   return [new Problem('workspace_in_repository', message)];
 };

@@ -23,7 +23,7 @@ interface Served {
   etag: string;
 }
 
-/** Which repositories are worked on and who works, as workspace.md says it this moment. */
+/** Reads the projects and the provider from workspace.md. */
 export const readWorkspaceSettings = async (service: Needs): Promise<Served> =>
   served(service, await currentSettings(service.store));
 
@@ -70,12 +70,17 @@ const projectOf = async (
 };
 
 const remoteProject = (name: string, remote: string): Project => ({
-  ...{ name, path: remote, place: remote, of: 'remote', repository: false, remote },
+  name,
+  path: remote,
+  place: remote,
+  of: 'remote',
+  repository: false,
+  remote,
 });
 
 /**
- * Writes what is given, and leaves the rest of the files as it is; null takes a setting out. Paths of projects go to
- * .dossier/local.md, and their remotes to workspace.md, where other machines know them by these.
+ * Writes the given settings and keeps all others; null removes a setting. Paths of projects are written to
+ * .dossier/local.md, and their remotes, which identify them on other machines, to workspace.md. Throws `bad_request`.
  */
 export const changeWorkspaceSettings = async (
   service: Needs,
@@ -87,12 +92,14 @@ export const changeWorkspaceSettings = async (
   const wish = {
     key: 'projects' as const,
     changes: await sharedPart(service, projects),
-    ...{ beside: taken(rest), paths: taken(projects), ifMatch },
+    beside: withoutNull(rest),
+    paths: withoutNull(projects),
+    ifMatch,
   };
   return served(service, await changeSettings(service.store, wish));
 };
 
-// What stands in workspace.md by hand stays, but for what is taken out.
+// Keeps entries that were written by hand, unless they are removed.
 const sharedPart = async (
   { git, store }: Needs,
   projects: Record<string, string | null>,
@@ -109,7 +116,7 @@ const sharedPart = async (
   return changes;
 };
 
-// Without a login that its URL may have: it is there to be compared.
+// Leaves out credentials of the URL: the remote is only compared.
 const remoteOf = async (git: Needs['git'], place: string): Promise<string | undefined> => {
   const found = await findRepository(git, place);
   const { remotes } = found ? await remoteSettings(git.at(found)) : { remotes: [] };
@@ -125,14 +132,14 @@ const remoteOf = async (git: Needs['git'], place: string): Promise<string | unde
   return undefined;
 };
 
-const taken = (change: object): Record<string, unknown> =>
+const withoutNull = (change: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(change).map(([name, value]) => [name, value ?? undefined]));
 
 const refuseProvider = ({ providers }: Needs, name: string | null | undefined): void => {
   if (typeof name !== 'string' || providers().get(name) !== undefined) return;
-  throw refusal(
+  throw invalidField(
     '/provider',
-    'is no provider that there is: GET /api/sessions/providers lists them',
+    'is not a known provider: GET /api/sessions/providers lists them',
   );
 };
 
@@ -143,16 +150,16 @@ const refusePath = async (
 ): Promise<void> => {
   if (path === null) return;
   const why = /^~|\0/.test(path)
-    ? 'has to be written out: ~ is a word of the shell'
-    : await whyNoRepository(git, resolve(store.layout.root, path));
-  if (why !== undefined) throw refusal(`/projects/${name}`, why);
+    ? 'must be written out: only a shell expands ~'
+    : await repositoryProblem(git, resolve(store.layout.root, path));
+  if (why !== undefined) throw invalidField(`/projects/${name}`, why);
 };
 
-const whyNoRepository = async (git: Needs['git'], place: string): Promise<string | undefined> => {
+const repositoryProblem = async (git: Needs['git'], place: string): Promise<string | undefined> => {
   const found = await findRepository(git, place).catch((error: Error) => error);
-  if (found instanceof Error) return `cannot be looked at: ${found.message}`;
-  return found === undefined ? `is no git repository: run git init in ${place}` : undefined;
+  if (found instanceof Error) return `cannot be read: ${found.message}`;
+  return found === undefined ? `is not a git repository: run git init in ${place}` : undefined;
 };
 
-const refusal = (path: string, message: string): ServiceError =>
+const invalidField = (path: string, message: string): ServiceError =>
   new ServiceError('bad_request', `${path} ${message}.`, { errors: [{ path, message }] });

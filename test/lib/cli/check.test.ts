@@ -65,7 +65,7 @@ describe('dossier check', () => {
     const root = fresh(t);
     const before = fingerprint(root);
     const { code, said } = await run(root);
-    assert.deepEqual([code, said], [0, ['2 Work items: nothing to mend.']]);
+    assert.deepEqual([code, said], [0, ['2 Work items: no problems.']]);
     assert.deepEqual(fingerprint(root), before);
     assert.equal(readdirSync(root).includes('.dossier'), false);
   });
@@ -195,7 +195,7 @@ describe('dossier check', () => {
     ]);
     await assert.rejects(run(root, '--fix'), (error: Error) => {
       assert.equal(error.name, 'Refusal');
-      assert.match(error.message, new RegExp(`process ${process.pid} .*Nothing was mended`));
+      assert.match(error.message, new RegExp(`process ${process.pid} .*Nothing was fixed`));
       return true;
     });
     assert.equal(statSync(join(root, '.dossier')).mode & 0o777, 0o755);
@@ -291,15 +291,15 @@ describe('dossier check --fix', () => {
         .map((line) => line.split(' ').slice(1, 3).join(' '))
         .toSorted(),
       [
-        'mended incomplete',
-        'mended journal_torn',
-        'mended leftover',
-        'mended not_ignored',
-        'mended stale_lock',
-        'mended wide_mode',
+        'fixed incomplete',
+        'fixed journal_torn',
+        'fixed leftover',
+        'fixed not_ignored',
+        'fixed stale_lock',
+        'fixed wide_mode',
       ],
     );
-    assert.equal(said.at(-1), '2 Work items: 6 mended.');
+    assert.equal(said.at(-1), '2 Work items: 6 fixed.');
     assert.equal(
       readFileSync(join(root, '.gitignore'), 'utf8'),
       '# mine\r\n*.tmp\r\n.dossier/\r\n*.lock/\r\n**/sessions/lock.md\r\n',
@@ -318,7 +318,7 @@ describe('dossier check --fix', () => {
         `${name} in ${kept.join(' ')}`,
       );
     const after = fingerprint(root);
-    assert.deepEqual((await run(root, '--fix')).said, ['2 Work items: nothing to mend.']);
+    assert.deepEqual((await run(root, '--fix')).said, ['2 Work items: no problems.']);
     assert.deepEqual(fingerprint(root), after, 'the second time changes nothing');
   });
 

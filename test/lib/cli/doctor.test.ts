@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { doctor } from '../../../lib/cli/doctor.ts';
-import { node } from '../../../lib/cli/doctor-machine.ts';
+import { node } from '../../../lib/cli/doctor-programs.ts';
 import { inotify } from '../../../lib/cli/doctor-workspace.ts';
 import { findProgram } from '../../../lib/tools/process/find-program.ts';
 import { atEnd } from '../../helpers/at-end.ts';
@@ -48,7 +48,7 @@ describe('doctor', () => {
     assert.match(said, new RegExp(`^ok {6}repository +default: ${root}$`, 'm'));
     assert.match(said, /^ok {6}provider +runbook \(\w+, runs new sessions\)$/m);
     assert.match(said, /^note {4}provider +claude: .*Install the npm package/m);
-    assert.match(said, /Nothing that is needed is missing/);
+    assert.match(said, /Nothing required is missing/);
   });
 
   it('says which repository on the code host a project is, and where a token is from, but never the token', async (t) => {
@@ -85,7 +85,7 @@ describe('doctor', () => {
     const { code, said } = await run('/nonexistent', '--workspace', workspace);
     assert.equal(code, 1);
     assert.match(said, /^missing git +not installed: install git 2\.39 or newer$/m);
-    assert.match(said, /1 of these need your hand/);
+    assert.match(said, /1 of these need your attention/);
   });
 
   it('misses a repository that is none, and a workspace that is a file', async (t) => {

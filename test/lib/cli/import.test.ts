@@ -150,7 +150,7 @@ describe('import of an export', () => {
     const { code, said } = await run(workspace, source);
     assert.equal(code, 0);
     assert.match(said, /Imported 1 Work item into/);
-    assert.match(said, /Here already, byte for byte: 1 Work item and 5 other files/);
+    assert.match(said, /Already here, identical: 1 Work item and 5 other files/);
     assert.equal(statSync(join(workspace, 'cases/mine/case.md')).ino, before.ino);
     assert.equal(existsSync(join(workspace, 'cases/2026-11/one-11111111')), false);
     assert.equal(
@@ -165,7 +165,7 @@ describe('import of an export', () => {
     const { said } = await run(workspace, zipAt(t, exportOf(FILES)));
     assert.match(
       said,
-      /Replaced \.gitattributes, \.gitignore, workspace\.md, as dossier init made it/,
+      /Replaced \.gitattributes, \.gitignore, workspace\.md, unchanged since dossier init/,
     );
     assert.deepEqual(sorted(filesOf(workspace)), asMap(FILES));
     const [day = ''] = readdirSync(join(workspace, '.dossier/undo'));
@@ -235,7 +235,7 @@ describe('conflicts of an import', () => {
         '  cases/2026-11/two-22222222 is here, and differs: cases/2026-11/two-22222222/case.md',
         '  memory/global.md is here with other content',
         '  workspace.md is here with other content',
-        'Move these away, or leave them as they are here and import the rest with --keep-existing.',
+        'Move these away, or keep them and import the rest with --keep-existing.',
       ]);
       return true;
     });
@@ -248,7 +248,7 @@ describe('conflicts of an import', () => {
     writeFiles(workspace, HERE);
     const { code, said } = await run(workspace, zipAt(t, exportOf(FILES)), '--keep-existing');
     assert.equal(code, 0);
-    assert.match(said, /Left as they are here:\n {2}cases\/2026-11\/one/);
+    assert.match(said, /Kept as they are:\n {2}cases\/2026-11\/one/);
     const { 'cases/2026-11/README.md': readme, 'workspace.md': _, ...rest } = FILES;
     const git = { '.gitattributes': rest['.gitattributes'], '.gitignore': rest['.gitignore'] };
     const expected = { ...HERE, 'cases/2026-11/README.md': readme, ...git };
@@ -388,10 +388,10 @@ describe('an export that is not whole', () => {
 describe('import', () => {
   it('refuses what is neither an export nor a project, and says what to do', async (t) => {
     const dir = temporaryDirectory(t);
-    await refuses(t, join(dir, 'nothing'), /is not there/);
+    await refuses(t, join(dir, 'nothing'), /does not exist/);
     await refuses(t, dir, /holds nothing that can be imported/);
     writeFiles(dir, { 'workspace.md': '' });
-    await refuses(t, dir, /is a workspace, not an export.*dossier serve/);
+    await refuses(t, dir, /is a workspace and not an export.*dossier serve/);
     await refuses(t, '/dev/null', /neither a file nor a directory/);
   });
 

@@ -31,7 +31,7 @@ describe('init', () => {
     const said = await run(t, workspace);
     assert.match(
       said,
-      /Made workspace.md\nMade .gitignore\nMade .gitattributes\nMade a git repository\nCommitted/,
+      /Created workspace.md\nCreated .gitignore\nCreated .gitattributes\nCreated a git repository\nCommitted/,
     );
     const git = gitIn(workspace);
     assert.equal(git('ls-files'), '.gitattributes\n.gitignore\nworkspace.md\n');
@@ -61,8 +61,8 @@ describe('init', () => {
     await run(t, workspace);
     writeFileSync(join(workspace, 'workspace.md'), '---\nprovider: manual\n---\n');
     const said = await run(t, workspace);
-    assert.match(said, /workspace.md is there; left as it is/);
-    assert.match(said, /The git repository is there/);
+    assert.match(said, /workspace.md exists; unchanged/);
+    assert.match(said, /The git repository exists; unchanged/);
     assert.equal(readFileSync(join(workspace, '.gitignore'), 'utf8'), 'mine\n');
     assert.equal(
       readFileSync(join(workspace, 'workspace.md'), 'utf8'),

@@ -32,7 +32,7 @@ describe('dossier service', () => {
     const ended = await run('install', '--port', '0');
     assert.deepEqual([ended.code, ended.stderr], [0, '']);
     assert.match(ended.stdout, /systemctl --user daemon-reload && .*enable --now dossier\n/);
-    assert.match(ended.stdout, /systemd does not run here for this user/);
+    assert.match(ended.stdout, /systemd is not running for this user/);
     const text = readFileSync(unit, 'utf8');
     const command = /^ExecStart=(.*)$/m.exec(text)?.[1] ?? '';
     assert.ok(command.startsWith(`"${realpathSync(process.execPath)}" "${realpathSync(DOSSIER)}"`));
@@ -54,7 +54,9 @@ describe('dossier service', () => {
     const again = await run('install');
     assert.match(
       again.stdout,
-      new RegExp(`A daemon runs already \\(process ${child.pid}\\).*: dossier stop .*first`),
+      new RegExp(
+        `Another daemon already has the workspace \\(process ${child.pid}\\): run dossier stop .*first`,
+      ),
     );
     assert.match(ended.stdout, /ANTHROPIC_API_KEY.*systemctl --user edit dossier/);
     assert.doesNotMatch(ended.stdout, /dossier stop/);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { follow, type StreamEvent } from '../../../lib/client/follow.ts';
-import { type Frame, frameReader } from '../../../lib/client/frames.ts';
+import { type Frame, follow, frameReader, type StreamEvent } from '../../../lib/client/follow.ts';
 import { NoConnection, Problem } from '../../../lib/client/problem.ts';
 
 const END = fc.constantFrom('\n', '\r\n', '\r');
@@ -156,7 +155,7 @@ describe('follow', () => {
     assert.equal(asked.length, 4);
     assert.deepEqual(told, [
       'open',
-      'NoConnection: The stream broke off.',
+      'NoConnection: The connection was lost.',
       'Problem: HTTP 503',
       'Problem: HTTP 429',
     ]);

@@ -100,7 +100,7 @@ describe('sendDownload', () => {
     await eventually(() => assert.ok(trouble.emit('now')));
     await broken;
     assert.equal(response.complete, false);
-    assert.equal(logged[0]?.message, 'a download broke off');
+    assert.equal(logged[0]?.message, 'download failed');
   });
 
   it('makes no more than a slow client takes', async (t) => {

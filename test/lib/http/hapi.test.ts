@@ -183,7 +183,7 @@ describe('hapiRoute: methods', () => {
   it('names the same path with or without /api on 404, also as the first request', async () => {
     const { hapi: unused } = serverOf(routes);
     const near = await unused.inject({ method: 'GET', url: '/api/value' });
-    assert.match(json(near).detail, /^There is no GET \/api\/value, but GET \/value\. /);
+    assert.match(json(near).detail, /^There is no GET \/api\/value, only GET \/value\. /);
   });
 });
 

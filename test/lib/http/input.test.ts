@@ -157,7 +157,9 @@ describe('inputReader: body', () => {
     const read = inputReader(routeWith({}));
     assert.deepEqual(read(asking({ json: {} })).body, {});
     const { errors } = refusal('bad_request', () => read(asking({ json: { force: true } })));
-    assert.deepEqual(errors, [{ path: '/force', message: 'is unknown: nothing is expected here' }]);
+    assert.deepEqual(errors, [
+      { path: '/force', message: 'is unknown: no field is expected here' },
+    ]);
   });
 
   it('keeps the refinements of a schema', () => {

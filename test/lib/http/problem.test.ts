@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../lib/errors.ts';
 import { failedWrite, problemAnswer } from '../../../lib/http/problem.ts';
+import { readPathFinder } from '../../../lib/http/read-path.ts';
 import { route } from '../../../lib/http/route.ts';
-import { whereToRead } from '../../../lib/http/where-to-read.ts';
 import { sections } from '../../../routes/index.ts';
 import { StoreError } from '../../../store/base/errors.ts';
 import { json, type Logged, serverOf } from './serve.ts';
@@ -110,8 +110,8 @@ describe('failedWrite', () => {
   });
 });
 
-describe('whereToRead', () => {
-  const where = whereToRead(sections.flatMap(({ routes }) => routes));
+describe('readPathFinder', () => {
+  const where = readPathFinder(sections.flatMap(({ routes }) => routes));
 
   it('is what a call writes, or the nearest above it that can be read', () => {
     for (const [path, url, read] of [

@@ -224,7 +224,7 @@ describe('a live stream', () => {
     };
     const { response, logged } = await connect(t, source);
     await once(response.resume(), 'end');
-    assert.deepEqual(logged, [{ details: { err: failure }, message: 'an event stream broke off' }]);
+    assert.deepEqual(logged, [{ details: { err: failure }, message: 'event stream failed' }]);
   });
 
   it('makes the bytes of a batch once, however many read it', async (t) => {

@@ -141,7 +141,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     const [made] = await proofs();
     assert.deepEqual([made?.type, made?.file?.slice(-4)], ['tests', '.png']);
     await send('large.png', Buffer.alloc(3 * 1024 * 1024));
-    await page.getByText('Without scripts a form takes 1 MB').waitFor();
+    await page.getByText('Forms are limited to 1 MB without scripts').waitFor();
     assert.equal((await proofs()).length, 1);
   });
 

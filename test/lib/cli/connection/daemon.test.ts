@@ -44,7 +44,9 @@ describe('a command that needs the daemon', () => {
     assert.equal(ended.code, 3);
     assertSentence(
       ended,
-      new RegExp(`No daemon runs on ${workspace}: dossier --workspace ${workspace} starts one`),
+      new RegExp(
+        `No daemon is running for ${workspace}. Start one: dossier --workspace ${workspace}`,
+      ),
     );
   });
 
@@ -100,7 +102,7 @@ describe('a command that needs the daemon', () => {
       for (const words of [['ls'], ['trust', '--list']]) {
         const ended = await dossierIn(t, { env }, [...words, '--workspace', workspace]);
         assert.equal(ended.code, 1);
-        assertSentence(ended, /which is not this machine: nothing was sent there/);
+        assertSentence(ended, /which is not this machine, so nothing was sent/);
       }
     }
     owner.write({ ...found, url });

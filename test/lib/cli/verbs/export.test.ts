@@ -46,7 +46,7 @@ describe('dossier export', () => {
     assert.deepEqual([nowhere.code, existsSync(join(cwd, 'no'))], [1, false]);
     const piped = await said('--file', '-');
     assert.equal(piped.code, 2);
-    assert.match(piped.stderr, /--file - names no file\. /);
+    assert.match(piped.stderr, /--file - is not supported\. /);
     assert.deepEqual(readdirSync(cwd).toSorted(), [name, 'one.zip', 'there.zip'].toSorted());
   });
 });

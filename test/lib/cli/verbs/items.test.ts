@@ -35,7 +35,7 @@ describe('a verb', () => {
     const args = ['ls', '--json', '--workspace', workspace];
     const ended = await dossierIn(t, { stdout: full }, args);
     closeSync(full);
-    assert.match(ended.stderr, /^dossier: Not all .* could be written: ENOSPC/);
+    assert.match(ended.stderr, /^dossier: The output is incomplete: ENOSPC/);
     assert.equal(ended.code, 1);
   });
 
@@ -86,7 +86,7 @@ describe('dossier new', () => {
   it('refuses a file that never ends, and one that is no UTF-8', async (t) => {
     const { said, all } = await withDaemon(t);
     const endless = await said('new', 'Endless', '--file', '/dev/zero');
-    assertSentence(endless, /over 1 MB/);
+    assertSentence(endless, /larger than 1 MB/);
     const file = join(temporaryDirectory(t), 'item.md');
     writeFileSync(file, Buffer.from([0x62, 0xff, 0x62]));
     assertSentence(await said('new', 'Bad', '--file', file), /not UTF-8/);
@@ -120,7 +120,10 @@ describe('dossier new', () => {
       });
     };
     const unchanged = await edited('exit 0');
-    assert.deepEqual([unchanged.code, unchanged.text], [1, 'Without a title nothing is made.\n']);
+    assert.deepEqual(
+      [unchanged.code, unchanged.text],
+      [1, 'There is no title, so nothing was created.\n'],
+    );
     assert.equal(
       (await edited(`{ printf 'Written\\n\\nBelow it.\\n'; cat "$1"; } > x; mv x "$1"`)).code,
       0,
@@ -156,7 +159,7 @@ describe('dossier new', () => {
     assert.equal((await said('pr', 'say', '--draft')).code, 2);
     const refused = async (pattern: RegExp) =>
       assertSentence(await said('pr', 'say', '--create'), pattern);
-    await refused(/no worktree yet; a session makes one: dossier start [0-9a-f]{8}\.\n$/);
+    await refused(/no worktree yet\. A session creates one: dossier start [0-9a-f]{8}\.\n$/);
     const api = connect({ url });
     const [item] = await api.call('GET /cases');
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: item?.id ?? '' } });
@@ -173,7 +176,7 @@ describe('dossier new', () => {
       });
     const made = await said('pr', 'say', '--create', '--draft');
     assert.match(made.stdout, /^#\d+ draft http/, made.stderr);
-    await refused(/has a pull request: dossier pr [0-9a-f]{8} shows it/);
+    await refused(/already has a pull request\. Show it with dossier pr [0-9a-f]{8}/);
     const { stdout } = await said('pr', 'say');
     assert.match(stdout, /^#\d+ draft http\S*\nBranches\t\S+ into \S+\nChecks\t\w+\nReviews\t/);
     assert.equal(JSON.parse((await said('pr', 'say', '--json')).stdout).draft, true);
@@ -184,7 +187,7 @@ describe('dossier show and ls', () => {
   it('say what was called wrongly as it was typed', async (t) => {
     const { said } = await withDaemon(t);
     for (const [words, why] of [
-      [['show', ' '], /an item is named by its id/],
+      [['show', ' '], /ITEM is empty: give an id/],
       [['ls', '--state', 'nope'], /^dossier: --state must be one of OPEN, .*, PLANNING\. /],
     ] as const) {
       const { code, stderr } = await said(...words);
@@ -206,8 +209,8 @@ describe('dossier show and ls', () => {
       ]);
     for (const verb of ['ls', 'status', 'up'])
       for (const [key, why] of [
-        ['', /dossier key NAME makes one\. Give it as DOSSIER_KEY/],
-        ['dossier_no', /The key in DOSSIER_KEY is unknown or revoked/],
+        ['', /Create one with dossier key NAME, and set it as DOSSIER_KEY/],
+        ['dossier_no', /The key in DOSSIER_KEY is not valid: it is unknown or revoked/],
       ] as const) {
         const { code, stderr } = await said(key, verb);
         assert.equal(code, 1);
@@ -225,7 +228,7 @@ describe('dossier path', () => {
     const id = await make();
     const none = await said('path', 'hello');
     assert.equal(none.code, 1);
-    assertSentence(none, /no worktree yet; a session makes one: dossier start [0-9a-f]{8}\.\n$/);
+    assertSentence(none, /no worktree yet\. A session creates one: dossier start [0-9a-f]{8}\.\n$/);
     const { path } = await api.call('POST /api/worktrees', { body: { case_id: id } });
     const ended = await said('path', id.slice(0, 6));
     assert.deepEqual([ended.stdout, ended.stderr], [`${path}\n`, '']);
@@ -243,9 +246,7 @@ describe('dossier proof and verify', () => {
     const [, pid = ''] = /^Proof ([0-9a-f]{8}): \S+\.txt; dossier verify/.exec(added.stdout) ?? [];
     assert.match(
       (await said('proof', 'hello')).stdout,
-      new RegExp(
-        `^${pid}\tnot verified\t\ttest-log\t\\S+\nThe gate is closed; it misses:\n(?:  .+\n)+$`,
-      ),
+      new RegExp(`^${pid}\tnot verified\t\ttest-log\t\\S+\nMissing proof:\n(?:  .+\n)+$`),
     );
     assert.match(
       (await said('verify', 'hello', pid)).stdout,
@@ -259,7 +260,7 @@ describe('dossier proof and verify', () => {
     assert.equal((await said('proof', 'hello', 'more')).code, 2);
     if (noTerminal !== false) return;
     const { text } = await atTerminal(t, ['proof', id, '--workspace', workspace]);
-    assert.match(text, /\nThe gate is open\.\n$/);
+    assert.match(text, /\nThe proof gate is satisfied\.\n$/);
   });
 });
 
@@ -310,12 +311,12 @@ describe('dossier status and stop', () => {
     const { waiting, ...rest } = JSON.parse((await said('status', '--json')).stdout);
     assert.deepEqual([waiting, rest.pid, rest.url], [0, pid, daemon.url]);
     const ended = await said('stop');
-    assert.deepEqual([ended.code, ended.stdout], [0, `The daemon of ${workspace} has ended\n`]);
+    assert.deepEqual([ended.code, ended.stdout], [0, `Stopped the daemon of ${workspace}\n`]);
     assert.ok(!existsSync(join(workspace, '.dossier/owner.json')));
     for (const verb of ['status', 'stop']) {
       const none = await said(verb);
       assert.equal(none.code, 3);
-      assertSentence(none, /No daemon runs on/);
+      assertSentence(none, /No daemon is running for/);
     }
   });
 

@@ -42,7 +42,7 @@ describe('dossier mcp', () => {
     const listed = async () => JSON.stringify(await mcp.callTool({ name: 'list_work_items' }));
     assert.ok((await listed()).includes(id));
     await daemon.end('SIGTERM');
-    await assert.rejects(listed(), /No daemon runs/);
+    await assert.rejects(listed(), /No daemon is running/);
     await startDaemon(t, args);
     assert.ok((await listed()).includes(id));
   });
@@ -67,6 +67,6 @@ describe('dossier mcp', () => {
   it('needs a daemon to begin with', async (t) => {
     const ended = await dossier(t, 'mcp', '--workspace', temporaryDirectory(t));
     assert.equal(ended.code, 3);
-    assert.match(ended.stderr, /No daemon runs/);
+    assert.match(ended.stderr, /No daemon is running/);
   });
 });

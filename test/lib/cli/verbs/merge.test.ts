@@ -120,7 +120,7 @@ describe('dossier merge', () => {
       assert.equal(code, 1, text);
       assert.match(
         text,
-        /conflicts with main; the merge was taken back\. Rebase it first: git -C /,
+        /conflicts with main, so the merge was aborted\. Rebase it first: git -C /,
       );
       assert.equal(git('status', '--porcelain'), '');
       assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'three\n');

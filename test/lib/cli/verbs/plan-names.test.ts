@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { namesIn } from '../../../../lib/cli/verbs/plan-names.ts';
+import { planReferences } from '../../../../lib/cli/verbs/plan-summary.ts';
 
 describe('namesIn', () => {
   it('lists the lines of shell blocks and the files of the text, and nothing of other blocks', () => {
@@ -11,7 +11,7 @@ describe('namesIn', () => {
       '```sh\n# a comment\nnpm test -- src/c.ts\n  rm -rf build\n```',
       '```ts\nimport "./not.ts";\n```',
     ].join('\n\n');
-    assert.deepEqual(namesIn(plan), [
+    assert.deepEqual(planReferences(plan), [
       'Commands in the plan:',
       '  npm test -- src/c.ts',
       '    rm -rf build',
@@ -26,7 +26,7 @@ describe('namesIn', () => {
 
   it('says how many more there are, and nothing where there are none', () => {
     const block = `\`\`\`bash\n${'true\n'.repeat(25)}\`\`\`\n`;
-    assert.equal(namesIn(block).at(-1), '  … and 5 more in the plan');
-    assert.deepEqual(namesIn('Think about it.'), []);
+    assert.equal(planReferences(block).at(-1), '  … and 5 more in the plan');
+    assert.deepEqual(planReferences('Think about it.'), []);
   });
 });

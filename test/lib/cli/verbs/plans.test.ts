@@ -40,8 +40,8 @@ describe('dossier approve', { skip: noTerminal }, () => {
     assert.match(head, /^Plan of Make files$/m);
     assert.match(head, /^By +runbook$/m);
     assert.match(head, /^Sandbox +none$/m);
-    assert.match(head, /^Network +open, with all that is on this machine$/m);
-    assert.match(head, /^Unasked +the blocks of the plan, one by one, and nothing else$/m);
+    assert.match(head, /^Network +open, including this machine$/m);
+    assert.match(head, /^Unasked +only the blocks of the plan, one by one$/m);
     assert.match(head, /^From +Based on main \([0-9a-f]{7} '.*', .* old\)\.$/m);
     assert.ok(head.includes(`(${String(base_commit).slice(0, 7)} `));
     assert.match(head, /^Cost +not told$/m);
@@ -81,7 +81,8 @@ describe('dossier approve', { skip: noTerminal }, () => {
     const body = 'Do\u202e it\u001b[8m:\n\n```sh\ntrue\n```\n';
     await api.call('PUT /cases/{id}/sessions/{sid}/plan', { ...at, body });
     const { text } = await asked([QUESTION, '\r']);
-    const warnings = text.match(/^What one does not see.*line \d+, column \d+: bidi, .*$/gm) ?? [];
+    const warnings =
+      text.match(/^Invisible or misleading text in line \d+, column \d+: bidi, .*$/gm) ?? [];
     assert.equal(warnings.length, 2, text);
     assert.match(text, /⟦U\+202E⟧ it␛\[8m/);
     assert.ok(!text.includes('\u202e'));

@@ -39,7 +39,7 @@ const scene = async (
 };
 
 const PAGE = /Enter: next page, q: leave --/;
-const KEYS = /a: approve this plan {3}c: send it back {3}q: leave it\r?\n/;
+const KEYS = /a: approve the plan {3}c: request changes {3}q: leave\r?\n/;
 
 describe('dossier run without a terminal', () => {
   it('ends with 4 once the plan waits, with its id and hash; approve --follow does the rest', async (t) => {
@@ -77,9 +77,12 @@ describe('dossier run without a terminal', () => {
     assert.equal((await verb('run')).code, 2);
     const args = ['run', 'Elsewhere', '--project', 'none', '--workspace', workspace];
     const outside = await dossierIn(t, {}, args);
-    assert.match(outside.stderr, /no repository to work in: .*Nothing was made\.\n$/);
+    assert.match(outside.stderr, /no repository to work in, so nothing was created\. .*\.\n$/);
     const unknown = await said('--provider', 'none');
-    assert.match(unknown.stderr, /no provider none\. Name one of .*runbook.*Nothing was made\.\n$/);
+    assert.match(
+      unknown.stderr,
+      /no provider none, so nothing was created\. Name one of .*runbook.*\.\n$/,
+    );
     assert.equal((await api.call('GET /cases')).length, 1);
   });
 
@@ -125,7 +128,7 @@ describe('dossier run at a terminal', { skip: noTerminal }, () => {
       [KEYS, 'q'],
     ]);
     assert.equal(code, 130, text);
-    assert.match(text, /is plan_ready; nothing of it was changed\.\nTo go on: {2}dossier approve /);
+    assert.match(text, /is plan_ready; it was not changed\.\nTo continue: dossier approve /);
     const { status, sent_back, approved_at } = (await session()) ?? {};
     assert.deepEqual([status, sent_back, approved_at], ['plan_ready', true, null]);
     const left = await shown([[PAGE, '\u0003']]);
@@ -142,7 +145,7 @@ describe('dossier run at a terminal', { skip: noTerminal }, () => {
     const { code, text } = await shown([
       [PAGE, '\r'],
       [KEYS, change],
-      [/\nAnother\.[\s\S]*q: leave it\r?\n/, 'q'],
+      [/\nAnother\.[\s\S]*q: leave\r?\n/, 'q'],
     ]);
     assert.equal(code, 130, text);
     assert.equal((await session())?.status, 'plan_ready');
@@ -159,7 +162,7 @@ describe('dossier run at a terminal', { skip: noTerminal }, () => {
       [/^begun\r$/m, '\u0003'],
     ]);
     assert.equal(code, 130, text);
-    assert.match(text, /is working; nothing of it was changed\.\nTo go on: {2}dossier tail /);
+    assert.match(text, /is working; it was not changed\.\nTo continue: dossier tail /);
     assert.equal((await session())?.status, 'working');
   });
 
@@ -182,7 +185,10 @@ describe('dossier run and start of an agent that is not logged in', () => {
     const { said, verb, api } = await scene(t, 'Do it\n', { ...agent, settings });
     const refused = await said();
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /^dossier: claude is not logged in.*Nothing was made\.\n$/);
+    assert.match(
+      refused.stderr,
+      /^dossier: claude seems not to be logged in, so nothing was created\..*\.\n$/,
+    );
     assert.deepEqual(await api.call('GET /cases'), []);
     const { id } = await api.call('POST /cases', { body: { title: 'Do it', type: 'task' } });
     assert.equal((await verb('start', id)).code, 1);

@@ -60,7 +60,7 @@ describe('dossier start', () => {
     const ended = await said('start', ...more);
     assert.match(
       ended.stdout,
-      /^Session [0-9a-f]{8} of manual is queued; dossier tail [0-9a-f]{8} shows it\nBased on main \(.*\)\.\n$/,
+      /^Session [0-9a-f]{8} of manual is queued\. Follow it with dossier tail [0-9a-f]{8}\nBased on main \(.*\)\.\n$/,
     );
     const [, second] = await api.call('GET /cases/{id}/sessions', { id: at.id });
     assert.deepEqual([second?.type, second?.provider], ['fixing', 'manual']);
@@ -82,14 +82,14 @@ describe('dossier tail', () => {
       text += piece;
     });
     await eventually(() => assert.match(text, /^begun$/m));
-    assert.match(text, /The plan waits: dossier approve [0-9a-f]{8}\n/);
+    assert.match(text, /The plan is ready: dossier approve [0-9a-f]{8}\n/);
     assert.match(text, /Approved by operator\n-- working\n\* execute: .*\n(?:.*\n)*begun\n$/);
     const { path } = await api.call('GET /api/cases/{id}/worktree', { id: at.id });
     writeFileSync(join(path, 'go'), '');
     const [code] = await once(child, 'close');
     assert.match(
       text,
-      /Changed: 1 file, .*; dossier diff [0-9a-f]{8} shows it\n-- completed\n-- ended: completed\n$/,
+      /Changed: 1 file, .*\. Show it with dossier diff [0-9a-f]{8}\n-- completed\n-- ended: completed\n$/,
     );
     assert.equal(code, 0);
     const last = (await said('tail', '-n', '1')).stdout;
@@ -102,7 +102,7 @@ describe('dossier tail', () => {
     assert.equal((await said('tail', '-n', '0')).code, 2);
     const dash = await said('tail', '-n', '-5');
     assert.equal(dash.code, 2);
-    assert.match(dash.stderr, /^dossier: -n needs its value, [^\n]*\n$/);
+    assert.match(dash.stderr, /^dossier: -n needs a value that [^\n]*\n$/);
   });
 
   it('ends at its next word where nobody reads it any more', async (t) => {
@@ -240,7 +240,7 @@ describe('dossier comment', () => {
     const file = await fileOf('comments.md');
     assert.match(
       (await said('comment', 'Good', 'so far')).stdout,
-      /^Noted; dossier revise [0-9a-f]{8} sends/,
+      /^Saved\. To send the plan back with it: dossier revise [0-9a-f]{8}/,
     );
     await said('comment', '--on', 'echo two', 'Not two');
     assert.match(
@@ -258,7 +258,7 @@ describe('dossier comment', () => {
     assert.equal((await said('comment')).code, 2);
     const empty = await said('comment', ' ');
     assert.equal(empty.code, 1);
-    assertSentence(empty, /^dossier: Aborting: the comment is empty/);
+    assertSentence(empty, /^dossier: The comment is empty, so nothing was saved/);
     assert.match((await said('revise')).stdout, /^The plan was sent back/);
     await eventually(() => assert.match(readFileSync(file, 'utf8'), /\*Sent /));
   });
@@ -277,10 +277,7 @@ describe('dossier comment', () => {
     assert.equal((await edited(`echo 'By hand.' >> "$1"`)).code, 0);
     assert.equal(readFileSync(file, 'utf8'), 'By hand.\n');
     const unchanged = await edited('exit 0');
-    assert.deepEqual(
-      [unchanged.code, unchanged.text],
-      [1, 'dossier: Nothing was changed, so nothing is noted.\n'],
-    );
+    assert.deepEqual([unchanged.code, unchanged.text], [1, 'dossier: Nothing was changed.\n']);
     const clash = await edited(`echo 'And theirs.' >> ${file}; echo 'And mine.' >> "$1"`);
     const [, kept = ''] = /What you wrote is kept in (\S+comments\.md)/.exec(clash.text) ?? [];
     assert.equal(clash.code, 1);
@@ -309,7 +306,7 @@ describe('dossier say', () => {
     );
     const empty = await said('say', ' ');
     assert.equal(empty.code, 2);
-    assertSentence(empty, /^dossier: say needs what you say/);
+    assertSentence(empty, /^dossier: say needs a TEXT/);
   });
 });
 
@@ -364,7 +361,7 @@ describe('dossier answer', { skip: noTerminal }, () => {
     const chosen = await shown(
       'answer',
       [/(\d) {2}[^\n]*\(allow prefix\)[\s\S]*Which number\? /, '3\r'],
-      [/begin with \(Enter: this command, whole\): /, '\r'],
+      [/begin with \(Enter: this whole command\): /, '\r'],
     );
     assert.equal(chosen.code, 0, chosen.text);
   });

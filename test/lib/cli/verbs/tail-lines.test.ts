@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { outTo } from '../../../../lib/cli/output/out.ts';
-import { tellerOf } from '../../../../lib/cli/verbs/tail-lines.ts';
+import { createOutput } from '../../../../lib/cli/output/out.ts';
+import { createEventPrinter } from '../../../../lib/cli/verbs/tail-lines.ts';
 import type { SessionEvent } from '../../../../lib/client/client.ts';
 
 const call = (tool_call_id: string, kind: string, status: string, more: object = {}) => ({
@@ -21,7 +21,10 @@ const told = (events: readonly object[]): string => {
     text += piece;
   };
   const stream = { isTTY: false, write };
-  const tell = tellerOf(outTo(stream as unknown as NodeJS.WriteStream, {}), '3f2a');
+  const tell = createEventPrinter(
+    createOutput(stream as unknown as NodeJS.WriteStream, {}),
+    '3f2a',
+  );
   for (const event of events) tell(event as SessionEvent);
   return text;
 };

@@ -5,7 +5,7 @@ import { eventually } from '../../../helpers/eventually.ts';
 import { withPlannedAgent } from '../../../helpers/planned-agent.ts';
 import { atTerminal, noTerminal } from '../../../helpers/terminal.ts';
 
-const LISTED = 'Will run without asking (dossier approve --ask COMMAND takes one out):\n';
+const LISTED = 'Will run without asking (dossier approve --ask COMMAND removes one):\n';
 
 const told = ({ stderr }: { stderr: string }): string => stderr.replaceAll('dossier: ', '');
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { listDeliveries } from '../../../../lib/events/webhooks/deliveries.ts';
-import { pageOf } from '../../../../lib/http/page.ts';
+import { pageOf } from '../../../../lib/http/pagination.ts';
 import type { Delivery } from '../../../../store/records/delivery.ts';
 import { until } from '../../../helpers/eventually.ts';
 import { type Life, live } from './life.ts';

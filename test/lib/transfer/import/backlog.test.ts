@@ -173,7 +173,7 @@ describe('import of a Backlog.md project', () => {
     await run(workspace, source);
     assert.match(
       (await run(workspace, source)).said,
-      /Imported 0 Work items.*\nHere already: 7 Work items/,
+      /Imported 0 Work items.*\nAlready here: 7 Work items/,
     );
     const { path } = titled(workspace, 'Begun');
     const edited = readFileSync(join(workspace, path), 'utf8').replace(
@@ -188,11 +188,11 @@ describe('import of a Backlog.md project', () => {
     });
     const { code, said } = await run(workspace, source);
     assert.equal(code, 0);
-    assert.match(said, /Imported 1 Work item into .*: 1 OPEN\nHere already: 5 Work items/);
-    assert.match(said, /changed here since; left as they are:\n {2}tasks\/task-3 - Begun\.md/);
+    assert.match(said, /Imported 1 Work item into .*: 1 OPEN\nAlready here: 5 Work items/);
+    assert.match(said, /changed here since; kept as they are:\n {2}tasks\/task-3 - Begun\.md/);
     assert.match(
       said,
-      /changed in Backlog\.md since; left as they are:\n {2}tasks\/task-1 - Fix-login\.md/,
+      /changed in Backlog\.md since; kept as they are:\n {2}tasks\/task-1 - Fix-login\.md/,
     );
     assert.equal(readFileSync(join(workspace, 'cases/moved/case.md'), 'utf8'), edited);
     assert.equal(titled(workspace, 'Fix: login is broken').data.state, 'OPEN');

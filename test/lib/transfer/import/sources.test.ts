@@ -108,7 +108,7 @@ for (const [tool, { told, rows }] of Object.entries(OF_EACH)) {
       const elsewhere = join(temporaryDirectory(t), 'shop');
       cpSync(source, elsewhere, { recursive: true });
       const again = await runImport(workspace, elsewhere);
-      assert.match(again.said, new RegExp(`Imported 0 Work items.*\nHere already: ${rows.length}`));
+      assert.match(again.said, new RegExp(`Imported 0 Work items.*\nAlready here: ${rows.length}`));
       assert.deepEqual([...filesOf(workspace)], made);
       assert.deepEqual(readBytes(source), before);
     });
@@ -354,7 +354,7 @@ describe('a directory with the tasks of two tools', () => {
     const workspace = temporaryDirectory(t);
     await assert.rejects(
       runImport(workspace, source),
-      /more than one tool here\. Name one: .*\/\.beads\/issues\.jsonl \(beads\), .*\/tasks \(veritas-kanban\)\./,
+      /several tools here\. Name one: .*\/\.beads\/issues\.jsonl \(beads\), .*\/tasks \(veritas-kanban\)\./,
     );
     assert.equal([...filesOf(workspace)].length, 0);
     for (const each of ['.beads/issues.jsonl', '.beads', 'tasks'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { createReadyLists } from '../../../../lib/http/ready-list.ts';
+import { createListCache } from '../../../../lib/http/pagination.ts';
 import { listCases } from '../../../../lib/work/cases/read.ts';
 import { versionOf } from '../../../../store/reconcile/items.ts';
 import type { Store } from '../../../../store/store.ts';
@@ -10,7 +10,7 @@ const REQUEST = { path: '/cases', query: {} };
 
 /** Lists as the route does, and counts what is made: answers, and the JSON of Work items that was not there before. */
 const counting = (store: Store) => {
-  const [lists, seen] = [createReadyLists<unknown>(), new Set<Buffer>()];
+  const [lists, seen] = [createListCache<unknown>(), new Set<Buffer>()];
   const made = { lists: 0, items: 0 };
   const counted = (json: Buffer): Buffer => {
     if (!seen.has(json)) made.items += 1;

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathContains } from '../../store/base/paths.ts';
+import type { ProviderInfo } from '../agents/provider.ts';
+import { createProviders } from '../agents/providers.ts';
+import { missingProtections } from '../daemon/system/machine.ts';
+import { createDoorsProcess } from '../sandbox/egress/doors-process.ts';
+import { NO_MCP } from '../sandbox/egress/mcp-door.ts';
+import { createNetworkDoor } from '../sandbox/egress/networks.ts';
+import { lookAtGround } from '../sandbox/capabilities.ts';
+import { forgetState } from '../sandbox/state/open.ts';
+import { createRuns } from '../tools/process/runs.ts';
+import { type DoctorContext, type DoctorFinding, missing, note, ok } from './doctor-finding.ts';
+
+/** Checks Node, git and the sandbox. */
+export const machine = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
+  yield node(process.versions.node);
+  yield await git(context);
+  yield* sandbox(context);
+};
+
+export const node = (version: string): DoctorFinding =>
+  isAtLeast(version, [20, 19])
+    ? ok('node', version)
+    : missing('node', `${version} is too old: install 20.19 or newer`);
+
+const git = async ({ git: { program, at } }: DoctorContext): Promise<DoctorFinding> => {
+  if (program === undefined) return missing('git', 'not installed: install git 2.39 or newer');
+  const version = /\d+(?:\.\d+)+/.exec(await at('/').text(['version']))?.[0] ?? 'unknown';
+  return isAtLeast(version, [2, 39])
+    ? ok('git', `${version} (${program})`)
+    : missing('git', `${version} is too old: install 2.39 or newer`);
+};
+
+const isAtLeast = (version: string, [major, minor]: readonly [number, number]): boolean => {
+  const [first = 0, second = 0] = version.split('.').map(Number);
+  return first > major || (first === major && second >= minor);
+};
+
+const sandbox = function* ({ sandbox: box }: DoctorContext): Generator<DoctorFinding> {
+  if (box.kind === 'bubblewrap')
+    yield ok('bubblewrap', 'works: in Plan mode the system prevents an agent from writing');
+  for (const { about, sentence } of missingProtections({ ...lookAtGround(), sandbox: box }))
+    yield note(about, sentence);
+};
+
+/** Checks the providers. Only the one in the settings is required. */
+export const providers = async function* (context: DoctorContext): AsyncGenerator<DoctorFinding> {
+  const { config, settings, sandbox } = context;
+  const doors = createDoorsProcess({
+    env: config.env,
+    ownPort: () => undefined,
+    ended: () => undefined,
+  });
+  const states = `dossier-doctor-${randomUUID()}`;
+  const known = createProviders(settings?.value ?? {}, {
+    env: config.env,
+    sandbox,
+    network: createNetworkDoor({
+      ...{ env: config.env, rules: settings?.value ?? {}, doors, mcp: () => NO_MCP },
+      sandboxed: sandbox.kind !== 'none',
+    }),
+    runs: createRuns(),
+    states: join(tmpdir(), states),
+    keepAside: () => Promise.reject(new Error('nothing stays of a check')),
+    isInside: pathContains,
+  });
+  if (known.get(known.chosen) === undefined)
+    yield missing('provider', `the settings name ${known.chosen}, which does not exist`);
+  const infos = await known.list().finally(() => forgetState(tmpdir(), states));
+  for (const info of infos) yield finding(info, info.id === known.chosen);
+};
+
+const finding = (
+  { id, available, reason = '', version, isolation, login }: ProviderInfo,
+  chosen: boolean,
+): DoctorFinding => {
+  const role = chosen ? ', runs new sessions' : '';
+  if (available) {
+    const say = login === 'no' ? note : ok;
+    const about = `${isolation}${role}${LOGGED_IN[login ?? 'built_in']}`;
+    return say('provider', `${id}${version ? ` ${version}` : ''} (${about})`);
+  }
+  return (chosen ? missing : note)('provider', `${id}: ${reason}`);
+};
+
+// Known from files and variables only: whether the credentials are valid shows in a session.
+const LOGGED_IN = {
+  yes: ', logged in or with a key',
+  no: ', not logged in: log in with the agent itself once, or give the daemon its key',
+  unknown: ', login unknown',
+  built_in: '',
+};

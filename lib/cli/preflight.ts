@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { orElse } from '../../store/base/attempt.ts';
+import { hasCode } from '../../store/fs/durable.ts';
+import type { Layout } from '../../store/layout.ts';
+import { makeWorkspace } from '../../store/workspace/workspace-files.ts';
+import type { Config } from '../config.ts';
+import { isLoopbackAddress } from '../http/local-only.ts';
+import { findRepository } from '../tools/git/read/repository.ts';
+import { createGit } from '../tools/git/run/create-git.ts';
+import { cleanEnvironment } from '../tools/process/environment.ts';
+import { Refusal } from './args/refusal.ts';
+
+/** Creates the workspace's directory if needed. Throws a Refusal if it cannot be a workspace. */
+export const ensureWorkspace = ({ workspace }: Config): void => {
+  const why = makeWorkspace(workspace);
+  if (why !== undefined)
+    throw new Refusal(`${workspace} ${why}. Give another directory with --workspace.`);
+};
+
+/** Throws a Refusal unless the given repository is a git repository, and not the workspace. */
+export const checkRepository = async ({ repo, workspace, env }: Config): Promise<void> => {
+  if (repo === undefined) return;
+  const git = createGit({ env: cleanEnvironment(env) });
+  const found = await findRepository(git, repo);
+  if (found === undefined)
+    throw new Refusal(
+      `${repo} is not a git repository. Run git init there, or name another one with --repo.`,
+    );
+  if (found.root === workspace)
+    throw new Refusal(
+      `${workspace} cannot be both the workspace and a project's repository. Give another directory with --workspace.`,
+    );
+};
+
+/** Throws a Refusal for an address that other machines can reach. */
+export const checkHost = ({ host }: Config): void => {
+  if (isLoopbackAddress(host)) return;
+  throw new Refusal(
+    `${host} is reachable from other machines, but only this one may call the API. Use --host 127.0.0.1.`,
+  );
+};
+
+/** Throws a Refusal if the daemon cannot listen on the address and port. */
+export const checkPort = async (config: Config): Promise<void> => {
+  const { host, port } = config;
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw toListenError(error, config);
+  }
+  server.close();
+  await once(server, 'close');
+};
+
+export const toListenError = (error: unknown, { host, port }: Config): unknown => {
+  if (hasCode(error, 'EADDRINUSE'))
+    return new Refusal(
+      `Port ${port} is in use by another program. Give another with --port, or --port 0 for any free one.`,
+    );
+  if (hasCode(error, 'EACCES'))
+    return new Refusal(`This user may not listen on port ${port}. Give another with --port.`);
+  if (hasCode(error, 'EADDRNOTAVAIL', 'ENOTFOUND'))
+    return new Refusal(`This machine has no address ${host}. Use --host 127.0.0.1.`);
+  return error;
+};
+
+const MOST = 100;
+
+/** The ports to try if none is given: the last one, then the default one and those after it. */
+export const portsToTry = (layout: Layout, { port }: Config): number[] => {
+  const last = remembered(layout);
+  const usual = Array.from({ length: MOST }, (_, at) => port + at);
+  return last === undefined ? usual : [last, ...usual.filter((each) => each !== last)];
+};
+
+const remembered = ({ port }: Layout): number | undefined => {
+  const text = orElse(() => readFileSync(port, 'utf8').trim(), '');
+  const value = Number(text);
+  return /^\d{1,5}$/.test(text) && value > 0 && value <= 65_535 ? value : undefined;
+};
+
+/** Saves the port for the next start, so that bookmarks and clients find the daemon again. */
+export const rememberPort = (layout: Layout, port: number): void => {
+  if (remembered(layout) !== port) writeFileSync(layout.port, `${port}\n`, { mode: 0o600 });
+};

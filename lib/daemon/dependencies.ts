@@ -1,0 +1,118 @@
+import { pathContains } from '../../store/base/paths.ts';
+import { putAside } from '../../store/cases/undo.ts';
+import { sandboxSettings } from '../../store/records/applied.ts';
+import type { settingsOf } from '../../store/settings/globals.ts';
+import { createProviders, type Providers } from '../agents/providers.ts';
+import { socketDirs } from '../client/node/socket-path.ts';
+import type { CodeHost } from '../codehost/code-host.ts';
+import { createGitHub } from '../codehost/github/github.ts';
+import type { Config } from '../config.ts';
+import { needCodeHost } from '../guard/trust/require.ts';
+import type { WithDoors } from '../sandbox/egress/doors.ts';
+import { createDoorsProcess } from '../sandbox/egress/doors-process.ts';
+import {
+  createNetworkDoor,
+  type NetworkDeps,
+  type NetworkDoor,
+} from '../sandbox/egress/networks.ts';
+import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
+import type { Service } from '../service.ts';
+import { cleanEnvironment } from '../tools/process/environment.ts';
+import type { Runs } from '../tools/process/runs.ts';
+
+/** Returns the current settings. */
+export type CurrentSettings = () => ReturnType<typeof settingsOf>;
+
+/** Creates the code host. The returned function throws `trust_needed` unless its settings are trusted. */
+export const createCodeHost = (
+  given: Pick<Service, 'config' | 'version' | 'store'>,
+  settings: CurrentSettings,
+): (() => CodeHost) => {
+  const github = createGitHub({
+    env: given.config.env,
+    settings: () => settings().codehost ?? {},
+    version: given.version.version,
+  });
+  return () => {
+    needCodeHost(given.store);
+    return github;
+  };
+};
+
+/** Creates the sandbox at the first use, which tests whether it works, and again after its settings changed. */
+export const createSandboxFactory = (
+  config: Config,
+  settings: CurrentSettings,
+): (() => Sandbox) => {
+  let made: { key: string; sandbox: Sandbox } | undefined;
+  return () => {
+    const { sandbox: setting, sandbox_readable: readable } = sandboxSettings(settings());
+    const key = JSON.stringify([setting, readable]);
+    if (made?.key !== key) {
+      const env = cleanEnvironment(config.env, {});
+      const hidden = [...socketDirs(config.env), ...(config.state ? [config.state] : [])];
+      made = { key, sandbox: createSandbox(setting, env, readable, hidden) };
+    }
+    return made.sandbox;
+  };
+};
+
+interface NetworkParts {
+  sandbox: () => Sandbox;
+  doors: WithDoors['doors'];
+  mcp: NetworkDeps['mcp'];
+}
+
+/** Creates the process that serves the proxy and the MCP sockets of runs. */
+export const createDoors = ({
+  address,
+  config,
+  log,
+}: Pick<Service, 'address' | 'config' | 'log'>): WithDoors['doors'] =>
+  createDoorsProcess({
+    env: config.env,
+    ownPort: () => (address.url === undefined ? undefined : Number(new URL(address.url).port)),
+    ended: (cause) =>
+      log.error(
+        { err: cause },
+        'proxy process exited: running sessions have lost their network; new sessions start a new one',
+      ),
+  });
+
+/** Creates the network of runs, with the rules of the current settings. */
+export const createNetwork = (
+  { env }: Config,
+  settings: CurrentSettings,
+  { sandbox, doors, mcp }: NetworkParts,
+): (() => NetworkDoor) => {
+  return () => {
+    const { network, allow_local } = settings();
+    return createNetworkDoor({
+      env,
+      doors,
+      mcp,
+      rules: { network, allow_local },
+      sandboxed: sandbox().kind !== 'none',
+    });
+  };
+};
+
+/** Creates the providers, again after each edit of the settings. A running session keeps the provider that it started with. */
+export const createProvidersFactory = (
+  { config: { env }, store }: Pick<Service, 'config' | 'store'>,
+  settings: CurrentSettings,
+  { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkDoor },
+): (() => Providers) => {
+  let made: { from: ReturnType<CurrentSettings>; providers: Providers } | undefined;
+  return () => {
+    const from = settings();
+    if (made?.from !== from) {
+      const walls = { sandbox: sandbox(), network: network(), isInside: pathContains };
+      const { layout } = store;
+      const keepAside = (name: string, text: string) => putAside(layout, name, text);
+      const deps = { env, runs, states: layout.states, keepAside, ...walls };
+      made = { from, providers: createProviders(from, deps) };
+    }
+    return made.providers;
+  };
+};

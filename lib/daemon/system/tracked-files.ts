@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { sharedRead } from '../../../store/base/async.ts';
+import { shellQuoted } from '../../../store/base/text.ts';
+import type { FileProblem } from '../../../store/front-matter/problem.ts';
+import type { Layout } from '../../../store/layout.ts';
+import { refreshTrust } from '../../../store/settings/globals.ts';
+import { plain } from '../../../store/settings/trust/waiting.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithLog } from '../../log.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
+
+/** Git tracks files that belong to this machine only, so a pull could replace them. */
+export class TrackedFilesError extends Error {
+  override readonly name = 'TrackedFilesError';
+}
+
+/**
+ * Lists the files below `.dossier/` that git tracks, each with the command that untracks it. Empty if the workspace is in no
+ * repository or git fails.
+ */
+const listTrackedFiles = async (
+  git: Git,
+  { root }: Pick<Layout, 'root'>,
+  folder: '.dossier' | 'cases' = '.dossier',
+): Promise<FileProblem[]> => {
+  if (git.program === undefined || !isInRepository(root)) return [];
+  const args = ['ls-files', '-z', '--', folder];
+  const { code, stdout } = await git.at(root).run(args, { read: true, ok: [0, 128] });
+  if (code !== 0) return [];
+  const files = stdout
+    .toString('utf8')
+    .split('\0')
+    .filter((file) => PRIVATE.test(file));
+  return files.map(plain).map((file) => ({
+    file,
+    code: 'tracked_private',
+    message: messageFor(root, file),
+  }));
+};
+
+const PRIVATE = /^\.dossier\/|\/sessions\/lock\.md$/;
+
+/** Lists the tracked files below `.dossier/` and the tracked locks of sessions. */
+export const trackedPrivateFiles = async (
+  git: Git,
+  layout: Pick<Layout, 'root'>,
+): Promise<FileProblem[]> => [
+  ...(await listTrackedFiles(git, layout)),
+  ...(await listTrackedFiles(git, layout, 'cases')),
+];
+
+const isInRepository = (path: string): boolean =>
+  existsSync(join(path, '.git')) || (dirname(path) !== path && isInRepository(dirname(path)));
+
+const messageFor = (root: string, file: string): string => {
+  const below = file.startsWith('.dossier/') ? '.dossier' : file;
+  const git = `git -C ${shellQuoted(root)}`;
+  return `Git tracks this file, which belongs to this machine only: a pull could replace it. Run ${git} rm -r --cached --quiet -- ${shellQuoted(below)} && ${git} commit --message 'Untrack it'. If another machine committed it, leave --cached out to delete its files here`;
+};
+
+// The reason why decisions of this machine are ignored; undefined if git tracks no such file.
+const withheldReason = (tracked: readonly FileProblem[]): string | undefined => {
+  const [first] = tracked;
+  if (first === undefined) return undefined;
+  const more = tracked.length === 1 ? '' : ` and ${tracked.length - 1} more`;
+  return `${first.file}${more}: ${first.message}`;
+};
+
+/** Creates a check to run after changes: while git tracks files below `.dossier/`, decisions of this machine are ignored. */
+export const createTrackedFilesCheck = ({
+  git,
+  store,
+  log,
+}: WithGit & WithLog & WithStore): (() => void) => {
+  const look = sharedRead(async () => {
+    const tracked = await listTrackedFiles(git, store.layout);
+    store.problems.set('tracked', tracked);
+    store.consent.withhold(withheldReason(tracked) !== undefined);
+    refreshTrust(store);
+  });
+  return () =>
+    void look().catch((error: unknown) =>
+      log.error({ err: error }, 'listing tracked files failed'),
+    );
+};
+
+/** Throws TrackedFilesError if git tracks files below `.dossier/`. Runs before any of them is read. */
+export const refuseTrackedFiles = async (git: Git, layout: Pick<Layout, 'root'>): Promise<void> => {
+  const why = withheldReason(await listTrackedFiles(git, layout));
+  if (why !== undefined) throw new TrackedFilesError(`${why}. Then start again.`);
+};

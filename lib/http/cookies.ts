@@ -1,0 +1,52 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../errors.ts';
+
+// New at each start of the daemon: a form that was loaded before has to be loaded again.
+const SECRET = randomBytes(32);
+
+/**
+ * The CSRF token of this browser's forms, an HMAC of a SameSite and HttpOnly cookie. `cookie` is the header to set if the
+ * browser has none yet.
+ */
+export const formKey = (
+  cookies: string | undefined,
+  port: number,
+): { key: string; cookie: string | undefined } => {
+  // All ports of a host share cookies, so the name contains the port.
+  const name = `dossier_${port}`;
+  const known = new RegExp(`(?:^|;\\s*)${name}=([\\w-]{22})(?:;|$)`).exec(cookies ?? '')?.[1];
+  const value = known ?? randomBytes(16).toString('base64url');
+  return {
+    key: createHmac('sha256', SECRET).update(value).digest('base64url'),
+    cookie:
+      known === undefined
+        ? `${name}=${value}; Path=/dashboard; HttpOnly; SameSite=Strict`
+        : undefined,
+  };
+};
+
+/** Throws `form_expired` for a form without this key: from another site or browser, or from before a restart. */
+export const checkForm = (
+  form: URLSearchParams,
+  cookies: string | undefined,
+  key: string,
+): void => {
+  const [sent, wanted] = [Buffer.from(form.get('form_key') ?? ''), Buffer.from(key)];
+  const isOurs = sent.length === wanted.length && timingSafeEqual(sent, wanted);
+  if (cookies !== undefined && isOurs) return;
+  throw new ServiceError(
+    'form_expired',
+    'The form was loaded before the daemon was restarted, or in another browser. Nothing was changed. Send it again from this page.',
+  );
+};
+
+// All ports of a host share cookies, so the name contains the port.
+const nameFor = (port: number): string => `dossier_session_${port}`;
+
+/** The value of this daemon's session cookie, or undefined. */
+export const readSessionCookie = (cookies: string | undefined, port: number): string | undefined =>
+  cookies && new RegExp(`(?:^|;\\s*)${nameFor(port)}=([\\w-]{43})(?:;|$)`).exec(cookies)?.[1];
+
+/** A session cookie for the whole API, until the browser is closed. Scripts cannot read it, and other sites cannot send it. */
+export const sessionCookie = (value: string, port: number): string =>
+  `${nameFor(port)}=${value}; Path=/; HttpOnly; SameSite=Strict`;
