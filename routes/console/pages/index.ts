@@ -127,7 +127,7 @@ export const PAGES: Readonly<Record<string, Place>> = {
   helpOperation: {
     path: '/dashboard/help/api/{operation}',
     style: 'help',
-    open: async () => (await import('./help-operation.tsx')).helpOperation,
+    open: async () => (await import('./help-api.tsx')).helpApi,
   },
   helpGuide: {
     path: '/dashboard/help/{topic}',
