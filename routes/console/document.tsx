@@ -1,4 +1,6 @@
-import type { Assets } from './assets.ts';
+import type { ComponentChildren } from 'preact';
+import { render } from 'preact-render-to-string';
+import { type Assets, assets } from './assets.ts';
 import { type At, type Frame, type Page, titleOf } from './common/page.ts';
 import { Shell } from './parts/shell.tsx';
 
@@ -51,7 +53,7 @@ interface HeadProps {
   children?: preact.ComponentChildren;
 }
 
-export const Head = ({ title, assets, children }: HeadProps) => (
+const Head = ({ title, assets, children }: HeadProps) => (
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -65,3 +67,24 @@ export const Head = ({ title, assets, children }: HeadProps) => (
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect x='2' y='1' width='12' height='14' rx='2' fill='%230757b8'/%3E%3Cpath d='M5 5h6M5 8h6M5 11h4' stroke='white' stroke-width='1.4'/%3E%3C/svg%3E";
+
+/** A document that runs no script. */
+export const plainDocument = (title: string, body: ComponentChildren): string =>
+  `<!doctype html>${render(
+    <html lang="en">
+      <Head title={`${title} · Dossier`} assets={assets} />
+      <body data-style="settings">{body}</body>
+    </html>,
+  )}`;
+
+/** What is around a page that leads nowhere: to who has no key yet, or was refused. */
+export const Bare = ({ children }: { children: ComponentChildren }) => (
+  <>
+    <header class="bar">
+      <a class="brand" href="/dashboard">
+        Dossier
+      </a>
+    </header>
+    <main>{children}</main>
+  </>
+);

@@ -7,13 +7,12 @@ import { assets } from './assets.ts';
 import { loadNow } from './common/load.ts';
 import type { Frame } from './common/page.ts';
 import { sendForm } from './common/send-form.ts';
-import { Document } from './document.tsx';
+import { Bare, Document, plainDocument } from './document.tsx';
 import { PAGES, pageAt } from './pages/index.ts';
 import { Keys, type KeysShown } from './pages/keys.tsx';
 import { Login, type LoginShown } from './pages/login.tsx';
-import { Refused } from './parts/refused.tsx';
+import { Refused } from './parts/problems.tsx';
 import { Shell } from './parts/shell.tsx';
-import { Bare, plainDocument } from './plain.tsx';
 
 /** Shows the page at the address that was asked for, after a form perhaps. Throws `route_not_found`. */
 export const showPage = async (asked: Asked, ended: Ended = {}): Promise<Shown> => {

@@ -1,5 +1,3 @@
-import { showKeys } from './shown-keys.ts';
-
 /** How long one waits for the second key of two, in milliseconds. */
 const PATIENCE_MS = 800;
 
@@ -28,7 +26,7 @@ export const listenForKeys = (): void => {
 const MOVES: Readonly<Record<string, () => void>> = {
   j: () => step(1),
   k: () => step(-1),
-  '?': showKeys,
+  '?': () => showKeys(),
 };
 
 const press = (found: HTMLElement): void => {
@@ -60,4 +58,46 @@ const step = (by: number): void => {
     at < 0 ? rows.at(by > 0 ? 0 : -1) : rows[Math.min(Math.max(at + by, 0), rows.length - 1)];
   next?.focus();
   next?.scrollIntoView({ block: 'nearest' });
+};
+
+const ALWAYS: readonly (readonly [string, string])[] = [
+  ['j', 'Next row'],
+  ['k', 'Row before'],
+  ['?', 'These keys'],
+];
+
+/** Lists the keys of this page. What is on the page says itself what it is called: nothing is listed twice. */
+const showKeys = (): void => {
+  const dialog = document.createElement('dialog');
+  const title = document.createElement('h2');
+  title.textContent = 'Keys';
+  const list = document.createElement('dl');
+  for (const [key, name] of keysHere()) list.append(...entry(key, name));
+  dialog.className = 'keys';
+  dialog.append(title, list);
+  dialog.addEventListener('close', () => dialog.remove());
+  dialog.addEventListener('click', () => dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+};
+
+const keysHere = (): Map<string, string> => {
+  const known = new Map(ALWAYS);
+  for (const one of document.querySelectorAll<HTMLElement>('[data-key]')) {
+    const { key = '' } = one.dataset;
+    if (!known.has(key)) known.set(key, (one.ariaLabel ?? one.title) || (one.textContent ?? ''));
+  }
+  return known;
+};
+
+const entry = (key: string, name: string): HTMLElement[] => {
+  const [term, text, shown] = ['dt', 'dd', 'kbd'].map((tag) => document.createElement(tag)) as [
+    HTMLElement,
+    HTMLElement,
+    HTMLElement,
+  ];
+  shown.textContent = key;
+  term.append(shown);
+  text.textContent = name.trim();
+  return [term, text];
 };

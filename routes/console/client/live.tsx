@@ -1,12 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../lib/client/client.ts';
 import { loadNow } from '../common/load.ts';
-import { type At, type Frame, type Page, titleOf, type WorkspaceEvent } from '../common/page.ts';
-import { InReach } from '../parts/do.tsx';
+import {
+  type Api,
+  type At,
+  type Frame,
+  type Page,
+  titleOf,
+  type WorkspaceEvent,
+} from '../common/page.ts';
+import { type FormEnd, sendForm } from '../common/send-form.ts';
+import { InReach } from '../parts/form.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { follow } from './follow.ts';
-import { listenForForms } from './forms.ts';
-import { markIcon, notify } from './notices.ts';
+import { follow } from './events.ts';
+import { markIcon, notify } from './notifications.ts';
 
 interface LiveProps {
   frame: Frame;
@@ -155,3 +162,29 @@ const oneAtATime = (work: () => Promise<void>): (() => void) => {
   };
   return () => void run();
 };
+
+/** Sends forms that stand for a call without leaving the page. */
+const listenForForms = (api: Api, showing: () => string, ended: (end: FormEnd) => void): void => {
+  const onSubmit = (event: SubmitEvent): void => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || form.dataset.do === undefined) return;
+    event.preventDefault();
+    if (form.ariaBusy === 'true') return;
+    form.ariaBusy = 'true';
+    const data = [...new FormData(form, event.submitter)];
+    void sendForm(api, textsOf(data), showing(), fileIn(data)).then((end) => {
+      form.ariaBusy = null;
+      if (!('told' in end)) form.reset();
+      ended(end);
+    });
+  };
+  document.addEventListener('submit', onSubmit);
+};
+
+type Fields = [string, FormDataEntryValue][];
+
+const textsOf = (data: Fields): [string, string][] =>
+  data.filter((field): field is [string, string] => typeof field[1] === 'string');
+
+const fileIn = (data: Fields): File | undefined =>
+  data.flatMap(([, value]) => (typeof value === 'string' || value.name === '' ? [] : [value]))[0];

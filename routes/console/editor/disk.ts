@@ -2,7 +2,7 @@ import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { Problem } from '../../../lib/client/client.ts';
 import type { Api } from '../common/page.ts';
 import { saidOf, toldOf } from '../common/send-form.ts';
-import { InReach } from '../parts/do.tsx';
+import { InReach } from '../parts/form.tsx';
 import type { Typed } from './kept.ts';
 
 /** A file of the worktree, as it was read. */

@@ -2,12 +2,11 @@ import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
 import { toldOf } from '../common/send-form.ts';
-import { InFrame, InReach } from '../parts/do.tsx';
+import { InFrame, InReach } from '../parts/form.tsx';
+import { type Editor, openEditor } from './codemirror.ts';
 import { type OnDisk, useDisk } from './disk.ts';
 import { keepTyped, type Typed, typedIn } from './kept.ts';
-import { writtenIn } from './language.ts';
-import { type Serving, serve } from './server.ts';
-import { type Editor, openEditor } from './view.ts';
+import { type Serving, serve, writtenIn } from './language.ts';
 
 export interface EditorProps {
   id: string;

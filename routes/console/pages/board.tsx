@@ -12,9 +12,10 @@ import { Column } from '../parts/board/column.tsx';
 import { addressOf, Filters, type Looking } from '../parts/board/filters.tsx';
 import { useArrows, useKeptAtHand } from '../parts/board/keys.ts';
 import { type Moving, movingOf, useMoving } from '../parts/board/move.tsx';
-import { NewHere } from '../parts/board/new.tsx';
 import { Table } from '../parts/board/table.tsx';
-import { STATES } from '../parts/item.tsx';
+import { ITEM_TYPES } from '../parts/case/start.tsx';
+import { Do } from '../parts/form.tsx';
+import { STATES } from '../parts/frames.tsx';
 
 interface Board {
   at: Looking;
@@ -157,3 +158,27 @@ const idsOf = (marks: Marks, what: 'needs' | 'running'): string[] =>
 
 /** The Work items by state, or in a list. */
 export const board = page<Board>({ title: () => 'Board', load, View });
+
+/** Makes a Work item by its title alone, and stays where one is. */
+const NewHere = ({ project }: { project: string | undefined }) => (
+  <details class="new-here">
+    <summary data-key="n">New on the board</summary>
+    <Do call="POST /cases" {...(project !== undefined && { body: { project } })} class="line">
+      <input
+        {...{ name: 'title', required: true, autocomplete: 'off', size: 32 }}
+        aria-label="Title"
+        placeholder="What is to be done"
+      />
+      <select name="type" aria-label="Type of the new one">
+        {ITEM_TYPES.map((type) => (
+          <option key={type} value={type} selected={type === 'task'}>
+            {type}
+          </option>
+        ))}
+      </select>
+      <button type="submit" class="primary">
+        Add
+      </button>
+    </Do>
+  </details>
+);

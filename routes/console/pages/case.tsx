@@ -7,23 +7,19 @@ import type {
   Session,
   SessionLock,
 } from '../../../lib/client/client.ts';
-import { orTold } from '../common/or-told.ts';
+import { orTold } from '../common/load.ts';
 import { type Api, type Known, page } from '../common/page.ts';
-import { Delete, Export, Facts } from '../parts/case/about.tsx';
+import { type Waits, waitsOf } from '../parts/attention-rows.tsx';
 import { EditItem } from '../parts/case/edit.tsx';
-import { Issue } from '../parts/case/issue.tsx';
-import { History, Memory } from '../parts/case/kept.tsx';
-import { Next } from '../parts/case/next.tsx';
-import type { Way } from '../parts/case/next-step.ts';
-import { Place } from '../parts/case/place.tsx';
+import { History, Memory } from '../parts/case/memory.tsx';
+import { Next, type Way } from '../parts/case/next-step.tsx';
 import { Sessions } from '../parts/case/sessions.tsx';
+import { Delete, Export, Facts, Issue, StateForm } from '../parts/case/sidebar.tsx';
 import { type Choice, providersOf } from '../parts/case/start.tsx';
-import { StateForm } from '../parts/case/state.tsx';
-import { WorktreePlace, type WorktreeStatus } from '../parts/case/worktree.tsx';
-import { Failures } from '../parts/failures.tsx';
-import { Item } from '../parts/item.tsx';
+import { Place, WorktreePlace, type WorktreeStatus } from '../parts/case/worktree.tsx';
+import { Item } from '../parts/frames.tsx';
 import { Markdown } from '../parts/markdown.tsx';
-import { type Waits, waitsOf } from '../parts/waiting-row.tsx';
+import { Failures } from '../parts/problems.tsx';
 
 interface Overview {
   item: Case;

@@ -1,12 +1,13 @@
 import type { Case, Conflict, ConflictFile, Data } from '../../../lib/client/client.ts';
-import { orTold } from '../common/or-told.ts';
+import { orTold } from '../common/load.ts';
 import { type Api, page, type Told } from '../common/page.ts';
-import { type ConflictedText, ConflictFileShown } from '../parts/conflicts/file.tsx';
-import { ConflictFiles } from '../parts/conflicts/files.tsx';
-import { ConflictHistory } from '../parts/conflicts/history.tsx';
-import { NewRebase } from '../parts/conflicts/start.tsx';
-import { RebaseUnderWay } from '../parts/conflicts/under-way.tsx';
-import { Item } from '../parts/item.tsx';
+import {
+  type ConflictedText,
+  ConflictFileShown,
+  ConflictFiles,
+} from '../parts/conflicts/files.tsx';
+import { ConflictHistory, NewRebase, RebaseUnderWay } from '../parts/conflicts/rebase.tsx';
+import { Item } from '../parts/frames.tsx';
 
 interface Conflicts {
   item: Case;

@@ -4,14 +4,13 @@ import {
   type Session,
   type SessionMessage,
 } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
-import type { Since } from '../parts/diff/kept.ts';
-import { listedOf } from '../parts/diff/list.ts';
-import { type RunsFile, RunsLater } from '../parts/diff/runs.tsx';
-import type { ListedFile } from '../parts/diff/tree.ts';
+import { type ListedFile, listedOf } from '../parts/diff/files.ts';
+import type { Since } from '../parts/diff/review-state.ts';
+import { oneLine } from '../parts/diff/rows.ts';
 import { DiffView } from '../parts/diff/view.tsx';
-import { Messages } from '../parts/messages.tsx';
-import { SessionPage } from '../parts/session.tsx';
+import { SessionPage } from '../parts/frames.tsx';
 
 interface Diff {
   item: Case;
@@ -170,3 +169,53 @@ export const diff = page<Diff>({
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,
 });
+
+/** What the operator said to a session. */
+const Messages = ({ all }: { all: readonly SessionMessage[] }) => {
+  if (all.length === 0) return null;
+  return (
+    <details class="messages" open={all.length < 4}>
+      <summary>
+        {all.length === 1 ? '1 message of yours' : `${all.length} messages of yours`}
+      </summary>
+      <ol>
+        {all.map(({ id, at, mode, text, delivered_at }) => (
+          <li key={id}>
+            <span class="quiet">
+              {`${at.slice(0, 16).replace('T', ' ')} UTC, ${mode === 'plan' ? 'Plan mode' : 'Work mode'}${delivered_at === null ? ', not read by an agent' : ''}`}
+            </span>
+            <pre class="as-written">{visible(text)}</pre>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+};
+
+/** A file by which something runs later, and when. */
+interface RunsFile {
+  path: string;
+  runs: readonly string[];
+}
+
+/** As many as one reads. */
+const MOST_RUNS = 100;
+
+/** What of a diff runs later: listed before all else. Nothing where nothing does. */
+const RunsLater = ({ files }: { files: readonly RunsFile[] }) => {
+  if (files.length === 0) return null;
+  return (
+    <section class="box diff-runs">
+      <h2>{`Runs later, outside of the sandbox (${files.length})`}</h2>
+      <ul>
+        {files.slice(0, MOST_RUNS).map(({ path, runs }) => (
+          <li key={path}>
+            <code>{oneLine(path)}</code>
+            {` ${runs.map(oneLine).join('; ')}`}
+          </li>
+        ))}
+      </ul>
+      {files.length > MOST_RUNS && <p class="quiet">{`and ${files.length - MOST_RUNS} more`}</p>}
+    </section>
+  );
+};

@@ -2,15 +2,15 @@ import { Fragment } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Case, Data, Session } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { orTold } from '../common/or-told.ts';
+import { orTold } from '../common/load.ts';
 import { type Api, page, type Told } from '../common/page.ts';
 import type { OnDisk } from '../editor/disk.ts';
 import type { EditorProps } from '../editor/editor.tsx';
-import { Copy, OpenInEditor } from '../parts/copy.tsx';
 import { oneLine } from '../parts/diff/rows.ts';
 import { Folder } from '../parts/file-list.tsx';
-import { Item } from '../parts/item.tsx';
-import { useLoaded } from '../parts/loaded.ts';
+import { Item } from '../parts/frames.tsx';
+import { Copy, OpenInEditor } from '../parts/links.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
 
 type Entry = Data<'GET /cases/{id}/editor/directories'>[number];
 

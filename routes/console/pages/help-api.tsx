@@ -1,5 +1,5 @@
 import { page } from '../common/page.ts';
-import { Help } from '../parts/help-frame.tsx';
+import { Help } from '../parts/frames.tsx';
 
 const View = () => (
   <Help tab="API">

@@ -1,6 +1,6 @@
 import type { Guide, GuideEntry } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import { Help } from '../parts/help-frame.tsx';
+import { Help } from '../parts/frames.tsx';
 import { Markdown, Ours } from '../parts/markdown.tsx';
 
 interface GuideShown {

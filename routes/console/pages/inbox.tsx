@@ -1,6 +1,6 @@
+import { useEffect, useState } from 'preact/hooks';
 import { page } from '../common/page.ts';
-import { NotifyMe } from '../parts/notify-me.tsx';
-import { WaitingRows, type Waits, waitsOf } from '../parts/waiting-row.tsx';
+import { WaitingRows, type Waits, waitsOf } from '../parts/attention-rows.tsx';
 
 const View = (waits: Waits) => (
   <>
@@ -35,3 +35,19 @@ export const inbox = page<Waits>({
   View,
   follows: ({ event_type }) => event_type === 'attention_changed',
 });
+
+/** Asks the browser for leave to tell of what waits while one looks elsewhere. Not there where it was answered. */
+const NotifyMe = () => {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(
+    () => setOpen('Notification' in globalThis && Notification.permission === 'default'),
+    [],
+  );
+  if (!isOpen) return null;
+  const ask = () => void Notification.requestPermission().then(() => setOpen(false));
+  return (
+    <button type="button" onClick={ask} data-key="n">
+      Notify me
+    </button>
+  );
+};

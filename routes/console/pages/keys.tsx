@@ -1,8 +1,8 @@
 import type { ListedKey } from '../../../lib/guard/api-keys/keys.ts';
+import { Settings } from '../parts/frames.tsx';
+import { ShownOnce } from '../parts/links.tsx';
 import { OneField } from '../parts/one-field.tsx';
-import { Refused } from '../parts/refused.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
-import { ShownOnce } from '../parts/shown-once.tsx';
+import { Refused } from '../parts/problems.tsx';
 
 const KEYS = '/dashboard/keys';
 

@@ -1,5 +1,5 @@
 import { OneField } from '../parts/one-field.tsx';
-import { Refused } from '../parts/refused.tsx';
+import { Refused } from '../parts/problems.tsx';
 
 export interface LoginShown {
   form_key: string;

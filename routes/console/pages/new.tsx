@@ -1,4 +1,8 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { DetectedRepository } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
+import { MarkdownField } from '../parts/case/markdown-field.tsx';
 import {
   type Choice,
   ITEM_TYPES,
@@ -6,10 +10,7 @@ import {
   providersOf,
   TypeField,
 } from '../parts/case/start.tsx';
-import { MarkdownField } from '../parts/case/text.tsx';
-import { Do } from '../parts/do.tsx';
-import { FromIssue, hostOf } from '../parts/new-issue.tsx';
-import { TitleField } from '../parts/new-title.tsx';
+import { Do } from '../parts/form.tsx';
 
 interface New {
   providers: Choice[];
@@ -92,3 +93,43 @@ export const newItem = page<New>({
   View,
   follows: () => false,
 });
+
+/** What a Work item is called; one begins to write at once. */
+const TitleField = () => {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <div>
+      <label for="title">Title</label>
+      <input {...{ id: 'title', name: 'title', ref: field, required: true }} />
+    </div>
+  );
+};
+
+/** Makes a Work item of an issue, where a code host is known. */
+const FromIssue = ({ host }: { host: string | undefined }) => {
+  const [known] = useState(host);
+  if (known === undefined) return null;
+  return (
+    <section aria-labelledby="from-issue">
+      <h2 id="from-issue">From an issue</h2>
+      <p class="quiet">{`Of ${visible(known)}. The Work item is linked to it from its first moment.`}</p>
+      <Do call="POST /api/codehost/issues/import-case" then="/dashboard/cases/{id}" class="line">
+        <label for="number">Number</label>
+        <input
+          {...{ id: 'number', name: 'number:json', type: 'number', min: 1, step: 1 }}
+          required
+        />
+        <button type="submit">Import</button>
+      </Do>
+    </section>
+  );
+};
+
+/** Whose issues can be imported. Where there is no such host the browser's console would name it as a failure: the server asks. */
+const hostOf = async ({ call }: Api): Promise<string | undefined> =>
+  typeof document !== 'undefined'
+    ? undefined
+    : call('GET /api/codehost/repo/detect').then(nameOf, () => undefined);
+
+const nameOf = ({ owner, name }: DetectedRepository): string => `${owner}/${name}`;

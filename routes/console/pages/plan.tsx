@@ -1,11 +1,11 @@
 import type { Case, Session } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
+import { SessionPage } from '../parts/frames.tsx';
 import { PlanBody, usePlanParts } from '../parts/plan/body.tsx';
-import { Leave } from '../parts/plan/boundary.tsx';
-import { PlanCommands } from '../parts/plan/commands.tsx';
-import { InComments } from '../parts/plan/comments-box.tsx';
-import { type CommentsFile, commentsOrWhy, useComments } from '../parts/plan/comments-state.ts';
+import { Leave, PlanCommands, Unasked } from '../parts/plan/boundary.tsx';
+import { InComments } from '../parts/plan/comments.tsx';
+import { type CommentsFile, commentsOrWhy, useComments } from '../parts/plan/comments-file.ts';
 import { Abort, Decide } from '../parts/plan/decide.tsx';
 import { PlanDiff } from '../parts/plan/diff.tsx';
 import { EditPlan, Unsaved } from '../parts/plan/edit.tsx';
@@ -18,8 +18,6 @@ import {
   readText,
   type Which,
 } from '../parts/plan/read.ts';
-import { Unasked } from '../parts/plan/unasked.tsx';
-import { SessionPage } from '../parts/session.tsx';
 
 interface PlanShown extends PlanRead {
   item: Pick<Case, 'id' | 'title'>;

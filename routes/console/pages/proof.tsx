@@ -1,13 +1,15 @@
-import type { Case, ChecklistItem, Proof, ProofGate } from '../../../lib/client/client.ts';
+import { useContext } from 'preact/hooks';
+import type { Case, ChecklistItem, Proof, ProofGate, Session } from '../../../lib/client/client.ts';
+import { counted } from '../../../lib/text/counted.ts';
 import { type Api, page } from '../common/page.ts';
-import { Failures } from '../parts/failures.tsx';
-import { Item } from '../parts/item.tsx';
-import { Checklist } from '../parts/proof/checklist.tsx';
-import { ProofGateLine } from '../parts/proof/gate.tsx';
+import { countKept } from '../parts/diff/review-state.ts';
+import { InReach } from '../parts/form.tsx';
+import { Item } from '../parts/frames.tsx';
+import { Failures } from '../parts/problems.tsx';
+import { Checklist, ProofGateLine } from '../parts/proof/checklist.tsx';
 import { NewProof } from '../parts/proof/new.tsx';
-import { ProofRow, type ProofShown } from '../parts/proof/row.tsx';
-import { isText, LONGEST } from '../parts/proof/shown.ts';
-import { useViewed, ViewedLine } from '../parts/proof/viewed.tsx';
+import { isText, LONGEST, ProofRow, type ProofShown } from '../parts/proof/row.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
 
 interface Proofs {
   item: Case;
@@ -121,3 +123,45 @@ export const proof = page<Proofs>({
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,
 });
+
+/** What of the work was not looked at when a proof of it is verified. */
+interface Viewed {
+  at: string;
+  files: number;
+  viewed: number;
+  comments: number;
+}
+
+/** How much of the newest diff of a Work item this browser has viewed; null where it has none. */
+const useViewed = ({ id, updated_at }: Pick<Case, 'id' | 'updated_at'>) => {
+  const api = useContext(InReach);
+  return useLoaded(() => viewedOf(api as Api, id), updated_at);
+};
+
+const WORKED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'paused']);
+
+const viewedOf = async ({ call }: Api, id: string): Promise<Viewed | null> => {
+  const sessions = await call('GET /cases/{id}/sessions', { id });
+  const last = sessions.findLast(
+    ({ approved_at, status }) => approved_at !== null && WORKED.has(status),
+  );
+  if (last === undefined) return null;
+  const at = { id, sid: last.id };
+  const patch = await call('GET /cases/{id}/sessions/{sid}/diff', {
+    ...at,
+    query: { since: 'base' },
+  });
+  const counts = await countKept(last.id, patch);
+  return { at: `/dashboard/cases/${id}/sessions/${last.id}/diff`, ...counts };
+};
+
+/** Says it beside the button that verifies. */
+const ViewedLine = ({ value, failed }: Pick<ReturnType<typeof useViewed>, 'value' | 'failed'>) => {
+  if (failed) return <span class="quiet">The diff could not be read.</span>;
+  if (value == null || (value.files === 0 && value.comments === 0)) return null;
+  const { at, files, viewed, comments } = value;
+  return <a href={at}>{`${viewed} of ${counted(files, 'file')} viewed${unsent(comments)}`}</a>;
+};
+
+const unsent = (comments: number): string =>
+  comments === 0 ? '' : `, ${counted(comments, 'comment')} not sent`;

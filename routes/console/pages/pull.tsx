@@ -7,16 +7,14 @@ import type {
   ReadyCheck,
   Review,
 } from '../../../lib/client/client.ts';
-import { orTold } from '../common/or-told.ts';
+import { visible } from '../../../store/base/visible.ts';
+import { orTold } from '../common/load.ts';
 import { type Api, page, type Told } from '../common/page.ts';
-import { Item } from '../parts/item.tsx';
-import { PullBody } from '../parts/pull/body.tsx';
-import { PullEdit } from '../parts/pull/edit.tsx';
-import { NoPull } from '../parts/pull/none.tsx';
-import { PullReady } from '../parts/pull/ready.tsx';
+import { Item } from '../parts/frames.tsx';
+import { NoPull, PullBody } from '../parts/pull/body.tsx';
 import { PullReviews } from '../parts/pull/reviews.tsx';
-import { PullState } from '../parts/pull/state.tsx';
-import { PullTimeline } from '../parts/pull/timeline.tsx';
+import { PullEdit, PullReady, PullState } from '../parts/pull/state.tsx';
+import { Since } from '../parts/relative-time.tsx';
 
 interface Pulls {
   item: Case;
@@ -135,3 +133,31 @@ export const pull = page<Pulls>({
   follows: ({ payload }, { params, query }) =>
     payload.case_id === params.id && query.asked === undefined,
 });
+
+/** What became of the pull request, newest first. */
+const PullTimeline = ({ events }: { events: readonly PullTransition[] }) => (
+  <>
+    <h2>What became of it</h2>
+    {events.length === 0 ? (
+      <p class="quiet">Nothing is known. Ask the host now.</p>
+    ) : (
+      <ol class="timeline">
+        {events.toReversed().map(({ seq, event, actor, head_sha, occurred_at, source }) => (
+          <li key={seq} class="line">
+            <Since at={occurred_at} />
+            <span>{event.replace('_', ' ')}</span>
+            {actor !== null && <span class="quiet">by {visible(actor)}</span>}
+            {head_sha !== null && <code class="quiet">{visible(head_sha).slice(0, 10)}</code>}
+            <span class="quiet">{SOURCES[source]}</span>
+          </li>
+        ))}
+      </ol>
+    )}
+  </>
+);
+
+const SOURCES: Readonly<Record<PullTransition['source'], string>> = {
+  service: 'from here',
+  sync: '',
+  webhook: 'the host told of it',
+};

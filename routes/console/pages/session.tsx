@@ -1,13 +1,16 @@
-import type { AttentionItem, Case, Session } from '../../../lib/client/client.ts';
-import { Problem } from '../../../lib/client/client.ts';
+import {
+  type AttentionItem,
+  type Case,
+  Problem,
+  type Session,
+} from '../../../lib/client/client.ts';
 import { type Api, type At, page } from '../common/page.ts';
 import { type Activity, add, bounded, nothing } from '../parts/activity/activity.ts';
-import { Controls } from '../parts/activity/controls.tsx';
-import { askEarlier, SOME, useActivity } from '../parts/activity/follow.ts';
+import { Controls, Say } from '../parts/activity/controls.tsx';
 import { ActivityLog } from '../parts/activity/log.tsx';
-import { Asks, Places, Standing } from '../parts/activity/standing.tsx';
-import { Say } from '../parts/say.tsx';
-import { SessionPage } from '../parts/session.tsx';
+import { Asks, Places, Standing } from '../parts/activity/status.tsx';
+import { askEarlier, SOME, useActivity } from '../parts/activity/stream.ts';
+import { SessionPage } from '../parts/frames.tsx';
 
 interface Shown {
   item: Case;

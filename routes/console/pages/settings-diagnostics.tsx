@@ -1,7 +1,7 @@
 import type { FileProblem, Machine, Version } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import { Path } from '../parts/copy.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Path } from '../parts/links.tsx';
 import { Written } from '../parts/written.tsx';
 
 interface Diagnostics {

@@ -1,9 +1,9 @@
 import type { TrustedValue, WaitingValue } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import { Do } from '../parts/do.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
-import { Since } from '../parts/since.tsx';
-import { Json, Waiting } from '../parts/waiting-value.tsx';
+import { Do } from '../parts/form.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Json, Waiting } from '../parts/pending-value.tsx';
+import { Since } from '../parts/relative-time.tsx';
 import { Written } from '../parts/written.tsx';
 
 interface TrustShown {

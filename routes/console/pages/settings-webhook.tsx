@@ -1,10 +1,10 @@
 import type { Webhook } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import { Copy } from '../parts/copy.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Copy } from '../parts/links.tsx';
+import { Since } from '../parts/relative-time.tsx';
 import { Deliveries, deliveriesOf, type Found } from '../parts/settings/deliveries.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
-import { DeleteWebhook, Events, WebhookState, WhyNot } from '../parts/settings/webhook-head.tsx';
-import { Since } from '../parts/since.tsx';
+import { DeleteWebhook, Events, WebhookState, WhyNot } from '../parts/settings/webhook.tsx';
 import { Written } from '../parts/written.tsx';
 
 interface Shown extends Found {

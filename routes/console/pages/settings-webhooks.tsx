@@ -1,10 +1,15 @@
 import type { Delivery, Webhook } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import { DeliveryTag } from '../parts/settings/delivery.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
-import { DeleteWebhook, Events, WebhookState } from '../parts/settings/webhook-head.tsx';
-import { NewSecret, NewWebhook } from '../parts/settings/webhook-new.tsx';
-import { Since } from '../parts/since.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Since } from '../parts/relative-time.tsx';
+import { DeliveryTag } from '../parts/settings/deliveries.tsx';
+import {
+  DeleteWebhook,
+  Events,
+  NewSecret,
+  NewWebhook,
+  WebhookState,
+} from '../parts/settings/webhook.tsx';
 import { Written } from '../parts/written.tsx';
 
 interface Shown {

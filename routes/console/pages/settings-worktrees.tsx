@@ -1,10 +1,8 @@
 import type { KnownWorktree, StaleWorktree, WorktreeConfig } from '../../../lib/client/client.ts';
 import { type Api, page } from '../common/page.ts';
-import { Settings } from '../parts/settings/frame.tsx';
-import { Config } from '../parts/settings/worktree-config.tsx';
-import { Branch, OfItem } from '../parts/settings/worktree-row.tsx';
-import { Stale } from '../parts/settings/worktree-stale.tsx';
-import { Since } from '../parts/since.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Since } from '../parts/relative-time.tsx';
+import { Branch, Config, OfItem, Stale } from '../parts/settings/worktrees.tsx';
 import { Written } from '../parts/written.tsx';
 
 interface Shown {

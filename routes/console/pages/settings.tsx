@@ -1,8 +1,8 @@
 import type { Provider, WorkspaceSettings } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import { Path } from '../parts/copy.tsx';
-import { Do } from '../parts/do.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
+import { Do } from '../parts/form.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Path } from '../parts/links.tsx';
 import { Projects } from '../parts/settings/projects.tsx';
 import { Providers } from '../parts/settings/providers.tsx';
 

@@ -1,8 +1,8 @@
 import type { Case } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
-import { Item } from '../parts/item.tsx';
-import { type TraceCard, type TraceLine, withCommits } from '../parts/trace/columns.ts';
-import { TracePicture } from '../parts/trace/picture.tsx';
+import { Item } from '../parts/frames.tsx';
+import { COLUMNS, type TraceCard, type TraceLine, withCommits } from '../parts/trace.ts';
 import { Written } from '../parts/written.tsx';
 
 interface Trace {
@@ -49,3 +49,115 @@ export const trace = page<Trace>({
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,
 });
+
+/** As trace.css has it: a column is a hundred wide, of which a card takes most; heights are sixteenths of a rem. */
+const [COLUMN, WIDTH, ROW, HEIGHT, TOP] = [100, 86, 64, 50, 34] as const;
+/** Of a kind; the oldest are left out, and are where its kind is listed. */
+const MOST = 50;
+
+interface Placed {
+  card: TraceCard;
+  x: number;
+  y: number;
+}
+
+interface PictureProps {
+  cards: readonly TraceCard[];
+  lines: readonly TraceLine[];
+}
+
+/** The cards as lists in fixed columns, with lines between them; on a narrow screen the lists alone, one below the other. */
+const TracePicture = ({ cards, lines }: PictureProps) => {
+  const placed = placedOf(cards);
+  const height = Math.max(0, ...[...placed.values()].map(({ y }) => y)) + ROW;
+  return (
+    <div class="trace">
+      <svg
+        class="ties"
+        aria-hidden="true"
+        preserveAspectRatio="none"
+        viewBox={`0 0 ${COLUMN * COLUMNS.length} ${height}`}
+        height={`${height / 16}rem`}
+      >
+        {lines.map(({ from, to }) => (
+          <Line key={`${from} ${to}`} from={placed.get(from)} to={placed.get(to)} />
+        ))}
+      </svg>
+      {COLUMNS.map(({ kind, name }) => (
+        <Column
+          key={kind}
+          name={name}
+          own={ofKind(cards, kind)}
+          before={(id) => namesBefore(id, { cards, lines })}
+        />
+      ))}
+    </div>
+  );
+};
+
+const ofKind = (cards: readonly TraceCard[], wanted: TraceCard['kind']): readonly TraceCard[] =>
+  cards.filter(({ kind }) => kind === wanted).toReversed();
+
+const placedOf = (cards: readonly TraceCard[]): Map<string, Placed> =>
+  new Map(
+    COLUMNS.flatMap(({ kind }, at) =>
+      ofKind(cards, kind)
+        .slice(0, MOST)
+        .map((card, row) => [card.id, { card, x: at * COLUMN, y: TOP + row * ROW }] as const),
+    ),
+  );
+
+// What a line says to who sees it.
+const namesBefore = (id: string, { cards, lines }: PictureProps): string =>
+  lines
+    .filter(({ to }) => to === id)
+    .flatMap(({ from }) => cards.find((card) => card.id === from)?.label ?? [])
+    .join(', ');
+
+const Line = ({ from, to }: { from: Placed | undefined; to: Placed | undefined }) => {
+  if (from === undefined || to === undefined) return null;
+  const [left, right] = from.x <= to.x ? [from, to] : [to, from];
+  const [x, y] = [left.x + WIDTH, left.y + HEIGHT / 2];
+  const end = right.y + HEIGHT / 2;
+  const half = (x + right.x) / 2;
+  return <path d={`M${x} ${y}C${half} ${y} ${half} ${end} ${right.x} ${end}`} />;
+};
+
+interface ColumnProps {
+  name: string;
+  own: readonly TraceCard[];
+  /** The names of what a card came from. */
+  before: (id: string) => string;
+}
+
+const Column = ({ name, own, before }: ColumnProps) => (
+  <section aria-label={name} class={own.length === 0 ? 'none' : ''}>
+    <h2>{name}</h2>
+    {own.length === 0 && <p class="quiet">None</p>}
+    <ol>
+      {own.slice(0, MOST).map((card) => (
+        <li key={card.id}>
+          <Card {...card} before={before(card.id)} />
+        </li>
+      ))}
+    </ol>
+    {own.length > MOST && <p class="quiet">{`${own.length - MOST} older ones are not shown.`}</p>}
+  </section>
+);
+
+const Card = ({ id, kind, label, state, href, before }: TraceCard & { before: string }) => {
+  const inside = (
+    <>
+      <span class="label">{visible(label)}</span>
+      <span class="state">{visible(state)}</span>
+      {before !== '' && <span class="unseen">{`, of ${visible(before)}`}</span>}
+    </>
+  );
+  const name = { class: `trace-card ${kind}`, title: visible(label) };
+  if (href === undefined) return <span {...name}>{inside}</span>;
+  return (
+    <a {...name} href={href} data-row={id}>
+      {inside}
+    </a>
+  );
+};

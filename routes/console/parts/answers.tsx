@@ -1,7 +1,6 @@
-import type { AttentionItem } from '../../../lib/client/client.ts';
-import { Do } from './do.tsx';
-import { placeOf } from './place.ts';
-import { QuestionFields } from './question-fields.tsx';
+import { useId } from 'preact/hooks';
+import type { AttentionItem, QuestionField } from '../../../lib/client/client.ts';
+import { Do } from './form.tsx';
 
 /** What can be answered at once to what waits; where that is not one call, the way to where it is. */
 export const Answers = (item: AttentionItem) => {
@@ -102,4 +101,86 @@ const WORDS: Readonly<Record<AttentionItem['kind'], string>> = {
   held: 'Trust this change',
   trust: 'Trust this value',
   file: 'See what is wrong',
+};
+
+/** What an agent wants to know, to be filled in. */
+const QuestionFields = ({ fields }: { fields: readonly QuestionField[] }) => (
+  <>
+    {fields.map((field) => (
+      <Field key={field.name} {...field} />
+    ))}
+  </>
+);
+
+const Field = (field: QuestionField) => {
+  const id = useId();
+  const { name, title = name, required, description } = field;
+  return (
+    <div>
+      <label for={id}>
+        {title}
+        {!required && <span class="quiet"> (optional)</span>}
+      </label>
+      {field.type === 'boolean' ? <YesOrNo id={id} {...field} /> : <Entry id={id} {...field} />}
+      {description !== undefined && <small class="quiet">{description}</small>}
+    </div>
+  );
+};
+
+type Entered = QuestionField & { id: string };
+
+// What is not ticked would not be sent.
+const YesOrNo = ({ id, name, default: known }: Entered) => (
+  <>
+    <input type="hidden" name={`content.${name}:json`} value="false" />
+    <input
+      {...{ id, type: 'checkbox', name: `content.${name}:json`, value: 'true' }}
+      defaultChecked={known === true}
+    />
+  </>
+);
+
+const Entry = (field: Entered) => {
+  const { id, name, type, required, options, default: known } = field;
+  if (options !== undefined) return <Choice {...field} options={options} />;
+  const value = known === undefined ? {} : { value: String(known) };
+  if (type === 'number' || type === 'integer') {
+    const { minimum: min, maximum: max } = field;
+    const number = { type: 'number', step: type === 'integer' ? 1 : 'any', min, max } as const;
+    return <input {...{ id, name: `content.${name}:json`, required, ...number, ...value }} />;
+  }
+  const { min_length: minLength } = field;
+  const kind = required ? '' : '?';
+  return <input {...{ id, name: `content.${name}${kind}`, required, minLength, ...value }} />;
+};
+
+const Choice = ({ id, name, type, required, options = [] }: Entered) => {
+  const isMany = type === 'array';
+  const sent = `content.${name}${isMany ? '[]' : '?'}`;
+  return (
+    <select {...{ id, name: sent, required, multiple: isMany }}>
+      {!isMany && !required && <option value="">–</option>}
+      {options.map(({ value, title = value }) => (
+        <option key={value} value={value}>
+          {title}
+        </option>
+      ))}
+    </select>
+  );
+};
+
+/** Where what waits is looked at whole. */
+export const placeOf = ({ kind, case_id, session_id, answer }: AttentionItem): string => {
+  if (kind === 'trust' || kind === 'held') return '/dashboard/settings/trust';
+  if (case_id === undefined) return '/dashboard/settings/diagnostics';
+  const item = `/dashboard/cases/${case_id}`;
+  if (kind === 'conflict') return `${item}/conflicts`;
+  if (kind === 'review' || kind === 'feedback') return `${item}/pr`;
+  if (session_id === undefined) return item;
+  return `${item}/sessions/${session_id}${tabOf(kind, answer)}`;
+};
+
+const tabOf = (kind: AttentionItem['kind'], { method }: AttentionItem['answer']): string => {
+  if (kind === 'done') return '/diff';
+  return kind === 'plan' || (kind === 'manual' && method === 'PUT') ? '/plan' : '';
 };

@@ -2,8 +2,8 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { visible } from '../../../store/base/visible.ts';
 import { type Block, blocksOf } from './markdown/blocks.ts';
-import { elementOf, type OursOf } from './markdown/token.tsx';
-import { endOfShown, Source, shownOf } from './markdown/whole.tsx';
+import { endOfShown, Source, shownOf } from './markdown/source.tsx';
+import { elementOf, type OursOf } from './markdown/tokens.tsx';
 
 /**
  * A text of our own, which is all of a page: its headings are the page's, links lead to them, and to where this says that a link

@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 import { visible } from '../../../store/base/visible.ts';
 import type { Frame, Missing, Page, Told } from '../common/page.ts';
 import { saidOf } from '../common/send-form.ts';
-import { InFrame } from './do.tsx';
+import { InFrame } from './form.tsx';
 
 const PLACES = [
   { href: '/dashboard', name: 'Inbox', keys: 'g i' },

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
-import { asText } from '../../../routes/console/editor/server-text.ts';
+import { asText } from '../../../routes/console/editor/language.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
 import { isLive } from '../../helpers/chromium.ts';
 import { startHere } from '../../helpers/daemon-here.ts';

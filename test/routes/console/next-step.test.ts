@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nextOf, type Way } from '../../../routes/console/parts/case/next-step.ts';
+import { nextOf, type Way } from '../../../routes/console/parts/case/next-step.tsx';
 
 const NEW: Way = {
   ...{ state: 'OPEN', sessions: [], planning: 'not_started', isProven: false, pull: null },

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect, type Proof } from '../../../lib/client/client.ts';
-import { withCommits } from '../../../routes/console/parts/trace/columns.ts';
+import { withCommits } from '../../../routes/console/parts/trace.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { linkTo } from '../../helpers/linked-issue.ts';

@@ -1,7 +1,7 @@
 import type { SessionEvent, SessionEvents } from '../../../../lib/client/client.ts';
 import { type Asked, type Called, costOf, type Entry, type Said } from './entry.ts';
-import { cutText, fileDiffs } from './lines.ts';
-import { wordsOf } from './notes.ts';
+import { wordsOf } from './event-text.ts';
+import { cutText, fileDiffs } from './file-diffs.ts';
 
 /** A part of a session's events as it is shown. */
 export interface Activity {

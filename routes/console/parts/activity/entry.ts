@@ -1,5 +1,5 @@
 import type { SessionEvents } from '../../../../lib/client/client.ts';
-import type { FileDiff } from './lines.ts';
+import type { FileDiff } from './file-diffs.ts';
 
 interface Base {
   /** The first and the last of the events that it is made of. */

@@ -1,8 +1,8 @@
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { InReach } from '../do.tsx';
+import { InReach } from '../form.tsx';
 import { keyOf } from './activity.ts';
-import { ActivityEntry } from './entries.tsx';
-import { askEarlier, type Followed, type OfSession, type Step } from './follow.ts';
+import { ActivityEntry } from './entry-view.tsx';
+import { askEarlier, type Followed, type OfSession, type Step } from './stream.ts';
 
 interface LogProps {
   of: OfSession;

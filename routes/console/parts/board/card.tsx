@@ -1,7 +1,7 @@
 import { visible } from '../../../../store/base/visible.ts';
-import { KINDS } from '../kinds.ts';
-import { StatusTag } from '../session.tsx';
-import { Since } from '../since.tsx';
+import { StatusTag } from '../frames.tsx';
+import { KINDS } from '../labels.ts';
+import { Since } from '../relative-time.tsx';
 import type { Card } from './cards.ts';
 import { MoveForm, MoveLink, type Moving } from './move.tsx';
 

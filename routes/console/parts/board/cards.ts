@@ -1,6 +1,6 @@
 import type { AttentionItem, Case, Session } from '../../../../lib/client/client.ts';
 import type { Api, At } from '../../common/page.ts';
-import { STATES } from '../item.tsx';
+import { STATES } from '../frames.tsx';
 
 export type State = Case['state'];
 

@@ -1,9 +1,9 @@
-import { STATES } from '../item.tsx';
+import { STATES } from '../frames.tsx';
 import { CardInside, type CardProps } from './card.tsx';
 import type { Cards, State, Wanted } from './cards.ts';
-import { useList } from './more.ts';
+import { useList } from './list.ts';
 
-export interface ColumnProps extends Pick<CardProps, 'moving' | 'move'> {
+interface ColumnProps extends Pick<CardProps, 'moving' | 'move'> {
   state: State;
   of: Cards;
   wanted: Wanted;

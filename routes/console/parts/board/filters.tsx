@@ -1,5 +1,5 @@
 import { visible } from '../../../../store/base/visible.ts';
-import { STATES } from '../item.tsx';
+import { STATES } from '../frames.tsx';
 import type { Wanted } from './cards.ts';
 
 /** How the board is looked at: the address says it, so that it can be kept and sent. */

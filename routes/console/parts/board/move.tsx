@@ -1,8 +1,8 @@
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
-import { Do, InFrame } from '../do.tsx';
-import { STATES } from '../item.tsx';
+import { Do, InFrame } from '../form.tsx';
+import { STATES } from '../frames.tsx';
 import type { Card, State } from './cards.ts';
 import { keepAtHand } from './keys.ts';
 

@@ -1,9 +1,9 @@
 import { visible } from '../../../../store/base/visible.ts';
-import { STATES } from '../item.tsx';
-import { Since } from '../since.tsx';
+import { STATES } from '../frames.tsx';
+import { Since } from '../relative-time.tsx';
 import { type CardProps, Tags, TitleLink } from './card.tsx';
 import type { Card, Cards, Wanted } from './cards.ts';
-import { useList } from './more.ts';
+import { useList } from './list.ts';
 import { MoveForm, MoveLink } from './move.tsx';
 
 interface TableProps extends Pick<CardProps, 'moving' | 'move'> {

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Case } from '../../../../lib/client/client.ts';
-import { Do } from '../do.tsx';
+import { Do } from '../form.tsx';
+import { MarkdownField } from './markdown-field.tsx';
 import { ITEM_TYPES, TypeField } from './start.tsx';
-import { MarkdownField } from './text.tsx';
 
 interface Version {
   item: Pick<Case, 'id' | 'title' | 'type' | 'description'>;

@@ -1,8 +1,8 @@
 import type { Session } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../do.tsx';
-import { StatusTag } from '../session.tsx';
-import { Since } from '../since.tsx';
+import { Do } from '../form.tsx';
+import { StatusTag } from '../frames.tsx';
+import { Since } from '../relative-time.tsx';
 import { type Choice, ModelFields, ProviderField, TypeField } from './start.tsx';
 
 interface SessionsProps {

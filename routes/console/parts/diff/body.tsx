@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FilePatch } from '../../../../lib/text/patch.ts';
-import { type Range, spoken, stretch } from './range.ts';
+import { useHighlights } from './highlights.ts';
 import { DiffRow, type Place } from './row.tsx';
 import { type Layout, type Row, rowsOf } from './rows.ts';
-import { useHighlights } from './shades.ts';
-import { ROW, type Scroller, useVirtual } from './virtual.ts';
+import { type Range, spoken, stretch } from './selection.ts';
+import { ROW, type Scroller, useVirtual } from './virtual-rows.ts';
 
 /** A wish to see a file: a new one each time. */
 export interface Wanted {

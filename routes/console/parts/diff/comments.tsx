@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { visible } from '../../../../store/base/visible.ts';
-import { Copy } from '../copy.tsx';
-import { Do } from '../do.tsx';
-import { type Comment, feedbackOf } from './kept.ts';
+import { Do } from '../form.tsx';
+import { Copy } from '../links.tsx';
+import { type Comment, feedbackOf } from './review-state.ts';
 import { oneLine } from './rows.ts';
 
 interface WriteProps {

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { FilePatch } from '../../../../lib/text/patch.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Copy, OpenInEditor } from '../copy.tsx';
-import type { Pieces } from './highlight.ts';
+import { Copy, OpenInEditor } from '../links.tsx';
+import type { Pieces } from './highlight-worker.ts';
+import { type Shades, shadeKey } from './highlights.ts';
 import { type Line, oneLine, type Row, type RowOfLines } from './rows.ts';
-import { type Shades, shadeKey } from './shades.ts';
 
 /** Where the files of a diff are: of which Work item, and in which worktree, where that is there. */
 export interface Place {

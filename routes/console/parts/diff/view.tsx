@@ -1,17 +1,16 @@
 import type { JSX } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { visible } from '../../../../store/base/visible.ts';
-import { InReach } from '../do.tsx';
-import { useLoaded } from '../loaded.ts';
-import { Aside } from './aside.tsx';
+import { InReach } from '../form.tsx';
+import { useLoaded } from '../use-loaded.ts';
 import type { BodyProps, Wanted } from './body.tsx';
 import { DiffComments, WriteComment } from './comments.tsx';
-import { DiffFiles } from './files.tsx';
-import { type Comment, type Since, useHashes, useKept, useLayout } from './kept.ts';
-import { inOrder } from './list.ts';
-import type { ListedFile } from './tree.ts';
+import { Aside } from './file-tree.tsx';
+import { GROUPS, inOrder, type ListedFile, NAMED_RULE } from './files.ts';
+import { type Comment, type Since, useHashes, useKept, useLayout } from './review-state.ts';
+import { oneLine } from './rows.ts';
 
-export interface DiffShown {
+interface DiffShown {
   id: string;
   sid: string;
   files: readonly ListedFile[];
@@ -145,3 +144,35 @@ const useLeave = (done: () => void, on: unknown): void =>
     page.addEventListener('pagehide', done);
     return () => page.removeEventListener('pagehide', done);
   }, [on]);
+
+/** As many as a page is still quick with. */
+const SOME = 150;
+
+/** The files of a diff, where no script makes a tree of them: those that the plan does not name stand first. */
+const DiffFiles = ({ files }: { files: readonly ListedFile[] }) => {
+  const shown = files.slice(0, SOME);
+  return (
+    <div class="diff-files">
+      {GROUPS.map(({ name, isNamed }) => {
+        const of = shown.filter((file) => file.isNamed === isNamed);
+        if (of.length === 0) return null;
+        return (
+          <section key={name}>
+            <h2
+              {...(isNamed !== undefined && { title: NAMED_RULE })}
+            >{`${name} (${of.length})`}</h2>
+            <ul>
+              {of.map(({ path, kind, added, removed }) => (
+                <li key={path}>
+                  {oneLine(path)} {kind !== 'changed' && <span class="tag">{kind}</span>}{' '}
+                  <span class="quiet">{`+${added} −${removed}`}</span>
+                </li>
+              ))}
+            </ul>
+          </section>
+        );
+      })}
+      {files.length > SOME && <p class="quiet">{`and ${files.length - SOME} more`}</p>}
+    </div>
+  );
+};

@@ -3,12 +3,12 @@ import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { type PlanComment, readComments } from '../../../../store/base/comments.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { blocksOf, sizeOf } from '../markdown/blocks.ts';
-import { Source } from '../markdown/whole.tsx';
+import { Source } from '../markdown/source.tsx';
 import { MarkdownBlock } from '../markdown.tsx';
-import { Earlier, InComments, NewComment, Quote, Unsent } from './comments-box.tsx';
-import { draftsOf } from './comments-state.ts';
+import { Earlier, InComments, NewComment, Quote, Unsent } from './comments.tsx';
+import { draftsOf } from './comments-file.ts';
+import { Sheets, sheetAt, sheetsOf } from './pagination.tsx';
 import { type Place, type Placed, placedIn, quoteOf } from './places.ts';
-import { Sheets, sheetAt, sheetsOf } from './sheets.tsx';
 
 interface BodyProps extends PlanParts {
   text: string;

@@ -1,5 +1,7 @@
 import type { Boundary } from '../../../../lib/client/client.ts';
+import { readFences } from '../../../../lib/text/markdown/fences.ts';
 import { visible } from '../../../../store/base/visible.ts';
+import type { PlanRead } from './read.ts';
 
 /** What shuts in what would run, in the words of the head: sandbox and network. */
 export const boundaryFacts = (boundary: Boundary): readonly (readonly [string, string])[] => {
@@ -87,4 +89,83 @@ const commandWords = ({ execute, prefixes }: NonNullable<Boundary['permissions']
   ];
   const rest = 'you are asked; some agents run what only reads unasked';
   return unasked.length === 0 ? rest : `unasked ${unasked.join(', and ')}; for others ${rest}`;
+};
+
+interface UnaskedProps extends NonNullable<Boundary['unasked']>, Pick<PlanRead, 'ask'> {
+  /** The page of the plan. */
+  at: string;
+}
+
+/** The commands that run without asking. Before the plan is approved, each can be taken out. */
+export const Unasked = ({ commands, approval_sha256, ask, at }: UnaskedProps) => {
+  const isOpen = approval_sha256 !== undefined;
+  return (
+    <section class="plan-unasked" aria-label="Commands that run without asking">
+      <h2>{isOpen ? 'Will run without asking' : 'Runs without asking'}</h2>
+      <ul>
+        {commands.map((command) => (
+          <li key={command}>
+            <code>{visible(command)}</code>
+            {isOpen && (
+              <a href={withAsked(at, [...ask, command])}>{`Ask for ${visible(command)}`}</a>
+            )}
+          </li>
+        ))}
+        {isOpen &&
+          ask.map((command) => (
+            <li key={command}>
+              <s>
+                <code>{visible(command)}</code>
+              </s>
+              <a
+                href={withAsked(at, without(ask, command))}
+              >{`Do not ask for ${visible(command)}`}</a>
+            </li>
+          ))}
+      </ul>
+      <p class="quiet">
+        Exactly these lines, in the worktree and in the sandbox. For any other command you are
+        asked.
+      </p>
+    </section>
+  );
+};
+
+const without = (ask: readonly string[], command: string): string[] =>
+  ask.filter((one) => one !== command);
+
+/** An address of the plan with these commands taken out of the list. */
+export const withAsked = (href: string, ask: readonly string[]): string => {
+  if (ask.length === 0) return href;
+  return `${href}${href.includes('?') ? '&' : '?'}ask=${encodeURIComponent(ask.join('\n'))}`;
+};
+
+const SHELL = /^(?:sh|shell|bash)$/i;
+
+/** So many are shown apart; all of them stand in the plan. */
+const MOST = 100;
+
+/** What a plan says is run, apart from its words. */
+export const PlanCommands = ({ text }: { text: string }) => {
+  const blocks = readFences(text).filter(
+    ({ info, content }) => SHELL.test(info.split(/[ \t]/, 1)[0] ?? '') && content.trim() !== '',
+  );
+  return (
+    <details class="commands" open={blocks.length > 0}>
+      <summary>
+        {blocks.length === 1 ? '1 command block' : `${blocks.length} command blocks`}
+      </summary>
+      {blocks.slice(0, MOST).map(({ content, lead }, at) => (
+        <div key={at}>
+          {lead !== '' && <p class="quiet">{visible(lead)}</p>}
+          <pre>
+            <code>{visible(content)}</code>
+          </pre>
+        </div>
+      ))}
+      {blocks.length > MOST && (
+        <p class="quiet">{`${blocks.length - MOST} more stand in the plan itself.`}</p>
+      )}
+    </details>
+  );
 };

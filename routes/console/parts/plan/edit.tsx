@@ -1,8 +1,8 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do, InFrame } from '../do.tsx';
-import { keepAs, keptAs } from '../kept.ts';
+import { Do, InFrame } from '../form.tsx';
+import { keepAs, keptAs } from '../storage.ts';
 import { PlanDiff } from './diff.tsx';
 
 /** A text that was begun from the version with this ETag. */

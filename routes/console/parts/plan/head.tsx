@@ -1,7 +1,7 @@
 import type { Boundary, Session, WorktreeBase } from '../../../../lib/client/client.ts';
 import { basedOn } from '../../../../lib/text/based-on.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Copy } from '../copy.tsx';
+import { Copy } from '../links.tsx';
 import { boundaryFacts, Unshut } from './boundary.tsx';
 
 interface HeadProps {

@@ -5,7 +5,7 @@ import {
   type WorktreeBase,
 } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
-import type { CommentsFile } from './comments-state.ts';
+import type { CommentsFile } from './comments-file.ts';
 
 interface Of {
   id: string;
@@ -57,7 +57,7 @@ export const readText = async (
 };
 
 /** The text that was approved, else plan.md. What is not there is not asked for. */
-export const planOf = async (api: Api, session: Session): Promise<PlanRead['plan']> =>
+const planOf = async (api: Api, session: Session): Promise<PlanRead['plan']> =>
   session.plan_sha256 === null
     ? undefined
     : readText(api, session, session.approved_sha256 === null ? 'current' : 'approved');
@@ -69,7 +69,7 @@ export const isTextOf = (plan: CommentsFile | undefined, sha256: string | null):
 export const ENDED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'aborted']);
 
 /** What a plan would run in. What cannot be read of it keeps nobody from reading the plan. */
-export const readAround = async (
+const readAround = async (
   { call }: Pick<Api, 'call'>,
   { case_id, id, base_commit, status }: Session,
   ask?: string,

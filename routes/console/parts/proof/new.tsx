@@ -1,4 +1,4 @@
-import { Do } from '../do.tsx';
+import { Do } from '../form.tsx';
 
 interface NewProps {
   /** Of the Work item. */

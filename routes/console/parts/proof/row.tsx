@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { Proof } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../do.tsx';
+import { Do } from '../form.tsx';
 import { Markdown } from '../markdown.tsx';
-import { Since } from '../since.tsx';
-import { isPicture, LONGEST } from './shown.ts';
+import { Since } from '../relative-time.tsx';
 
 /** A proof, as far as it is shown. */
 export interface ProofShown {
@@ -178,3 +177,16 @@ const Verify = ({ type, words }: { type: string; words: string }) => (
     {words}
   </button>
 );
+
+// What shows nothing but itself: a drawing (SVG) can run and load things, so it is none of these.
+const PICTURE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
+const TEXT = /\.(?:txt|log|json|csv|diff|patch|out|err|xml|ya?ml|markdown|tap|svg|html?)$/i;
+
+/** A file that is shown as a picture, by its name. */
+const isPicture = (file: string): boolean => PICTURE.test(file);
+
+/** A file that is shown as the text that it is, by its name. */
+export const isText = (file: string): boolean => TEXT.test(file);
+
+/** More of a text is not in the page. In characters, and in bytes of a file. */
+export const LONGEST = 16 * 1024;

@@ -1,9 +1,9 @@
 import type { Review } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../do.tsx';
+import { Do } from '../form.tsx';
+import { HostLink } from '../links.tsx';
 import { Markdown } from '../markdown.tsx';
-import { Since } from '../since.tsx';
-import { HostLink } from './link.tsx';
+import { Since } from '../relative-time.tsx';
 
 interface ReviewsProps {
   /** Of the Work item. */

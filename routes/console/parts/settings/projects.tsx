@@ -1,6 +1,6 @@
 import type { WorkspaceSettings } from '../../../../lib/client/client.ts';
-import { Path } from '../copy.tsx';
-import { Do } from '../do.tsx';
+import { Do } from '../form.tsx';
+import { Path } from '../links.tsx';
 import { Written } from '../written.tsx';
 
 type Project = WorkspaceSettings['projects'][number];

@@ -1,5 +1,5 @@
 import type { Provider } from '../../../../lib/client/client.ts';
-import { Do } from '../do.tsx';
+import { Do } from '../form.tsx';
 import { Written } from '../written.tsx';
 
 interface ProvidersProps {

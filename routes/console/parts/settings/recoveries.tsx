@@ -1,6 +1,6 @@
 import type { Recovery } from '../../../../lib/client/client.ts';
-import { Do } from '../do.tsx';
-import { Since } from '../since.tsx';
+import { Do } from '../form.tsx';
+import { Since } from '../relative-time.tsx';
 import { Written } from '../written.tsx';
 
 interface RecoveriesProps {
