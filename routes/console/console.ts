@@ -4,7 +4,6 @@ import type { Asked, Console, ConsolePage } from '../../lib/http/console-page.ts
 import type { KeysShown } from './pages/keys.tsx';
 import type { LoginShown } from './pages/login.tsx';
 
-/** Where the page is. */
 const KEYS = '/dashboard/keys';
 
 type KeysOutcome = Pick<KeysShown, 'made' | 'error'>;
@@ -19,13 +18,13 @@ const renderKeys = async (asked: Asked, store: Store, told: KeysOutcome = {}, st
 const keysRefused: ConsolePage['refused'] = ({ status, message }, asked, { store }) =>
   renderKeys(asked, store, { error: message }, status);
 
-/** API keys: listed, made, and revoked. No page runs scripts that shows one. */
+/** Lists, creates and revokes API keys. These pages run no scripts, because they show a key. */
 const keyPages: readonly ConsolePage[] = [
   {
     method: 'GET',
     path: KEYS,
     handler: (asked, { store }) => renderKeys(asked, store),
-    keysRefused,
+    refused: keysRefused,
   },
   {
     method: 'POST',
@@ -34,7 +33,7 @@ const keyPages: readonly ConsolePage[] = [
       const made = await createKey(service, asked.form.get('name') ?? '');
       return renderKeys(asked, service.store, { made }, 201);
     },
-    keysRefused,
+    refused: keysRefused,
   },
   {
     method: 'POST',
@@ -43,11 +42,10 @@ const keyPages: readonly ConsolePage[] = [
       await revokeKey(store, String(params.id));
       return KEYS;
     },
-    keysRefused,
+    refused: keysRefused,
   },
 ];
 
-/** Where the page is. */
 const LOGIN = '/dashboard/login';
 
 const renderLogin = async (shown: LoginShown, status?: number) =>
@@ -56,14 +54,14 @@ const renderLogin = async (shown: LoginShown, status?: number) =>
 const loginRefused: ConsolePage['refused'] = ({ status, message }, { form_key }) =>
   renderLogin({ form_key, error: message }, status);
 
-/** Where a browser shows a key, once, and is known by a cookie from then on. */
+/** Exchanges an API key for a session cookie. */
 const loginPages: readonly ConsolePage[] = [
   {
     method: 'GET',
     path: LOGIN,
     keyless: true,
     handler: ({ form_key }) => renderLogin({ form_key }),
-    loginRefused,
+    refused: loginRefused,
   },
   {
     method: 'POST',
@@ -73,16 +71,16 @@ const loginPages: readonly ConsolePage[] = [
       session: await logIn(service, form.get('key') ?? ''),
       location: '/dashboard',
     }),
-    loginRefused,
+    refused: loginRefused,
   },
 ];
 
-// What renders pages is loaded when the first of them is asked for.
-const rendering = () => import('./render.tsx');
+// The renderer is loaded for the first request of a page.
+const loadRenderer = () => import('./render.tsx');
 
-const refused: ConsolePage['refused'] = async (error) => (await rendering()).showRefusal(error);
+const refused: ConsolePage['refused'] = async (error) => (await loadRenderer()).showRefusal(error);
 
-/** The operator's console: what a browser is shown. `pages.ts` lists its pages. */
+/** The console's pages and forms. `pages/index.ts` lists the pages. */
 export const operatorConsole: Console = {
   pages: [
     ...keyPages,
@@ -90,13 +88,13 @@ export const operatorConsole: Console = {
     {
       method: 'POST',
       path: '/dashboard/do',
-      handler: async (asked) => (await rendering()).doForm(asked),
+      handler: async (asked) => (await loadRenderer()).doForm(asked),
       refused,
     },
     {
       method: 'GET',
       path: '/dashboard/{path*}',
-      handler: async (asked) => (await rendering()).showPage(asked),
+      handler: async (asked) => (await loadRenderer()).showPage(asked),
       refused,
     },
   ],

@@ -3,7 +3,7 @@ import type { Api } from '../common/page.ts';
 
 let known: ReadonlySet<string> | undefined;
 
-/** Says outside of the page what is new of what waits, where the operator allowed it and looks elsewhere. */
+/** Shows a browser notification for each new inbox item if the operator allowed it and the tab is hidden. */
 export const notify = async ({ call }: Pick<Api, 'call'>): Promise<void> => {
   if (!('Notification' in globalThis) || Notification.permission !== 'granted') return;
   const items = await call('GET /attention');
@@ -12,7 +12,7 @@ export const notify = async ({ call }: Pick<Api, 'call'>): Promise<void> => {
   if (document.visibilityState === 'hidden') for (const item of news) show(item);
 };
 
-// Every tab says it: by the same tag it is shown once.
+// Every tab notifies; the tag makes the browser show one notification.
 const show = ({ id, title, message }: AttentionItem): void => {
   const notice = new Notification(title, { body: message, tag: id });
   notice.onclick = () => {
@@ -21,7 +21,7 @@ const show = ({ id, title, message }: AttentionItem): void => {
   };
 };
 
-/** The icon of the page, with a mark where something waits. */
+/** Marks the page's icon while the inbox has items. */
 export const markIcon = (waiting: number): void => {
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]');
   if (icon === null) return;

@@ -28,42 +28,45 @@ interface Begin {
   nonce: string;
   onChange: () => void;
   onSave: () => void;
-  /** Out of the editor, so that Tab goes on from there. */
+  /** Called on Escape, to move the focus out of the editor. */
   onLeave: () => void;
 }
 
-/** Another text beside the editor's: what each of its differences is answered with. */
-interface Beside {
+/** A text to compare with, and the labels of the buttons for each difference. */
+interface OtherText {
   text: string;
-  /** Takes what the other text has. */
+  /** Takes the other text's version. */
   reject: string;
-  /** Leaves what the editor has; no such button without it. */
+  /** Keeps the editor's version. Without it there is no such button. */
   accept?: string;
 }
 
 export interface Editor {
   text: () => string;
-  /** Puts another text in place of all; it can be undone. */
+  /** Replaces the whole text; can be undone. */
   put: (text: string) => void;
-  beside: (other: Beside | undefined) => void;
-  extend: (kind: Room, extension: Extension) => void;
+  beside: (other: OtherText | undefined) => void;
+  extend: (kind: Slot, extension: Extension) => void;
   focus: () => void;
   end: () => void;
 }
 
-/** An editor on a text: but for what is typed it answers, byte for byte, what it was given. */
+/** Opens an editor on a text. Unedited text is returned byte for byte. */
 export const openEditor = (begin: Begin): Editor => {
-  const inside: Record<Room, Extension> = { language: [], server: [], beside: [] };
+  const extensions: Record<Slot, Extension> = { language: [], server: [], beside: [] };
   const stateOf = (text: string) =>
-    EditorState.create({ doc: text, extensions: [...always(begin, text), ...filled(inside)] });
+    EditorState.create({
+      doc: text,
+      extensions: [...baseExtensions(begin, text), ...filled(extensions)],
+    });
   const view = new EditorView({ parent: begin.parent, state: stateOf(begin.text) });
-  const set = (room: Room, extension: Extension): void => {
-    inside[room] = extension;
-    view.dispatch({ effects: ROOMS[room].reconfigure(extension) });
+  const set = (room: Slot, extension: Extension): void => {
+    extensions[room] = extension;
+    view.dispatch({ effects: COMPARTMENTS[room].reconfigure(extension) });
   };
   const put = (text: string): void => {
     const { state } = view;
-    // A text whose lines end in another way is no change of this one.
+    // A text with other line endings needs a new state.
     if (endOf(text) !== state.lineBreak) view.setState(stateOf(text));
     else view.dispatch({ changes: { from: 0, to: state.doc.length, insert: state.toText(text) } });
   };
@@ -76,23 +79,23 @@ export const openEditor = (begin: Begin): Editor => {
   };
 };
 
-const ROOMS = {
+const COMPARTMENTS = {
   ...{ language: new Compartment(), server: new Compartment(), beside: new Compartment() },
 };
-type Room = keyof typeof ROOMS;
+type Slot = keyof typeof COMPARTMENTS;
 
-const filled = (inside: Readonly<Record<Room, Extension>>): Extension[] =>
-  Object.entries(ROOMS).map(([room, one]) => one.of(inside[room as Room]));
+const filled = (extensions: Readonly<Record<Slot, Extension>>): Extension[] =>
+  Object.entries(COMPARTMENTS).map(([room, one]) => one.of(extensions[room as Slot]));
 
-// Any other sign that could be a line's end stays in its line, where it is seen.
+// Other line separators stay in their line, as visible characters.
 const endOf = (text: string): '\n' | '\r\n' =>
   text.includes('\r\n') && !/\r(?!\n)|(?<!\r)\n/.test(text) ? '\r\n' : '\n';
 
-const always = ({ path, nonce, ...on }: Begin, text: string): Extension[] => [
+const baseExtensions = ({ path, nonce, ...on }: Begin, text: string): Extension[] => [
   EditorState.lineSeparator.of(endOf(text)),
   ...[lineNumbers(), history(), drawSelection(), search({ top: true })],
   ...[highlightActiveLine(), highlightActiveLineGutter(), bracketMatching()],
-  ...[closeBrackets(), indentOnInput(), looks(nonce)],
+  ...[closeBrackets(), indentOnInput(), appearance(nonce)],
   highlightSpecialChars({ addSpecialChars: new RegExp(UNSEEN_ONE, 'gu') }),
   EditorView.contentAttributes.of({ 'aria-label': `Text of ${path}` }),
   EditorView.updateListener.of(({ docChanged }) => docChanged && on.onChange()),
@@ -100,7 +103,7 @@ const always = ({ path, nonce, ...on }: Begin, text: string): Extension[] => [
     { key: 'Mod-s', run: done(on.onSave), preventDefault: true },
     ...[...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap],
     indentWithTab,
-    // The last that hears it: first it closes what the editor has opened.
+    // Last, so that Escape first closes panels of the editor.
     { key: 'Escape', run: done(on.onLeave) },
   ]),
 ];
@@ -110,7 +113,7 @@ const done = (work: () => void) => (): boolean => {
   return true;
 };
 
-const merging = ({ lineBreak }: EditorState, { text, reject, accept }: Beside): Extension =>
+const merging = ({ lineBreak }: EditorState, { text, reject, accept }: OtherText): Extension =>
   unifiedMergeView({
     original: Text.of(text.split(lineBreak === '\n' ? '\n' : /\r?\n/)),
     mergeControls: (type, act) => {
@@ -118,7 +121,7 @@ const merging = ({ lineBreak }: EditorState, { text, reject, accept }: Beside): 
       const button = document.createElement(label === undefined ? 'span' : 'button');
       button.textContent = label ?? '';
       button.onmousedown = act;
-      // By keyboard there is a click alone.
+      // The keyboard sends a click without a mouse down.
       button.onclick = (event) => event.detail === 0 && act(event);
       return button;
     },
@@ -173,8 +176,8 @@ const theme = {
   '.cm-deletedChunk .cm-chunkButtons': { position: 'sticky', insetInlineEnd: '0.4rem' },
 };
 
-// By the variables of the page: they know whether it is dark.
-const shades = HighlightStyle.define([
+// The variables of the page, which follow the colour scheme.
+const highlights = HighlightStyle.define([
   { tag: [tags.keyword, tags.bool, tags.null, tags.self], color: 'var(--shade-word)' },
   { tag: [tags.string, tags.regexp, tags.special(tags.string)], color: 'var(--shade-text)' },
   {
@@ -197,9 +200,9 @@ const shades = HighlightStyle.define([
   { tag: tags.emphasis, fontStyle: 'italic' },
 ]);
 
-/** How the editor looks: as the page does, light and dark. The nonce is of the page's policy, for its sheets. */
-const looks = (nonce: string): Extension => [
+/** The editor's theme, light and dark. The nonce lets its style sheets pass the page's policy. */
+const appearance = (nonce: string): Extension => [
   EditorView.cspNonce.of(nonce),
   EditorView.theme(theme, { dark: matchMedia('(prefers-color-scheme: dark)').matches }),
-  syntaxHighlighting(shades),
+  syntaxHighlighting(highlights),
 ];

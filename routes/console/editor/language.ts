@@ -13,13 +13,13 @@ import type { Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
-import { toldOf } from '../common/send-form.ts';
+import { problemSummary } from '../common/send-form.ts';
 
-/** What a file is written in. */
-interface Written {
-  /** How its text is read; loaded when such a file is opened. */
+/** The support for a language. */
+interface Language {
+  /** Loads the syntax support. */
   support?: () => Promise<LanguageSupport>;
-  /** The language server that knows it, and what that calls it. */
+  /** The language server, and the server's id of the language. */
   server?: 'typescript' | 'javascript' | 'rust';
   as?: string;
 }
@@ -27,20 +27,20 @@ interface Written {
 const script = (of: { jsx?: boolean; typescript?: boolean }) => async () =>
   (await import('@codemirror/lang-javascript')).javascript(of);
 
-const TS: Written = {
+const TS: Language = {
   ...{ support: script({ typescript: true }), server: 'typescript', as: 'typescript' },
 };
-const TSX: Written = {
+const TSX: Language = {
   ...{ support: script({ typescript: true, jsx: true }), server: 'typescript' },
   as: 'typescriptreact',
 };
-const JS: Written = {
+const JS: Language = {
   ...{ support: script({ jsx: true }), server: 'javascript', as: 'javascript' },
 };
-const HTML: Written = { support: async () => (await import('@codemirror/lang-html')).html() };
-const YAML: Written = { support: async () => (await import('@codemirror/lang-yaml')).yaml() };
+const HTML: Language = { support: async () => (await import('@codemirror/lang-html')).html() };
+const YAML: Language = { support: async () => (await import('@codemirror/lang-yaml')).yaml() };
 
-const LANGUAGES: Readonly<Record<string, Written>> = {
+const LANGUAGES: Readonly<Record<string, Language>> = {
   ...{ ts: TS, mts: TS, cts: TS, tsx: TSX, js: JS, mjs: JS, cjs: JS },
   jsx: { ...JS, as: 'javascriptreact' },
   rs: {
@@ -54,38 +54,41 @@ const LANGUAGES: Readonly<Record<string, Written>> = {
   ...{ html: HTML, htm: HTML, yaml: YAML, yml: YAML },
 };
 
-/** What a file is written in, by its name. */
-export const writtenIn = (path: string): Written => {
+/** The language of a file, by its extension. */
+export const languageOf = (path: string): Language => {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
-  return Object.hasOwn(LANGUAGES, ending) ? (LANGUAGES[ending] as Written) : {};
+  return Object.hasOwn(LANGUAGES, ending) ? (LANGUAGES[ending] as Language) : {};
 };
 
-interface Asked {
+interface ServerOptions {
   id: string;
-  /** The worktree. */
+  /** The path of the worktree. */
   root: string;
   path: string;
   language: 'typescript' | 'javascript' | 'rust';
   as: string;
-  /** The server went, and why, as far as that is known. */
+  /** Called when the server ends, with the reason if known. */
   onGone: (why: string) => void;
 }
 
-export interface Serving {
-  /** For the editor of this file. */
+export interface LanguageServer {
+  /** Connects the editor of this file. */
   extension: Extension;
   leave: () => void;
 }
 
-/** Connects an editor with the language server of a worktree. Throws the sentence that says why there is none. */
-export const serve = async ({ call }: Api, asked: Asked): Promise<Serving> => {
+/** Connects to the language server of a worktree. Throws an error whose message says why there is none. */
+export const startLanguageServer = async (
+  { call }: Api,
+  asked: ServerOptions,
+): Promise<LanguageServer> => {
   const { id, language, root, path, as, onGone } = asked;
-  // A page is told nothing of why a socket was refused: this call tells it.
+  // A page cannot read why a WebSocket was refused; this call reports it.
   await call('POST /lsp/{language}/message', {
     ...{ language, query: { case_id: id } },
     body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} },
   }).catch((error: unknown) => {
-    throw new Error(toldOf(error).detail);
+    throw new Error(problemSummary(error).detail);
   });
   const socket = await opened(`/lsp/${language}/ws?case_id=${id}`);
   const client = new LSPClient({
@@ -97,7 +100,7 @@ export const serve = async ({ call }: Api, asked: Asked): Promise<Serving> => {
   await client.initializing;
   const isAsked = client.serverCapabilities?.diagnosticProvider !== undefined;
   return {
-    extension: [client.plugin(uriOf(`${root}/${path}`), as), isAsked ? asking : []],
+    extension: [client.plugin(uriOf(`${root}/${path}`), as), isAsked ? pullDiagnostics : []],
     leave: () => {
       client.disconnect();
       socket.close();
@@ -113,14 +116,14 @@ const opened = (path: string): Promise<WebSocket> =>
   });
 
 const overSocket = (socket: WebSocket): Transport => {
-  const hearers = new Set<(message: string) => void>();
+  const listeners = new Set<(message: string) => void>();
   socket.addEventListener('message', ({ data }: MessageEvent<string>) => {
-    for (const hear of hearers) hear(data);
+    for (const listener of listeners) listener(data);
   });
   return {
     send: (message) => socket.send(message),
-    subscribe: (hear) => void hearers.add(hear),
-    unsubscribe: (hear) => void hearers.delete(hear),
+    subscribe: (listener) => void listeners.add(listener),
+    unsubscribe: (listener) => void listeners.delete(listener),
   };
 };
 
@@ -142,8 +145,8 @@ interface Place {
 
 const SEVERITIES = ['error', 'error', 'warning', 'info', 'hint'] as const;
 
-// Some servers, such as TypeScript's own, tell what is wrong only to those who ask.
-const asking = linter(async (view: EditorView): Promise<Diagnostic[]> => {
+// Some servers, such as TypeScript's, report diagnostics only on request.
+const pullDiagnostics = linter(async (view: EditorView): Promise<Diagnostic[]> => {
   const plugin = LSPPlugin.get(view);
   if (plugin === null) return [];
   const { client, uri } = plugin;
@@ -161,8 +164,8 @@ const asking = linter(async (view: EditorView): Promise<Diagnostic[]> => {
 });
 
 /**
- * What a language server says of a file, as text: it is made of the file's own words, which anybody wrote. Of the HTML that
- * it was made into only what its Markdown was is taken away; all else is shown as it is written, and no element is left.
+ * Turns a language server's HTML into escaped text. It contains words of the file, which are untrusted: only tags
+ * that its Markdown produced are removed, everything else is escaped.
  */
 export const asText = (html: string): string =>
   visible(html)

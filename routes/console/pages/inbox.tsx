@@ -1,42 +1,42 @@
 import { useEffect, useState } from 'preact/hooks';
 import { page } from '../common/page.ts';
-import { WaitingRows, type Waits, waitsOf } from '../parts/attention-rows.tsx';
+import { type Attention, AttentionRows, loadAttention } from '../parts/attention-rows.tsx';
 
-const View = (waits: Waits) => (
+const View = (waits: Attention) => (
   <>
     <div class="line apart">
       <h1>Inbox</h1>
       <NotifyMe />
     </div>
-    {waits.items.length === 0 ? <Empty /> : <WaitingRows {...waits} />}
+    {waits.items.length === 0 ? <Empty /> : <AttentionRows {...waits} />}
   </>
 );
 
 const Empty = () => (
   <div class="empty">
     <p>
-      <strong>Nothing needs you.</strong>
+      <strong>The inbox is empty.</strong>
     </p>
     <p>
-      Plans to approve, questions of agents, failed sessions and what else waits for your word come
-      here by themselves.
+      Plans to approve, questions from agents, failed sessions and everything else that needs you
+      appear here.
     </p>
     <p>
-      <a href="/dashboard/new">Make a Work item</a>, or look at{' '}
+      <a href="/dashboard/new">Create a Work item</a>, or open{' '}
       <a href="/dashboard/board">the board</a>.
     </p>
   </div>
 );
 
-/** What needs the operator now, oldest first. */
-export const inbox = page<Waits>({
+/** The inbox, oldest items first. */
+export const inbox = page<Attention>({
   title: () => 'Inbox',
-  load: (api) => waitsOf(api),
+  load: (api) => loadAttention(api),
   View,
   follows: ({ event_type }) => event_type === 'attention_changed',
 });
 
-/** Asks the browser for leave to tell of what waits while one looks elsewhere. Not there where it was answered. */
+/** Asks for permission to show notifications, until the browser has an answer. */
 const NotifyMe = () => {
   const [isOpen, setOpen] = useState(false);
   useEffect(

@@ -4,26 +4,26 @@ import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
 import { MarkdownField } from '../parts/case/markdown-field.tsx';
 import {
-  type Choice,
   ITEM_TYPES,
+  loadProviders,
+  type ProviderChoice,
   ProviderField,
-  providersOf,
   TypeField,
 } from '../parts/case/start.tsx';
-import { Do } from '../parts/form.tsx';
+import { ApiForm } from '../parts/form.tsx';
 
 interface New {
-  providers: Choice[];
-  /** `default` first, where there is one. */
+  providers: ProviderChoice[];
+  /** `default` first, if it exists. */
   projects: string[];
-  /** Where issues are taken from, as `owner/name`. */
+  /** The repository of the code host, as `owner/name`. */
   host: string | undefined;
 }
 
 const View = ({ providers, projects, host }: New) => (
   <>
     <h1>New Work item</h1>
-    <Do call="POST /cases" then="/dashboard/cases/{id}" keep class="fields new">
+    <ApiForm call="POST /cases" then="/dashboard/cases/{id}" keep class="fields new">
       <TitleField />
       <div class="pair">
         <TypeField id="type" known={ITEM_TYPES} value="task" />
@@ -32,13 +32,13 @@ const View = ({ providers, projects, host }: New) => (
       <MarkdownField
         name="description"
         label="Description"
-        placeholder="What you want, and how you will know that it is done. Markdown."
+        placeholder="What you want, and how to tell that it is done (Markdown)"
       />
       <AtOnce providers={providers} />
       <button type="submit" class="primary">
         Create
       </button>
-    </Do>
+    </ApiForm>
     <FromIssue host={host} />
   </>
 );
@@ -71,20 +71,20 @@ const AtOnce = ({ providers }: Pick<New, 'providers'>) => (
         {...{ type: 'checkbox', name: '_next', value: 'POST /cases/{id}/sessions' }}
         defaultChecked
       />{' '}
-      Start a session at once
+      Start a session
     </label>
-    <p class="quiet">It makes a plan; nothing of it is done before you approve it.</p>
+    <p class="quiet">The session plans first. Nothing runs before you approve the plan.</p>
     <input type="hidden" name="_next.type" value="implementing" />
     <ProviderField providers={providers} before="_next." />
   </fieldset>
 );
 
-/** A Work item is made, and led to its first plan. */
+/** Creates a Work item, with a session that plans it. */
 export const newItem = page<New>({
   title: () => 'New Work item',
   load: async (api) => {
     const [providers, projects, host] = await Promise.all([
-      providersOf(api),
+      loadProviders(api),
       projectsOf(api),
       hostOf(api),
     ]);
@@ -94,7 +94,7 @@ export const newItem = page<New>({
   follows: () => false,
 });
 
-/** What a Work item is called; one begins to write at once. */
+/** The title's field, focused at once. */
 const TitleField = () => {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
@@ -106,27 +106,34 @@ const TitleField = () => {
   );
 };
 
-/** Makes a Work item of an issue, where a code host is known. */
+/** Creates a Work item from an issue, if a code host is configured. */
 const FromIssue = ({ host }: { host: string | undefined }) => {
   const [known] = useState(host);
   if (known === undefined) return null;
   return (
     <section aria-labelledby="from-issue">
       <h2 id="from-issue">From an issue</h2>
-      <p class="quiet">{`Of ${visible(known)}. The Work item is linked to it from its first moment.`}</p>
-      <Do call="POST /api/codehost/issues/import-case" then="/dashboard/cases/{id}" class="line">
+      <p class="quiet">{`From ${visible(known)}. The Work item is linked to the issue.`}</p>
+      <ApiForm
+        call="POST /api/codehost/issues/import-case"
+        then="/dashboard/cases/{id}"
+        class="line"
+      >
         <label for="number">Number</label>
         <input
           {...{ id: 'number', name: 'number:json', type: 'number', min: 1, step: 1 }}
           required
         />
         <button type="submit">Import</button>
-      </Do>
+      </ApiForm>
     </section>
   );
 };
 
-/** Whose issues can be imported. Where there is no such host the browser's console would name it as a failure: the server asks. */
+/**
+ * The repository to import issues from. Only the server asks: without a code host the response is an error, which a
+ * browser logs.
+ */
 const hostOf = async ({ call }: Api): Promise<string | undefined> =>
   typeof document !== 'undefined'
     ? undefined

@@ -3,13 +3,12 @@ import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
 import { Item } from '../parts/frames.tsx';
 import { COLUMNS, type TraceCard, type TraceLine, withCommits } from '../parts/trace.ts';
-import { Written } from '../parts/written.tsx';
 
 interface Trace {
   item: Case;
   cards: TraceCard[];
   lines: TraceLine[];
-  /** Links that lead nowhere, and why. */
+  /** The reasons of links whose target does not exist. */
   dangling: string[];
 }
 
@@ -17,16 +16,14 @@ const View = ({ item, cards, lines, dangling }: Trace) => (
   <Item of={item} tab="Trace">
     <TracePicture cards={cards} lines={lines} />
     {cards.length < 2 && (
-      <p class="quiet">Nothing is linked with it yet: no issue, session, proof or pull request.</p>
+      <p class="quiet">No links yet: no issue, session, proof or pull request.</p>
     )}
     {dangling.length > 0 && (
       <>
-        <h2>Leads nowhere</h2>
+        <h2>Broken links</h2>
         <ul>
           {dangling.map((reason) => (
-            <li key={reason}>
-              <Written text={reason} />
-            </li>
+            <li key={reason}>{visible(reason)}</li>
           ))}
         </ul>
       </>
@@ -34,7 +31,7 @@ const View = ({ item, cards, lines, dangling }: Trace) => (
   </Item>
 );
 
-/** From the issue to the pull request: what of a Work item came from what. */
+/** How the issue, sessions, commits, proofs and pull request of a Work item are linked. */
 export const trace = page<Trace>({
   title: ({ item }) => `Trace of ${item.title}`,
   load: async ({ call }, { params: { id = '' } }) => {
@@ -50,9 +47,12 @@ export const trace = page<Trace>({
   follows: ({ payload }, { params }) => payload.case_id === params.id,
 });
 
-/** As trace.css has it: a column is a hundred wide, of which a card takes most; heights are sixteenths of a rem. */
+/**
+ * The sizes in style/trace.css, which the page's policy keeps from being inline: a column is 100 wide, heights are
+ * sixteenths of a rem.
+ */
 const [COLUMN, WIDTH, ROW, HEIGHT, TOP] = [100, 86, 64, 50, 34] as const;
-/** Of a kind; the oldest are left out, and are where its kind is listed. */
+/** For each kind, the newest. */
 const MOST = 50;
 
 interface Placed {
@@ -66,7 +66,7 @@ interface PictureProps {
   lines: readonly TraceLine[];
 }
 
-/** The cards as lists in fixed columns, with lines between them; on a narrow screen the lists alone, one below the other. */
+/** Lists in columns, with lines between their cards. A narrow screen has the lists only. */
 const TracePicture = ({ cards, lines }: PictureProps) => {
   const placed = placedOf(cards);
   const height = Math.max(0, ...[...placed.values()].map(({ y }) => y)) + ROW;
@@ -107,7 +107,7 @@ const placedOf = (cards: readonly TraceCard[]): Map<string, Placed> =>
     ),
   );
 
-// What a line says to who sees it.
+// The text for a screen reader, in place of the lines.
 const namesBefore = (id: string, { cards, lines }: PictureProps): string =>
   lines
     .filter(({ to }) => to === id)
@@ -126,7 +126,7 @@ const Line = ({ from, to }: { from: Placed | undefined; to: Placed | undefined }
 interface ColumnProps {
   name: string;
   own: readonly TraceCard[];
-  /** The names of what a card came from. */
+  /** The labels of the cards that lead to a card. */
   before: (id: string) => string;
 }
 
@@ -141,7 +141,9 @@ const Column = ({ name, own, before }: ColumnProps) => (
         </li>
       ))}
     </ol>
-    {own.length > MOST && <p class="quiet">{`${own.length - MOST} older ones are not shown.`}</p>}
+    {own.length > MOST && (
+      <p class="quiet">{`${own.length - MOST} older entries are not shown.`}</p>
+    )}
   </section>
 );
 

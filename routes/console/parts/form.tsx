@@ -1,40 +1,40 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Api, Frame } from '../common/page.ts';
-import { keepAs, keptAs } from './storage.ts';
+import { readStored, writeStored } from './storage.ts';
 
-/** What the page is shown with. */
-export const InFrame = createContext<Frame>({
+/** The state that the page is rendered with. */
+export const PageContext = createContext<Frame>({
   ...{ form_key: '', showing: '', nonce: '', path: '', waiting: 0 },
 });
 
-/** What a part asks more of, once it is looked at in a browser; undefined on the server. */
-export const InReach = createContext<Api | undefined>(undefined);
+/** The API client in a browser; undefined on the server. */
+export const ApiContext = createContext<Api | undefined>(undefined);
 
-interface DoProps {
-  /** Method and path of the API: `POST /cases`. */
+interface ApiFormProps {
+  /** Method and path: `POST /cases`. */
   call: string;
-  /** What is sent beside what the fields say. */
+  /** The members of the body that no field has. */
   body?: unknown;
   if_match?: string | undefined;
-  /** Where to go on; `{id}` is of what was made. Default: this page. */
+  /** The location after success; `{id}` is the id of the result. Default: this page. */
   then?: string;
-  /** A member of the answer that is shown this once, as `frame.once`. */
+  /** A member of the response that is shown once, as `frame.once`. */
   once?: string;
-  /** What the fields showed: what of it is still so is not sent. */
+  /** The values that the fields showed; unchanged ones are not sent. */
   was?: unknown;
-  /** What is typed is kept in the browser until it is sent. Not for secrets; one form of a call on a page. */
+  /** Stores unsent text in the browser. Not for secrets, and only for one form of a call on a page. */
   keep?: true;
   class?: string;
-  /** One of its fields is a file. */
+  /** For a form with a file. */
   encType?: 'multipart/form-data';
   children?: ComponentChildren;
 }
 
-/** A form that makes one call of the API: with scripts and without. */
-export const Do = (given: DoProps) => {
+/** A form that makes one API call, with or without scripts. */
+export const ApiForm = (given: ApiFormProps) => {
   const { call, body, if_match, then, once, was, keep, children, ...rest } = given;
-  const { form_key, path, showing } = useContext(InFrame);
+  const { form_key, path, showing } = useContext(PageContext);
   return (
     <form method="post" action="/dashboard/do" data-do {...rest}>
       <Hidden name="form_key" value={form_key} />
@@ -56,14 +56,14 @@ const Hidden = ({ name, value }: { name: string; value: string }) => (
   <input type="hidden" name={name} value={value} />
 );
 
-/** What was typed into a field, and what it said before. */
+/** The text of each changed field, and the value that it replaces. */
 type Draft = Record<string, { typed: string; over: string }>;
 
 type Field = HTMLInputElement | HTMLTextAreaElement;
 
 /**
- * What is typed into its form and not sent is kept in this browser: in this tab first, so that another that writes the same
- * takes nothing away. It is put back only where nothing was typed, and said; with what it was written over changed, that too.
+ * Stores the unsent text of its form: in this tab first, so that tabs do not replace each other's text. Restores it
+ * into fields that were not edited, and says so, also if the value below has changed since.
  */
 const KeepTyped = ({ as: name }: { as: string }) => {
   const box = useRef<HTMLDivElement>(null);
@@ -73,7 +73,7 @@ const KeepTyped = ({ as: name }: { as: string }) => {
     if (form === null || form === undefined) return;
     setBack(putBack(form, draftOf(name)));
     const write = () => keep(name, typedIn(form));
-    // A form is emptied once its call was made.
+    // A form is reset after its call succeeded.
     const drop = () => {
       keep(name, undefined);
       setBack(undefined);
@@ -89,7 +89,7 @@ const KeepTyped = ({ as: name }: { as: string }) => {
     <div ref={box} role="status" hidden={back === undefined} class={back && 'box typed-before'}>
       {back !== undefined && (
         <>
-          {SAID[back]} <button type="reset">Discard it</button>
+          {SAID[back]} <button type="reset">Discard</button>
         </>
       )}
     </div>
@@ -97,19 +97,19 @@ const KeepTyped = ({ as: name }: { as: string }) => {
 };
 
 const SAID = {
-  same: 'What you typed before and did not send is here again.',
+  same: 'Your unsent text was restored.',
   other:
-    'What you typed before is here again. What stands there was changed since: look at it before you send yours.',
+    'Your unsent text was restored, but the content has changed since. Check it before you send yours.',
 } as const;
 
 type Back = keyof typeof SAID;
 
 const draftOf = (name: string): Draft =>
-  keptAs<Draft>(name, 'sessionStorage') ?? keptAs<Draft>(name) ?? {};
+  readStored<Draft>(name, 'sessionStorage') ?? readStored<Draft>(name) ?? {};
 
 const keep = (name: string, draft: Draft | undefined): void => {
-  keepAs(name, draft, 'sessionStorage');
-  keepAs(name, draft);
+  writeStored(name, draft, 'sessionStorage');
+  writeStored(name, draft);
 };
 
 const fieldsOf = (form: HTMLFormElement): Field[] => [

@@ -1,19 +1,20 @@
 import type { ComponentChildren } from 'preact';
 import type { Case, Session } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { Failures, Faults } from './problems.tsx';
-import { Since } from './relative-time.tsx';
+import { STATE_LABELS, STATUS_LABELS } from './labels.ts';
+import { FailedCommands, FileProblems } from './problems.tsx';
+import { RelativeTime } from './relative-time.tsx';
 
 interface TabsProps {
   label: string;
-  /** The path that those of the tabs are below. */
+  /** The path that the tabs' paths are relative to. */
   base: string;
   tabs: readonly { name: string; at: string; keys: string }[];
-  /** The name of the one that is shown. */
+  /** The name of the current tab. */
   here: string | undefined;
 }
 
-/** The pages of one thing. */
+/** The tabs of a page. */
 const Tabs = ({ label, base, tabs, here }: TabsProps) => (
   <nav class="tabs" aria-label={label}>
     {tabs.map(({ name, at, keys }) => (
@@ -41,38 +42,27 @@ const ITEM_TABS = [
 
 interface ItemProps {
   of: Pick<Case, 'id' | 'title' | 'state' | 'type'>;
-  /** The tab that is shown, by its name; none on pages that lie below. */
+  /** The current tab; none on pages below a tab. */
   tab?: (typeof ITEM_TABS)[number]['name'];
   children: ComponentChildren;
 }
 
-/** A page of one Work item: which it is, and what there is of it. */
+/** The frame of a page about a Work item. */
 export const Item = ({ of: { id, title, state, type }, tab, children }: ItemProps) => (
   <article class="item">
     <div class="head">
       <h1>{title}</h1>
       <p class="line">
-        <span class={`tag ${state}`}>{STATES[state]}</span>
+        <span class={`tag ${state}`}>{STATE_LABELS[state]}</span>
         <span class="quiet">{type}</span>
         <code class="quiet">{id.slice(0, 8)}</code>
       </p>
     </div>
-    <Tabs label="Of this Work item" base={`/dashboard/cases/${id}`} tabs={ITEM_TABS} here={tab} />
-    <Faults />
+    <Tabs label="Work item" base={`/dashboard/cases/${id}`} tabs={ITEM_TABS} here={tab} />
+    <FileProblems />
     {children}
   </article>
 );
-
-/** What people call the states of a Work item. */
-export const STATES: Readonly<Record<Case['state'], string>> = {
-  OPEN: 'Open',
-  INVESTIGATING: 'Investigating',
-  IMPLEMENTING: 'Implementing',
-  VERIFYING: 'Verifying',
-  BLOCKED: 'Blocked',
-  RESOLVED: 'Resolved',
-  NON_ISSUE: 'No issue',
-};
 
 const SESSION_TABS = [
   { name: 'Activity', at: '', keys: 't a' },
@@ -83,12 +73,12 @@ const SESSION_TABS = [
 interface SessionProps {
   item: Pick<Case, 'id' | 'title'>;
   of: Session;
-  /** The tab that is shown, by its name. */
+  /** The current tab. */
   tab: (typeof SESSION_TABS)[number]['name'];
   children: ComponentChildren;
 }
 
-/** A page of one session: which it is, of what, and how it stands. */
+/** The frame of a page about a session. */
 export const SessionPage = ({ item, of: session, tab, children }: SessionProps) => {
   const { id, type, provider, model, status, mode, created_at, waits_for } = session;
   const above = `/dashboard/cases/${item.id}`;
@@ -103,19 +93,14 @@ export const SessionPage = ({ item, of: session, tab, children }: SessionProps) 
         <span>{`${type}, ${model === undefined ? provider : `${provider} ${model}`}`}</span>
         <StatusTag status={status} />
         {waits_for === 'max_sessions' && (
-          <span class="quiet">waits for a place (max_sessions)</span>
+          <span class="quiet">waiting for another session (max_sessions)</span>
         )}
         <span class="quiet">{mode === 'plan' ? 'Plan mode' : 'Work mode'}</span>
-        <Since at={created_at} />
+        <RelativeTime at={created_at} />
       </p>
-      <Tabs
-        label="Of this session"
-        base={`${above}/sessions/${id}`}
-        tabs={SESSION_TABS}
-        here={tab}
-      />
-      <Faults />
-      <Failures of={session.commands} />
+      <Tabs label="Session" base={`${above}/sessions/${id}`} tabs={SESSION_TABS} here={tab} />
+      <FileProblems />
+      <FailedCommands of={session.commands} />
       <Commit of={session} />
       {children}
     </article>
@@ -133,9 +118,9 @@ const Commit = ({ of: { commit, branch } }: { of: Session }) => {
   );
 };
 
-/** How a session stands, in a word. */
+/** The status of a session. */
 export const StatusTag = ({ status }: Pick<Session, 'status'>) => (
-  <span class={`tag ${status}`}>{status.replace('_', ' ')}</span>
+  <span class={`tag ${status}`}>{STATUS_LABELS[status]}</span>
 );
 
 const SETTINGS_TABS = [
@@ -149,17 +134,17 @@ const SETTINGS_TABS = [
 ] as const;
 
 interface SettingsProps {
-  /** The tab that is shown, by its name. */
+  /** The current tab. */
   tab: (typeof SETTINGS_TABS)[number]['name'];
   children: ComponentChildren;
 }
 
-/** A page of the settings: which there are, and this one. */
+/** The frame of a settings page. */
 export const Settings = ({ tab, children }: SettingsProps) => (
   <article class="settings">
     <h1>Settings</h1>
     <Tabs label="Settings" base="/dashboard" tabs={SETTINGS_TABS} here={tab} />
-    <Faults />
+    <FileProblems />
     {children}
   </article>
 );
@@ -174,7 +159,7 @@ interface HelpProps {
   children: ComponentChildren;
 }
 
-/** A page of the help: which there are, and this one. */
+/** The frame of a help page. */
 export const Help = ({ tab, children }: HelpProps) => (
   <article class="help">
     <Tabs label="Help" base="/dashboard/help" tabs={HELP_TABS} here={tab} />

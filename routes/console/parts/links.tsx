@@ -1,27 +1,27 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../../store/base/visible.ts';
-import { InReach } from './form.tsx';
+import { ApiContext } from './form.tsx';
 
 interface CopyProps {
   text: string;
-  /** What the button says. */
+  /** The text of the button. */
   label?: string;
-  /** What is copied, for those who hear it. */
+  /** What is copied, for screen readers. */
   name?: string;
   class?: string;
   keys?: string;
 }
 
-/** Puts a text where the operator can paste it; not there without scripts. */
+/** Copies a text to the clipboard. Not rendered without scripts. */
 export const Copy = ({ text, label = 'Copy', name, keys, ...rest }: CopyProps) => {
-  const isLive = useContext(InReach) !== undefined;
+  const isLive = useContext(ApiContext) !== undefined;
   const [said, setSaid] = useState<string>();
   if (!isLive) return null;
   const copy = () =>
     void written(text).then(
       () => setSaid('Copied'),
-      () => setSaid('Not allowed'),
+      () => setSaid('Copy failed'),
     );
   return (
     <button
@@ -36,14 +36,14 @@ export const Copy = ({ text, label = 'Copy', name, keys, ...rest }: CopyProps) =
   );
 };
 
-// Only at an address that the browser trusts is there a clipboard.
+// Browsers have a clipboard only on secure origins and localhost.
 const written = async (text: string): Promise<void> => {
   const { clipboard } = navigator as { clipboard?: Clipboard };
   if (clipboard === undefined) throw new Error('No clipboard');
   await clipboard.writeText(text);
 };
 
-/** A path, to be taken elsewhere, or opened where an editor can. */
+/** A path, to copy or to open in an editor. */
 export const Path = ({ name, path }: { name: string; path: string }) => (
   <>
     <code>{visible(path)}</code> <Copy class="small" text={path} name={name} />{' '}
@@ -52,16 +52,16 @@ export const Path = ({ name, path }: { name: string; path: string }) => (
 );
 
 interface OpenProps {
-  /** Of the worktree, or the path itself. */
+  /** The worktree, or the path itself. */
   root: string;
-  /** Below the root. */
+  /** Relative to the root. */
   path?: string;
   label?: string;
   name?: string;
   class?: string;
 }
 
-/** Opens a directory or a file in the editor that answers to such links. */
+/** Opens a directory or a file in an editor that handles `vscode://` links. */
 export const OpenInEditor = ({ root, path, label = OPEN, name, ...rest }: OpenProps) => {
   const href = editorLink(root, path);
   if (href === undefined) return null;
@@ -72,29 +72,29 @@ export const OpenInEditor = ({ root, path, label = OPEN, name, ...rest }: OpenPr
   );
 };
 
-const OPEN = 'Open in my editor';
+const OPEN = 'Open in editor';
 
-/** Where an editor opens it; undefined for a path that leads out of the root, or hides something. */
+/** The `vscode://` link to a file; undefined for a path that leaves the root or has invisible characters. */
 export const editorLink = (root: string, path?: string, line?: number): string | undefined => {
   const whole = path === undefined ? root : `${root}/${path}`;
   const [top, ...names] = whole.split('/');
   const leadsOut = top !== '' || names.some((name) => /^\.{0,2}$/.test(name));
-  // Whatever turns it round or cannot be seen is no path that one opens by a link.
+  // Control and bidirectional characters could disguise the path.
   if (leadsOut || visible(whole) !== whole || /[\n\t]/.test(whole)) return undefined;
-  // Editors read a place behind a colon.
+  // Editors read a position after a colon.
   const encoded = names.map((name) => encodeURIComponent(name).replaceAll('%3A', ':'));
   return `vscode://file/${encoded.join('/')}${line === undefined ? '' : `:${line}`}`;
 };
 
 interface ShownOnceProps {
-  /** What it is called: the new key. */
+  /** The name of the secret. */
   name: string;
   text: string;
-  /** What was made. */
+  /** The sentence before the secret. */
   children: ComponentChildren;
 }
 
-/** A secret that was made just now, for the operator to take along: selected where it can be, wherever the form was. */
+/** A new secret, selected for copying. */
 export const ShownOnce = ({ name, text, children }: ShownOnceProps) => {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -104,7 +104,7 @@ export const ShownOnce = ({ name, text, children }: ShownOnceProps) => {
   return (
     <div class="box" role="status">
       <p>
-        {children} Copy {name} now: it is not shown again.
+        {children} Copy {name} now. It is not shown again.
       </p>
       <p class="line">
         <input
@@ -118,7 +118,7 @@ export const ShownOnce = ({ name, text, children }: ShownOnceProps) => {
   );
 };
 
-/** A link to the code host, where it said a place that a browser may go to. */
+/** A link to the code host, if its address is one that a browser may open. */
 export const HostLink = ({ url, children }: { url: string | null; children: ComponentChildren }) =>
   url !== null && /^https?:\/\//i.test(url) ? (
     <a href={url} target="_blank" rel="noreferrer noopener">

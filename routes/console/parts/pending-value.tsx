@@ -1,28 +1,28 @@
 import type { WaitingValue } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 
-/** A value that waits to be trusted, beside the one that holds. */
-export const Waiting = ({ value, trusted_value, file, line }: WaitingValue) => (
+/** A value that waits for trust, and the value in use. */
+export const PendingValue = ({ value, trusted_value, file, line }: WaitingValue) => (
   <dl class="facts">
-    <dt>Wants to be</dt>
+    <dt>New value</dt>
     <dd>
-      <Json of={value} />
+      <JsonValue of={value} />
     </dd>
-    <dt>Holds now</dt>
+    <dt>Current value</dt>
     <dd>
-      <Json of={trusted_value} />
+      <JsonValue of={trusted_value} />
     </dd>
-    <dt>Stands in</dt>
+    <dt>File</dt>
     <dd>
       <code>{line === undefined ? visible(file) : `${visible(file)}:${line}`}</code>
     </dd>
   </dl>
 );
 
-/** A value as it is written. */
-export const Json = ({ of: value }: { of: unknown }) =>
+/** A value as it is written in a file. */
+export const JsonValue = ({ of: value }: { of: unknown }) =>
   value === null ? (
-    <span class="quiet">nothing</span>
+    <span class="quiet">none</span>
   ) : (
     <code class="as-written">
       {visible(typeof value === 'string' ? value : JSON.stringify(value, null, 2))}

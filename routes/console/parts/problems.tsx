@@ -1,17 +1,17 @@
 import { useContext } from 'preact/hooks';
 import type { SessionCommands } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { InFrame } from './form.tsx';
+import { PageContext } from './form.tsx';
 
-/** What is wrong with the files that this page is about, and where. */
-export const Faults = () => (
+/** The problems of the files that the page is about. */
+export const FileProblems = () => (
   <>
-    {useContext(InFrame).faults?.map(({ file, code, message, line }) => (
+    {useContext(PageContext).fileProblems?.map(({ file, code, message, line }) => (
       <div key={`${file} ${code} ${message}`} class="box warn">
         <p>{visible(message)}</p>
         <code class="quiet">{visible(line === undefined ? file : `${file}:${line}`)}</code>
         {!SAYS_ITSELF.has(code) && (
-          <p class="quiet">Mend it in an editor: it is read again as soon as it is saved.</p>
+          <p class="quiet">Fix the file in an editor. It is read again once it is saved.</p>
         )}
       </div>
     ))}
@@ -20,8 +20,8 @@ export const Faults = () => (
 
 const SAYS_ITSELF: ReadonlySet<string> = new Set(['gate_not_satisfied', 'held', 'trust_needed']);
 
-/** The commands of a session that failed, above all else that is said of it. */
-export const Failures = ({ of }: { of: SessionCommands | undefined }) => {
+/** The commands of a session that failed. */
+export const FailedCommands = ({ of }: { of: SessionCommands | undefined }) => {
   const { message = null, failed = [] } = of ?? {};
   if (message === null) return null;
   return (
@@ -43,8 +43,8 @@ export const Failures = ({ of }: { of: SessionCommands | undefined }) => {
   );
 };
 
-/** Why the last form was refused. */
-export const Refused = ({ error }: { error: string | undefined }) =>
+/** Why the form was refused. */
+export const FormError = ({ error }: { error: string | undefined }) =>
   error === undefined ? null : (
     <p class="box error" role="alert">
       {error}

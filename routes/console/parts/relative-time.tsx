@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A moment: exactly, and in the browser by how long ago it was. */
-export const Since = ({ at }: { at: string }) => {
+/** A time: absolute on the server, relative in the browser. */
+export const RelativeTime = ({ at }: { at: string }) => {
   const exactly = `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`;
   const [words, setWords] = useState(exactly);
   useEffect(() => {

@@ -1,20 +1,21 @@
-type Place = 'localStorage' | 'sessionStorage';
+type Area = 'localStorage' | 'sessionStorage';
 
-/** What this browser keeps under a name, or this tab; undefined where nothing is kept, or nothing that can be read. */
-export const keptAs = <T>(name: string, place: Place = 'localStorage'): T | undefined => {
+/** A value that this browser (or with `sessionStorage` this tab) stores; undefined if there is none or it is not JSON. */
+export const readStored = <T>(name: string, area: Area = 'localStorage'): T | undefined => {
   try {
-    return (JSON.parse(globalThis[place].getItem(name) ?? 'null') as T | null) ?? undefined;
+    return (JSON.parse(globalThis[area].getItem(name) ?? 'null') as T | null) ?? undefined;
   } catch {
     return undefined;
   }
 };
 
-/** Undefined takes it out. */
-export const keepAs = (name: string, value: unknown, place: Place = 'localStorage'): void => {
+/** Stores a value, or removes it if undefined. False if the storage is full or not allowed. */
+export const writeStored = (name: string, value: unknown, area: Area = 'localStorage'): boolean => {
   try {
-    if (value === undefined) globalThis[place].removeItem(name);
-    else globalThis[place].setItem(name, JSON.stringify(value));
+    if (value === undefined) globalThis[area].removeItem(name);
+    else globalThis[area].setItem(name, JSON.stringify(value));
+    return true;
   } catch {
-    // No room, or no leave to keep anything: it stays in its field.
+    return false;
   }
 };

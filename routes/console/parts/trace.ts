@@ -1,5 +1,5 @@
 import type { Case, Proof, TraceEdge, TraceNode } from '../../../lib/client/client.ts';
-import { STATES } from './frames.tsx';
+import { labelOf, STATE_LABELS } from './labels.ts';
 
 export const COLUMNS = [
   { kind: 'issue', name: 'Issue' },
@@ -12,13 +12,13 @@ export const COLUMNS = [
 
 type Kind = (typeof COLUMNS)[number]['kind'];
 
-/** One thing of the picture. */
+/** A card of the trace. */
 export interface TraceCard {
   id: string;
   kind: Kind;
   label: string;
   state: string;
-  /** Where it is looked at; undefined where there is no such place. */
+  /** The page of the card; undefined if it has none. */
   href: string | undefined;
 }
 
@@ -31,11 +31,11 @@ interface Traced {
   nodes: readonly TraceNode[];
   edges: readonly TraceEdge[];
   proofs: readonly Proof[];
-  /** Of the Work item. */
+  /** The Work item's id. */
   id: string;
 }
 
-/** The cards and the lines between them, with the commits that proofs name between sessions and proofs. */
+/** Cards and lines of the trace, with the commits of proofs between sessions and proofs. */
 export const withCommits = ({ nodes, edges, proofs, id }: Traced) => {
   const cards = nodes.map((node) => cardOf(node, id));
   const lines: TraceLine[] = edges.map(({ from, to }) => ({ from, to }));
@@ -52,10 +52,10 @@ export const withCommits = ({ nodes, edges, proofs, id }: Traced) => {
     }
     lines.push({ from: at, to: proof });
   }
-  return { cards, lines: onlyOnce(straight(lines)) };
+  return { cards, lines: withoutDuplicateLines(straight(lines)) };
 };
 
-// A thing of a session is the Work item's by that: one line says it.
+// A card that leads from a session needs no second line from the Work item.
 const straight = (lines: readonly TraceLine[]): TraceLine[] => {
   const made = new Set(
     lines.filter(({ from }) => /^(?:session|commit):/.test(from)).map(({ to }) => to),
@@ -63,7 +63,7 @@ const straight = (lines: readonly TraceLine[]): TraceLine[] => {
   return lines.filter(({ from, to }) => !from.startsWith('case:') || !made.has(to));
 };
 
-const onlyOnce = (lines: readonly TraceLine[]): TraceLine[] => [
+const withoutDuplicateLines = (lines: readonly TraceLine[]): TraceLine[] => [
   ...new Map(lines.map((line) => [`${line.from} ${line.to}`, line])).values(),
 ];
 
@@ -78,7 +78,7 @@ const cardOf = (node: TraceNode, id: string): TraceCard => {
 };
 
 const wordOf = ({ kind, state }: TraceNode): string =>
-  kind === 'case' ? STATES[state as Case['state']] : state.replaceAll('_', ' ');
+  kind === 'case' ? STATE_LABELS[state as Case['state']] : labelOf(state);
 
 const placeOf = ({ kind, id: node, url }: TraceNode, id: string): string | undefined => {
   const own = node.slice(node.indexOf(':') + 1);

@@ -1,20 +1,20 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
-import { InReach } from './form.tsx';
+import { ApiContext } from './form.tsx';
 
 interface Loaded<T> {
   value: T | undefined;
-  /** It could not be had. */
+  /** The load failed. */
   failed: boolean;
-  again: () => void;
+  retry: () => void;
 }
 
-/** What a page has loaded once it is looked at in a browser; a failure is told, and can be tried again. */
+/** Loads a value in the browser. A failure can be retried. */
 export const useLoaded = <T>(
   load: () => Promise<T>,
   on: unknown = 0,
   isNeeded = true,
 ): Loaded<T> => {
-  const isLive = useContext(InReach) !== undefined;
+  const isLive = useContext(ApiContext) !== undefined;
   const [{ value, failed }, set] = useState<{ value?: T; failed: boolean }>({ failed: false });
   const [tries, setTries] = useState(0);
   useEffect(() => {
@@ -28,5 +28,5 @@ export const useLoaded = <T>(
       isOld = true;
     };
   }, [isLive, isNeeded, on, tries]);
-  return { value, failed, again: () => setTries(tries + 1) };
+  return { value, failed, retry: () => setTries(tries + 1) };
 };

@@ -80,7 +80,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     assert.equal(await focused(), 'Save');
     await page.keyboard.press('b');
     await page.locator('.cm-changedLine').waitFor();
-    await page.getByRole('button', { name: 'As in the base' }).click();
+    await page.getByRole('button', { name: 'Use the base' }).click();
     await page.getByText('Not saved').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await stands(on('README.md'), '# Sample\n');
@@ -115,7 +115,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await page.getByText('The file changed on disk').waitFor();
     await page.locator('.cm-deletedChunk', { hasText: '# Theirs' }).waitFor();
     assert.match((await page.locator('.cm-content').textContent()) ?? '', /# Sample.*mine/s);
-    await page.getByRole('button', { name: 'Save this text over it' }).click();
+    await page.getByRole('button', { name: 'Overwrite the file' }).click();
     await stands(on('README.md'), '# Sample\nmine\n');
     await page.getByText('Saved', { exact: true }).waitFor();
     await page.reload();
@@ -136,13 +136,13 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await typeAtEnd(page, 'mine');
     writeFileSync(on('README.md'), '# Third\n');
     await comeBack();
-    await page.getByRole('button', { name: 'Take all that is on disk' }).click();
+    await page.getByRole('button', { name: 'Discard my text' }).click();
     await page.locator('.cm-line', { hasText: '# Third' }).waitFor();
     await page.getByText('Saved', { exact: true }).waitFor();
     rmSync(on('README.md'));
     await comeBack();
     await page.getByText('The file was deleted on disk').waitFor();
-    await page.getByRole('button', { name: 'Save this text over it' }).click();
+    await page.getByRole('button', { name: 'Overwrite the file' }).click();
     await stands(on('README.md'), '# Third\n');
   });
 
@@ -190,7 +190,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     };
     const { page: at } = await start(t, files, [BIN, PATH].join(delimiter));
     const { page, complaints } = await look(t, at('a.ts'));
-    await page.getByText('The language server completes').waitFor();
+    await page.getByText('The language server is running').waitFor();
     await page.locator('.cm-lintRange-error').waitFor();
     await page.locator('.cm-line', { hasText: 'export' }).getByText('shout').hover();
     const told = page.locator('.cm-tooltip', { hasText: 'Says it.' });
@@ -218,7 +218,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     const shown = (await page.locator('main').textContent()) ?? '';
     assert.ok(shown.includes('<script>document.title = 1</script>␛[31m'));
     assert.ok(shown.includes('<b>⟦U+202E⟧txt.md'));
-    assert.equal(await page.getByRole('link', { name: 'Open in my editor' }).count(), 0);
+    assert.equal(await page.getByRole('link', { name: 'Open in editor' }).count(), 0);
     const told: [string, string][] = [
       ['a.bin', 'This is no text (3 bytes)'],
       ['large.txt', 'has 4194305 bytes'],
@@ -235,9 +235,9 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await page.goto(`${all}/files`);
     await page.getByRole('link', { name: 'README.md' }).click();
     await page.getByText('# Sample').waitFor();
-    assert.equal(await page.getByRole('link', { name: 'Open in my editor' }).count(), 1);
+    assert.equal(await page.getByRole('link', { name: 'Open in editor' }).count(), 1);
     await page.goto(`${all}/files?folder=empty`);
-    await page.getByText('Nothing is in this folder.').waitFor();
+    await page.getByText('This directory is empty.').waitFor();
   });
 
   for (const colorScheme of ['light', 'dark'] as const)

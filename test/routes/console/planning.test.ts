@@ -25,22 +25,22 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
   it('is written, read and approved by keyboard, and stale once it changed', async (t) => {
     const { url, gate, put } = await start(t);
     const { page, complaints } = await look(t, url);
-    await page.getByText('Nothing is planned before the first session').waitFor();
+    await page.getByText('No planning files').waitFor();
     const hypotheses = page.getByRole('region', { name: 'Hypotheses' });
     await assertAccessible(page);
     await hypotheses.focus();
     await page.keyboard.press('w');
     await hypotheses.getByText('not approved').waitFor();
     await page.keyboard.press('a');
-    await page.getByText('Approved as they are.').waitFor();
+    await page.getByText('Approved.').waitFor();
     assert.equal(await gate(), 'approved');
     await put(HOSTILE);
     await page.reload();
-    await page.getByText('They changed since you approved them').waitFor();
+    await page.getByText('The files changed since you approved them').waitFor();
     await hypotheses.locator('em', { hasText: 'text' }).waitFor();
     assert.equal(await page.locator('main script, a[href^="javascript"]').count(), 0);
-    await hypotheses.getByRole('button', { name: 'over the edits' }).waitFor();
-    await page.getByText('In the way:').waitFor();
+    await hypotheses.getByRole('button', { name: 'and discard edits' }).waitFor();
+    await page.getByText('Blocking:').waitFor();
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
   });
@@ -49,7 +49,7 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
     const { url, dossier, id, put, gate } = await start(t);
     const { page, browser } = await look(t, url, { javaScriptEnabled: false, size: 'narrow' });
     const tasks = page.getByRole('region', { name: 'Tasks' });
-    await tasks.getByText('Write it by hand').click();
+    await tasks.getByText('Write').click();
     await tasks.getByLabel('tasks.md').fill('- one\n');
     await tasks.getByRole('button', { name: 'Save' }).click();
     const file = { id, filename: 'tasks.md' };

@@ -66,7 +66,7 @@ describe('the trace of a Work item', { skip: noBrowser }, () => {
     const own = page.getByRole('region', { name: 'Sessions' }).getByRole('listitem');
     assert.match(
       (await own.textContent()) ?? '',
-      /implementing.*plan ready.*of Saving <\/text><script>/,
+      /implementing.*Plan ready.*of Saving <\/text><script>/,
     );
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, String(wide));

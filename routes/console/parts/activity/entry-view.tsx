@@ -3,42 +3,47 @@ import { useContext, useState } from 'preact/hooks';
 import type { SessionEvent } from '../../../../lib/client/client.ts';
 import { visible, visibleOutput } from '../../../../store/base/visible.ts';
 import type { Api } from '../../common/page.ts';
-import { InReach } from '../form.tsx';
+import { ApiContext } from '../form.tsx';
 import { Markdown } from '../markdown.tsx';
+import { DiffLines } from '../text-diff.tsx';
 import {
-  type Asked,
-  type Called,
+  type AgentText,
   type Entry,
   isCut,
   isRendered,
   type Note,
-  type Said,
+  type OperatorRequest,
+  type ToolCall,
 } from './entry.ts';
 import { type FileDiff, fileDiffs } from './file-diffs.ts';
-import type { OfSession } from './stream.ts';
+import type { SessionRef } from './stream.ts';
 
 interface EntryProps<E extends Entry = Entry> {
-  of: OfSession;
+  of: SessionRef;
   entry: E;
 }
 
-/** One thing that happened in a session. */
+/** An entry of the activity. */
 export const ActivityEntry = ({ of, entry }: EntryProps) => {
-  if (entry.kind === 'call') return <Call of={of} entry={entry} />;
-  if (entry.kind === 'asked') return <WasAsked {...entry} />;
-  if (entry.kind === 'note') return <Noted of={of} entry={entry} />;
-  if (entry.kind === 'message') return <Message of={of} entry={entry} />;
+  if (entry.kind === 'call') return <ToolCallEntry of={of} entry={entry} />;
+  if (entry.kind === 'asked') return <RequestEntry {...entry} />;
+  if (entry.kind === 'note') return <NoteEntry of={of} entry={entry} />;
+  if (entry.kind === 'message') return <MessageEntry of={of} entry={entry} />;
   return (
     <Folded name="Thought" about={visible(entry.text.slice(0, 120))}>
-      <Words of={of} entry={entry} />
+      <EventText of={of} entry={entry} />
     </Folded>
   );
 };
 
-const Message = ({ of, entry }: EntryProps<Said>) =>
-  isRendered(entry) ? <Markdown text={entry.text + entry.rest} /> : <Words of={of} entry={entry} />;
+const MessageEntry = ({ of, entry }: EntryProps<AgentText>) =>
+  isRendered(entry) ? (
+    <Markdown text={entry.text + entry.rest} />
+  ) : (
+    <EventText of={of} entry={entry} />
+  );
 
-const Words = ({ of, entry }: EntryProps<Said>) => {
+const EventText = ({ of, entry }: EntryProps<AgentText>) => {
   const { text, rest, length } = entry;
   if (!isCut(entry)) return <pre class="as-written">{visible(text + rest)}</pre>;
   return (
@@ -57,9 +62,9 @@ interface FoldedProps {
   children: ComponentChildren;
 }
 
-/** What is there once it is unfolded; without scripts at once, so that it can be. */
+/** Content that is rendered once it is opened; without scripts at once. */
 const Folded = ({ name, about, children }: FoldedProps) => {
-  const isStill = useContext(InReach) === undefined;
+  const isStill = useContext(ApiContext) === undefined;
   const [isOpen, setOpen] = useState(false);
   const onToggle = ({ currentTarget }: { currentTarget: { open: boolean } }) =>
     setOpen(currentTarget.open);
@@ -73,15 +78,15 @@ const Folded = ({ name, about, children }: FoldedProps) => {
   );
 };
 
-const STATUS: Readonly<Record<Called['status'], string>> = {
-  pending: 'waits',
-  in_progress: 'runs',
-  completed: 'done',
-  failed: 'failed',
-  killed: 'ended',
+const STATUS: Readonly<Record<ToolCall['status'], string>> = {
+  pending: 'Pending',
+  in_progress: 'Running',
+  completed: 'Completed',
+  failed: 'Failed',
+  killed: 'Killed',
 };
 
-const Call = ({ of, entry }: EntryProps<Called>) => {
+const ToolCallEntry = ({ of, entry }: EntryProps<ToolCall>) => {
   const { title, tool, status, files, diffs, output, cut } = entry;
   const name = (
     <>
@@ -104,9 +109,7 @@ const Call = ({ of, entry }: EntryProps<Called>) => {
       ))}
       {output !== '' && <pre class="as-written">{visibleOutput(output)}</pre>}
       {cut && <Whole of={of} entry={entry} />}
-      {files.length + diffs.length === 0 && output === '' && (
-        <p class="quiet">It has told nothing more.</p>
-      )}
+      {files.length + diffs.length === 0 && output === '' && <p class="quiet">No details.</p>}
     </Folded>
   );
 };
@@ -116,41 +119,20 @@ const Diff = ({ path, lines, more }: FileDiff) => (
     <figcaption>
       <code>{visible(path)}</code>
     </figcaption>
-    {lines.length > 0 && (
-      <pre class="diff-lines">
-        {runsOf(lines).map(({ sign, text }, at) => {
-          const Tag = TAGS[sign] ?? 'span';
-          return <Tag key={at}>{visible(text)}</Tag>;
-        })}
-      </pre>
-    )}
-    {more > 0 && <p class="quiet">{`${more} lines more.`}</p>}
+    {lines.length > 0 && <DiffLines lines={lines} />}
+    {more > 0 && <p class="quiet">{`${more} more lines.`}</p>}
   </figure>
 );
 
-const TAGS: Readonly<Record<string, 'ins' | 'del'>> = { '+': 'ins', '-': 'del' };
-
-// Lines of one kind that follow each other are one element.
-const runsOf = (lines: readonly string[]): { sign: string; text: string }[] => {
-  const runs: { sign: string; text: string }[] = [];
-  for (const line of lines) {
-    const sign = line.slice(0, 1);
-    const last = runs.at(-1);
-    if (last?.sign === sign) last.text += `\n${line}`;
-    else runs.push({ sign, text: line });
-  }
-  return runs;
-};
-
-const WasAsked = ({ text, command, outcome }: Asked) => (
+const RequestEntry = ({ text, command, outcome }: OperatorRequest) => (
   <div class="was-asked">
     <p class="message">{visible(text)}</p>
     {command !== undefined && <pre class="as-written">{visible(command)}</pre>}
-    <p class="quiet">{outcome === undefined ? 'Not answered here yet.' : visible(outcome)}</p>
+    <p class="quiet">{outcome === undefined ? 'Not answered yet.' : visible(outcome)}</p>
   </div>
 );
 
-const Noted = ({ of: { id, sid }, entry: { tone, text, detail, tab } }: EntryProps<Note>) => {
+const NoteEntry = ({ of: { id, sid }, entry: { tone, text, detail, tab } }: EntryProps<Note>) => {
   const words = <span class={`note ${tone}`}>{visible(text)}</span>;
   if (detail !== undefined)
     return (
@@ -163,26 +145,26 @@ const Noted = ({ of: { id, sid }, entry: { tone, text, detail, tab } }: EntryPro
     <p>
       {words}{' '}
       <a href={`/dashboard/cases/${id}/sessions/${sid}/${tab}`}>
-        {tab === 'plan' ? 'To the plan' : 'To the diff'}
+        {tab === 'plan' ? 'Show plan' : 'Show diff'}
       </a>
     </p>
   );
 };
 
 interface WholeProps {
-  of: OfSession;
+  of: SessionRef;
   entry: Entry;
 }
 
-/** All of what is shown in part, once it is asked for: as text. */
+/** Loads the whole content of a shortened entry, as text. */
 const Whole = ({ of, entry }: WholeProps) => {
-  const api = useContext(InReach);
+  const api = useContext(ApiContext);
   const [text, setText] = useState<string | undefined>();
   if (api === undefined)
-    return <p class="quiet">All of it is in the transcript, whose path is below.</p>;
+    return <p class="quiet">The transcript has all of it. Its path is below.</p>;
   if (text !== undefined) return <pre class="as-written">{text}</pre>;
   const ask = () =>
-    void wholeOf(api, of, entry).then(setText, (error: Error) => setText(error.message));
+    void loadWhole(api, of, entry).then(setText, (error: Error) => setText(error.message));
   return (
     <button type="button" onClick={ask}>
       Show all
@@ -192,9 +174,9 @@ const Whole = ({ of, entry }: WholeProps) => {
 
 const PAGE = 1000;
 
-const wholeOf = async (api: Api, of: OfSession, entry: Entry): Promise<string> => {
+const loadWhole = async (api: Api, of: SessionRef, entry: Entry): Promise<string> => {
   const texts: string[] = [];
-  // Of what was told anew and anew the last time has all.
+  // A call's last event has all of its output.
   const start = entry.kind === 'call' ? entry.to - 1 : entry.from - 1;
   for (let after = start; after < entry.to; ) {
     const query = { after, limit: PAGE };

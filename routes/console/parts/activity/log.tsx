@@ -1,14 +1,14 @@
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { InReach } from '../form.tsx';
+import { ApiContext } from '../form.tsx';
 import { keyOf } from './activity.ts';
 import { ActivityEntry } from './entry-view.tsx';
-import { askEarlier, type Followed, type OfSession, type Step } from './stream.ts';
+import { type LogAction, type LogState, loadEarlier, type SessionRef } from './stream.ts';
 
 interface LogProps {
-  of: OfSession;
-  now: Followed;
-  tell: (step: Step) => void;
-  /** Something may come yet. */
+  of: SessionRef;
+  now: LogState;
+  tell: (reduceLog: LogAction) => void;
+  /** Events may still come. */
   isOpen: boolean;
 }
 
@@ -24,10 +24,10 @@ interface Row {
   readonly offsetTop: number;
 }
 
-/** From how far above the end one still follows it, in pixels. */
+/** The distance from the end at which the log still follows it, in pixels. */
 const NEAR = 40;
 
-/** All that happened, as far as it fits on a page: the newest is at the end, and is followed until one scrolls up. */
+/** The events of a session. The log follows the newest until the operator scrolls up. */
 export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
   const { tail, back, isFollowing, broken } = now;
   const shown = back ?? tail;
@@ -36,7 +36,7 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
   useLayoutEffect(() => {
     if (box.current === null) return;
     if (isFollowing) box.current.scrollTop = box.current.scrollHeight;
-    // What one looks at stays where it is when more is put above it.
+    // Keeps the visible entries in place when others are inserted above.
     else if (anchor.current?.row.isConnected)
       box.current.scrollTop += anchor.current.row.offsetTop - anchor.current.top;
     anchor.current = undefined;
@@ -49,7 +49,7 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
   };
   const isEmpty = shown === undefined || shown.entries.length === 0;
   return (
-    <section class="activity" aria-label="What happened">
+    <section class="activity" aria-label="Activity of the session">
       <div
         class="log"
         role="log"
@@ -67,9 +67,7 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
             anchor.current = row ? { row, top: row.offsetTop } : undefined;
           }}
         />
-        {isEmpty && (
-          <p class="quiet">{isOpen ? 'Nothing has happened yet.' : 'Nothing is here.'}</p>
-        )}
+        {isEmpty && <p class="quiet">{isOpen ? 'No activity yet.' : 'No activity.'}</p>}
         <ol>
           {shown?.entries.map((entry) => (
             <li
@@ -89,13 +87,15 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
 };
 
 const Foot = ({ of, now: { tail, back, isFollowing, broken }, tell, isOpen }: LogProps) => {
-  const isStill = useContext(InReach) === undefined;
+  const isStill = useContext(ApiContext) === undefined;
   const here = `/dashboard/cases/${of.id}/sessions/${of.sid}`;
   if (isStill) return back === undefined ? null : <a href={here}>Newest</a>;
   const isOver = !isOpen || tail?.isOver === true;
   return (
     <p class="foot quiet">
-      {isOver ? 'It is over.' : (broken ?? (isFollowing ? 'Following what happens.' : ''))}
+      {isOver
+        ? 'The session has ended.'
+        : (broken ?? (isFollowing ? 'Following new activity.' : ''))}
       {!isFollowing && (
         <button type="button" data-key="e" onClick={() => tell({ isFollowing: true })}>
           Jump to newest
@@ -106,27 +106,27 @@ const Foot = ({ of, now: { tail, back, isFollowing, broken }, tell, isOpen }: Lo
 };
 
 interface EarlierProps {
-  of: OfSession;
+  of: SessionRef;
   first: number;
-  tell: (step: Step) => void;
-  /** Called before what was asked for is shown. */
+  tell: (reduceLog: LogAction) => void;
+  /** Called before the earlier events are shown. */
   asked: () => void;
 }
 
 const Earlier = ({ of, first, tell, asked }: EarlierProps) => {
-  const api = useContext(InReach);
-  const [told, setTold] = useState<string | undefined>();
+  const api = useContext(ApiContext);
+  const [failure, setFailure] = useState<string | undefined>();
   if (first <= 1) return null;
   const ask = (event: { preventDefault: () => void }): void => {
     if (api === undefined) return;
     event.preventDefault();
-    askEarlier(api, of, first).then(
+    loadEarlier(api, of, first).then(
       (earlier) => {
-        setTold(undefined);
+        setFailure(undefined);
         asked();
         tell({ earlier });
       },
-      (error: Error) => setTold(error.message),
+      (error: Error) => setFailure(error.message),
     );
   };
   return (
@@ -134,7 +134,7 @@ const Earlier = ({ of, first, tell, asked }: EarlierProps) => {
       <a href={`?before=${first}`} class="button" onClick={ask} data-key="b">
         Show earlier
       </a>
-      {told !== undefined && <span role="alert">{` ${told}`}</span>}
+      {failure !== undefined && <span role="alert">{` ${failure}`}</span>}
     </p>
   );
 };

@@ -2,16 +2,16 @@ import type { AttentionItem, Session } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Answers } from '../answers.tsx';
 import { Path } from '../links.tsx';
-import { Since } from '../relative-time.tsx';
+import { RelativeTime } from '../relative-time.tsx';
 import type { Activity } from './activity.ts';
 
-interface StandingProps {
+interface StatusProps {
   of: Session;
   tail: Activity | undefined;
 }
 
-/** How a session stands: what it waits for and since when, what it used, and why it is not going on. */
-export const Standing = ({ of: session, tail }: StandingProps) => {
+/** What a session waits for, why it is paused, and what it used. */
+export const SessionStatus = ({ of: session, tail }: StatusProps) => {
   const { error, pause_reason, resume_at } = session;
   const waiting = waitingOf(session, tail);
   return (
@@ -21,7 +21,7 @@ export const Standing = ({ of: session, tail }: StandingProps) => {
         <p class="box warn">
           {PAUSED[pause_reason]}
           {resume_at !== undefined &&
-            ` It can go on at ${resume_at.slice(0, 16).replace('T', ' ')} UTC.`}
+            ` It can resume at ${resume_at.slice(0, 16).replace('T', ' ')} UTC.`}
         </p>
       )}
       <div role="status">
@@ -30,7 +30,7 @@ export const Standing = ({ of: session, tail }: StandingProps) => {
             {`Waiting for ${WHOM[waiting.for]}, since `}
             <time dateTime={waiting.since}>{`${waiting.since.slice(11, 19)} UTC`}</time>
             {' ('}
-            <Since at={waiting.since} />
+            <RelativeTime at={waiting.since} />
             {`): ${visible(waiting.message)}`}
           </p>
         )}
@@ -43,18 +43,18 @@ export const Standing = ({ of: session, tail }: StandingProps) => {
 const WHOM = { agent: 'the agent', model: 'its model', operator: 'you' };
 
 const PAUSED = {
-  operator: 'You paused it.',
-  usage_limit: 'The model has had enough requests.',
-  model_unavailable: 'The model failed, or cannot be reached.',
-  login: 'The model does not take the credential.',
-  interrupted: 'The daemon ended, or could not go on. What was done is kept.',
+  operator: 'You paused the session.',
+  usage_limit: 'The usage limit of the model is reached.',
+  model_unavailable: 'The model is unavailable.',
+  login: 'The model rejected the credential.',
+  interrupted: 'The daemon was interrupted. All changes are kept.',
 };
 
 const isRunning = ({ status }: Session): boolean => status === 'planning' || status === 'working';
 
 const waitingOf = (session: Session, tail: Activity | undefined): Session['waiting'] => {
   if (!isRunning(session) || tail?.isOver === true) return undefined;
-  // What it asks is told of the session; of what else it waits for the stream knows more.
+  // The session's record has open requests; the stream has all other waits.
   if (session.waiting?.for === 'operator' || tail?.waiting === undefined) return session.waiting;
   return tail.waiting ?? undefined;
 };
@@ -70,19 +70,19 @@ const usageOf = (session: Session, tail: Activity | undefined): string => {
   const { used, size } = tail?.context ?? {};
   const words = [
     cost !== undefined && `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`,
-    input !== undefined && `${input.toLocaleString('en')} tokens in`,
-    output !== undefined && `${output.toLocaleString('en')} out`,
-    used !== undefined && size && `context ${Math.round((used / size) * 100)} % full`,
+    input !== undefined && `${input.toLocaleString('en')} input tokens`,
+    output !== undefined && `${output.toLocaleString('en')} output tokens`,
+    used !== undefined && size && `${Math.round((used / size) * 100)}% of the context used`,
   ].filter(Boolean);
-  if (words.length === 0) return 'It has not told what it uses.';
+  if (words.length === 0) return 'No usage reported.';
   const least = all.some(({ at_least }) => at_least === true) ? 'At least ' : 'Used ';
   return least + words.join(' · ');
 };
 
-/** What its agent asks, to be answered here. */
-export const Asks = ({ of: asks }: { of: readonly AttentionItem[] }) =>
+/** The open requests of the agent, with their answers. */
+export const OpenRequests = ({ of: asks }: { of: readonly AttentionItem[] }) =>
   asks.length === 0 ? null : (
-    <ol class="rows asks" aria-label="What it asks you">
+    <ol class="rows asks" aria-label="Open requests">
       {asks.map((ask) => (
         <li key={ask.id} class="row" data-row={ask.id} tabIndex={-1}>
           <p class="message">{visible(ask.message)}</p>
@@ -94,13 +94,13 @@ export const Asks = ({ of: asks }: { of: readonly AttentionItem[] }) =>
 
 interface PlacesProps {
   of: Session;
-  /** Where it works, where that is known. */
+  /** The worktree, if known. */
   worktree: string | undefined;
 }
 
-/** Where its files are. */
-export const Places = ({ of: { path, branch }, worktree }: PlacesProps) => (
-  <section aria-label="Where its files are">
+/** The paths of the session's files. */
+export const SessionPaths = ({ of: { path, branch }, worktree }: PlacesProps) => (
+  <section aria-label="Paths">
     <dl class="facts">
       {worktree !== undefined && (
         <>

@@ -1,95 +1,102 @@
 import { useContext, useEffect, useReducer } from 'preact/hooks';
 import { connect, Problem, type SessionEvent } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
-import { InReach } from '../form.tsx';
-import { type Activity, add, before, bounded, MOST_ELEMENTS, nothing } from './activity.ts';
+import { ApiContext } from '../form.tsx';
+import {
+  type Activity,
+  addEvents,
+  before,
+  emptyActivity,
+  MOST_ELEMENTS,
+  trimmed,
+} from './activity.ts';
 
-/** The calls of the API are about this session. */
-export interface OfSession {
+/** The path parameters of a session. */
+export interface SessionRef {
   id: string;
   sid: string;
 }
 
-/** How many events are asked for at once. */
-export const SOME = 400;
+/** The number of events in one request. */
+export const PAGE_SIZE = 400;
 
-export interface Followed {
-  /** The newest of it, as far as a page can show it; undefined until it is known. */
+export interface LogState {
+  /** The newest events that fit on the page; undefined until they are loaded. */
   tail: Activity | undefined;
-  /** What is read of former times, where that is not in `tail`. */
+  /** Earlier events that are being read, if they are not in `tail`. */
   back: Activity | undefined;
-  /** What comes is seen at once, for nobody has scrolled away from it. */
+  /** The log is scrolled to its end. */
   isFollowing: boolean;
-  /** Why nothing comes. */
+  /** The error of the connection. */
   broken: string | undefined;
 }
 
-export type Step =
+export type LogAction =
   | { came: readonly SessionEvent[] }
   | { earlier: Activity }
   | { isFollowing: boolean }
   | { broken: string | undefined };
 
-/** What is shown after something came, was asked for, or one scrolled. */
-const step = (now: Followed, done: Step): Followed => {
+/** The next state of the log. */
+const reduceLog = (now: LogState, done: LogAction): LogState => {
   if ('came' in done) return after(now, done.came);
   if ('earlier' in done) return withEarlier(now, done.earlier);
   if ('broken' in done) return { ...now, broken: done.broken };
   if (!done.isFollowing) return { ...now, isFollowing: false };
   const { tail } = now;
-  return { ...now, isFollowing: true, back: undefined, tail: tail && bounded(tail, 'end') };
+  return { ...now, isFollowing: true, back: undefined, tail: tail && trimmed(tail, 'end') };
 };
 
-const after = (now: Followed, events: readonly SessionEvent[]): Followed => {
+const after = (now: LogState, events: readonly SessionEvent[]): LogState => {
   const { tail, back, isFollowing } = now;
-  const next = add(tail ?? nothing(events[0]?.id ?? 1), events);
-  const cut = bounded(next, 'end');
-  // What one reads does not go away because more came.
+  const next = addEvents(tail ?? emptyActivity(events[0]?.id ?? 1), events);
+  const cut = trimmed(next, 'end');
+  // New events do not remove what is being read.
   return { ...now, tail: cut, back: cut === next || isFollowing ? back : (back ?? tail) };
 };
 
-const withEarlier = (now: Followed, earlier: Activity): Followed => {
+const withEarlier = (now: LogState, earlier: Activity): LogState => {
   const { tail, back } = now;
   const shown = back ?? tail;
-  // No more than leaves room for what one has read: it goes on where that begins.
-  const near = bounded(earlier, 'end', MOST_ELEMENTS / 2);
+  // Half of the room is left for the entries that are being read.
+  const near = trimmed(earlier, 'end', MOST_ELEMENTS / 2);
   const all = shown === undefined ? near : before(near, shown);
-  const cut = bounded(all, 'start');
+  const cut = trimmed(all, 'start');
   const isWhole = back === undefined && cut === all;
   return { ...now, isFollowing: false, ...(isWhole ? { tail: all } : { back: cut }) };
 };
 
-/** The events before the one with this number, as many as are asked for at once. */
-export const askEarlier = async (api: Api, of: OfSession, first: number): Promise<Activity> => {
-  const start = Math.max(first - 1 - SOME, 0);
-  const query = { after: start, limit: SOME };
+/** Loads the events before the given one. */
+export const loadEarlier = async (api: Api, of: SessionRef, first: number): Promise<Activity> => {
+  const start = Math.max(first - 1 - PAGE_SIZE, 0);
+  const query = { after: start, limit: PAGE_SIZE };
   const events = await api.call('GET /cases/{id}/sessions/{sid}/stream', { ...of, query });
   const earlier = events.filter(({ id }) => id < first);
-  return add(nothing(start + 1), earlier);
+  return addEvents(emptyActivity(start + 1), earlier);
 };
 
 interface Wish {
-  of: OfSession;
+  of: SessionRef;
   begin: Activity;
-  /** It begins with what was before, not with what is newest. */
+  /** `begin` has earlier events, not the newest. */
   isBack: boolean;
-  /** Something may come yet. */
+  /** Events may still come. */
   isOpen: boolean;
 }
 
-/** A session's activity, as it goes on. */
+/** Follows the activity of a session. */
 export const useActivity = ({ of, begin, isBack, isOpen }: Wish) => {
-  const isLive = useContext(InReach) !== undefined;
-  const [now, tell] = useReducer(step, {
+  const isLive = useContext(ApiContext) !== undefined;
+  const [now, tell] = useReducer(reduceLog, {
     ...{ tail: isBack ? undefined : begin, back: isBack ? begin : undefined },
     ...{ isFollowing: !isBack, broken: undefined },
   });
   const isOver = !isOpen || now.tail?.isOver === true;
   useEffect(() => {
     if (!isLive || isOver) return undefined;
-    let last = now.tail?.last ?? -SOME;
-    return whileSeen((signal) =>
-      follow(of, last, signal, (done) => {
+    let last = now.tail?.last ?? -PAGE_SIZE;
+    return whileVisible((signal) =>
+      followStream(of, last, signal, (done) => {
         if ('came' in done) last = done.came.at(-1)?.id ?? last;
         tell(done);
       }),
@@ -98,15 +105,15 @@ export const useActivity = ({ of, begin, isBack, isOpen }: Wish) => {
   return { now, tell };
 };
 
-/** What comes quicker than this is shown together, in milliseconds. */
+/** Events within this time are shown together, in milliseconds. */
 const TOGETHER_MS = 60;
 const AGAIN_MS = 3000;
 
-const follow = async (
-  of: OfSession,
+const followStream = async (
+  of: SessionRef,
   last: number,
   signal: AbortSignal,
-  tell: (step: Step) => void,
+  tell: (reduceLog: LogAction) => void,
 ): Promise<void> => {
   let came: SessionEvent[] = [];
   const flush = (): void => {
@@ -116,7 +123,7 @@ const follow = async (
   const stream = connect({ url: '' }).stream('GET /cases/{id}/sessions/{sid}/stream', {
     ...{ ...of, query: { after: last }, signal },
     onOpen: () => tell({ broken: undefined }),
-    onBreak: () => tell({ broken: 'The connection broke. It is tried again by itself.' }),
+    onBreak: () => tell({ broken: 'Connection lost. It reconnects by itself.' }),
   });
   for await (const event of stream) if (came.push(event) === 1) setTimeout(flush, TOGETHER_MS);
   flush();
@@ -128,8 +135,8 @@ interface Page {
   removeEventListener: (name: string, heard: () => void) => void;
 }
 
-// A browser has six connections for all its tabs: one that nobody looks at needs none.
-const whileSeen = (run: (signal: AbortSignal) => Promise<void>): (() => void) => {
+// A browser allows six connections to a host: a hidden tab gives up its own.
+const whileVisible = (run: (signal: AbortSignal) => Promise<void>): (() => void) => {
   const page = (globalThis as unknown as { document: Page }).document;
   let life: AbortController | undefined;
   const go = async ({ signal }: AbortController): Promise<void> => {
@@ -139,7 +146,7 @@ const whileSeen = (run: (signal: AbortSignal) => Promise<void>): (() => void) =>
         (error: unknown) => error ?? true,
       );
       if (failed === undefined || (failed instanceof Problem && failed.status < 500)) return;
-      await new Promise((again) => setTimeout(again, AGAIN_MS));
+      await new Promise((retry) => setTimeout(retry, AGAIN_MS));
     }
   };
   const look = (): void => {

@@ -8,42 +8,46 @@ import {
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../../lib/client/client.ts';
-import { type Card, type Cards, cardsOf, marksOf, type Wanted } from './cards.ts';
+import { type Card, type Cards, type CaseFilter, cardsOf, loadMarks } from './cards.ts';
 
-/** As many as `cardsOf` asks about at once. */
+/** The most cards that `cardsOf` loads at once. */
 const STEP = 100;
 
-/** A list that is scrolled: the cards of it that there are now, and what brings more as one comes near its end. */
-export const useList = (first: Cards, wanted: Wanted, size: { height: number; gap: number }) => {
-  const { cards, isMore, more } = useMore(first, wanted);
+/** A scrolled list of cards that loads more near its end. */
+export const useList = (
+  first: Cards,
+  wanted: CaseFilter,
+  size: { height: number; gap: number },
+) => {
+  const { cards, isMore, more } = useFurtherCards(first, wanted);
   const box = useRef<HTMLDivElement>(null);
   const end = useRef<HTMLAnchorElement>(null);
   const { from, to, ...room } = useRows({ count: cards.length, box, ...size });
-  useNear(end, more);
+  useNearEnd(end, more);
   const shown = cards.slice(from, to).map((card, at) => ({ card, index: from + at }));
   return { shown, isEmpty: cards.length === 0, isMore, box, end, ...room };
 };
 
-/** What more there is of a list is fetched, and kept as new as its first page. */
-const useMore = (first: Cards, wanted: Wanted) => {
+/** Loads further cards, and keeps them as current as the first page. */
+const useFurtherCards = (first: Cards, wanted: CaseFilter) => {
   const [rest, setRest] = useState<Cards>();
   const now = useRef({ first, rest });
   now.current = { first, rest };
   const isBusy = useRef(false);
   const isOld = useRef(false);
-  // One that is no longer in the list is none to go on after: what is there is then asked for from its beginning.
+  // If the last card left the list, paging starts again from the first page.
   const fetchMore = async (known: readonly Card[], count: number): Promise<void> => {
     isBusy.current = true;
     isOld.current = false;
     const after = known.at(-1)?.id ?? now.current.first.cards.at(-1)?.id;
-    const more = await pages(wanted, after, count).catch(() => undefined);
+    const more = await loadCards(wanted, after, count).catch(() => undefined);
     isBusy.current = false;
     setRest(more && { ...more, cards: [...known, ...more.cards] });
     if (isOld.current) await fetchMore([], known.length + (more?.cards.length ?? 0));
   };
   useEffect(() => {
     const count = now.current.rest?.cards.length ?? 0;
-    // What is on its way may be from before the change: it is asked for again once it is here.
+    // A response in flight may predate the change, so it is requested again.
     if (isBusy.current) isOld.current = true;
     else if (count > 0) void fetchMore([], count);
   }, [first]);
@@ -58,12 +62,16 @@ const useMore = (first: Cards, wanted: Wanted) => {
   };
 };
 
-const fits = (state: Card['state'], wanted: Wanted): boolean =>
+const fits = (state: Card['state'], wanted: CaseFilter): boolean =>
   wanted.state === undefined || wanted.state === state;
 
-const pages = async (wanted: Wanted, after: string | undefined, count: number): Promise<Cards> => {
+const loadCards = async (
+  wanted: CaseFilter,
+  after: string | undefined,
+  count: number,
+): Promise<Cards> => {
   const api = connect({ url: '' });
-  const marks = await marksOf(api);
+  const marks = await loadMarks(api);
   const found: Cards = { cards: [], total: 0, isMore: true };
   while (found.isMore && found.cards.length < count) {
     const limit = Math.min(count - found.cards.length, STEP);
@@ -75,8 +83,8 @@ const pages = async (wanted: Wanted, after: string | undefined, count: number): 
   return found;
 };
 
-/** Calls when an element comes near to what is seen. */
-const useNear = (end: RefObject<HTMLElement | null>, near: () => void): void => {
+/** Calls `near` when an element comes near the visible area. */
+const useNearEnd = (end: RefObject<HTMLElement | null>, near: () => void): void => {
   const now = useRef(near);
   now.current = near;
   useEffect(() => {
@@ -93,29 +101,32 @@ const useNear = (end: RefObject<HTMLElement | null>, near: () => void): void => 
 
 interface Rows {
   count: number;
-  /** How high a row is, about, in pixels. */
+  /** The estimated height of a row, in pixels. Rows are measured once rendered. */
   height: number;
-  /** What is between two rows, in pixels. */
+  /** The gap between rows, in pixels. */
   gap: number;
-  /** What the rows are scrolled in. */
+  /** The scrolling element. */
   box: RefObject<HTMLElement | null>;
 }
 
-/** Which rows of a long list there are now, and how much room is before and after them, in pixels. */
-interface Seen {
+/** The rendered rows of a long list, and the height of the others in pixels. */
+interface VisibleRows {
   from: number;
   to: number;
   before: number;
   after: number;
-  /** Of each row that is there: it is as high as it is. */
+  /** Measures a rendered row. */
   measure: (row: Element | null) => void;
 }
 
-/** Shorter lists are there whole. */
+/** Shorter lists are rendered whole. */
 const LONG = 60;
 
-/** What is seen of a list that is long. The first showing has the head of it, as the server's. */
-const useRows = (rows: Rows): Seen => {
+/**
+ * The rows to render. Unlike in diff/virtual-rows.ts they are measured, and the first render has the head of the list
+ * as the server's has.
+ */
+const useRows = (rows: Rows): VisibleRows => {
   const { count } = rows;
   const [, draw] = useState({});
   const kept = useRef<Virtual>(null);
@@ -135,14 +146,14 @@ const useRows = (rows: Rows): Seen => {
   const virtual = kept.current;
   virtual?.setOptions(options);
   useLayoutEffect(() => virtual?._willUpdate());
-  return virtual === null ? { ...ALL, to: Math.min(count, LONG) } : seenOf(virtual);
+  return virtual === null ? { ...ALL, to: Math.min(count, LONG) } : visibleRowsOf(virtual);
 };
 
 type Virtual = Virtualizer<HTMLElement, Element>;
 
 const ALL = { from: 0, before: 0, after: 0, measure: () => {} };
 
-const seenOf = (virtual: Virtual): Seen => {
+const visibleRowsOf = (virtual: Virtual): VisibleRows => {
   const seen = virtual.getVirtualItems();
   const [first, last] = [seen[0], seen.at(-1)];
   const { measureElement: measure } = virtual;

@@ -8,7 +8,7 @@ interface TextFieldProps {
   placeholder?: string;
 }
 
-/** Where Markdown is written; how it will look is shown where scripts are. */
+/** A Markdown field, with a preview if scripts run. */
 export const MarkdownField = ({ name, label, value = '', placeholder = '' }: TextFieldProps) => {
   const [shown, setShown] = useState<string>();
   const [runs, setRuns] = useState(false);
@@ -38,7 +38,11 @@ export const MarkdownField = ({ name, label, value = '', placeholder = '' }: Tex
       />
       {shown !== undefined && (
         <div class="box shown">
-          {shown.trim() === '' ? <p class="quiet">Nothing yet.</p> : <Markdown text={shown} />}
+          {shown.trim() === '' ? (
+            <p class="quiet">Nothing to preview.</p>
+          ) : (
+            <Markdown text={shown} />
+          )}
         </div>
       )}
     </div>

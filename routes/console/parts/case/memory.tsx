@@ -7,10 +7,10 @@ import {
 } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { Markdown } from '../markdown.tsx';
-import { Since } from '../relative-time.tsx';
+import { RelativeTime } from '../relative-time.tsx';
 
-/** What its sessions used, where their agents told it. */
-export const Used = ({ of }: { of: CaseUsage }) => {
+/** The usage of all sessions, if the agents reported it. */
+export const UsageFact = ({ of }: { of: CaseUsage }) => {
   const { cost_usd, input_tokens, output_tokens, at_least } = of;
   const parts = [
     ...(cost_usd === null ? [] : [`$${cost_usd.toFixed(2)}`]),
@@ -20,7 +20,7 @@ export const Used = ({ of }: { of: CaseUsage }) => {
   if (parts.length === 0) return null;
   return (
     <>
-      <dt>Used</dt>
+      <dt>UsageFact</dt>
       <dd>{`${at_least === true ? 'at least ' : ''}${parts.join(', ')}`}</dd>
     </>
   );
@@ -28,18 +28,18 @@ export const Used = ({ of }: { of: CaseUsage }) => {
 
 const COUNT = new Intl.NumberFormat('en', { notation: 'compact' });
 
-/** What agents and the operator noted of it; read when it is opened. */
+/** The memory files, each loaded when it is opened. */
 export const Memory = ({ case_id, files }: { case_id: string; files: readonly MemoryFile[] }) =>
   files.length === 0 ? null : (
     <section aria-labelledby="memory">
       <h2 id="memory">Memory</h2>
       {files.map(({ filename, size }) => (
-        <Noted key={filename} {...{ case_id, filename, size }} />
+        <MemoryEntry key={filename} {...{ case_id, filename, size }} />
       ))}
     </section>
   );
 
-const Noted = ({
+const MemoryEntry = ({
   case_id,
   filename,
   size,
@@ -53,14 +53,14 @@ const Noted = ({
   const onToggle = () =>
     void connect({ url: '' })
       .call('GET /cases/{id}/memory/{filename}', path)
-      .then(setText, () => setText('It cannot be read now.'));
+      .then(setText, () => setText('The file cannot be read.'));
   return (
     <details class="edit" onToggle={onToggle}>
       <summary>
         <code>{visible(filename)}</code> <span class="quiet">{`${size} bytes`}</span>
       </summary>
       {text === undefined ? (
-        <a href={`/cases/${case_id}/memory/${encodeURIComponent(filename)}`}>Read it</a>
+        <a href={`/cases/${case_id}/memory/${encodeURIComponent(filename)}`}>Open</a>
       ) : (
         <Markdown text={text} />
       )}
@@ -68,7 +68,7 @@ const Noted = ({
   );
 };
 
-/** The commits of the workspace that touched it. */
+/** The commits of the workspace that changed the Work item. */
 export const History = ({ of: entries }: { of: readonly HistoryEntry[] }) =>
   entries.length === 0 ? null : (
     <section aria-labelledby="history">
@@ -79,7 +79,7 @@ export const History = ({ of: entries }: { of: readonly HistoryEntry[] }) =>
             <code>{commit.slice(0, 8)}</code>
             <span class="said">{visible(message.split('\n')[0] ?? '')}</span>
             <span class="quiet">{visible(author)}</span>
-            <Since at={at} />
+            <RelativeTime at={at} />
           </li>
         ))}
       </ol>

@@ -5,81 +5,80 @@ import type {
   ProofGate,
   Session,
 } from '../../../../lib/client/client.ts';
-import { WaitingRows, type Waits } from '../attention-rows.tsx';
+import { type Attention, AttentionRows } from '../attention-rows.tsx';
+import { hasEnded, STATUS_LABELS } from '../labels.ts';
 
-/** Where a Work item is on its way. */
-export interface Way {
+/** The progress of a Work item. */
+export interface CaseProgress {
   state: Case['state'];
-  /** The newest first. */
+  /** Newest first. */
   sessions: readonly Pick<Session, 'id' | 'status'>[];
   planning: PlanningGate['status'];
   isProven: ProofGate['satisfied'];
   pull: NonNullable<Data<'GET /api/cases/{id}/github'>>['pr'];
 }
 
-/** What is to be done next, below the Work item's page, and why. */
+/** The next step: a label, the reason, and a path below the Work item's page. */
 interface Step {
   word: string;
   why: string;
   at: string;
 }
 
-const ENDED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'aborted']);
-
-/** What an operator would do next where nothing else waits; undefined once all is done. */
-export const nextOf = (way: Way): Step | undefined => {
+/** The next step of a Work item without inbox items; undefined if it is closed. */
+export const nextStep = (way: CaseProgress): Step | undefined => {
   const { state, sessions, planning, isProven, pull } = way;
   if (state === 'RESOLVED' || state === 'NON_ISSUE') return undefined;
-  const open = sessions.find(({ status }) => !ENDED.has(status) && status !== 'queued');
+  const open = sessions.find(({ status }) => !hasEnded(status) && status !== 'queued');
   if (open !== undefined)
-    return step('Watch the session', `It is ${open.status}.`, `/sessions/${open.id}`);
-  if (planning === 'pending' || planning === 'stale')
     return step(
-      'Look at the planning files',
-      'No session runs before they are approved.',
-      '/planning',
+      'Show session',
+      `The session is ${STATUS_LABELS[open.status].toLowerCase()}.`,
+      `/sessions/${open.id}`,
     );
+  if (planning === 'pending' || planning === 'stale')
+    return step('Review planning files', 'Sessions start once they are approved.', '/planning');
   const waits = sessions.find(({ status }) => status === 'queued');
   if (waits !== undefined)
-    return step('Look at the session', 'It waits for its turn.', `/sessions/${waits.id}`);
+    return step('Show session', 'The session is queued.', `/sessions/${waits.id}`);
   if (sessions[0]?.status !== 'completed')
     return step(
-      'Start a session',
-      'It plans first, and does nothing that you did not approve.',
+      'Start session',
+      'It plans first. Nothing runs before you approve the plan.',
       '#sessions',
     );
   if (!isProven)
-    return step(
-      'Prove it',
-      'The session completed its work, and no proof of it is verified.',
-      '/proof',
-    );
+    return step('Add a proof', 'The session is completed, but no proof is verified.', '/proof');
   return pull === null
-    ? step('Open a pull request', 'It is proven; nothing is proposed yet.', '/pr')
+    ? step('Open pull request', 'The proof is verified. There is no pull request yet.', '/pr')
     : ofPull(pull.state);
 };
 
 const step = (word: string, why: string, at: string): Step => ({ word, why, at });
 
-const ofPull = (state: NonNullable<Way['pull']>['state']): Step => {
-  if (state === 'draft') return step('Look at the pull request', 'It is a draft still.', '/pr');
-  if (state === 'open') return step('Look at the pull request', 'It is up for review.', '/pr');
-  return step('Set the state', `The pull request is ${state}.`, '#state');
+const ofPull = (state: NonNullable<CaseProgress['pull']>['state']): Step => {
+  if (state === 'draft') return step('Show pull request', 'The pull request is a draft.', '/pr');
+  if (state === 'open') return step('Show pull request', 'The pull request is open.', '/pr');
+  return step('Set state', `The pull request is ${state}.`, '#state');
 };
 
-/** What a Work item needs now: what waits for the operator, else the next step. */
-export const Next = ({ id, waits, ...way }: Way & { id: string; waits: Waits }) => {
+/** The inbox items of a Work item, or else its next step. */
+export const NextStep = ({
+  id,
+  waits,
+  ...way
+}: CaseProgress & { id: string; waits: Attention }) => {
   if (waits.items.length > 0)
     return (
-      <section class="next" aria-label="What needs you">
-        <WaitingRows {...waits} />
+      <section class="next" aria-label="Needs you">
+        <AttentionRows {...waits} />
       </section>
     );
-  const next = nextOf(way);
+  const next = nextStep(way);
   if (next === undefined) return null;
   const { word, why, at } = next;
   return (
-    <section class="next line" aria-label="What comes next">
+    <section class="next line" aria-label="Next step">
       <a
         class="button primary"
         href={at.startsWith('#') ? at : `/dashboard/cases/${id}${at}`}

@@ -1,13 +1,13 @@
 import type { Case, CaseUsage, IssueLink } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../form.tsx';
-import { STATES } from '../frames.tsx';
+import { ApiForm } from '../form.tsx';
+import { labelOf, STATE_LABELS } from '../labels.ts';
 import { HostLink } from '../links.tsx';
-import { Since } from '../relative-time.tsx';
-import { Used } from './memory.tsx';
+import { RelativeTime } from '../relative-time.tsx';
+import { UsageFact } from './memory.tsx';
 import type { WorktreeStatus } from './worktree.tsx';
 
-/** What is known of a Work item beside its text. */
+/** The properties of a Work item. */
 export const Facts = ({ of: item, usage }: { of: Case; usage: CaseUsage }) => (
   <dl class="facts">
     {item.outcome !== null && (
@@ -18,27 +18,27 @@ export const Facts = ({ of: item, usage }: { of: Case; usage: CaseUsage }) => (
     )}
     <dt>Project</dt>
     <dd>{visible(item.project)}</dd>
-    <dt>Made</dt>
+    <dt>Created</dt>
     <dd>
-      <Since at={item.created_at} />
+      <RelativeTime at={item.created_at} />
     </dd>
-    <dt>Changed</dt>
+    <dt>Updated</dt>
     <dd>
-      <Since at={item.updated_at} />
+      <RelativeTime at={item.updated_at} />
     </dd>
     <dt>Files</dt>
     <dd>
       <code>{visible(item.path)}</code>
     </dd>
-    <Used of={usage} />
+    <UsageFact of={usage} />
   </dl>
 );
 
-/** All its files, to be kept elsewhere. */
+/** Downloads the files of a Work item. */
 export const Export = ({ id }: { id: string }) => (
   <p>
     <a href={`/cases/${id}/export`} download>
-      Download all its files
+      Download all files
     </a>
   </p>
 );
@@ -46,52 +46,50 @@ export const Export = ({ id }: { id: string }) => (
 interface DeleteProps {
   of: Case;
   etag: string | undefined;
-  /** How many there are. */
+  /** The number of sessions. */
   sessions: number;
   worktree: WorktreeStatus | undefined;
 }
 
-/** Takes it away for good: who wants that says so in letters. */
+/** Deletes a Work item, after the operator typed “delete”. */
 export const Delete = ({ of: { id }, etag, sessions, worktree }: DeleteProps) => (
   <details class="edit delete">
     <summary>Delete…</summary>
     <p class="quiet">
-      It goes with {sessions === 1 ? 'its session' : `its ${sessions} sessions`}, its proofs and all
-      else in its directory
-      {worktree !== undefined && `, and with its worktree, of which ${lostOf(worktree)}`}; there is
-      no way back. What it has on the code host stays.
+      This deletes {sessions === 1 ? 'its session' : `its ${sessions} sessions`}, its proofs and
+      everything else in its directory
+      {worktree !== undefined && `, and its worktree (${lostOf(worktree)})`}. It cannot be undone.
+      Issue and pull request stay on the code host.
     </p>
-    <Do call={`DELETE /cases/${id}`} if_match={etag} then="/dashboard/board">
-      <Sure />
+    <ApiForm call={`DELETE /cases/${id}`} if_match={etag} then="/dashboard/board">
+      <ConfirmDelete />
       <button type="submit" class="danger">
-        Delete it now
+        Delete Work item
       </button>
-    </Do>
-    <p class="quiet">Where its worktree holds work that is nowhere else, that is refused.</p>
-    <Do call={`DELETE /cases/${id}?force=true`} if_match={etag} then="/dashboard/board">
-      <Sure what="that" />
-      <button type="submit">Delete it, and keep that work under a recovery ref</button>
-    </Do>
+    </ApiForm>
+    <p class="quiet">Refused if the worktree has work that exists nowhere else.</p>
+    <ApiForm call={`DELETE /cases/${id}?force=true`} if_match={etag} then="/dashboard/board">
+      <ConfirmDelete what=", saving its work" />
+      <button type="submit">Save that work under a recovery ref and delete</button>
+    </ApiForm>
   </details>
 );
 
 const lostOf = ({ files = [] }: WorktreeStatus): string => {
-  if (files.length === 0) return 'all is committed';
-  return files.length === 1
-    ? 'one file is not committed'
-    : `${files.length} files are not committed`;
+  if (files.length === 0) return 'no uncommitted files';
+  return files.length === 1 ? 'one uncommitted file' : `${files.length} uncommitted files`;
 };
 
-const Sure = ({ what = 'it' }: { what?: string }) => (
+const ConfirmDelete = ({ what = '' }: { what?: string }) => (
   <label>
-    {`Type “delete” to do ${what}`}
+    {`Type “delete” to confirm${what}`}
     <input {...{ name: '_sure', required: true, pattern: 'delete', autocomplete: 'off' }} />
   </label>
 );
 
 const OUTCOMES = ['resolved', 'non_issue', 'duplicate', 'wont_fix'];
 
-/** The state of a Work item, to be set to another. */
+/** Sets the state and the outcome. */
 export const StateForm = ({
   of: { id, state, outcome },
   etag,
@@ -99,11 +97,11 @@ export const StateForm = ({
   of: Case;
   etag: string | undefined;
 }) => (
-  <Do call={`PUT /cases/${id}/state`} if_match={etag} class="fields">
+  <ApiForm call={`PUT /cases/${id}/state`} if_match={etag} class="fields">
     <div>
       <label for="state">State</label>
       <select id="state" name="state" data-key="s">
-        {Object.entries(STATES).map(([value, name]) => (
+        {Object.entries(STATE_LABELS).map(([value, name]) => (
           <option key={value} value={value} selected={value === state}>
             {name}
           </option>
@@ -111,7 +109,7 @@ export const StateForm = ({
       </select>
     </div>
     <div>
-      <label for="outcome">Outcome, when it closes</label>
+      <label for="outcome">Outcome when closed</label>
       <input
         {...{
           id: 'outcome',
@@ -130,11 +128,11 @@ export const StateForm = ({
         ))}
       </datalist>
     </div>
-    <button type="submit">Set the state</button>
-  </Do>
+    <button type="submit">Set state</button>
+  </ApiForm>
 );
 
-/** The issue that a Work item came from, and how both stand to each other. */
+/** The linked issue, and whether it is in sync. */
 export const Issue = ({ id, issue }: { id: string; issue: IssueLink }) => {
   const { repository, number, url, status, synced_at, state, moved_to } = issue;
   return (
@@ -143,7 +141,7 @@ export const Issue = ({ id, issue }: { id: string; issue: IssueLink }) => {
       <p class="line">
         <HostLink url={url}>{`${visible(repository)}#${number}`}</HostLink>
         {state !== null && <span class="quiet">{state}</span>}
-        <span class={`tag ${TAGS[status]}`}>{status}</span>
+        <span class={`tag ${TAGS[status]}`}>{labelOf(status)}</span>
       </p>
       {moved_to !== undefined && <p class="quiet">Moved to {visible(moved_to)}</p>}
       <p class="line quiet">
@@ -151,15 +149,15 @@ export const Issue = ({ id, issue }: { id: string; issue: IssueLink }) => {
           'Not synced yet'
         ) : (
           <>
-            Synced <Since at={synced_at} />
+            Synced <RelativeTime at={synced_at} />
           </>
         )}
       </p>
-      <Do call={`POST /api/cases/${id}/github/sync`}>
+      <ApiForm call={`POST /api/cases/${id}/github/sync`}>
         <button type="submit" data-key="i">
-          Sync with the issue
+          Sync issue
         </button>
-      </Do>
+      </ApiForm>
     </section>
   );
 };

@@ -1,13 +1,13 @@
 import type { Data, SessionLock } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../form.tsx';
+import { ApiForm } from '../form.tsx';
 import { Copy, OpenInEditor } from '../links.tsx';
-import { Since } from '../relative-time.tsx';
+import { RelativeTime } from '../relative-time.tsx';
 
 export type WorktreeStatus = Data<'GET /api/worktrees/{case_id}/status'>;
 
-/** Where a Work item's files are worked on, for a hand to go there. */
-export const WorktreePlace = ({ of }: { of: WorktreeStatus }) => {
+/** The worktree of a Work item. */
+export const WorktreeFacts = ({ of }: { of: WorktreeStatus }) => {
   const { path, branch, base, base_commit, base_notes = [], status, detail, files = [] } = of;
   return (
     <section aria-label="Worktree">
@@ -25,7 +25,7 @@ export const WorktreePlace = ({ of }: { of: WorktreeStatus }) => {
         </dd>
         {files.length > 0 && (
           <>
-            <dt>Not committed</dt>
+            <dt>Uncommitted</dt>
             <dd>{files.length === 1 ? '1 file' : `${files.length} files`}</dd>
           </>
         )}
@@ -39,34 +39,34 @@ export const WorktreePlace = ({ of }: { of: WorktreeStatus }) => {
   );
 };
 
-/** Who works in the worktree now, and what an operator does with the place itself. */
-export const Place = ({ lock, isThere }: { lock: SessionLock; isThere: boolean }) => {
+/** The lock of the worktree, and actions on it. */
+export const WorktreeActions = ({ lock, isThere }: { lock: SessionLock; isThere: boolean }) => {
   const { case_id } = lock;
   const at = `/api/cases/${case_id}/worktree`;
   return (
-    <section aria-label="Who works in it">
-      <Held {...lock} />
+    <section aria-label="Worktree lock">
+      <WorktreeLock {...lock} />
       {!isThere && (
-        <Do call="POST /api/worktrees" body={{ case_id }}>
-          <button type="submit">Make its worktree</button>
-        </Do>
+        <ApiForm call="POST /api/worktrees" body={{ case_id }}>
+          <button type="submit">Create worktree</button>
+        </ApiForm>
       )}
       {isThere && (
         <details class="edit">
-          <summary>Set up again, or remove…</summary>
+          <summary>Set up again or remove…</summary>
           <div class="fields">
-            <Do call={`POST /api/worktrees/${case_id}/setup`}>
-              <button type="submit">Copy files and run the set-up again</button>
-            </Do>
-            <Do call={`DELETE ${at}`}>
-              <button type="submit">Remove the worktree</button>
-            </Do>
+            <ApiForm call={`POST /api/worktrees/${case_id}/setup`}>
+              <button type="submit">Copy files and run setup again</button>
+            </ApiForm>
+            <ApiForm call={`DELETE ${at}`}>
+              <button type="submit">Remove worktree</button>
+            </ApiForm>
             <p class="quiet">
-              Its branch stays. Where it holds work that is nowhere else, that is refused.
+              The branch stays. Refused if the worktree has work that exists nowhere else.
             </p>
-            <Do call={`DELETE ${at}?force=true`}>
-              <button type="submit">Remove it, and keep that work under a recovery ref</button>
-            </Do>
+            <ApiForm call={`DELETE ${at}?force=true`}>
+              <button type="submit">Save that work under a recovery ref and remove</button>
+            </ApiForm>
           </div>
         </details>
       )}
@@ -74,27 +74,27 @@ export const Place = ({ lock, isThere }: { lock: SessionLock; isThere: boolean }
   );
 };
 
-const Held = ({ case_id, locked, holder, acquired_at }: SessionLock) => {
+const WorktreeLock = ({ case_id, locked, holder, acquired_at }: SessionLock) => {
   const call = `/api/worktrees/${case_id}/lock`;
   if (!locked)
     return (
-      <Do call={`POST ${call}`} body={{ name: 'operator' }}>
-        <button type="submit" title="No session of it starts while you work there by hand">
-          Hold the worktree for myself
+      <ApiForm call={`POST ${call}`} body={{ name: 'operator' }}>
+        <button type="submit" title="No session of this Work item starts while you hold the lock">
+          Lock worktree
         </button>
-      </Do>
+      </ApiForm>
     );
   const { session_id, name, operation } = holder ?? {};
   return (
     <>
       <p>
-        {session_id === undefined ? visible(operation ?? name ?? 'Somebody') : 'A session'} holds it{' '}
-        {acquired_at !== null && <Since at={acquired_at} />}
+        {session_id === undefined ? visible(operation ?? name ?? 'Another process') : 'A session'}{' '}
+        holds the lock {acquired_at !== null && <RelativeTime at={acquired_at} />}
       </p>
       {session_id === undefined && (
-        <Do call={`DELETE ${call}`}>
-          <button type="submit">Release it</button>
-        </Do>
+        <ApiForm call={`DELETE ${call}`}>
+          <button type="submit">Release lock</button>
+        </ApiForm>
       )}
     </>
   );

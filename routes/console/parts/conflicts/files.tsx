@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
 import type { ConflictFile } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../form.tsx';
-import { PullDiff } from '../pull/diff.tsx';
+import { ApiForm } from '../form.tsx';
+import { Patch } from '../text-diff.tsx';
 
 interface FilesProps {
-  /** Of the Work item. */
+  /** The Work item's id. */
   id: string;
   files: readonly ConflictFile[];
   diff: string;
-  /** The path of the one that is looked at. */
+  /** The path of the selected file. */
   chosen: string | undefined;
 }
 
@@ -17,7 +17,7 @@ interface FilesProps {
 export const ConflictFiles = ({ id, files, diff, chosen }: FilesProps) => (
   <>
     <h2>{files.length === 1 ? 'One file in conflict' : `${files.length} files in conflict`}</h2>
-    {files.length === 0 && <p class="quiet">All are staged. Go on with the rebase.</p>}
+    {files.length === 0 && <p class="quiet">All files are staged. Continue the rebase.</p>}
     <ul class="rows">
       {files.map(({ path, kind }) => (
         <li key={path} class="row" data-row={path} tabIndex={-1}>
@@ -37,33 +37,33 @@ export const ConflictFiles = ({ id, files, diff, chosen }: FilesProps) => (
     </ul>
     {diff !== '' && (
       <details class="in-place">
-        <summary data-key="f">The difference of all of them, as git tells it</summary>
-        <PullDiff diff={diff} />
+        <summary data-key="f">Diff of all files</summary>
+        <Patch diff={diff} />
       </details>
     )}
   </>
 );
 
 const KINDS: Readonly<Record<ConflictFile['kind'], string>> = {
-  both_modified: 'changed on both sides',
-  both_added: 'added on both sides',
-  deleted_in_base: 'deleted in the base',
-  deleted_in_branch: 'deleted in the branch',
-  renamed: 'renamed',
-  binary: 'no text',
-  mode: 'other mode',
-  submodule: 'submodule',
+  both_modified: 'Changed on both sides',
+  both_added: 'Added on both sides',
+  deleted_in_base: 'Deleted in the base',
+  deleted_in_branch: 'Deleted in the branch',
+  renamed: 'Renamed',
+  binary: 'Binary',
+  mode: 'Mode changed',
+  submodule: 'Submodule',
 };
 
-/** A file in conflict, as it is in the worktree now. */
+/** A file in conflict, as it is in the worktree. */
 export interface ConflictedText extends ConflictFile {
   etag?: string | undefined;
   content?: string;
-  /** Why there is no text. */
+  /** Why it has no text. */
   missing?: string | undefined;
 }
 
-/** A file in conflict: both sides of each place, and the whole to be edited. */
+/** The sides of each conflict in a file, and an editor. */
 export const ConflictFileShown = ({
   id,
   path,
@@ -86,24 +86,24 @@ export const ConflictFileShown = ({
       ))}
       {content !== undefined && <Edit call={call} etag={etag} content={content} path={path} />}
       {kind.startsWith('deleted') && etag !== undefined && (
-        <Do call={`DELETE ${call}`} if_match={etag}>
-          <button type="submit">Delete this file</button>
-        </Do>
+        <ApiForm call={`DELETE ${call}`} if_match={etag}>
+          <button type="submit">Delete file</button>
+        </ApiForm>
       )}
     </section>
   );
 };
 
 const leftOf = (count: number): string => {
-  if (count === 0) return 'No marks are left in it.';
-  return count === 1 ? 'One place is left to resolve.' : `${count} places are left to resolve.`;
+  if (count === 0) return 'No conflict markers left.';
+  return count === 1 ? 'One conflict left.' : `${count} conflicts left.`;
 };
 
 const Sides = ({ line, ours, base, theirs }: Hunk) => (
   <div class="sides">
     <p class="quiet">Line {line}</p>
-    <Side name="The base now" text={ours} />
-    {base !== undefined && <Side name="Before both" text={base} />}
+    <Side name="New base" text={ours} />
+    {base !== undefined && <Side name="Common ancestor" text={base} />}
     <Side name="This branch" text={theirs} />
   </div>
 );
@@ -124,19 +124,21 @@ interface EditProps {
   path: string;
 }
 
-// A browser's field has one kind of line end, and swallows the first: such a file would not stay as it is.
+// A textarea normalizes line endings and drops a leading newline.
 const isKept = (content: string): boolean => !content.includes('\r') && !content.startsWith('\n');
 
 const Edit = ({ call, etag, content, path }: EditProps) => {
-  // Who has begun to write answers to the file as it was then, whatever became of it since.
+  // The ETag from when the edit began, even if the file changed since.
   const [begun, setBegun] = useState<{ etag: string | undefined } | undefined>();
   if (!isKept(content))
-    return <p class="quiet">Its line ends would not survive a page: edit it in the worktree.</p>;
+    return (
+      <p class="quiet">This page cannot keep the file's line endings. Edit it in the worktree.</p>
+    );
   return (
     <div onReset={() => setBegun(undefined)}>
-      <Do call={`PUT ${call}`} if_match={(begun ?? { etag }).etag} class="edit">
+      <ApiForm call={`PUT ${call}`} if_match={(begun ?? { etag }).etag} class="edit">
         <label>
-          {`${visible(path)} as it is to be`}
+          {`${visible(path)}: resolved text`}
           <textarea
             name="content"
             class="code"
@@ -147,21 +149,21 @@ const Edit = ({ call, etag, content, path }: EditProps) => {
             data-key="e"
           />
         </label>
-        <button type="submit">Save the file</button>
-      </Do>
+        <button type="submit">Save file</button>
+      </ApiForm>
     </div>
   );
 };
 
-/** One place where the sides differ, as the marks in a file have it. */
+/** A conflict between the markers of a file. */
 interface Hunk {
-  /** Of the first mark, from 1. */
+  /** The line of the first marker, from 1. */
   line: number;
-  /** Of what the branch is put onto. */
+  /** The text of the new base. */
   ours: string;
-  /** Before both; undefined where git was not told to write it. */
+  /** The text of the common ancestor; undefined without diff3 markers. */
   base: string | undefined;
-  /** Of the branch. */
+  /** The text of the branch. */
   theirs: string;
 }
 
@@ -174,7 +176,7 @@ const MARKS: readonly (readonly [RegExp, SideName | 'end'])[] = [
   [/^>{7}(?: |$)/, 'end'],
 ];
 
-/** The places of a text that have marks. What only looks like one, out of order, is text. */
+/** Parses the conflicts of a file. Markers out of order are text. */
 const hunksOf = (text: string): Hunk[] => {
   const hunks: Hunk[] = [];
   let open: (Pick<Hunk, 'line'> & Record<SideName, string[]>) | undefined;

@@ -1,47 +1,47 @@
 import type { Conflict, ConflictFile, Data } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../form.tsx';
-import { Since } from '../relative-time.tsx';
+import { ApiForm } from '../form.tsx';
+import { labelOf } from '../labels.ts';
+import { RelativeTime } from '../relative-time.tsx';
 
 interface StartProps {
-  /** Of the Work item. */
+  /** The Work item's id. */
   id: string;
-  /** The rebase before. */
+  /** The last rebase. */
   last: Conflict | undefined;
 }
 
-/** Where no rebase is under way: to begin one, and to push what the last one made. */
+/** Starts a rebase, and pushes the result of the last one. */
 export const NewRebase = ({ id, last }: StartProps) => (
   <>
     {last !== undefined && isToPush(last) && (
       <div class="box">
-        <strong>The branch was rebased onto {visible(last.onto)}</strong> and has not been pushed
-        since.
-        <Do call={`POST /api/cases/${id}/conflicts/push-rebased`} class="answers">
+        <strong>The branch is rebased onto {visible(last.onto)}</strong> and not pushed yet.
+        <ApiForm call={`POST /api/cases/${id}/conflicts/push-rebased`} class="answers">
           <button type="submit" class="primary" data-key="p">
-            Push the rebased branch
+            Push rebased branch
           </button>
-        </Do>
+        </ApiForm>
       </div>
     )}
-    <h2>Rebase the branch</h2>
+    <h2>Rebase</h2>
     <p class="quiet">
-      How everything was before is kept first. Where a conflict is met, it waits here until you
-      apply a resolution or abort.
+      The current state is saved first. A conflict stops the rebase here until you apply a
+      resolution or abort.
     </p>
-    <Do call={`POST /api/cases/${id}/pr/rebase`} class="fields">
+    <ApiForm call={`POST /api/cases/${id}/pr/rebase`} class="fields">
       <label>
         Onto
-        <input name="onto?" maxLength={200} placeholder="the base of the worktree" data-key="n" />
+        <input name="onto?" maxLength={200} placeholder="Base of the worktree" data-key="n" />
       </label>
       <label class="check">
-        <input type="checkbox" name="keep_changes:json" value="true" /> Set changes that are not
-        committed aside, and bring them back
+        <input type="checkbox" name="keep_changes:json" value="true" /> Stash uncommitted changes
+        and restore them
       </label>
       <button type="submit" data-key="a">
         Rebase
       </button>
-    </Do>
+    </ApiForm>
   </>
 );
 
@@ -53,16 +53,16 @@ interface UnderWayProps {
   files: readonly ConflictFile[];
 }
 
-/** The rebase that is under way, and how it goes on or ends. */
+/** The rebase in progress, with its actions. */
 export const RebaseUnderWay = ({ of: conflict, files }: UnderWayProps) => {
   const { case_id, step, branch, onto, timestamp, log } = conflict;
   const at = `/api/cases/${case_id}/conflicts`;
   const isWaiting = step === 'conflicted' || step === 'interrupted';
   return (
-    <section aria-label="The rebase">
+    <section aria-label="Rebase in progress">
       <div class={isWaiting ? 'box warn' : 'box'}>
         <strong>{STEPS[step ?? 'rebasing']}</strong> <code>{visible(branch)}</code> onto{' '}
-        <code>{visible(onto)}</code>, since <Since at={timestamp} />
+        <code>{visible(onto)}</code>, since <RelativeTime at={timestamp} />
         <ul class="log">
           {lastOf(log).map((line, n) => (
             <li key={n}>{visible(line)}</li>
@@ -71,29 +71,29 @@ export const RebaseUnderWay = ({ of: conflict, files }: UnderWayProps) => {
       </div>
       {isWaiting && (
         <div class="answers">
-          <Do call={`POST ${at}/apply`} class="apply">
+          <ApiForm call={`POST ${at}/apply`} class="apply">
             <AsTheyAre files={files} />
             <button type="submit" class="primary" data-key="a">
-              Stage the files and go on
+              Stage files and continue
             </button>
-          </Do>
-          <Do
+          </ApiForm>
+          <ApiForm
             call={`POST ${at}/resolve-with-agent`}
             then={`/dashboard/cases/${case_id}/sessions/{id}`}
           >
             <button type="submit" data-key="s">
-              Let an agent propose it
+              Ask an agent for a resolution
             </button>
-          </Do>
+          </ApiForm>
           <details class="ask">
             <summary class="button" data-key="d">
               Abort…
             </summary>
-            <Do call={`POST ${at}/abort`}>
+            <ApiForm call={`POST ${at}/abort`}>
               <button type="submit" class="danger">
-                Give back the state before
+                Restore the state before the rebase
               </button>
-            </Do>
+            </ApiForm>
           </details>
         </div>
       )}
@@ -102,15 +102,15 @@ export const RebaseUnderWay = ({ of: conflict, files }: UnderWayProps) => {
 };
 
 const STEPS: Readonly<Record<NonNullable<Conflict['step']>, string>> = {
-  starting: 'A rebase begins:',
-  rebasing: 'A rebase goes on:',
-  conflicted: 'A rebase waits for you:',
-  applying: 'A resolution is applied:',
-  aborting: 'A rebase is taken back:',
-  interrupted: 'A rebase was interrupted, and waits for you:',
+  starting: 'Rebase starting:',
+  rebasing: 'Rebasing:',
+  conflicted: 'Rebase stopped at conflicts:',
+  applying: 'Applying a resolution:',
+  aborting: 'Aborting the rebase:',
+  interrupted: 'Rebase interrupted:',
 };
 
-// Each begins with when it happened.
+// Each log line begins with a timestamp, which is not shown.
 const lastOf = (log: string): string[] =>
   log
     .trim()
@@ -118,13 +118,13 @@ const lastOf = (log: string): string[] =>
     .slice(-4)
     .map((line) => line.replace(/^- \S+Z /, ''));
 
-// Of these one side alone is what git leaves: somebody has to say that it is right.
+// Git leaves one side of these files in place, so the operator confirms each.
 const AsTheyAre = ({ files }: { files: readonly ConflictFile[] }) => {
   const whole = files.filter(({ kind }) => kind !== 'both_modified' && kind !== 'both_added');
   if (whole.length === 0) return null;
   return (
     <fieldset class="as-they-are">
-      <legend>Right as git left them</legend>
+      <legend>Correct as git left them</legend>
       {whole.map(({ path }) => (
         <label key={path} class="check">
           <input type="checkbox" name="resolved[]" value={path} /> <code>{visible(path)}</code>
@@ -140,23 +140,23 @@ interface HistoryProps {
   metrics: Data<'GET /api/cases/{id}/conflicts/metrics'>;
 }
 
-/** The rebases before, and what came of them. */
+/** The earlier rebases and their outcomes. */
 export const ConflictHistory = ({ history, metrics }: HistoryProps) => (
   <>
     <h2>Rebases</h2>
     {history.length === 0 ? (
-      <p class="quiet">There was none yet.</p>
+      <p class="quiet">No rebases.</p>
     ) : (
       <p class="quiet">
-        {`${metrics?.rebases ?? 0} in all, ${metrics?.conflicts ?? 0} of them with conflicts.`}
+        {`${metrics?.rebases ?? 0} rebases, ${metrics?.conflicts ?? 0} with conflicts.`}
       </p>
     )}
     <ol class="timeline">
       {history.toReversed().map(({ id, timestamp, outcome, step, onto, file_count, pushed_at }) => (
         <li key={id} class="line">
-          <Since at={timestamp} />
+          <RelativeTime at={timestamp} />
           <span class={`tag ${outcome === 'resolved' || outcome === 'clean' ? 'verified' : ''}`}>
-            {outcome ?? step ?? 'goes on'}
+            {labelOf(outcome ?? step ?? 'in progress')}
           </span>
           <span>
             onto <code>{visible(onto)}</code>

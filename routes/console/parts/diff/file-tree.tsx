@@ -3,10 +3,10 @@ import { type ListedFile, NAMED_RULE, type TreeRow, treeOf } from './files.ts';
 import { oneLine } from './rows.ts';
 import { type Scroller, useVirtual } from './virtual-rows.ts';
 
-/** What a file of the list is marked with, and what is done with it. */
+/** The marks of a file in the list, and its actions. */
 interface Marks {
   viewed: (at: number) => boolean;
-  /** Its patch is another one than when this browser looked last. */
+  /** The patch changed since this browser last showed it. */
   isNew: (at: number) => boolean;
   onView: (at: number) => void;
   onOpen: (at: number) => void;
@@ -19,7 +19,7 @@ interface AsideProps {
   marks: Marks;
 }
 
-/** The files of a diff, in their folders. On a small page they are behind a button: one came for the changes. */
+/** The files of a diff as a tree. Closed on a small screen, so that the changes come first. */
 export const Aside = ({ files, viewed, hasLooked, marks }: AsideProps) => {
   const [isOpen, setOpen] = useState(true);
   const [isSince, setSince] = useState(false);
@@ -45,7 +45,7 @@ export const Aside = ({ files, viewed, hasLooked, marks }: AsideProps) => {
       {hasLooked && (
         <label>
           <input type="checkbox" checked={isSince} onClick={() => setSince(!isSince)} />
-          {` Changed since my last look (${news})`}
+          {` Changed since your last visit (${news})`}
         </label>
       )}
       <Tree files={files} marks={marks} only={only} />
@@ -55,7 +55,7 @@ export const Aside = ({ files, viewed, hasLooked, marks }: AsideProps) => {
 
 const NARROW = 640;
 
-/** How high a row of the tree is; style/diff.css has it too. */
+/** The height of a row of the tree, in pixels. */
 const ROW = 26;
 
 type TreeProps = Pick<AsideProps, 'files' | 'marks'> & { only: (at: number) => boolean };
@@ -70,9 +70,9 @@ const Tree = ({ files, marks, only }: TreeProps) => {
     setFolded(new Set(isFolded ? [...others, key] : others));
   };
   const seen = virtual.getVirtualItems().filter(({ index }) => index < rows.length);
-  if (rows.length === 0) return <p class="quiet">None of the files.</p>;
+  if (rows.length === 0) return <p class="quiet">No files match.</p>;
   return (
-    <div class="diff-tree" ref={box as never}>
+    <div class="diff-tree" style={{ '--row': `${ROW}px` }} ref={box as never}>
       <div style={{ height: `${virtual.getTotalSize()}px` }}>
         <ul style={{ transform: `translateY(${seen[0]?.start ?? 0}px)` }} aria-label="Files">
           {seen.map(({ index }) => {
@@ -155,8 +155,8 @@ const File = ({ of: { at, name, depth }, file, marks }: FileProps) => {
         {oneLine(name)}
       </button>
       {marks.isNew(at) && (
-        <span class="tag plan" title="Changed since my last look">
-          new to me
+        <span class="tag plan" title="Changed since your last visit">
+          Changed
         </span>
       )}
       {kind !== 'changed' && <span class="tag">{kind}</span>}

@@ -1,7 +1,7 @@
 import { type FilePatch, filesOf } from '../../../../lib/text/patch.ts';
 
-/** The files of a patch as they are listed: what the approved plan does not name comes first. */
-export const listedOf = (patch: string, plan: string | undefined): ListedFile[] =>
+/** The files of a patch, those first that the approved plan does not name. */
+export const listFiles = (patch: string, plan: string | undefined): ListedFile[] =>
   sorted(
     filesOf(patch).map(({ path, from, kind, added, removed }) => ({
       ...{ path, kind, added, removed },
@@ -26,40 +26,43 @@ export const inOrder = (
   });
 };
 
-/** How it is told whether a plan names a file. */
+/** The rule of `isNamed`, for the operator. */
 export const NAMED_RULE =
-  'A file is named where its path, or its name alone, stands in the approved plan as a word.';
+  'The approved plan names a file if it has its path or its file name as a word.';
 
-// What a word of a path goes on with; a dot at a sentence's end does not.
-const GOES_ON = '[\\p{L}\\p{N}_/\\\\-]|\\.[\\p{L}\\p{N}_]';
+// Characters that continue a path's word; a dot at the end of a sentence does not.
+const WORD_CONTINUES = '[\\p{L}\\p{N}_/\\\\-]|\\.[\\p{L}\\p{N}_]';
 
-/** Whether a plan names a file: by its path, or by its name alone, as a word. */
+/** Whether a plan names a file, by its path or by its file name, as a word. */
 export const isNamed = (plan: string, path: string): boolean => {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  return stands(plan, path, '(?<![\\p{L}\\p{N}_/\\\\.-])(?:\\./)?') || stands(plan, name, ALONE);
+  return (
+    appearsIn(plan, path, '(?<![\\p{L}\\p{N}_/\\\\.-])(?:\\./)?') ||
+    appearsIn(plan, name, WORD_START)
+  );
 };
 
-// Below another folder it is another file.
-const ALONE = '(?<![\\p{L}\\p{N}_/\\\\.-])';
+// Below another directory it is another file.
+const WORD_START = '(?<![\\p{L}\\p{N}_/\\\\.-])';
 
-const stands = (plan: string, text: string, before: string): boolean =>
+const appearsIn = (plan: string, text: string, before: string): boolean =>
   text !== '' &&
   plan.includes(text) &&
-  new RegExp(`${before}${literal(text)}(?!${GOES_ON})`, 'u').test(plan);
+  new RegExp(`${before}${escapeRegExp(text)}(?!${WORD_CONTINUES})`, 'u').test(plan);
 
-const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
-/** A file of a diff, as it stands in the list. */
+/** A file in the list of a diff. */
 export interface ListedFile {
   path: string;
   kind: string;
   added: number;
   removed: number;
-  /** The approved plan names it; undefined where no plan was approved. */
+  /** Whether the approved plan names it; undefined without an approved plan. */
   isNamed: boolean | undefined;
 }
 
-/** A row of the tree of files. */
+/** A row of the tree. */
 export type TreeRow =
   | { kind: 'group'; key: string; name: string; count: number }
   | { kind: 'folder'; key: string; name: string; depth: number; count: number; isOpen: boolean }
@@ -77,7 +80,7 @@ export const GROUPS = [
   { name: 'Files', isNamed: undefined },
 ] as const;
 
-/** The files of a diff in their folders, those first that the plan does not name. What a folded folder has is left out. */
+/** The tree of files, those first that the plan does not name. Contents of closed directories are left out. */
 export const treeOf = (
   files: readonly ListedFile[],
   only: (at: number) => boolean,
@@ -126,7 +129,7 @@ const addRows = (rows: TreeRow[], { folders, files }: Folder, where: Where): voi
     rows.push({ kind: 'file', key: `${path}${at}`, name, depth, at });
 };
 
-// Folders with nothing but one folder in them are one row.
+// Directories that contain only a directory are shown in one row.
 const alone = (first: string, under: Folder): { name: string; folder: Folder } => {
   const names = [first];
   let folder = under;

@@ -1,4 +1,4 @@
-/** Of a line: what of it is shown in which class. */
+/** A line in parts, each with its class. */
 export type Pieces = readonly (readonly [kind: string, text: string])[];
 
 interface Wish {
@@ -18,11 +18,11 @@ interface Helper {
   terminate: () => void;
 }
 
-/** Highlights lines in a thread of its own, one wish after the other. */
+/** Starts a worker that highlights lines, one request after the other. */
 export const startHighlighter = () => {
   const Started = (globalThis as unknown as { Worker: new (url: string, how: object) => Helper })
     .Worker;
-  // The same file, as a worker.
+  // This module is also the worker's entry point.
   const helper = new Started(import.meta.url, { type: 'module' });
   const asked: ((pieces: Pieces[]) => void)[] = [];
   helper.onmessage = ({ data }) => asked.shift()?.(data);

@@ -4,8 +4,8 @@ import { visible } from '../../../../store/base/visible.ts';
 import type { Pieces, startHighlighter } from './highlight-worker.ts';
 import { linesIn, type Row } from './rows.ts';
 
-/** What is known of how lines look, by language and text. */
-export type Shades = ReadonlyMap<string, Pieces>;
+/** Highlighted lines, by language and text. */
+export type Highlights = ReadonlyMap<string, Pieces>;
 
 const LANGUAGES: Readonly<Record<string, string>> = {
   ...{ ts: 'typescript', tsx: 'typescript', mts: 'typescript', cts: 'typescript' },
@@ -16,11 +16,11 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   ...{ xml: 'xml', css: 'css', scss: 'scss', sql: 'sql', sh: 'bash', bash: 'bash', lua: 'lua' },
 };
 
-/** Longer lines are shown as they are. */
+/** Longer lines are not highlighted. */
 const LONGEST = 500;
 const MOST = 20_000;
 
-export const shadeKey = (path: string, text: string): string => `${languageOf(path)}\n${text}`;
+export const highlightKey = (path: string, text: string): string => `${languageOf(path)}\n${text}`;
 
 const languageOf = (path: string): string | undefined => {
   const ending = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
@@ -29,17 +29,17 @@ const languageOf = (path: string): string | undefined => {
 
 type Highlighter = ReturnType<typeof startHighlighter>;
 
-/** How the lines of these rows look: asked for once they are seen, and shown without colours until it is known. */
+/** Highlights the visible rows. A row is shown without colours until its result arrives. */
 export const useHighlights = (
   files: readonly FilePatch[],
   rows: readonly Row[],
   seen: readonly number[],
-): Shades => {
-  const [shades, setShades] = useState<Shades>(new Map());
+): Highlights => {
+  const [highlights, setShades] = useState<Highlights>(new Map());
   const helper = useRef<Promise<Highlighter> | undefined>(undefined);
   useEffect(() => () => void helper.current?.then(({ end }) => end()), []);
   useEffect(() => {
-    const wishes = wishesOf(files, rows, seen, shades);
+    const wishes = wishesOf(files, rows, seen, highlights);
     if (wishes.size === 0) return;
     helper.current ??= import('./highlight-worker.ts').then((it) => it.startHighlighter());
     for (const [language, lines] of wishes)
@@ -48,10 +48,15 @@ export const useHighlights = (
         .then((pieces) => setShades((known) => withMore(known, language, lines, pieces)))
         .catch(() => undefined);
   }, [rows, seen[0], seen.at(-1)]);
-  return shades;
+  return highlights;
 };
 
-const withMore = (known: Shades, language: string, lines: string[], pieces: Pieces[]): Shades => {
+const withMore = (
+  known: Highlights,
+  language: string,
+  lines: string[],
+  pieces: Pieces[],
+): Highlights => {
   const all = new Map(known.size > MOST ? [] : known);
   for (const [at, line] of lines.entries())
     all.set(`${language}\n${line}`, pieces[at] ?? [['', line]]);
@@ -62,7 +67,7 @@ const wishesOf = (
   files: readonly FilePatch[],
   rows: readonly Row[],
   seen: readonly number[],
-  known: Shades,
+  known: Highlights,
 ): Map<string, string[]> => {
   const wishes = new Map<string, string[]>();
   for (const row of seen.flatMap((at) => rows[at] ?? [])) {

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type FilePatch, filesOf } from '../../../../lib/text/patch.ts';
+import { readStored, writeStored } from '../storage.ts';
 import type { Layout } from './rows.ts';
 
-/** What the operator says of some lines of a file. */
+/** A comment on lines of a file. */
 export interface Comment {
   path: string;
-  /** Of the new side; of the old one where `isOld`. */
+  /** Line numbers of the new side, or of the old side if `isOld`. */
   from: number;
   to: number;
   isOld: boolean;
@@ -13,71 +14,47 @@ export interface Comment {
   text: string;
 }
 
-/** What a diff is against: the base, or what stood when the plan was approved. */
-export type Since = 'base' | 'approval';
+/** What a diff is compared with: the base, or the state at the approval. */
+export type DiffBase = 'base' | 'approval';
 
-/** What this browser remembers of a diff. A mark is the hash of a file's patch: of what changed since there is none. */
-interface Kept {
+/**
+ * The review state that this browser stores. `viewed` and `seen` have hashes of file patches, so a changed file has
+ * no mark.
+ */
+interface ReviewState {
   viewed: readonly string[];
   seen: readonly string[];
   comments: readonly Comment[];
 }
 
-const NOTHING: Kept = { viewed: [], seen: [], comments: [] };
+const EMPTY: ReviewState = { viewed: [], seen: [], comments: [] };
 
-interface Storage {
-  getItem: (key: string) => string | null;
-  setItem: (key: string, value: string) => void;
-}
+const read = <T>(key: string, otherwise: T): T => ({ ...otherwise, ...readStored<T>(key) });
 
-// Not on the server, nor where a browser keeps nothing.
-const storage = (): Storage | undefined => {
-  try {
-    return (globalThis as { localStorage?: Storage }).localStorage;
-  } catch {
-    return undefined;
-  }
-};
-
-const read = <T>(key: string, otherwise: T): T => {
-  try {
-    return { ...otherwise, ...JSON.parse(storage()?.getItem(key) ?? '{}') };
-  } catch {
-    return otherwise;
-  }
-};
-
-const write = (key: string, value: object): void => {
-  try {
-    storage()?.setItem(key, JSON.stringify(value));
-  } catch {
-    // It is full: what was to be remembered lasts as long as the page.
-  }
-};
-
-/** What is remembered of a session's diff, and how it is changed. What was seen is so of the diff since one time alone. */
-export const useKept = (sid: string, since: Since) => {
+/** The review state of a session's diff. `seen` is stored for each base of comparison. */
+export const useReviewState = (sid: string, since: DiffBase) => {
   const key = keyOf(sid);
   const seenKey = since === 'base' ? key : `${key}.${since}`;
   const [kept, setKept] = useState(() => ({
-    ...read(key, NOTHING),
-    seen: read(seenKey, NOTHING).seen,
+    ...read(key, EMPTY),
+    seen: read(seenKey, EMPTY).seen,
   }));
-  const keep = (change: Partial<Omit<Kept, 'seen'>>): void => {
+  const keep = (change: Partial<Omit<ReviewState, 'seen'>>): void => {
     setKept({ ...kept, ...change });
-    // Another tab may have marked more since.
-    write(key, { ...read(key, NOTHING), ...change });
+    // Another tab may have stored more since.
+    writeStored(key, { ...read(key, EMPTY), ...change });
   };
-  const keepSeen = (seen: readonly string[]): void =>
-    write(seenKey, { ...read(seenKey, NOTHING), seen });
+  const keepSeen = (seen: readonly string[]): void => {
+    writeStored(seenKey, { ...read(seenKey, EMPTY), seen });
+  };
   return { kept, keep, keepSeen };
 };
 
 const keyOf = (sid: string): string => `dossier.diff.${sid}`;
 
-/** How many files a patch of a session has, how many of them are viewed, and how many comments on them were not sent. */
-export const countKept = async (sid: string, patch: string) => {
-  const { viewed, comments } = read(keyOf(sid), NOTHING);
+/** Counts the files of a patch, the viewed ones, and the comments that were not sent. */
+export const countReviewed = async (sid: string, patch: string) => {
+  const { viewed, comments } = read(keyOf(sid), EMPTY);
   const hashes = await Promise.all(filesOf(patch).map(({ text }) => hashOf(text)));
   const seen = hashes.filter((hash) => viewed.includes(hash)).length;
   return { files: hashes.length, viewed: seen, comments: comments.length };
@@ -85,18 +62,18 @@ export const countKept = async (sid: string, patch: string) => {
 
 const LAYOUT = 'dossier.diff.layout';
 
-/** How differences are laid out: remembered for all of them. */
+/** The layout of diffs, for all sessions. */
 export const useLayout = () => {
   const [{ layout }, set] = useState(() => read<{ layout: Layout }>(LAYOUT, { layout: 'inline' }));
   const toggle = (): void => {
     const next = { layout: layout === 'side' ? ('inline' as const) : ('side' as const) };
     set(next);
-    write(LAYOUT, next);
+    writeStored(LAYOUT, next);
   };
   return { layout, toggle };
 };
 
-/** Of each file's patch its SHA-256, once they are known; none where the browser makes none for this address. */
+/** The SHA-256 of each file's patch, once computed. Empty on an insecure origin, which has no `crypto.subtle`. */
 export const useHashes = (files: readonly FilePatch[]): readonly string[] => {
   const [hashes, setHashes] = useState<readonly string[]>([]);
   useEffect(() => {
@@ -118,12 +95,12 @@ const hashOf = async (text: string): Promise<string> => {
   return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 };
 
-/** Comments as a text that says all of them: where, of which lines, and what. */
+/** The comments as one text, each with its place and the quoted lines. */
 export const feedbackOf = (comments: readonly Comment[]): string =>
   comments
     .map(({ path, from, to, isOld, quoted, text }) => {
       const lines = from === to ? `${from}` : `${from}-${to}`;
-      const place = `${JSON.stringify(path).slice(1, -1)}:${lines}${isOld ? ' (as it was before)' : ''}`;
+      const place = `${JSON.stringify(path).slice(1, -1)}:${lines}${isOld ? ' (old version)' : ''}`;
       return `${place}\n\n${quoted.replace(/^/gm, '> ')}\n\n${text}`;
     })
     .join('\n\n');

@@ -3,31 +3,31 @@ import { visible } from '../../../../store/base/visible.ts';
 import type { Comment } from './review-state.ts';
 import { linesIn, oneLine, type Row } from './rows.ts';
 
-/** Rows of one file, from where it was begun to where one is. */
-export interface Range {
+/** Selected rows of one file. */
+export interface Selection {
   from: number;
   to: number;
-  /** Which one. */
+  /** The index of the file. */
   file: number;
-  /** What is spoken of, but for the file's path and the words. */
+  /** The place of a comment on the selection. */
   about: Omit<Comment, 'path' | 'text'>;
 }
 
-/** The range after a row was gone to: a longer one, or the row alone. */
-export const stretch = (
+/** Extends the selection to a row, or starts a new one. */
+export const extendSelection = (
   rows: readonly Row[],
-  range: Range | undefined,
+  range: Selection | undefined,
   to: number,
   isLonger: boolean,
-): Range => {
+): Selection => {
   const isSame = range !== undefined && rows[range.from]?.file === rows[to]?.file;
   const from = isLonger && isSame ? range.from : to;
   const taken = rows.slice(Math.min(from, to), Math.max(from, to) + 1);
   return { from, to, file: rows[to]?.file ?? 0, about: aboutOf(taken) };
 };
 
-// Where no line of the new side is among them, it is the old one that is spoken of.
-const aboutOf = (rows: readonly Row[]): Range['about'] => {
+// A selection of removed lines only refers to the old side.
+const aboutOf = (rows: readonly Row[]): Selection['about'] => {
   const lines = rows.flatMap(linesIn);
   const isOld = lines.every(({ after }) => after === undefined);
   const numbers = lines.flatMap(({ before, after }) => (isOld ? before : after) ?? []);
@@ -46,10 +46,10 @@ const MOST = 4000;
 
 const SIGNS = { ' ': '', '+': 'added', '-': 'removed' };
 
-/** Where one is, for those who hear it. */
-export const spoken = (
+/** Describes the selection for screen readers. */
+export const describeSelection = (
   rows: readonly Row[],
-  { to, about }: Range,
+  { to, about }: Selection,
   files: readonly FilePatch[],
 ): string => {
   const row = rows[to];

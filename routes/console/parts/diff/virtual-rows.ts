@@ -6,22 +6,22 @@ import {
 } from '@tanstack/virtual-core';
 import { useLayoutEffect, useReducer, useState } from 'preact/hooks';
 
-/** What scrolls. */
+/** The scrolling element. */
 export interface Scroller {
   clientHeight: number;
   scrollTop: number;
   focus: () => void;
 }
 
-/** How high each row is, in pixels; style/diff.css has it too. */
+/** The height of a row of changes, in pixels. */
 export const ROW = 20;
 const AROUND = 10;
 
-/** Which rows are seen: only they are there. */
+/** Renders only the visible rows, which all have the same height. */
 export const useVirtual = (count: number, scroller: { current: Scroller | null }, height = ROW) => {
-  const [, again] = useReducer((times: number) => times + 1, 0);
+  const [, retry] = useReducer((times: number) => times + 1, 0);
   const options = {
-    ...{ count, overscan: AROUND, estimateSize: () => height, onChange: () => again(0) },
+    ...{ count, overscan: AROUND, estimateSize: () => height, onChange: () => retry(0) },
     ...{ scrollToFn: elementScroll, observeElementRect, observeElementOffset },
     getScrollElement: () => scroller.current as never,
   };

@@ -2,49 +2,53 @@ import { type ComponentChildren, isValidElement } from 'preact';
 import { visible } from '../../../../store/base/visible.ts';
 
 interface SaidProps {
-  /** A piece of the source. */
+  /** A part of the source. */
   source: string;
-  /** What is shown for it. Default: the piece itself. */
+  /** The text shown for it. Default: the source. */
   as?: string;
 }
 
-/** Shows a piece of the source. A rendered block is compared with its source by these pieces. */
-export const Said = ({ source, as = source }: SaidProps) => <>{visible(as)}</>;
+/** Shows a part of the source. `shownSource` collects these parts to compare them with the source of a block. */
+export const SourceText = ({ source, as = source }: SaidProps) => <>{visible(as)}</>;
 
-/** A piece of the source that the browser draws by itself: the number of a list item, the tick of a checkbox. */
-export const Drawn = (_: { source: string }) => null;
+/** A part of the source that the browser draws: a list number or a checkbox. */
+export const BrowserDrawn = (_: { source: string }) => null;
 
-/** A block that has no other form. */
-export const Source = ({ source }: { source: string }) => (
+/** A block shown as source. */
+export const SourceBlock = ({ source }: { source: string }) => (
   <div class="as-source">
     <p class="quiet">Shown as source</p>
     <pre class="as-written">{visible(source.replace(/^\n+|\s+$/g, ''))}</pre>
   </div>
 );
 
-/** The pieces of the source that an element shows, in their order. */
-export const shownOf = (element: ComponentChildren): string => {
-  if (Array.isArray(element)) return element.map(shownOf).join('');
+/** The parts of the source that an element shows, in order. */
+export const shownSource = (element: ComponentChildren): string => {
+  if (Array.isArray(element)) return element.map(shownSource).join('');
   if (!isValidElement(element)) return '';
   const { source, children } = element.props as { source?: string; children?: ComponentChildren };
-  return source ?? shownOf(children);
+  return source ?? shownSource(children);
 };
 
-// What Markdown marks with, and may be gone from what is shown. Each other character has to be there.
-const MARKS = /[\\`*_~#<>|:+=![\]-]/;
+// Characters of Markdown's syntax, which may be missing in what is shown. All others must be there.
+const MARKDOWN_SYNTAX = /[\\`*_~#<>|:+=![\]-]/;
 
 /**
- * Where in the source the last piece of what is shown ends; undefined where a character of the source, other than blanks
- * and the marks of Markdown, is not shown. What comes behind the last piece is looked at where `isAll` says so.
+ * The end of the last shown part in the source; undefined if a character is not shown that is neither blank nor
+ * syntax. With `isAll` the rest of the source is checked too.
  */
-export const endOfShown = (source: string, shown: string, isAll = true): number | undefined => {
+export const endOfShownSource = (
+  source: string,
+  shown: string,
+  isAll = true,
+): number | undefined => {
   const wanted = shown.replace(/\s+/g, '');
   let found = 0;
   for (let at = 0; at < source.length; at += 1) {
     if (found === wanted.length && !isAll) return at;
     const char = source[at] as string;
     if (char === wanted[found]) found += 1;
-    else if (!MARKS.test(char) && char.trim() !== '') return undefined;
+    else if (!MARKDOWN_SYNTAX.test(char) && char.trim() !== '') return undefined;
   }
   return found === wanted.length ? source.length : undefined;
 };

@@ -1,66 +1,68 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { visible } from '../../../../store/base/visible.ts';
-import { Drawn, endOfShown, Said, Source, shownOf } from './source.tsx';
+import { BrowserDrawn, endOfShownSource, SourceBlock, SourceText, shownSource } from './source.tsx';
 
-/** Where a link of a text of our own leads in the console. */
-export type OursOf = ((href: string) => string | undefined) | undefined;
+/** Maps a link of a guide to an address of the console. */
+export type LinkResolver = ((href: string) => string | undefined) | undefined;
 
 /**
- * What a token of Markdown is shown as: elements of HTML and pieces of the source alone, so that they can be compared with
- * it. A token that is not known here is shown as it is written.
+ * Renders a token to HTML elements and parts of the source only, so that both can be compared. Unknown tokens are
+ * shown as source.
  */
-export const elementOf = (token: Token, ours: OursOf): ComponentChildren => {
+export const elementOf = (token: Token, resolveLink: LinkResolver): ComponentChildren => {
   const known = token as MarkedToken;
   const show = SHOWN[known.type] as
-    | ((token: MarkedToken, ours: OursOf) => ComponentChildren)
+    | ((token: MarkedToken, resolveLink: LinkResolver) => ComponentChildren)
     | undefined;
-  return show === undefined ? <Said source={token.raw} /> : show(known, ours);
+  return show === undefined ? <SourceText source={token.raw} /> : show(known, resolveLink);
 };
 
 type Shown = {
   [T in MarkedToken['type']]?: (
     token: Extract<MarkedToken, { type: T }>,
-    ours: OursOf,
+    resolveLink: LinkResolver,
   ) => ComponentChildren;
 };
 
-const inner = (tokens: readonly Token[] | undefined, ours: OursOf): ComponentChildren[] =>
-  (tokens ?? []).map((token) => elementOf(token, ours));
+const inner = (
+  tokens: readonly Token[] | undefined,
+  resolveLink: LinkResolver,
+): ComponentChildren[] => (tokens ?? []).map((token) => elementOf(token, resolveLink));
 
 const SHOWN: Shown = {
   space: () => null,
-  paragraph: ({ tokens }, ours) => <p>{inner(tokens, ours)}</p>,
-  heading: (heading, ours) => headingOf(heading, ours),
-  code: (code, ours) => codeOf(code, ours),
-  blockquote: ({ tokens }, ours) => <blockquote>{inner(tokens, ours)}</blockquote>,
-  list: (list, ours) => listOf(list, ours),
+  paragraph: ({ tokens }, resolveLink) => <p>{inner(tokens, resolveLink)}</p>,
+  heading: (heading, resolveLink) => headingOf(heading, resolveLink),
+  code: (code, resolveLink) => codeOf(code, resolveLink),
+  blockquote: ({ tokens }, resolveLink) => <blockquote>{inner(tokens, resolveLink)}</blockquote>,
+  list: (list, resolveLink) => listOf(list, resolveLink),
   hr: () => <hr />,
-  table: (table, ours) => tableOf(table, ours),
-  text: (text, ours) =>
-    'tokens' in text && text.tokens ? inner(text.tokens, ours) : textOf(text.raw),
+  table: (table, resolveLink) => tableOf(table, resolveLink),
+  text: (text, resolveLink) =>
+    'tokens' in text && text.tokens ? inner(text.tokens, resolveLink) : textOf(text.raw),
   escape: ({ text }) => textOf(text),
-  strong: ({ tokens }, ours) => <strong>{inner(tokens, ours)}</strong>,
-  em: ({ tokens }, ours) => <em>{inner(tokens, ours)}</em>,
-  del: ({ tokens }, ours) => <del>{inner(tokens, ours)}</del>,
+  strong: ({ tokens }, resolveLink) => <strong>{inner(tokens, resolveLink)}</strong>,
+  em: ({ tokens }, resolveLink) => <em>{inner(tokens, resolveLink)}</em>,
+  del: ({ tokens }, resolveLink) => <del>{inner(tokens, resolveLink)}</del>,
   codespan: ({ text }) => (
     <code>
-      <Said source={text} />
+      <SourceText source={text} />
     </code>
   ),
   br: () => <br />,
-  link: (link, ours) => linkOf(link, ours, inner(link.tokens, ours)),
-  // Nothing is loaded from elsewhere: a picture is a link to it.
-  image: (image, ours) =>
-    linkOf(image, ours, ['🖼 ', image.text === '' ? image.href : textOf(image.text)]),
+  link: (link, resolveLink) => linkOf(link, resolveLink, inner(link.tokens, resolveLink)),
+  // Images are not loaded: an image becomes a link.
+  image: (image, resolveLink) =>
+    linkOf(image, resolveLink, ['🖼 ', image.text === '' ? image.href : textOf(image.text)]),
   def: ({ raw }) => (
     <pre class="as-written">
-      <Said source={raw.trimEnd()} />
+      <SourceText source={raw.trimEnd()} />
     </pre>
   ),
   checkbox: ({ raw, checked }) => (
     <>
-      <Drawn source={raw} />
+      <BrowserDrawn source={raw} />
       <input
         type="checkbox"
         checked={checked}
@@ -71,9 +73,9 @@ const SHOWN: Shown = {
   ),
 };
 
-// What was written for HTML is shown as it was meant.
+// Entities are shown as the characters that they stand for.
 const textOf = (source: string) => (
-  <Said
+  <SourceText
     source={source}
     as={source.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '')}
   />
@@ -87,55 +89,60 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '#39': "'",
 };
 
-const headingOf = ({ depth, text, tokens }: Tokens.Heading, ours: OursOf) => {
-  // The page's own is the first.
-  const Tag = `h${Math.min(ours === undefined ? depth + 1 : depth, 6)}` as 'h2';
-  return <Tag {...(ours !== undefined && { id: anchorOf(text) })}>{inner(tokens, ours)}</Tag>;
+const headingOf = ({ depth, text, tokens }: Tokens.Heading, resolveLink: LinkResolver) => {
+  // The page has the only h1.
+  const Tag = `h${Math.min(resolveLink === undefined ? depth + 1 : depth, 6)}` as 'h2';
+  return (
+    <Tag {...(resolveLink !== undefined && { id: anchorOf(text) })}>
+      {inner(tokens, resolveLink)}
+    </Tag>
+  );
 };
 
-// As GitHub makes them.
+// The same anchors as on GitHub.
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-');
 
-const codeOf = ({ text, lang = '' }: Tokens.Code, ours: OursOf) => (
+const codeOf = ({ text, lang = '' }: Tokens.Code, resolveLink: LinkResolver) => (
   <>
-    {lang !== '' && ours === undefined && (
+    {lang !== '' && resolveLink === undefined && (
       <p class="code-info">
-        <Said source={lang} />
+        <SourceText source={lang} />
       </p>
     )}
     <pre data-lang={lang}>
       <code>
-        <Said source={text} />
+        <SourceText source={text} />
       </code>
     </pre>
   </>
 );
 
-const listOf = ({ ordered, start, items }: Tokens.List, ours: OursOf) => {
+const listOf = ({ ordered, start, items }: Tokens.List, resolveLink: LinkResolver) => {
   const shown = items.map((item, at) => {
     const [mark = '', number] = /^\s*(?:(\d+)[.)])?/.exec(item.raw) ?? [];
-    // A number out of its order is drawn as it is written.
+    // A number out of order is shown as written.
     const isOther = number !== undefined && Number(number) !== Number(start) + at;
     return (
       <li class={item.task ? 'task' : ''} {...(isOther && { value: Number(number) })}>
-        <Drawn source={mark} />
-        {inner(item.tokens, ours)}
+        <BrowserDrawn source={mark} />
+        {inner(item.tokens, resolveLink)}
       </li>
     );
   });
   return ordered ? <ol start={Number(start)}>{shown}</ol> : <ul>{shown}</ul>;
 };
 
-const tableOf = ({ raw, header, rows }: Tokens.Table, ours: OursOf) => {
-  if (raw.split('\n').some((row) => cellsIn(row) > header.length)) return <Source source={raw} />;
+const tableOf = ({ raw, header, rows }: Tokens.Table, resolveLink: LinkResolver) => {
+  if (raw.split('\n').some((row) => cellsIn(row) > header.length))
+    return <SourceBlock source={raw} />;
   const cells = (Cell: 'th' | 'td', row: Tokens.TableCell[]) => (
     <tr>
       {row.map(({ tokens }) => (
-        <Cell {...(Cell === 'th' && { scope: 'col' as const })}>{inner(tokens, ours)}</Cell>
+        <Cell {...(Cell === 'th' && { scope: 'col' as const })}>{inner(tokens, resolveLink)}</Cell>
       ))}
     </tr>
   );
@@ -149,7 +156,7 @@ const tableOf = ({ raw, header, rows }: Tokens.Table, ours: OursOf) => {
   );
 };
 
-// The parser drops those beyond the header.
+// The parser drops cells beyond those of the header.
 const cellsIn = (row: string): number =>
   row
     .trim()
@@ -160,12 +167,12 @@ const SAFE = /^(?:https?:\/\/|mailto:)/i;
 
 const linkOf = (
   { raw, href }: Tokens.Link | Tokens.Image,
-  ours: OursOf,
+  resolveLink: LinkResolver,
   words: ComponentChildren[],
 ) => {
-  const place = ours?.(href);
+  const place = resolveLink?.(href);
   if (place !== undefined) return <a href={place}>{words}</a>;
-  const rest = ours === undefined ? behind(raw, words) : '';
+  const rest = resolveLink === undefined ? linkDestination(raw, words) : '';
   return (
     <>
       {SAFE.test(href) ? (
@@ -178,16 +185,16 @@ const linkOf = (
       {rest !== '' && (
         <span class="destination">
           {' '}
-          <Said source={rest} />
+          <SourceText source={rest} />
         </span>
       )}
     </>
   );
 };
 
-/** What stands behind the words of a link, where it leads and its title, or its label: as it is written. */
-const behind = (raw: string, words: ComponentChildren[]): string => {
+/** The source after a link's text: its address and title, or its label. */
+const linkDestination = (raw: string, words: ComponentChildren[]): string => {
   if (!/^!?\[/.test(raw)) return '';
-  const rest = raw.slice(endOfShown(raw, shownOf(words), false) ?? 0);
+  const rest = raw.slice(endOfShownSource(raw, shownSource(words), false) ?? 0);
   return rest.slice(rest.indexOf(']') + 1).replace(/^\[\s*\]$/, '');
 };

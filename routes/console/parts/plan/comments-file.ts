@@ -1,26 +1,26 @@
 import { useContext, useState } from 'preact/hooks';
 import { Problem } from '../../../../lib/client/client.ts';
-import { orTold } from '../../common/load.ts';
+import { orProblem } from '../../common/load.ts';
 import type { Api } from '../../common/page.ts';
-import { InReach } from '../form.tsx';
-import { keepAs, keptAs } from '../storage.ts';
+import { ApiContext } from '../form.tsx';
+import { readStored, writeStored } from '../storage.ts';
 
-/** comments.md of a session, as it was read. */
+/** The comments.md of a session. */
 export interface CommentsFile {
   text: string;
   etag: string | undefined;
-  /** Why it cannot be read as it is, and so not be written. */
-  told?: string | undefined;
+  /** Why it cannot be read, and so not be changed. */
+  failure?: string | undefined;
 }
 
-/** A change of the file: from what it says; undefined where what was meant is not there any more. */
-type CommentsRule = (text: string) => string | undefined;
+/** Changes the text of the file; returns undefined if the comment to change is gone. */
+type CommentsChange = (text: string) => string | undefined;
 
-export interface CommentsNow {
+export interface CommentsState {
   text: string;
-  /** Answers undefined when it is on disk, else why it is not. */
-  change: (rule: CommentsRule) => Promise<string | undefined>;
-  /** Whether comments can be written here: not without scripts. */
+  /** Returns undefined once the change is on disk, or else an error message. */
+  change: (rule: CommentsChange) => Promise<string | undefined>;
+  /** Whether comments can be changed: only with scripts. */
   isOpen: boolean;
 }
 
@@ -29,16 +29,16 @@ interface Of {
   sid: string;
 }
 
-/** comments.md as it is now, over all tabs and editors: whoever changes what others changed meanwhile changes theirs, too. */
-export const useComments = (of: Of, given: CommentsFile): CommentsNow => {
-  const api = useContext(InReach);
+/** The comments of a session. A change that another tab or an editor preceded is applied to the new version. */
+export const useComments = (of: Of, given: CommentsFile): CommentsState => {
+  const api = useContext(ApiContext);
   const [now, setNow] = useState(given);
-  const [told, setTold] = useState(given.etag);
-  if (told !== given.etag) {
-    setTold(given.etag);
+  const [failure, setFailure] = useState(given.etag);
+  if (failure !== given.etag) {
+    setFailure(given.etag);
     setNow(given);
   }
-  const change = async (rule: CommentsRule): Promise<string | undefined> => {
+  const change = async (rule: CommentsChange): Promise<string | undefined> => {
     if (api === undefined) return UNREACHED;
     try {
       const next = await write(api, of, { rule, seen: now });
@@ -49,15 +49,15 @@ export const useComments = (of: Of, given: CommentsFile): CommentsNow => {
       return error instanceof Problem ? (error.detail ?? error.message) : UNREACHED;
     }
   };
-  return { text: now.text, change, isOpen: api !== undefined && given.told === undefined };
+  return { text: now.text, change, isOpen: api !== undefined && given.failure === undefined };
 };
 
-const UNREACHED = 'The daemon does not answer. What you wrote stays here: try again.';
+const UNREACHED = 'The daemon does not respond. Your text is kept here. Try again.';
 const GONE =
-  'This comment was changed or removed elsewhere meanwhile. What you wrote stays here: save it as a new one, or leave it.';
+  'This comment was changed or removed elsewhere. Your text is kept here. Save it as a new comment, or cancel.';
 
 interface Wish {
-  rule: CommentsRule;
+  rule: CommentsChange;
   seen: CommentsFile;
 }
 
@@ -72,27 +72,27 @@ const write = async (api: Api, of: Of, { rule, seen }: Wish): Promise<CommentsFi
       const { etag } = await api.request('PUT /cases/{id}/sessions/{sid}/comments', at);
       return { text, etag };
     } catch (error) {
-      // Somebody else wrote since: what is meant here is done to what stands there now.
+      // Another writer was first: the change is applied to the current version.
       if (!(error instanceof Problem && error.status === 412) || tries === TRIES) throw error;
       file = await readComments(api, of);
     }
   }
 };
 
-/** The file as it stands; empty where there is none. */
+/** Reads the file; empty if it does not exist. */
 const readComments = async ({ request }: Api, of: Of): Promise<CommentsFile> => {
   const { data = '', etag } = await request('GET /cases/{id}/sessions/{sid}/comments', of);
-  return { text: data, etag, ...(data.includes('\uFFFD') && { told: NOT_TEXT }) };
+  return { text: data, etag, ...(data.includes('\uFFFD') && { failure: NOT_TEXT }) };
 };
 
-/** The same for who shows the plan whatever is with its comments. */
-export const commentsOrWhy = async (api: Api, of: Of): Promise<CommentsFile> => {
-  const { value, told } = await orTold(readComments(api, of));
-  return value ?? { text: '', etag: undefined, told: told?.detail ?? told?.title };
+/** As readComments, with the error as a text: a plan is shown even if its comments cannot be read. */
+export const loadComments = async (api: Api, of: Of): Promise<CommentsFile> => {
+  const { value, problem } = await orProblem(readComments(api, of));
+  return value ?? { text: '', etag: undefined, failure: problem?.detail ?? problem?.title };
 };
 
 const NOT_TEXT =
-  'comments.md is not UTF-8 as a whole. It stays as it is: save it as UTF-8 in an editor, then comment here.';
+  'comments.md is not valid UTF-8. Save it as UTF-8 in an editor, then comment here.';
 
 const keyOf = (sid: string): string => `comments ${sid}`;
 
@@ -101,16 +101,16 @@ type Drafts = Record<string, string>;
 const PLACES = ['localStorage', 'sessionStorage'] as const;
 
 /**
- * What was typed and not saved yet, by where it is to stand. It survives a reload and a restart; what another tab has of
- * the same place takes nothing away from this one.
+ * Unsaved comments by place, in both storages: a restart keeps them, and another tab does not replace this tab's
+ * text.
  */
-export const draftsOf = (sid: string): Drafts =>
-  Object.assign({}, ...PLACES.map((kept) => keptAs<Drafts>(keyOf(sid), kept)));
+export const readDrafts = (sid: string): Drafts =>
+  Object.assign({}, ...PLACES.map((kept) => readStored<Drafts>(keyOf(sid), kept)));
 
-export const keepDraft = (sid: string, place: string, text: string): void => {
+export const storeDraft = (sid: string, place: string, text: string): void => {
   for (const kept of PLACES) {
-    const { [place]: _before, ...others } = keptAs<Drafts>(keyOf(sid), kept) ?? {};
+    const { [place]: _before, ...others } = readStored<Drafts>(keyOf(sid), kept) ?? {};
     const drafts = text.trim() === '' ? others : { ...others, [place]: text };
-    keepAs(keyOf(sid), Object.keys(drafts).length === 0 ? undefined : drafts, kept);
+    writeStored(keyOf(sid), Object.keys(drafts).length === 0 ? undefined : drafts, kept);
   }
 };

@@ -7,27 +7,27 @@ import {
   withOther,
 } from '../../../../store/base/comments.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { InFrame } from '../form.tsx';
+import { PageContext } from '../form.tsx';
 import { Markdown } from '../markdown.tsx';
-import { type CommentsNow, draftsOf, keepDraft } from './comments-file.ts';
+import { type CommentsState, readDrafts, storeDraft } from './comments-file.ts';
 
-interface Commented extends CommentsNow {
+interface CommentsValue extends CommentsState {
   sid: string;
 }
 
-/** The comments that the page is about. */
-export const InComments = createContext<Commented>({
+/** The comments of the session. */
+export const CommentsContext = createContext<CommentsValue>({
   ...{ sid: '', text: '', isOpen: false },
   change: async () => undefined,
 });
 
-/** A comment that was not sent yet, with what can be done to it. */
-export const Unsent = ({ comment }: { comment: PlanComment }) => {
-  const { sid, change, isOpen } = useContext(InComments);
+/** A comment that was not sent, which can be edited or removed. */
+export const UnsentComment = ({ comment }: { comment: PlanComment }) => {
+  const { sid, change, isOpen } = useContext(CommentsContext);
   const [edits, setEdits] = useState(false);
-  const [told, setTold] = useState<string | undefined>();
+  const [failure, setFailure] = useState<string | undefined>();
   const place = `${comment.quote}\n\n${comment.text}`;
-  useEffect(() => setEdits(draftsOf(sid)[place] !== undefined), [place]);
+  useEffect(() => setEdits(readDrafts(sid)[place] !== undefined), [place]);
   const other = (said: string) =>
     change((file) => {
       const found = sameIn(file, comment);
@@ -39,11 +39,11 @@ export const Unsent = ({ comment }: { comment: PlanComment }) => {
     );
   return (
     <div class="comment unsent">
-      <p class="said-by">Your comment, not sent yet</p>
+      <p class="said-by">Your unsent comment</p>
       <Markdown text={comment.text} />
-      {told !== undefined && (
+      {failure !== undefined && (
         <p class="box error" role="alert">
-          {told}
+          {failure}
         </p>
       )}
       {isOpen && (
@@ -51,7 +51,7 @@ export const Unsent = ({ comment }: { comment: PlanComment }) => {
           <button type="button" class="small" onClick={() => setEdits(true)}>
             Edit comment
           </button>
-          <button type="button" class="small" onClick={() => void other('').then(setTold)}>
+          <button type="button" class="small" onClick={() => void other('').then(setFailure)}>
             Remove
           </button>
         </div>
@@ -63,11 +63,19 @@ export const Unsent = ({ comment }: { comment: PlanComment }) => {
 const sameIn = (file: string, { quote, text }: PlanComment): PlanComment | undefined =>
   readComments(file).unsent.find((one) => one.quote === quote && one.text === text);
 
-/** A comment of the last round, with the wording that it was made on where that is another now. */
-export const Earlier = ({ comment, wasOther }: { comment: PlanComment; wasOther: boolean }) => (
+/** A comment of the last round, with its quote if the text changed. */
+export const PreviousComment = ({
+  comment,
+  wasOther,
+}: {
+  comment: PlanComment;
+  wasOther: boolean;
+}) => (
   <div class="comment">
     <p class="said-by">
-      {wasOther ? 'You said of the version before, of:' : 'You said of the version before'}
+      {wasOther
+        ? 'Your comment on the previous version, on:'
+        : 'Your comment on the previous version'}
     </p>
     {wasOther && comment.quote !== '' && <Quote text={comment.quote} />}
     <Markdown text={comment.text} />
@@ -79,31 +87,31 @@ export const Quote = ({ text }: { text: string }) => (
 );
 
 interface FormProps {
-  /** By what it is known until it is saved. */
+  /** The place that its draft is stored under. */
   place: string;
   from?: string;
   save: (said: string) => Promise<string | undefined>;
   close: () => void;
-  /** It is there again with what was typed before: who looks at the page goes on where they are. */
+  /** The form restores a draft, so it does not take the focus. */
   isBack?: boolean;
 }
 
-/** What is typed is kept in the browser until it is in the file. */
+/** A form for a comment. Its text is stored in the browser until it is saved. */
 const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProps) => {
-  const { sid } = useContext(InComments);
-  const { problem } = useContext(InFrame);
+  const { sid } = useContext(CommentsContext);
+  const { problem } = useContext(PageContext);
   const field = useRef<HTMLTextAreaElement>(null);
-  const [said, setSaid] = useState(() => draftsOf(sid)[place] ?? from);
-  const [told, setTold] = useState<string | undefined>();
-  // At once: what is typed next is for it, and no key of the page.
+  const [said, setSaid] = useState(() => readDrafts(sid)[place] ?? from);
+  const [failure, setFailure] = useState<string | undefined>();
+  // Before the next key, which is meant for the field.
   useLayoutEffect(() => {
     if (!isBack && field.current !== null) goTo(field.current);
   }, []);
-  // What was tried while the daemon did not answer can be tried again.
-  useEffect(() => setTold(undefined), [problem === undefined]);
+  // An error may be gone once the daemon responds again.
+  useEffect(() => setFailure(undefined), [problem === undefined]);
   const put = (text: string) => {
     setSaid(text);
-    keepDraft(sid, place, text);
+    storeDraft(sid, place, text);
   };
   const toRow = (): void => {
     const row = field.current?.closest<HTMLElement>('[data-row]');
@@ -111,14 +119,14 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
     row?.focus();
   };
   const leave = (): void => {
-    keepDraft(sid, place, '');
+    storeDraft(sid, place, '');
     toRow();
   };
   const send = async (): Promise<void> => {
     if (said.trim() === '') return field.current?.focus();
     const why = await save(said);
     if (why === undefined) leave();
-    else setTold(why);
+    else setFailure(why);
   };
   const onKeyDown = ({ key, ctrlKey, metaKey }: KeyboardEvent): void => {
     if (key === 'Enter' && (ctrlKey || metaKey)) void send();
@@ -126,15 +134,15 @@ const CommentForm = ({ place, from = '', save, close, isBack = false }: FormProp
   };
   return (
     <div class="comment writing">
-      {told !== undefined && (
+      {failure !== undefined && (
         <p class="box error" role="alert">
-          {told}
+          {failure}
         </p>
       )}
       <textarea
         ref={field}
         aria-label="Comment"
-        placeholder="What should be another way. Markdown; Ctrl+Enter saves"
+        placeholder="Changes to make (Markdown). Ctrl+Enter saves"
         value={said}
         onInput={({ currentTarget }) => put(currentTarget.value)}
         onKeyDown={onKeyDown}
@@ -159,15 +167,15 @@ const goTo = (field: HTMLTextAreaElement): void => {
 
 interface NewProps {
   quote: string;
-  /** Which of those with this wording is meant, if there are several: `line 9, 2 of 3`. */
+  /** Tells parts with the same text apart: `line 9, 2 of 3`. */
   which?: string;
   close: () => void;
   isBack?: boolean;
 }
 
-/** Writes a new comment on a wording. */
+/** A form for a new comment on a part. */
 export const NewComment = ({ quote, which, close, isBack = false }: NewProps) => {
-  const { change } = useContext(InComments);
+  const { change } = useContext(CommentsContext);
   const place = which === undefined ? '' : `(${which}) `;
   return (
     <CommentForm

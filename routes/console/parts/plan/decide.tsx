@@ -1,87 +1,67 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
-import type { Session } from '../../../../lib/client/client.ts';
 import { readComments } from '../../../../store/base/comments.ts';
-import { Do } from '../form.tsx';
-import { withAsked } from './boundary.tsx';
-import { InComments } from './comments.tsx';
-import { draftsOf } from './comments-file.ts';
+import { ApiForm } from '../form.tsx';
+import { AbortSession } from '../session-forms.tsx';
+import { withAskList } from './boundary.tsx';
+import { CommentsContext } from './comments.tsx';
+import { readDrafts } from './comments-file.ts';
 import { isTextOf, type PlanRead } from './read.ts';
 
 interface DecideProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | 'ask'> {
-  /** All of the text is on this page. */
+  /** The page shows the whole text. */
   isWhole: boolean;
-  /** The page's own path. */
+  /** The address of the plan. */
   at: string;
 }
 
-/** The foot of a plan that waits: what is said to it. */
+/** The actions on a plan that waits for approval. */
 export const Decide = ({ session, plan, boundary, ask, isWhole, at }: DecideProps) => {
-  const { text } = useContext(InComments);
+  const { text } = useContext(CommentsContext);
   const count = readComments(text).unsent.length;
   const call = `/cases/${session.case_id}/sessions/${session.id}`;
   return (
-    <section class="decide" aria-label="Your answer to this plan">
+    <section class="decide" aria-label="Decision">
       {count > 0 && (
-        <Do call={`POST ${call}/revise`}>
+        <ApiForm call={`POST ${call}/revise`}>
           <button type="submit" class="primary" data-key="s">
             {count === 1 ? 'Send 1 comment' : `Send ${count} comments`}
           </button>
-        </Do>
+        </ApiForm>
       )}
       <Approve {...{ session, plan, boundary, ask, isWhole, at }} isPrimary={count === 0} />
       <a class="button" href={`${at}?show=edit`} data-key="e">
-        Edit by hand
+        Edit
       </a>
-      <Abort of={session} />
+      <AbortSession case_id={session.case_id} id={session.id} />
       {count === 0 && (
         <details class="send-back">
-          <summary>Send back with one text</summary>
-          <Do call={`POST ${call}/revise`} keep class="fields">
+          <summary>Request changes without comments</summary>
+          <ApiForm call={`POST ${call}/revise`} keep class="fields">
             <textarea
               name="comment"
               required
-              aria-label="What should be another way"
-              placeholder="What should be another way"
+              aria-label="Changes to make"
+              placeholder="Changes to make"
             />
-            <button type="submit">Send back</button>
-          </Do>
+            <button type="submit">Request changes</button>
+          </ApiForm>
         </details>
       )}
     </section>
   );
 };
 
-/** Asks first. */
-export const Abort = ({ of: { case_id, id } }: { of: Session }) => (
-  <details
-    class="plan-abort"
-    onToggle={({ currentTarget }: { currentTarget: HTMLDetailsElement }) => {
-      if (currentTarget.open) currentTarget.querySelector('button')?.focus();
-    }}
-  >
-    <summary class="button" data-key="x">
-      Abort
-    </summary>
-    <Do call={`POST /api/cases/${case_id}/session/abort`} body={{ session_id: id }} class="line">
-      <span>The session ends, and nothing of it runs.</span>
-      <button type="submit" class="danger">
-        Yes, abort
-      </button>
-    </Do>
-  </details>
-);
-
 interface ApproveProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | 'ask'> {
-  /** All of the text is on this page. */
+  /** The page shows the whole text. */
   isWhole: boolean;
-  /** The page of the plan. */
+  /** The address of the plan. */
   at: string;
   isPrimary?: boolean;
 }
 
 /**
- * Approves the text that is shown, and the commands that are listed, by one hash. Without all of that text on the page there
- * is no such button.
+ * Approves the shown text and the listed commands by one hash. Without the whole text on the page there is no approve
+ * button.
  */
 export const Approve = (given: ApproveProps) => {
   const { session, plan, boundary, ask, isWhole, at, isPrimary = true } = given;
@@ -94,17 +74,17 @@ export const Approve = (given: ApproveProps) => {
   if (!isTextOf(plan, plan_sha256) || listed !== plan_sha256)
     return (
       <p class="box warn" role="note">
-        The plan changed while it was read. Reload the page to read it again.
+        The plan changed while it was loaded. Reload the page.
       </p>
     );
   if (!isWhole)
     return (
-      <a class="button primary" href={withAsked(`${at}?show=whole`, ask)} data-key="a">
-        Show the whole plan to approve it
+      <a class="button primary" href={withAskList(`${at}?show=whole`, ask)} data-key="a">
+        Show whole plan to approve
       </a>
     );
   const onSubmit = (event: Event): void => {
-    const isBegun = Object.keys(draftsOf(id)).length > 0;
+    const isBegun = Object.keys(readDrafts(id)).length > 0;
     setHeld(isBegun);
     if (!isBegun) return;
     event.preventDefault();
@@ -113,18 +93,18 @@ export const Approve = (given: ApproveProps) => {
   return (
     <>
       <div onSubmit={onSubmit}>
-        <Do
+        <ApiForm
           call={`POST /cases/${case_id}/sessions/${id}/approve`}
           body={{ plan_sha256, ...unasked }}
         >
           <button type="submit" class={isPrimary ? 'primary' : ''} data-key="a">
             {`Approve ${hash?.slice(0, 8)}`}
           </button>
-        </Do>
+        </ApiForm>
       </div>
       {isHeld && (
         <p class="box warn" role="alert">
-          Nothing was approved: you began a comment on this plan. Save it, or cancel it.
+          The plan was not approved: it has an unsaved comment. Save or cancel the comment first.
         </p>
       )}
     </>

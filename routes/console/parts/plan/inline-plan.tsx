@@ -1,28 +1,28 @@
 import { useContext, useState } from 'preact/hooks';
 import type { AttentionItem } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
-import { InFrame, InReach } from '../form.tsx';
+import { ApiContext, PageContext } from '../form.tsx';
 import { SendBack } from '../session-forms.tsx';
 import { useLoaded } from '../use-loaded.ts';
 import { usePlanParts } from './body.tsx';
-import { Leave, PlanCommands, Unasked } from './boundary.tsx';
+import { Permissions, PlanCommands, UnaskedCommands } from './boundary.tsx';
 import { Approve } from './decide.tsx';
-import { Hidden, PlanHead } from './head.tsx';
+import { HiddenTextWarnings, PlanHead } from './head.tsx';
 import { type PlanRead, readPlan } from './read.ts';
 
-/** A plan that waits, to be read and answered where it is listed. Without scripts its page is for that. */
+/** A plan to review in the inbox. Without scripts a link to its page. */
 export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: AttentionItem) => {
-  const api = useContext(InReach);
-  const { problem } = useContext(InFrame);
+  const api = useContext(ApiContext);
+  const { problem } = useContext(PageContext);
   const [isOpen, setOpen] = useState(false);
-  // What was refused may be another plan by now: it is read again.
+  // After a refused form the plan may have changed.
   const read = useLoaded(
     () => readPlan(api as Api, { id: case_id, sid: session_id }),
     `${key} ${problem?.detail ?? ''}`,
     isOpen,
   );
   const page = `/dashboard/cases/${case_id}/sessions/${session_id}/plan`;
-  if (api === undefined) return <a href={page}>Read the plan</a>;
+  if (api === undefined) return <a href={page}>Review plan</a>;
   return (
     <details
       class="in-place"
@@ -30,11 +30,11 @@ export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: Attentio
         setOpen(currentTarget.open)
       }
     >
-      <summary data-key="p">Read the plan</summary>
+      <summary data-key="p">Review plan</summary>
       {read.failed && (
         <p class="box error" role="alert">
-          {'The plan could not be read, so it cannot be approved here. '}
-          <button type="button" onClick={read.again}>
+          {'The plan could not be loaded. '}
+          <button type="button" onClick={read.retry}>
             Try again
           </button>
         </p>
@@ -51,23 +51,23 @@ const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) =>
   if (value === undefined) return <p class="quiet">Loading the plan…</p>;
   const { session, plan, boundary, ask } = value;
   if (session.status !== 'plan_ready' || plan === undefined)
-    return <p class="quiet">This plan does not wait any more.</p>;
-  // A key that was meant for the version before answers nothing here.
+    return <p class="quiet">This plan is no longer waiting for review.</p>;
+  // An approve button would react to a key meant for the previous version.
   const isOther = begun !== undefined && begun !== hash;
   return (
     <>
       {isOther && (
         <p class="box warn" role="alert">
-          {'The plan changed while you read it. This is the version that waits now. '}
+          {'The plan changed while you read it. The new version is shown below. '}
           <button type="button" onClick={() => setBegun(hash)}>
-            Answer this version
+            Review new version
           </button>
         </p>
       )}
       <PlanHead {...value} />
-      <Hidden of={session.warnings} />
-      {boundary && <Leave {...boundary} />}
-      {boundary?.unasked && <Unasked {...boundary.unasked} ask={ask} at={page} />}
+      <HiddenTextWarnings of={session.warnings} />
+      {boundary && <Permissions {...boundary} />}
+      {boundary?.unasked && <UnaskedCommands {...boundary.unasked} ask={ask} at={page} />}
       <PlanCommands text={plan.text} />
       <Text {...{ session, plan, boundary, ask, page, isOther }} />
     </>
@@ -77,21 +77,21 @@ const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) =>
 interface TextProps extends Pick<PlanRead, 'session' | 'boundary' | 'ask'> {
   plan: NonNullable<PlanRead['plan']>;
   page: string;
-  /** It is not the version that was opened. */
+  /** The plan changed since it was opened. */
   isOther: boolean;
 }
 
 const Text = ({ session, plan, boundary, ask, page, isOther }: TextProps) => {
-  const { parts, sheets } = usePlanParts(plan.text, false);
-  const isWhole = sheets.length === 1;
+  const { parts, pages } = usePlanParts(plan.text, false);
+  const isWhole = pages.length === 1;
   return (
     <>
       <div class="plan markdown">
-        {parts.slice(0, sheets[0]?.end).map(({ line, shown }) => (
+        {parts.slice(0, pages[0]?.end).map(({ line, shown }) => (
           <div key={line}>{shown()}</div>
         ))}
       </div>
-      {!isWhole && <p class="box warn">This is the beginning of a long plan.</p>}
+      {!isWhole && <p class="box warn">Only the beginning of this long plan is shown.</p>}
       {!isOther && (
         <div class="answers">
           <Approve {...{ session, plan, boundary, ask, isWhole }} at={page} />

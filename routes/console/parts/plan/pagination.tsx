@@ -1,52 +1,56 @@
-import type { Place, Placed } from './places.ts';
+import type { PlacedComments, PlanPart } from './places.ts';
 
 /** The parts from `start` to before `end`. */
-interface Sheet {
+interface PlanPage {
   start: number;
   end: number;
 }
 
-/** About how many elements a page has for a plan. */
+/** The approximate number of elements on a page. */
 const MOST = 2000;
 
-/** A long plan in sheets, each of which a page can show. There is one at least. */
-export const sheetsOf = (parts: readonly { weight: number }[]): readonly Sheet[] => {
-  const sheets: Sheet[] = [{ start: 0, end: parts.length }];
+/** Splits a long plan into pages. There is at least one. */
+export const paginate = (parts: readonly { weight: number }[]): readonly PlanPage[] => {
+  const pages: PlanPage[] = [{ start: 0, end: parts.length }];
   let left = MOST;
   for (const [at, { weight }] of parts.entries()) {
     left -= weight;
-    const last = sheets.at(-1) as Sheet;
+    const last = pages.at(-1) as PlanPage;
     if (left >= 0 || last.start === at) continue;
     last.end = at;
-    sheets.push({ start: at, end: parts.length });
+    pages.push({ start: at, end: parts.length });
     left = MOST - weight;
   }
-  return sheets;
+  return pages;
 };
 
-/** The sheet with a line. */
-export const sheetAt = (sheets: readonly Sheet[], parts: readonly Place[], line: number): Sheet =>
-  (sheets.findLast(({ start }) => (parts[start]?.line ?? 1) <= line) ?? sheets[0]) as Sheet;
+/** The page that has a line. */
+export const pageAtLine = (
+  pages: readonly PlanPage[],
+  parts: readonly PlanPart[],
+  line: number,
+): PlanPage =>
+  (pages.findLast(({ start }) => (parts[start]?.line ?? 1) <= line) ?? pages[0]) as PlanPage;
 
 interface SheetsProps {
-  sheets: readonly Sheet[];
-  here: Sheet;
-  parts: readonly Place[];
-  now: Placed;
-  before: Placed;
+  pages: readonly PlanPage[];
+  here: PlanPage;
+  parts: readonly PlanPart[];
+  now: PlacedComments;
+  before: PlacedComments;
   path: string;
 }
 
-/** Which lines are shown, the way to the others, and where on those something was said. */
-export const Sheets = ({ sheets, here, parts, now, before, path }: SheetsProps) => {
-  if (sheets.length < 2) return null;
-  const at = sheets.indexOf(here);
+/** Links to the other pages, and to those with comments. */
+export const PlanPages = ({ pages, here, parts, now, before, path }: SheetsProps) => {
+  if (pages.length < 2) return null;
+  const at = pages.indexOf(here);
   const lineOf = (part: number): number => parts[part]?.line ?? 1;
-  const to = (sheet: Sheet): string =>
+  const to = (sheet: PlanPage): string =>
     `${path}${path.includes('?') ? '&' : '?'}from=${lineOf(sheet.start)}`;
-  const [previous, next] = [sheets[at - 1], sheets[at + 1]];
+  const [previous, next] = [pages[at - 1], pages[at + 1]];
   const last = next === undefined ? undefined : lineOf(next.start) - 1;
-  const said = sheets.filter(
+  const said = pages.filter(
     (sheet) =>
       sheet !== here &&
       [...now.keys(), ...before.keys()].some((part) => part >= sheet.start && part < sheet.end),
@@ -54,11 +58,11 @@ export const Sheets = ({ sheets, here, parts, now, before, path }: SheetsProps) 
   return (
     <nav class="plan-sheets line" aria-label="Parts of this plan">
       <strong>
-        {`This is a part: lines ${lineOf(here.start)} to ${last ?? 'the end'}. Part ${at + 1} of ${sheets.length}.`}
+        {`Part ${at + 1} of ${pages.length}: lines ${lineOf(here.start)} to ${last ?? 'the end'}.`}
       </strong>
       {previous && (
         <a class="button" href={to(previous)} data-key="p">
-          Part before
+          Previous part
         </a>
       )}
       {next && (

@@ -2,11 +2,10 @@ import { useContext, useState } from 'preact/hooks';
 import type { Delivery, Webhook } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import type { Api } from '../../common/page.ts';
-import { Do, InReach } from '../form.tsx';
-import { Since } from '../relative-time.tsx';
-import { Written } from '../written.tsx';
+import { ApiContext, ApiForm } from '../form.tsx';
+import { RelativeTime } from '../relative-time.tsx';
 
-/** What was sent, as far as one page of it reaches. */
+/** A page of deliveries. */
 export interface Found {
   deliveries: Delivery[];
   /** There are older ones. */
@@ -17,11 +16,11 @@ const STEP = 30;
 
 interface DeliveriesProps extends Found {
   webhook: Webhook;
-  /** These are not the newest. */
+  /** The list does not begin with the newest. */
   isOlder: boolean;
 }
 
-/** What was sent to a receiver, the newest first, and more as it is asked for. */
+/** The deliveries of a webhook, newest first. */
 export const Deliveries = ({ webhook, isOlder, ...first }: DeliveriesProps) => {
   const { all, isMore, more } = useOlder(webhook.id, first);
   const here = `/dashboard/settings/webhooks/${webhook.id}`;
@@ -31,13 +30,11 @@ export const Deliveries = ({ webhook, isOlder, ...first }: DeliveriesProps) => {
       <h2 id="deliveries">Deliveries</h2>
       {isOlder && (
         <p>
-          <a href={here}>The newest</a>
+          <a href={here}>Newest</a>
         </p>
       )}
       {all.length === 0 && (
-        <p class="quiet">
-          Nothing was sent yet. Change a Work item, and what it is told stands here.
-        </p>
+        <p class="quiet">No deliveries yet. They appear here after the next event.</p>
       )}
       <ol class="rows" aria-label="Deliveries">
         {all.map((delivery) => (
@@ -58,9 +55,9 @@ export const Deliveries = ({ webhook, isOlder, ...first }: DeliveriesProps) => {
   );
 };
 
-/** What is older than the newest, as far as it was asked for; the newest are kept up by the page. */
+/** Loads older deliveries; the page keeps the newest current. */
 const useOlder = (id: string, first: Found) => {
-  const api = useContext(InReach);
+  const api = useContext(ApiContext);
   const [older, setOlder] = useState<Found>();
   const known = new Set(first.deliveries.map((one) => one.id));
   const others = older?.deliveries.filter((one) => !known.has(one.id)) ?? [];
@@ -87,14 +84,14 @@ export const deliveriesOf = async (
 };
 
 const STATES: Readonly<Record<Delivery['status'], { name: string; kind: string }>> = {
-  waiting: { name: 'Waits', kind: '' },
-  retrying: { name: 'Tried again', kind: 'paused' },
+  waiting: { name: 'Waiting', kind: '' },
+  retrying: { name: 'Retrying', kind: 'paused' },
   delivered: { name: 'Delivered', kind: 'completed' },
   failed: { name: 'Failed', kind: 'failed' },
   closed: { name: 'Not sent', kind: 'failed' },
 };
 
-/** What came of it, with what the receiver answered last. */
+/** The status of a delivery, with the receiver's last response. */
 export const DeliveryTag = ({ of }: { of: Pick<Delivery, 'status' | 'attempts'> }) => {
   const { name, kind } = STATES[of.status];
   const answered = of.attempts.at(-1)?.status ?? undefined;
@@ -105,13 +102,13 @@ export const DeliveryTag = ({ of }: { of: Pick<Delivery, 'status' | 'attempts'> 
 
 interface DeliveryProps {
   delivery: Delivery;
-  /** Its path in the API. */
+  /** The path of the deliveries in the API. */
   at: string;
-  /** Something can be sent at all. */
+  /** Whether the webhook is enabled and trusted. */
   isOpen: boolean;
 }
 
-/** One event for one receiver: each attempt, what was sent, and once more. */
+/** A delivery with its attempts and its body. */
 const DeliveryRow = ({ delivery, at, isOpen }: DeliveryProps) => {
   const { id, event_type, status, next_attempt_at, attempts, body } = delivery;
   return (
@@ -119,23 +116,23 @@ const DeliveryRow = ({ delivery, at, isOpen }: DeliveryProps) => {
       <div class="head">
         <DeliveryTag of={delivery} />
         <h3 class="title mono">{event_type}</h3>
-        <Since at={body.timestamp} />
+        <RelativeTime at={body.timestamp} />
         {isOpen && status !== 'waiting' && (
-          <Do call={`POST ${at}/${id}/redeliver`}>
+          <ApiForm call={`POST ${at}/${id}/redeliver`}>
             <button type="submit" class="small" data-key="r">
-              {status === 'retrying' ? 'Try now' : 'Redeliver'}
+              {status === 'retrying' ? 'Retry now' : 'Redeliver'}
             </button>
-          </Do>
+          </ApiForm>
         )}
       </div>
-      {status === 'waiting' && <p class="quiet">An earlier one comes first.</p>}
+      {status === 'waiting' && <p class="quiet">Waiting for an earlier delivery.</p>}
       {next_attempt_at !== null && (
         <p class="quiet">
-          Tried again at <Moment at={next_attempt_at} />. Later events wait for it.
+          Next attempt at <Moment at={next_attempt_at} />. Later events wait.
         </p>
       )}
       <details>
-        <summary data-key="e" title="Attempts and what is sent">
+        <summary data-key="e" title="Attempts and body">
           {attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}
           <span class="unseen"> of {event_type}</span>
         </summary>
@@ -154,8 +151,8 @@ const Attempts = ({ of }: { of: Delivery['attempts'] }) => (
     <thead>
       <tr>
         <th scope="col">Attempt</th>
-        <th scope="col">Answer</th>
-        <th scope="col">Took</th>
+        <th scope="col">Response</th>
+        <th scope="col">Duration</th>
       </tr>
     </thead>
     <tbody>
@@ -164,7 +161,7 @@ const Attempts = ({ of }: { of: Delivery['attempts'] }) => (
           <td>
             <Moment at={at} />
           </td>
-          <td class={isTaken(status) ? '' : 'bad'}>{status ?? <Written text={error ?? ''} />}</td>
+          <td class={isTaken(status) ? '' : 'bad'}>{status ?? visible(error ?? '')}</td>
           <td>{duration_ms} ms</td>
         </tr>
       ))}

@@ -1,10 +1,10 @@
 import { useContext } from 'preact/hooks';
 import type { Webhook } from '../../../../lib/client/client.ts';
-import { Do, InFrame } from '../form.tsx';
+import { visible } from '../../../../store/base/visible.ts';
+import { ApiForm, PageContext } from '../form.tsx';
 import { ShownOnce } from '../links.tsx';
-import { Written } from '../written.tsx';
 
-/** Whether anything is sent to a receiver at all. */
+/** Why a webhook sends nothing. */
 export const WebhookState = ({ of: { disabled, trusted } }: { of: Webhook }) => (
   <>
     {disabled === true && <span class="tag failed">Disabled</span>}
@@ -12,58 +12,55 @@ export const WebhookState = ({ of: { disabled, trusted } }: { of: Webhook }) => 
   </>
 );
 
-/** Why nothing is sent, and how to go on. */
-export const WhyNot = ({ of: { id, disabled, trusted } }: { of: Webhook }) => (
+/** Why nothing is sent, and what to do. */
+export const DeliveryStopped = ({ of: { id, disabled, trusted } }: { of: Webhook }) => (
   <>
     {disabled === true && (
       <p class="box warn">
-        <strong>The receiver answered 410: it wants no more.</strong> To go on, take the line{' '}
-        <code>disabled: true</code> out of its file, <code>{`webhooks/${id}.md`}</code> in the
-        workspace if it was made here; or delete it and add it again. What happened in the meantime
-        is not sent.
+        <strong>The receiver responded 410, so the webhook is disabled.</strong> To enable it,
+        remove the line <code>disabled: true</code> from its file,{' '}
+        <code>{`webhooks/${id}.md`}</code> in the workspace if it was created here, or delete it and
+        add it again. Events in between are not sent.
       </p>
     )}
     {trusted === false && (
       <p class="box warn">
-        <strong>Nothing is sent to this address yet.</strong> It came by hand or by git:{' '}
-        <a href="/dashboard/settings/trust">look at what waits for your trust</a>.
+        <strong>Nothing is sent to this address.</strong> It was added in a file or by git:{' '}
+        <a href="/dashboard/settings/trust">review untrusted values</a>.
       </p>
     )}
   </>
 );
 
-/** What it is told of. */
+/** The events of a webhook. */
 export const Events = ({ of }: { of: Webhook['events'] }) => (
   <span class="quiet">
-    {of.map((name) => (name === '*' ? 'the usual events' : name)).join(', ')}
+    {of.map((name) => (name === '*' ? 'the default events' : name)).join(', ')}
   </span>
 );
 
-/** To open it is the question, to press the button the answer. */
+/** The disclosure asks and the button confirms. */
 export const DeleteWebhook = ({ of: { id, url } }: { of: Webhook }) => (
   <details>
     <summary>
       Delete…
-      <span class="unseen">
-        {' '}
-        <Written text={url} />
-      </span>
+      <span class="unseen"> {visible(url)}</span>
     </summary>
-    <Do call={`DELETE /webhooks/${id}`} then="/dashboard/settings/webhooks">
+    <ApiForm call={`DELETE /webhooks/${id}`} then="/dashboard/settings/webhooks">
       <p class="quiet">
-        What was not delivered is dropped, with the list of deliveries. Its secret ends: added
-        again, it gets another.
+        Undelivered events and the list of deliveries are deleted. If you add the webhook again, it
+        gets a new secret.
       </p>
       <button type="submit" class="danger">
-        Delete this webhook now
+        Delete webhook
       </button>
-    </Do>
+    </ApiForm>
   </details>
 );
 
 type Event = Exclude<Webhook['events'][number], '*'>;
 
-/** Each event, and whether `*` stands for it. */
+/** Each event type, and whether `*` includes it. */
 const EVENTS: Readonly<Record<Event, boolean>> = {
   session_started: true,
   session_completed: true,
@@ -90,22 +87,21 @@ const EVENTS: Readonly<Record<Event, boolean>> = {
   attention_changed: false,
 };
 
-/** The secret of the webhook that was added just now. */
-export const NewSecret = () => {
-  const { once } = useContext(InFrame);
+/** The secret of a new webhook. */
+export const NewWebhookSecret = () => {
+  const { once } = useContext(PageContext);
   return once === undefined ? null : (
     <ShownOnce name="the secret" text={once}>
-      <strong>The webhook was added.</strong> By its secret the receiver knows that a delivery is
-      from here.
+      <strong>The webhook was added.</strong> The receiver verifies deliveries with its secret.
     </ShownOnce>
   );
 };
 
-/** Registers a receiver. Its secret is answered once. */
+/** Adds a webhook. */
 export const NewWebhook = () => (
   <section aria-labelledby="new">
     <h2 id="new">Add a webhook</h2>
-    <Do call="POST /webhooks" once="secret" class="fields">
+    <ApiForm call="POST /webhooks" once="secret" class="fields">
       <p>
         <label for="url">URL</label>
         <input
@@ -119,11 +115,11 @@ export const NewWebhook = () => (
       <fieldset class="events">
         <legend>Events</legend>
         <Check name="*" defaultChecked>
-          The usual ones
+          Default events
         </Check>
         <p class="quiet">{namesOf(true).join(', ')}</p>
         <details>
-          <summary>Choose others</summary>
+          <summary>Choose events</summary>
           <div class="checks">
             {[...namesOf(false), ...namesOf(true)].map((name) => (
               <Check key={name} name={name}>
@@ -133,13 +129,11 @@ export const NewWebhook = () => (
           </div>
         </details>
       </fieldset>
-      <p class="quiet">
-        The daemon makes the secret that it signs with, and shows it once, when this is added.
-      </p>
+      <p class="quiet">The daemon generates the signing secret and shows it once.</p>
       <button type="submit" class="primary">
         Add webhook
       </button>
-    </Do>
+    </ApiForm>
   </section>
 );
 

@@ -1,40 +1,46 @@
 import type { StaleWorktree, WorktreeConfig } from '../../../../lib/client/client.ts';
-import { Do } from '../form.tsx';
+import { visible } from '../../../../store/base/visible.ts';
+import { ApiForm } from '../form.tsx';
+import { labelOf } from '../labels.ts';
 import { Copy } from '../links.tsx';
-import { Since } from '../relative-time.tsx';
-import { Written } from '../written.tsx';
+import { RelativeTime } from '../relative-time.tsx';
 
 type Text = 'root' | 'branch_prefix' | 'branch_template' | 'base_branch';
 
 const TEXTS: Readonly<Record<Text, { label: string; about: string }>> = {
   base_branch: {
     label: 'Base branch',
-    about: "What worktrees start from. Empty: the remote's default branch, else the current one.",
+    about:
+      "The branch that worktrees start from. Empty: the remote's default branch, or else the current branch.",
   },
-  branch_prefix: { label: 'Prefix of branches', about: '{prefix} of the next field.' },
+  branch_prefix: { label: 'Branch prefix', about: 'The value of {prefix} in the next field.' },
   branch_template: {
-    label: 'Name of branches',
-    about: 'Of {prefix}, {name}, {slug}, {id}, {type} and {project}, with {id} or {name} in it.',
+    label: 'Branch name',
+    about:
+      'May contain {prefix}, {name}, {slug}, {id}, {type} and {project}; must contain {id} or {name}.',
   },
-  root: { label: 'Directory', about: 'Where they are made; from the workspace on if relative.' },
+  root: {
+    label: 'Directory',
+    about: 'Where worktrees are created. A relative path starts at the workspace.',
+  },
 };
 
 const LISTS = {
   copy_files: {
     label: 'Files to copy',
-    about: 'One glob a line, of files that git ignores: copied from your checkout.',
+    about: 'One glob per line. Matching ignored files are copied from your checkout.',
   },
   setup: {
-    label: 'Set-up',
-    about: 'One command a line, run in each new worktree with what Work mode may do.',
+    label: 'Setup',
+    about: 'One command per line, run in each new worktree with the permissions of Work mode.',
   },
 } as const;
 
-/** How worktrees are made. What is not changed here is not written. */
+/** The configuration of new worktrees. Unchanged values are not sent. */
 export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string }) => (
   <section aria-labelledby="config">
-    <h2 id="config">How they are made</h2>
-    <Do call="PUT /api/worktrees/config" if_match={etag} was={config} class="fields">
+    <h2 id="config">Configuration</h2>
+    <ApiForm call="PUT /api/worktrees/config" if_match={etag} was={config} class="fields">
       {Object.entries(LISTS).map(([name, { label, about }]) => (
         <p key={name}>
           <label for={name}>{label}</label>
@@ -70,23 +76,27 @@ export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string 
         />
       </p>
       <button type="submit">Save</button>
-    </Do>
+    </ApiForm>
   </section>
 );
 
-/** Whose a worktree is, and where all of it is looked at. */
-export const OfItem = ({ case_id, title }: { case_id: string; title: string | undefined }) => (
+/** The Work item of a worktree, with a link to its page. */
+export const WorktreeLink = ({
+  case_id,
+  title,
+}: {
+  case_id: string;
+  title: string | undefined;
+}) => (
   <a class="title" href={`/dashboard/settings/worktrees/${case_id}`} data-key="o">
-    {title === undefined ? `Work item ${case_id}, which is gone` : <Written text={title} />}
+    {title === undefined ? `Work item ${case_id} (deleted)` : visible(title)}
   </a>
 );
 
-/** What is checked out in it, and where it is. */
+/** The branch and the path of a worktree. */
 export const Branch = ({ branch, path }: { branch: string; path: string }) => (
   <p class="message quiet">
-    <code>
-      <Written text={branch} />
-    </code>{' '}
+    <code>{visible(branch)}</code>{' '}
     <Copy class="small" label="Copy path" name={`of ${branch}`} text={path} />
   </p>
 );
@@ -97,22 +107,20 @@ interface StaleProps {
   ttl_hours: number;
 }
 
-/** What a clean-up would remove, what it would keep and why; and the clean-up of exactly that. */
+/** Stale worktrees: those that a clean-up removes, and those that it keeps, with the reason. */
 export const Stale = ({ stale, titles, ttl_hours }: StaleProps) => {
   const goes = stale.filter(({ removable }) => removable);
   const stays = stale.filter(({ removable }) => !removable);
   return (
     <section aria-labelledby="stale">
       <h2 id="stale">Stale</h2>
-      <p class="quiet">
-        No session, commit or staging for {ttl_hours} hours. Nothing is removed by a timer.
-      </p>
-      {stale.length === 0 && <p class="quiet">None: there is nothing to clean up.</p>}
+      <p class="quiet">Unused for {ttl_hours} hours. Nothing is removed automatically.</p>
+      {stale.length === 0 && <p class="quiet">No stale worktrees.</p>}
       {goes.length > 0 && (
         <>
-          <h3>A clean-up would remove {countOf(goes)}</h3>
-          <List name="Would be removed" of={goes} titles={titles} />
-          <Do
+          <h3>Can be removed: {countOf(goes)}</h3>
+          <List name="Can be removed" of={goes} titles={titles} />
+          <ApiForm
             call="POST /api/worktrees/cleanup"
             body={{ case_ids: goes.map(({ case_id }) => case_id) }}
             class="answers"
@@ -121,16 +129,15 @@ export const Stale = ({ stale, titles, ttl_hours }: StaleProps) => {
               Remove {goes.length === 1 ? 'this one' : `these ${goes.length}`}
             </button>
             <span class="quiet">
-              Their branches stay, and nothing that is only there is lost. One that was used or
-              changed meanwhile stays.
+              Branches stay, and no work is lost. Worktrees used since are kept.
             </span>
-          </Do>
+          </ApiForm>
         </>
       )}
       {stays.length > 0 && (
         <>
-          <h3>A clean-up would leave {countOf(stays)}</h3>
-          <List name="Would stay" of={stays} titles={titles} />
+          <h3>Cannot be removed: {countOf(stays)}</h3>
+          <List name="Cannot be removed" of={stays} titles={titles} />
         </>
       )}
     </section>
@@ -150,16 +157,16 @@ const List = ({ name, of, titles }: ListProps) => (
     {of.map(({ case_id, path, branch, status, last_used_at, code, reason }) => (
       <li key={case_id} class="row" data-row={`${name} ${case_id}`} tabIndex={-1}>
         <div class="head">
-          <OfItem case_id={case_id} title={titles[case_id]} />
-          {status !== 'ok' && <span class="tag failed">{status}</span>}
-          <Since at={last_used_at} />
+          <WorktreeLink case_id={case_id} title={titles[case_id]} />
+          {status !== 'ok' && <span class="tag failed">{labelOf(status)}</span>}
+          <RelativeTime at={last_used_at} />
         </div>
         <Branch branch={branch} path={path} />
         {reason !== undefined && (
           <p class="message">
-            <Written text={reason} />{' '}
+            {visible(reason)}{' '}
             {code === 'work_would_be_lost' && (
-              <a href={`/dashboard/settings/worktrees/${case_id}`}>Keep its work and remove it…</a>
+              <a href={`/dashboard/settings/worktrees/${case_id}`}>Save its work and remove it…</a>
             )}
           </p>
         )}
