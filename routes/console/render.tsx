@@ -29,10 +29,26 @@ export const showPage = async (asked: Asked, ended: FormOutcome = {}): Promise<S
     api.call('GET /attention'),
   ]);
   const frame: Frame = {
-    ...{ form_key, nonce, showing: randomUUID(), path: url.pathname + url.search, waiting },
-    ...{ missing, fileProblems, ...ended },
+    form_key,
+    nonce,
+    showing: randomUUID(),
+    path: url.pathname + url.search,
+    waiting,
+    missing,
+    fileProblems,
+    ...ended,
   };
-  const document = <Document {...{ frame, name: found.name, at, page, style, shown, assets }} />;
+  const document = (
+    <Document
+      frame={frame}
+      name={found.name}
+      at={at}
+      page={page}
+      style={style}
+      shown={shown}
+      assets={assets}
+    />
+  );
   const status = ended.problem?.status || missing?.status || 200;
   return { html: `<!doctype html>${render(document)}`, runs: true, status };
 };
@@ -57,7 +73,9 @@ const apiFor = ({ call }: Asked): Dossier => {
   const within = async (path: string, init: RequestInit = {}) => {
     const { method = 'GET', headers, body } = init;
     const { status, ...answer } = await call({
-      ...{ method, path, headers: headers as Record<string, string> },
+      method,
+      path,
+      headers: headers as Record<string, string>,
       ...(typeof body === 'string' && { body }),
       ...(body instanceof Blob && (await fileBody(body, headers as Record<string, string>))),
     });

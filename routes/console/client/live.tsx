@@ -114,7 +114,8 @@ const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put)
 };
 
 const UNREACHED = {
-  ...{ status: 0, title: 'The daemon does not respond' },
+  status: 0,
+  title: 'The daemon does not respond',
   detail: 'This page may be out of date. It reconnects by itself.',
 };
 

@@ -66,7 +66,8 @@ const callOnce = async (
 const WRITE_CALL = /^(?:POST|PUT|PATCH|DELETE) \/\S*$/;
 
 const MALFORMED: ProblemSummary = {
-  ...{ status: 400, title: 'Invalid form' },
+  status: 400,
+  title: 'Invalid form',
   detail:
     'No page of the console has this form. Nothing was changed. Reload the page and try again.',
 };
@@ -79,7 +80,8 @@ export const problemSummary = (error: unknown): ProblemSummary => {
     return { status, title, detail: errors.map(fieldErrorText).join(' ') || detail };
   }
   return {
-    ...{ status: 0, title: 'The daemon does not respond' },
+    status: 0,
+    title: 'The daemon does not respond',
     detail: 'The call may have been made. Check the result before you repeat it.',
   };
 };

@@ -71,7 +71,8 @@ export const openEditor = (begin: Begin): Editor => {
     else view.dispatch({ changes: { from: 0, to: state.doc.length, insert: state.toText(text) } });
   };
   return {
-    ...{ put, extend: set },
+    put,
+    extend: set,
     text: () => view.state.sliceDoc(),
     beside: (other) => set('beside', other === undefined ? [] : merging(view.state, other)),
     focus: () => view.focus(),
@@ -80,7 +81,9 @@ export const openEditor = (begin: Begin): Editor => {
 };
 
 const COMPARTMENTS = {
-  ...{ language: new Compartment(), server: new Compartment(), beside: new Compartment() },
+  language: new Compartment(),
+  server: new Compartment(),
+  beside: new Compartment(),
 };
 type Slot = keyof typeof COMPARTMENTS;
 
@@ -93,9 +96,16 @@ const endOf = (text: string): '\n' | '\r\n' =>
 
 const baseExtensions = ({ path, nonce, ...on }: Begin, text: string): Extension[] => [
   EditorState.lineSeparator.of(endOf(text)),
-  ...[lineNumbers(), history(), drawSelection(), search({ top: true })],
-  ...[highlightActiveLine(), highlightActiveLineGutter(), bracketMatching()],
-  ...[closeBrackets(), indentOnInput(), appearance(nonce)],
+  lineNumbers(),
+  history(),
+  drawSelection(),
+  search({ top: true }),
+  highlightActiveLine(),
+  highlightActiveLineGutter(),
+  bracketMatching(),
+  closeBrackets(),
+  indentOnInput(),
+  appearance(nonce),
   highlightSpecialChars({ addSpecialChars: new RegExp(UNSEEN_ONE, 'gu') }),
   EditorView.contentAttributes.of({ 'aria-label': `Text of ${path}` }),
   EditorView.updateListener.of(({ docChanged }) => docChanged && on.onChange()),

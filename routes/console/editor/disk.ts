@@ -96,7 +96,10 @@ const write = async (
     etag === undefined
       ? await request('POST /cases/{id}/editor/files', { id, body: { path, content } })
       : await request('PUT /cases/{id}/editor/files', {
-          ...{ id, query: { path }, body: { content }, ifMatch: etag },
+          id,
+          query: { path },
+          body: { content },
+          ifMatch: etag,
         });
   return made.etag;
 };

@@ -88,7 +88,12 @@ const useOpenFile = (props: EditorProps, onLeave: () => void) => {
     if (there !== undefined) typed.begun(there, editor.current?.text() ?? there.content);
   };
   const { box, editor, server } = useEditor({
-    ...{ id, path, root, onLeave, text: kept?.text ?? file.content, onChange: typed.change },
+    id,
+    path,
+    root,
+    onLeave,
+    text: kept?.text ?? file.content,
+    onChange: typed.change,
     // Ctrl+S does not overwrite a version that was just found on disk; only the button does.
     onSave: () => void (theirs === undefined ? write() : disk.check()),
   });
@@ -150,7 +155,10 @@ const useEditor = (using: EditorOptions) => {
   useEffect(() => {
     const { path, text } = using;
     const made = openEditor({
-      ...{ parent: box.current as HTMLElement, path, text, nonce },
+      parent: box.current as HTMLElement,
+      path,
+      text,
+      nonce,
       onChange: () => on.current.onChange(made.text()),
       onSave: () => on.current.onSave(),
       onLeave: () => on.current.onLeave(),

@@ -28,30 +28,45 @@ const script = (of: { jsx?: boolean; typescript?: boolean }) => async () =>
   (await import('@codemirror/lang-javascript')).javascript(of);
 
 const TS: Language = {
-  ...{ support: script({ typescript: true }), server: 'typescript', as: 'typescript' },
+  support: script({ typescript: true }),
+  server: 'typescript',
+  as: 'typescript',
 };
 const TSX: Language = {
-  ...{ support: script({ typescript: true, jsx: true }), server: 'typescript' },
+  support: script({ typescript: true, jsx: true }),
+  server: 'typescript',
   as: 'typescriptreact',
 };
 const JS: Language = {
-  ...{ support: script({ jsx: true }), server: 'javascript', as: 'javascript' },
+  support: script({ jsx: true }),
+  server: 'javascript',
+  as: 'javascript',
 };
 const HTML: Language = { support: async () => (await import('@codemirror/lang-html')).html() };
 const YAML: Language = { support: async () => (await import('@codemirror/lang-yaml')).yaml() };
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
-  ...{ ts: TS, mts: TS, cts: TS, tsx: TSX, js: JS, mjs: JS, cjs: JS },
+  ts: TS,
+  mts: TS,
+  cts: TS,
+  tsx: TSX,
+  js: JS,
+  mjs: JS,
+  cjs: JS,
   jsx: { ...JS, as: 'javascriptreact' },
   rs: {
     support: async () => (await import('@codemirror/lang-rust')).rust(),
-    ...{ server: 'rust', as: 'rust' },
+    server: 'rust',
+    as: 'rust',
   },
   json: { support: async () => (await import('@codemirror/lang-json')).json() },
   css: { support: async () => (await import('@codemirror/lang-css')).css() },
   md: { support: async () => (await import('@codemirror/lang-markdown')).markdown() },
   py: { support: async () => (await import('@codemirror/lang-python')).python() },
-  ...{ html: HTML, htm: HTML, yaml: YAML, yml: YAML },
+  html: HTML,
+  htm: HTML,
+  yaml: YAML,
+  yml: YAML,
 };
 
 /** The language of a file, by its extension. */
@@ -85,14 +100,17 @@ export const startLanguageServer = async (
   const { id, language, root, path, as, onGone } = asked;
   // A page cannot read why a WebSocket was refused; this call reports it.
   await call('POST /lsp/{language}/message', {
-    ...{ language, query: { case_id: id } },
+    language,
+    query: { case_id: id },
     body: { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} },
   }).catch((error: unknown) => {
     throw new Error(problemSummary(error).detail);
   });
   const socket = await opened(`/lsp/${language}/ws?case_id=${id}`);
   const client = new LSPClient({
-    ...{ rootUri: uriOf(root), timeout: 30_000, sanitizeHTML: asText },
+    rootUri: uriOf(root),
+    timeout: 30_000,
+    sanitizeHTML: asText,
     extensions: [serverCompletion(), hoverTooltips(), signatureHelp(), serverDiagnostics()],
   });
   socket.addEventListener('close', ({ reason }) => onGone(reason));

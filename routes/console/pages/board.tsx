@@ -53,7 +53,17 @@ const View = ({ at, lists, moving: asked }: Board) => {
             const all = addressOf({ ...at, view: 'list', wanted: { ...at.wanted, state } });
             if (!at.closed && at.wanted.state === undefined && CLOSED.includes(state))
               return <Folded key={state} state={state} of={of} at={at} />;
-            return <Column key={state} {...{ state, of, all, drag, drop }} {...how} />;
+            return (
+              <Column
+                key={state}
+                state={state}
+                of={of}
+                all={all}
+                drag={drag}
+                drop={drop}
+                {...how}
+              />
+            );
           })}
         </div>
       )}
@@ -165,7 +175,10 @@ const QuickCreate = ({ project }: { project: string | undefined }) => (
     <summary data-key="n">New Work item</summary>
     <ApiForm call="POST /cases" {...(project !== undefined && { body: { project } })} class="line">
       <input
-        {...{ name: 'title', required: true, autocomplete: 'off', size: 32 }}
+        name="title"
+        required
+        autocomplete="off"
+        size={32}
         aria-label="Title"
         placeholder="What to do"
       />

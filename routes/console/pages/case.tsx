@@ -39,7 +39,13 @@ interface Overview {
 const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest }: Overview) => (
   <Item of={item} tab="Overview">
     <FailedCommands of={sessions.find(({ mode }) => mode === 'work')?.commands} />
-    <NextStep {...rest.way} {...{ id: item.id, state: item.state, sessions, waits: rest.waits }} />
+    <NextStep
+      {...rest.way}
+      id={item.id}
+      state={item.state}
+      sessions={sessions}
+      waits={rest.waits}
+    />
     <div class="overview">
       <div>
         {item.description.trim() === '' ? (

@@ -37,8 +37,13 @@ const View = ({ item, session, waiting, patch, runs, worktree, since, messages }
       <None session={session} isEmpty={patch !== undefined} worktree={worktree} />
     ) : (
       <DiffView
-        {...{ id: item.id, sid: session.id, type: session.type, since }}
-        {...{ waiting, root: worktree?.path, ...patch }}
+        id={item.id}
+        sid={session.id}
+        type={session.type}
+        since={since}
+        waiting={waiting}
+        root={worktree?.path}
+        {...patch}
         key={since}
       />
     )}

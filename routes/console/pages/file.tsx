@@ -51,7 +51,9 @@ const View = (shown: FileShown) => {
         </div>
       )}
       {path !== undefined && <File {...shown} path={path} key={path} />}
-      {path === undefined && problem === undefined && <Folder {...{ at, folder, entries }} />}
+      {path === undefined && problem === undefined && (
+        <Folder at={at} folder={folder} entries={entries} />
+      )}
     </Item>
   );
 };
@@ -122,7 +124,7 @@ const File = (shown: FileShown & { path: string }) => {
   if (file.binary)
     return <p class="empty">{`Binary file (${file.size} bytes). It cannot be edited here.`}</p>;
   if (Editor !== undefined && root !== undefined && !file.isCut)
-    return <Editor {...{ id: item.id, path, root, file, etag: shown.file?.etag }} />;
+    return <Editor id={item.id} path={path} root={root} file={file} etag={shown.file?.etag} />;
   return (
     <>
       {failed && (
@@ -133,7 +135,12 @@ const File = (shown: FileShown & { path: string }) => {
           </button>
         </p>
       )}
-      <section {...{ class: 'diff-text', tabIndex: 0 }} aria-label="Text">
+      <section
+        class="diff-text"
+        aria-label="Text"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
+        tabIndex={0}
+      >
         <pre>{visible(file.content)}</pre>
       </section>
       {file.isCut && (

@@ -29,8 +29,13 @@ export const Keys = ({ keys, form_key, made, error }: KeysShown) => (
     <section aria-labelledby="new">
       <h2 id="new">New key</h2>
       <OneField
-        {...{ action: KEYS, form_key, label: 'Name', button: 'Create key', name: 'name' }}
-        {...{ maxLength: 100, placeholder: 'For example: editor plug-in' }}
+        action={KEYS}
+        form_key={form_key}
+        label="Name"
+        button="Create key"
+        name="name"
+        maxLength={100}
+        placeholder="For example: editor plug-in"
       />
     </section>
     <section aria-labelledby="keys">
@@ -38,7 +43,7 @@ export const Keys = ({ keys, form_key, made, error }: KeysShown) => (
       {keys.length === 0 ? (
         <p class="quiet">No keys. Create one to tell a program's calls apart.</p>
       ) : (
-        <Table {...{ keys, form_key }} />
+        <Table keys={keys} form_key={form_key} />
       )}
     </section>
   </Settings>

@@ -15,8 +15,14 @@ export const Login = ({ form_key, error }: LoginShown) => (
     </p>
     <FormError error={error} />
     <OneField
-      {...{ action: '/dashboard/login', form_key, label: 'API key', button: 'Log in' }}
-      {...{ name: 'key', type: 'password', maxLength: 200, placeholder: 'dossier_…' }}
+      action="/dashboard/login"
+      form_key={form_key}
+      label="API key"
+      button="Log in"
+      name="key"
+      type="password"
+      maxLength={200}
+      placeholder="dossier_…"
     />
   </>
 );

@@ -46,7 +46,7 @@ const View = ({ providers, projects, host }: New) => (
 const Project = ({ id, projects }: { id: string } & Pick<New, 'projects'>) => (
   <div>
     <label for={id}>Project</label>
-    <select {...{ id, name: 'project?' }}>
+    <select id={id} name="project?">
       {projects.map((name) => (
         <option key={name} value={name}>
           {name}
@@ -67,11 +67,8 @@ const AtOnce = ({ providers }: Pick<New, 'providers'>) => (
   <fieldset class="at-once">
     <legend>Plan</legend>
     <label>
-      <input
-        {...{ type: 'checkbox', name: '_next', value: 'POST /cases/{id}/sessions' }}
-        defaultChecked
-      />{' '}
-      Start a session
+      <input type="checkbox" name="_next" value="POST /cases/{id}/sessions" defaultChecked /> Start
+      a session
     </label>
     <p class="quiet">The session plans first. Nothing runs before you approve the plan.</p>
     <input type="hidden" name="_next.type" value="implementing" />
@@ -101,7 +98,7 @@ const TitleField = () => {
   return (
     <div>
       <label for="title">Title</label>
-      <input {...{ id: 'title', name: 'title', ref: field, required: true }} />
+      <input id="title" name="title" ref={field} required />
     </div>
   );
 };
@@ -120,10 +117,7 @@ const FromIssue = ({ host }: { host: string | undefined }) => {
         class="line"
       >
         <label for="number">Number</label>
-        <input
-          {...{ id: 'number', name: 'number:json', type: 'number', min: 1, step: 1 }}
-          required
-        />
+        <input id="number" name="number:json" type="number" min={1} step={1} required />
         <button type="submit">Import</button>
       </ApiForm>
     </section>

@@ -35,7 +35,7 @@ const View = (shown: PlanShown) => {
   return (
     <SessionPage item={item} of={session} tab="Plan">
       <CommentsContext.Provider value={{ sid: session.id, ...now }}>
-        <PlanHead {...{ session, boundary, behind, base }} />
+        <PlanHead session={session} boundary={boundary} behind={behind} base={base} />
         <HiddenTextWarnings of={session.warnings} />
         <ApprovalStatus session={session} plan={plan} at={at} />
         {comments.failure !== undefined && (
@@ -95,7 +95,11 @@ const Text = (shown: PlanViewProps & { text: string }) => {
       {compared === undefined ? <PlanCommands text={text} /> : <TextDiff {...compared} />}
       {isByParts && (
         <PlanBody
-          {...{ text, asSource, parts, pages, from }}
+          text={text}
+          asSource={asSource}
+          parts={parts}
+          pages={pages}
+          from={from}
           at={asSource ? `${at}?show=source` : at}
           takes={waits}
         />
@@ -103,7 +107,11 @@ const Text = (shown: PlanViewProps & { text: string }) => {
       {show === 'whole' && <pre class="as-written plan-whole">{visible(text)}</pre>}
       {waits && (
         <Decide
-          {...{ session, plan, boundary, ask, at }}
+          session={session}
+          plan={plan}
+          boundary={boundary}
+          ask={ask}
+          at={at}
           isWhole={!isByParts || pages.length === 1}
         />
       )}

@@ -75,7 +75,8 @@ const textOf = async (
 ) => {
   if (of === undefined) return { text: '', etag: undefined };
   const { data, etag } = await request('GET /api/cases/{id}/planning-artifacts/{filename}', {
-    ...{ id, filename: of.filename },
+    id,
+    filename: of.filename,
   });
   return { text: String(data ?? ''), etag };
 };
@@ -115,11 +116,13 @@ interface PlanningText {
 /** The planning files in the order of their stages, and the source of each. */
 const STAGES: Readonly<Record<Name, { title: string; call: string; from: string }>> = {
   'problem-definition.md': {
-    ...{ title: 'Problem', call: 'from-issue' },
+    title: 'Problem',
+    call: 'from-issue',
     from: 'Generated from the linked issue, as last synced.',
   },
   'hypotheses.md': {
-    ...{ title: 'Hypotheses', call: 'hypotheses-file' },
+    title: 'Hypotheses',
+    call: 'hypotheses-file',
     from: 'Generated from the problem, or else from the description.',
   },
   'tasks.md': { title: 'Tasks', call: 'generate-tasks', from: 'Generated from the hypotheses.' },

@@ -83,8 +83,12 @@ const pullOf = async ({ call, request }: Api, { id, problems }: Case) => {
 const NO_PULL = { pull: undefined, etag: undefined, unread: undefined };
 
 const NOTHING = {
-  ...{ reviews: [], updates: [], timeline: [] },
-  ...{ ready: undefined, down: undefined, draft: undefined },
+  reviews: [],
+  updates: [],
+  timeline: [],
+  ready: undefined,
+  down: undefined,
+  draft: undefined,
 };
 
 const load = async (api: Api, id: string, isAsked: boolean): Promise<Pulls> => {
@@ -103,7 +107,11 @@ const load = async (api: Api, id: string, isAsked: boolean): Promise<Pulls> => {
     orProblem(call('GET /api/cases/{id}/pr/state-timeline', { id })),
   ]);
   return {
-    ...{ item, ...now, draft: undefined, ready: asked.ready, down: asked.down },
+    item,
+    ...now,
+    draft: undefined,
+    ready: asked.ready,
+    down: asked.down,
     reviews: firstOf(reviews.value ?? []),
     updates: (updates.value ?? []).slice(-5),
     timeline: (timeline.value ?? []).slice(-30),

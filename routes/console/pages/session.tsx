@@ -35,7 +35,7 @@ const View = ({ item, session, asks, worktree, begin, isBack }: Shown) => {
       <Controls of={session} />
       <OpenRequests of={asks} />
       <MessageForm of={session} />
-      <ActivityLog {...{ of, now, tell, isOpen }} />
+      <ActivityLog of={of} now={now} tell={tell} isOpen={isOpen} />
       <SessionPaths of={session} worktree={worktree} />
     </SessionPage>
   );

@@ -84,7 +84,10 @@ const ItemExports = ({ search, found, isMore }: Pick<Shown, 'search' | 'found' |
     <h2 id="one">Single Work item</h2>
     <form class="line grow">
       <input
-        {...{ type: 'search', name: 'search', maxLength: 200, defaultValue: search }}
+        type="search"
+        name="search"
+        maxLength={200}
+        defaultValue={search}
         aria-label="Search Work items"
         placeholder="Words of the title or description"
         data-key="/"

@@ -103,8 +103,10 @@ export const settingsWorktree = page<Shown>({
     return {
       case_id,
       title: item?.title,
-      ...{ worktree: state.value, unknown: state.problem },
-      ...{ recoveries: kept.value ?? [], unread: kept.problem },
+      worktree: state.value,
+      unknown: state.problem,
+      recoveries: kept.value ?? [],
+      unread: kept.problem,
     };
   },
   View,

@@ -30,8 +30,13 @@ const View = ({ settings, etag, providers }: SettingsShown) => {
         <ApiForm call="PUT /settings" if_match={etag} class="line">
           <label for="max_sessions">Concurrent sessions</label>
           <input
-            {...{ id: 'max_sessions', name: 'max_sessions:json', type: 'number' }}
-            {...{ min: 1, max: 64, required: true, defaultValue: String(max_sessions) }}
+            id="max_sessions"
+            name="max_sessions:json"
+            type="number"
+            min={1}
+            max={64}
+            required
+            defaultValue={String(max_sessions)}
           />
           <button type="submit">Save</button>
         </ApiForm>

@@ -134,7 +134,10 @@ const YesOrNo = ({ id, name, default: known }: Entered) => (
   <>
     <input type="hidden" name={`content.${name}:json`} value="false" />
     <input
-      {...{ id, type: 'checkbox', name: `content.${name}:json`, value: 'true' }}
+      id={id}
+      type="checkbox"
+      name={`content.${name}:json`}
+      value="true"
       defaultChecked={known === true}
     />
   </>
@@ -147,18 +150,28 @@ const Entry = (field: Entered) => {
   if (type === 'number' || type === 'integer') {
     const { minimum: min, maximum: max } = field;
     const number = { type: 'number', step: type === 'integer' ? 1 : 'any', min, max } as const;
-    return <input {...{ id, name: `content.${name}:json`, required, ...number, ...value }} />;
+    return (
+      <input id={id} name={`content.${name}:json`} required={required} {...number} {...value} />
+    );
   }
   const { min_length: minLength } = field;
   const kind = required ? '' : '?';
-  return <input {...{ id, name: `content.${name}${kind}`, required, minLength, ...value }} />;
+  return (
+    <input
+      id={id}
+      name={`content.${name}${kind}`}
+      required={required}
+      minLength={minLength}
+      {...value}
+    />
+  );
 };
 
 const Choice = ({ id, name, type, required, options = [] }: Entered) => {
   const isMany = type === 'array';
   const sent = `content.${name}${isMany ? '[]' : '?'}`;
   return (
-    <select {...{ id, name: sent, required, multiple: isMany }}>
+    <select id={id} name={sent} required={required} multiple={isMany}>
       {!isMany && !required && <option value="">–</option>}
       {options.map(({ value, title = value }) => (
         <option key={value} value={value}>

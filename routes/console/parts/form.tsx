@@ -5,7 +5,11 @@ import { readStored, writeStored } from './storage.ts';
 
 /** The state that the page is rendered with. */
 export const PageContext = createContext<Frame>({
-  ...{ form_key: '', showing: '', nonce: '', path: '', waiting: 0 },
+  form_key: '',
+  showing: '',
+  nonce: '',
+  path: '',
+  waiting: 0,
 });
 
 /** The API client in a browser; undefined on the server. */

@@ -108,7 +108,10 @@ export const ShownOnce = ({ name, text, children }: ShownOnceProps) => {
       </p>
       <p class="line">
         <input
-          {...{ ref: field, class: 'mono', readOnly: true, size: text.length }}
+          ref={field}
+          class="mono"
+          readOnly
+          size={text.length}
           value={text}
           aria-label={name}
         />

@@ -68,13 +68,16 @@ const withoutDuplicateLines = (lines: readonly TraceLine[]): TraceLine[] => [
 ];
 
 const commitCard = (commit: string, session: string | null, id: string): TraceCard => ({
-  ...{ id: `commit:${commit}`, kind: 'commit', label: commit.slice(0, 10), state: '' },
+  id: `commit:${commit}`,
+  kind: 'commit',
+  label: commit.slice(0, 10),
+  state: '',
   href: session === null ? undefined : `/dashboard/cases/${id}/sessions/${session}/diff`,
 });
 
 const cardOf = (node: TraceNode, id: string): TraceCard => {
   const { kind, label } = node;
-  return { ...{ id: node.id, kind, label, state: wordOf(node) }, href: placeOf(node, id) };
+  return { id: node.id, kind, label, state: wordOf(node), href: placeOf(node, id) };
 };
 
 const wordOf = ({ kind, state }: TraceNode): string =>

@@ -29,7 +29,10 @@ const MOST_LINES = 160;
 
 /** An activity without events, whose next event has this id. */
 export const emptyActivity = (first: number): Activity => ({
-  ...{ entries: [], first, last: first - 1, isOver: false },
+  entries: [],
+  first,
+  last: first - 1,
+  isOver: false,
 });
 
 /** Appends events. Events that are already included are ignored. */
@@ -58,7 +61,9 @@ const say = ({ entries }: Activity, event: Of<'message' | 'thought'>): void => {
 
 const joined = (one: AgentText, next: AgentText): AgentText =>
   fitted({
-    ...{ ...one, to: next.to, length: one.length + next.length },
+    ...one,
+    to: next.to,
+    length: one.length + next.length,
     rest: one.rest + next.text + next.rest,
   });
 
@@ -78,8 +83,15 @@ const call = ({ entries }: Activity, event: Of<'tool_call'>): void => {
   const shown = fileDiffs(diffs, MOST_LINES);
   const isCut = output.length > OUTPUT.head + OUTPUT.tail || shown.some(({ more }) => more > 0);
   const now: ToolCall = {
-    ...{ ...baseOf(event), kind: 'call', call_id: tool_call_id, title, tool: kind, status },
-    ...{ files: locations.slice(0, 20), diffs: shown, cut: isCut || truncated },
+    ...baseOf(event),
+    kind: 'call',
+    call_id: tool_call_id,
+    title,
+    tool: kind,
+    status,
+    files: locations.slice(0, 20),
+    diffs: shown,
+    cut: isCut || truncated,
     output: output === '' ? (before?.output ?? '') : cutText(output, OUTPUT),
   };
   if (before === undefined) entries.push(now);

@@ -113,7 +113,7 @@ export const MessageForm = ({ of: session }: { of: Session }) => {
   if (isOver)
     return (
       <ApiForm
-        {...{ call }}
+        call={call}
         then={`/dashboard/cases/${case_id}/sessions/{id}`}
         keep
         class="line grow"
@@ -124,7 +124,7 @@ export const MessageForm = ({ of: session }: { of: Session }) => {
       </ApiForm>
     );
   return (
-    <ApiForm {...{ call }} keep class="line grow">
+    <ApiForm call={call} keep class="line grow">
       {field}
       <Choice name="now" words="Interrupt" />
       <button type="submit">Send</button>

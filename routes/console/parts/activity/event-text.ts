@@ -57,7 +57,8 @@ const error = ({
     ...(kept_ref === undefined ? [] : [`Saved as ${kept_ref}`]),
   ];
   return {
-    ...{ tone: 'bad', text: message ?? code ?? 'Error.' },
+    tone: 'bad',
+    text: message ?? code ?? 'Error.',
     detail: more.length === 0 ? undefined : cutText(more.join('\n'), DETAIL),
   };
 };
@@ -79,7 +80,8 @@ const DESCRIBE: Describers = {
   network,
   plan_ready: () => ({ tone: 'warn', text: 'The plan is ready for review.', tab: 'plan' }),
   approved: ({ approved_by, approved_sha256, unasked = [] }) => ({
-    ...{ tone: 'good', tab: 'plan' },
+    tone: 'good',
+    tab: 'plan',
     text: `Approved by ${approved_by ?? 'the operator'}: ${approved_sha256.slice(0, 12)}.${unaskedWords(unasked)}`,
   }),
   operator_message: ({ text }) => ({ tone: 'good', text: `You: ${text}` }),
@@ -90,7 +92,8 @@ const DESCRIBE: Describers = {
       `You ${DONE[action]} ${from === undefined ? path : `${from} to ${path}`} during the session.`,
     ),
   diff: ({ files, additions, deletions }) => ({
-    ...{ tone: 'good', tab: 'diff' },
+    tone: 'good',
+    tab: 'diff',
     text: `Changed ${files} ${files === 1 ? 'file' : 'files'}: +${additions} −${deletions}.`,
   }),
   log_continued: ({ message }) => quiet(message),

@@ -54,13 +54,14 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
         class="log"
         role="log"
         aria-label="Activity"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to scroll by keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
         tabIndex={0}
         ref={box as never}
-        {...{ onScroll }}
+        onScroll={onScroll}
       >
         <Earlier
-          {...{ of, tell }}
+          of={of}
+          tell={tell}
           first={shown?.first ?? 1}
           asked={() => {
             const row = box.current?.querySelector('.entry');
@@ -81,7 +82,7 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
           ))}
         </ol>
       </div>
-      <Foot {...{ of, now, tell, isOpen, broken }} />
+      <Foot of={of} now={now} tell={tell} isOpen={isOpen} broken={broken} />
     </section>
   );
 };

@@ -88,8 +88,10 @@ interface Wish {
 export const useActivity = ({ of, begin, isBack, isOpen }: Wish) => {
   const isLive = useContext(ApiContext) !== undefined;
   const [now, tell] = useReducer(reduceLog, {
-    ...{ tail: isBack ? undefined : begin, back: isBack ? begin : undefined },
-    ...{ isFollowing: !isBack, broken: undefined },
+    tail: isBack ? undefined : begin,
+    back: isBack ? begin : undefined,
+    isFollowing: !isBack,
+    broken: undefined,
   });
   const isOver = !isOpen || now.tail?.isOver === true;
   useEffect(() => {
@@ -121,7 +123,9 @@ const followStream = async (
     came = [];
   };
   const stream = connect({ url: '' }).stream('GET /cases/{id}/sessions/{sid}/stream', {
-    ...{ ...of, query: { after: last }, signal },
+    ...of,
+    query: { after: last },
+    signal,
     onOpen: () => tell({ broken: undefined }),
     onBreak: () => tell({ broken: 'Connection lost. It reconnects by itself.' }),
   });

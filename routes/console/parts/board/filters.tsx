@@ -83,7 +83,10 @@ const Form = ({ at: { wanted, view, what, closed, projects } }: { at: BoardView 
     {what !== undefined && <input type="hidden" name="what" value={what} />}
     {closed && <input type="hidden" name="closed" value="1" />}
     <input
-      {...{ type: 'search', name: 'search', defaultValue: wanted.search, maxLength: 200 }}
+      type="search"
+      name="search"
+      defaultValue={wanted.search}
+      maxLength={200}
       aria-label="Search titles and descriptions"
       placeholder="Search titles and descriptions"
       data-key="/"
@@ -97,7 +100,10 @@ const Form = ({ at: { wanted, view, what, closed, projects } }: { at: BoardView 
       ))}
     </select>
     <input
-      {...{ name: 'type', defaultValue: wanted.type, pattern: '[a-z][a-z0-9_\\-]*', maxLength: 64 }}
+      name="type"
+      defaultValue={wanted.type}
+      pattern={'[a-z][a-z0-9_\\-]*'}
+      maxLength={64}
       aria-label="Type"
       title="Type: lower-case letters, digits, - and _"
       placeholder="Type"

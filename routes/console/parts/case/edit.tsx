@@ -41,7 +41,7 @@ export const EditItem = (now: Version) => {
         )}
         <div>
           <label for="title">Title</label>
-          <input {...{ id: 'title', name: 'title', required: true }} defaultValue={title} />
+          <input id="title" name="title" required defaultValue={title} />
         </div>
         <TypeField id="type" known={ITEM_TYPES} value={type} />
         <MarkdownField name="description" label="Description" value={description} />
@@ -55,7 +55,9 @@ export const EditItem = (now: Version) => {
 
 // Unchanged members are not sent. A textarea has \n as its only line ending.
 const wasOf = ({ title, type, description }: Version['item']) => ({
-  ...{ title, type, description: description.replaceAll(/\r\n?/g, '\n') },
+  title,
+  type,
+  description: description.replaceAll(/\r\n?/g, '\n'),
 });
 
 const Changed = ({ take }: { take: () => void }) => (

@@ -31,7 +31,11 @@ export const MarkdownField = ({ name, label, value = '', placeholder = '' }: Tex
         )}
       </div>
       <textarea
-        {...{ id: name, name, ref: field, rows: 10, placeholder }}
+        id={name}
+        name={name}
+        ref={field}
+        rows={10}
+        placeholder={placeholder}
         defaultValue={value}
         class="code"
         hidden={shown !== undefined}

@@ -34,7 +34,7 @@ export const Memory = ({ case_id, files }: { case_id: string; files: readonly Me
     <section aria-labelledby="memory">
       <h2 id="memory">Memory</h2>
       {files.map(({ filename, size }) => (
-        <MemoryEntry key={filename} {...{ case_id, filename, size }} />
+        <MemoryEntry key={filename} case_id={case_id} filename={filename} size={size} />
       ))}
     </section>
   );

@@ -83,7 +83,7 @@ const lostOf = ({ files = [] }: WorktreeStatus): string => {
 const ConfirmDelete = ({ what = '' }: { what?: string }) => (
   <label>
     {`Type “delete” to confirm${what}`}
-    <input {...{ name: '_sure', required: true, pattern: 'delete', autocomplete: 'off' }} />
+    <input name="_sure" required pattern="delete" autocomplete="off" />
   </label>
 );
 
@@ -118,7 +118,8 @@ export const StateForm = ({
           maxLength: 64,
           autocomplete: 'off',
         }}
-        {...{ pattern: '[a-z][a-z0-9_\\-]*', title: 'Lower-case letters, digits, - and _' }}
+        pattern={'[a-z][a-z0-9_\\-]*'}
+        title="Lower-case letters, digits, - and _"
         placeholder="resolved"
         defaultValue={outcome ?? ''}
       />

@@ -38,11 +38,15 @@ export const ProviderField = ({ providers, before = '' }: StartProps) => (
 export const ModelFields = ({ providers, before = '' }: StartProps) => (
   <>
     <Chosen
-      {...{ id: 'model', label: 'Model', name: `${before}model?` }}
+      id="model"
+      label="Model"
+      name={`${before}model?`}
       from={providers.flatMap(({ models }) => models)}
     />
     <Chosen
-      {...{ id: 'effort', label: 'Effort', name: `${before}effort?` }}
+      id="effort"
+      label="Effort"
+      name={`${before}effort?`}
       from={providers.flatMap(({ efforts }) => efforts)}
     />
   </>
@@ -88,8 +92,14 @@ export const TypeField = ({
   <div>
     <label for={id}>Type</label>
     <input
-      {...{ id, name: 'type', defaultValue: value, list: `${id}-known`, required: true }}
-      {...{ pattern: '[a-z][a-z0-9_\\-]*', maxLength: 64, autocomplete: 'off' }}
+      id={id}
+      name="type"
+      defaultValue={value}
+      list={`${id}-known`}
+      required
+      pattern={'[a-z][a-z0-9_\\-]*'}
+      maxLength={64}
+      autocomplete="off"
       title="Lower-case letters, digits, - and _"
     />
     <datalist id={`${id}-known`}>

@@ -197,6 +197,8 @@ const hunksOf = (text: string): Hunk[] => {
 };
 
 const closed = ({ line, ours, base, theirs }: Pick<Hunk, 'line'> & Record<SideName, string[]>) => ({
-  ...{ line, ours: ours.join('\n'), theirs: theirs.join('\n') },
+  line,
+  ours: ours.join('\n'),
+  theirs: theirs.join('\n'),
   base: base.length === 0 ? undefined : base.join('\n'),
 });

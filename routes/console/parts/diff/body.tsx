@@ -36,21 +36,31 @@ export const DiffBody = (props: BodyProps) => {
   }, [wanted]);
   return (
     <section class="diff-body" style={{ '--row': `${ROW}px` }} aria-label="Changes">
-      <Tools {...props} {...{ range, jump }} />
+      <Tools {...props} range={range} jump={jump} />
       <p class="unseen" role="status">
         {range && describeSelection(rows, range, files)}
       </p>
-      <div {...{ ...LINES, class: `diff-scroll ${layout}`, onKeyDown: step }} ref={box as never}>
-        <VisibleRows {...{ files, rows, virtual, range, take, place }} />
+      <div
+        class={`diff-scroll ${layout}`}
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, these are lines.
+        role="group"
+        aria-label="Lines. Arrow keys move, Shift extends the selection"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
+        tabIndex={0}
+        onKeyDown={step}
+        ref={box as never}
+      >
+        <VisibleRows
+          files={files}
+          rows={rows}
+          virtual={virtual}
+          range={range}
+          take={take}
+          place={place}
+        />
       </div>
     </section>
   );
-};
-
-// The scrolling element takes the focus and handles the arrow keys.
-const LINES = {
-  ...{ role: 'group' as const, tabIndex: 0 },
-  'aria-label': 'Lines. Arrow keys move, Shift extends the selection',
 };
 
 type Virtual = ReturnType<typeof useVirtual>;

@@ -4,7 +4,10 @@ import { type FilePatch, filesOf } from '../../../../lib/text/patch.ts';
 export const listFiles = (patch: string, plan: string | undefined): ListedFile[] =>
   sorted(
     filesOf(patch).map(({ path, from, kind, added, removed }) => ({
-      ...{ path, kind, added, removed },
+      path,
+      kind,
+      added,
+      removed,
       isNamed: plan === undefined ? undefined : isNamed(plan, path) || isNamed(plan, from ?? path),
     })),
   );

@@ -30,7 +30,15 @@ interface Click {
 export const DiffRow = ({ row, place, patch, isSelected, highlights, onSelect }: RowProps) => {
   if (row.kind === 'file') return <Head {...patch} {...place} />;
   if (row.kind === 'line' || row.kind === 'pair')
-    return <Lines {...{ row, path: patch.path, isSelected, highlights, onSelect }} />;
+    return (
+      <Lines
+        row={row}
+        path={patch.path}
+        isSelected={isSelected}
+        highlights={highlights}
+        onSelect={onSelect}
+      />
+    );
   return <div class={`diff-row ${row.kind}`}>{visible(row.text)}</div>;
 };
 
@@ -115,7 +123,7 @@ const Text = ({
         text={text.slice(0, most)}
         pieces={highlights.get(highlightKey(path, text))}
       />
-      {text.length > most && <More of={text.length - most} {...{ isWhole, setWhole }} />}
+      {text.length > most && <More of={text.length - most} isWhole={isWhole} setWhole={setWhole} />}
       {line.isOpen && <em class="quiet"> (no newline at the end of the file)</em>}
     </span>
   );

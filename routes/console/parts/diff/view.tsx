@@ -68,7 +68,12 @@ const AsText = ({ id, sid, since, files, text, isCut }: DiffShown) => (
   <div class="diff">
     <DiffFiles files={files} />
     <div>
-      <section {...{ class: 'diff-text', tabIndex: 0 }} aria-label="Patch">
+      <section
+        class="diff-text"
+        aria-label="Patch"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
+        tabIndex={0}
+      >
         <pre>{visible(text)}</pre>
       </section>
       <p>
@@ -98,16 +103,28 @@ const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
       {about && <WriteComment about={about} onDone={said} />}
       <div class="diff">
         <Aside
-          {...{ viewed: folded.size, hasLooked: kept.seen.length > 0 }}
+          viewed={folded.size}
+          hasLooked={kept.seen.length > 0}
           files={listed}
           marks={{ ...marks, onOpen: (file) => setWanted({ file }) }}
         />
         <Body
-          {...{ files, layout, folded, wanted, toggle, place: { id, root } }}
+          files={files}
+          layout={layout}
+          folded={folded}
+          wanted={wanted}
+          toggle={toggle}
+          place={{ id, root }}
           onComment={(range) => setAbout({ ...range.about, path: files[range.file]?.path ?? '' })}
         />
       </div>
-      <DiffComments comments={kept.comments} {...{ id, type, waiting }} onRemove={remove} />
+      <DiffComments
+        comments={kept.comments}
+        id={id}
+        type={type}
+        waiting={waiting}
+        onRemove={remove}
+      />
     </>
   );
 };

@@ -21,8 +21,13 @@ const AROUND = 10;
 export const useVirtual = (count: number, scroller: { current: Scroller | null }, height = ROW) => {
   const [, retry] = useReducer((times: number) => times + 1, 0);
   const options = {
-    ...{ count, overscan: AROUND, estimateSize: () => height, onChange: () => retry(0) },
-    ...{ scrollToFn: elementScroll, observeElementRect, observeElementOffset },
+    count,
+    overscan: AROUND,
+    estimateSize: () => height,
+    onChange: () => retry(0),
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
     getScrollElement: () => scroller.current as never,
   };
   const [virtual] = useState(() => new Virtualizer(options as never));

@@ -49,7 +49,9 @@ export const PlanBody = (given: BodyProps) => {
   }, [parts, file]);
   const here = pageAtLine(pages, parts, from);
   const { start, end } = here;
-  const nav = <PlanPages {...{ pages, here, parts, now, before, path }} />;
+  const nav = (
+    <PlanPages pages={pages} here={here} parts={parts} now={now} before={before} path={path} />
+  );
   return (
     <div class={asSource ? 'plan source' : 'plan markdown'}>
       <QuotesWithoutComment of={bare} />
@@ -92,14 +94,18 @@ const partsOf = (text: string, asSource: boolean): Shown[] => {
       .replace(/\n$/, '')
       .split('\n')
       .map((raw, at) => ({
-        ...{ raw, line: at + 1, weight: 5 },
+        raw,
+        line: at + 1,
+        weight: 5,
         shown: () => <Line line={at + 1} text={raw} />,
       }));
   return blocks.map(({ raw, line, token }) => {
     const weight = 3 + (token === undefined ? 2 : sizeOf(token));
     const isHeavy = weight > HEAVIEST;
     return {
-      ...{ raw, line, weight: isHeavy ? 5 : weight },
+      raw,
+      line,
+      weight: isHeavy ? 5 : weight,
       shown: () =>
         isHeavy ? <SourceBlock source={raw} /> : <MarkdownBlock raw={raw} token={token} />,
     };

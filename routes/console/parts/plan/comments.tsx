@@ -17,7 +17,9 @@ interface CommentsValue extends CommentsState {
 
 /** The comments of the session. */
 export const CommentsContext = createContext<CommentsValue>({
-  ...{ sid: '', text: '', isOpen: false },
+  sid: '',
+  text: '',
+  isOpen: false,
   change: async () => undefined,
 });
 

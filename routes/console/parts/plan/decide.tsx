@@ -28,7 +28,15 @@ export const Decide = ({ session, plan, boundary, ask, isWhole, at }: DecideProp
           </button>
         </ApiForm>
       )}
-      <Approve {...{ session, plan, boundary, ask, isWhole, at }} isPrimary={count === 0} />
+      <Approve
+        session={session}
+        plan={plan}
+        boundary={boundary}
+        ask={ask}
+        isWhole={isWhole}
+        at={at}
+        isPrimary={count === 0}
+      />
       <a class="button" href={`${at}?show=edit`} data-key="e">
         Edit
       </a>

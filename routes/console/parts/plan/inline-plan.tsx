@@ -69,7 +69,14 @@ const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) =>
       {boundary && <Permissions {...boundary} />}
       {boundary?.unasked && <UnaskedCommands {...boundary.unasked} ask={ask} at={page} />}
       <PlanCommands text={plan.text} />
-      <Text {...{ session, plan, boundary, ask, page, isOther }} />
+      <Text
+        session={session}
+        plan={plan}
+        boundary={boundary}
+        ask={ask}
+        page={page}
+        isOther={isOther}
+      />
     </>
   );
 };
@@ -94,7 +101,14 @@ const Text = ({ session, plan, boundary, ask, page, isOther }: TextProps) => {
       {!isWhole && <p class="box warn">Only the beginning of this long plan is shown.</p>}
       {!isOther && (
         <div class="answers">
-          <Approve {...{ session, plan, boundary, ask, isWhole }} at={page} />
+          <Approve
+            session={session}
+            plan={plan}
+            boundary={boundary}
+            ask={ask}
+            isWhole={isWhole}
+            at={page}
+          />
           <SendBack at={`/cases/${session.case_id}/sessions/${session.id}`} keys="r" />
         </div>
       )}

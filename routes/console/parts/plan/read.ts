@@ -47,7 +47,8 @@ export const readText = async (
 ): Promise<CommentsFile | undefined> => {
   try {
     const { data, etag } = await request('GET /cases/{id}/sessions/{sid}/plan', {
-      ...{ id: case_id, sid: id },
+      id: case_id,
+      sid: id,
       query: { which },
     });
     return { text: data ?? '', etag };

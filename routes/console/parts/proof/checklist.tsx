@@ -19,7 +19,7 @@ export const Checklist = ({ id, items, etag }: ChecklistProps) => (
     ) : (
       <ul class="rows checklist">
         {items.map((item) => (
-          <Entry key={item.id} {...{ id, item, etag }} isAlone={isAlone(item, items)} />
+          <Entry key={item.id} id={id} item={item} etag={etag} isAlone={isAlone(item, items)} />
         ))}
       </ul>
     )}

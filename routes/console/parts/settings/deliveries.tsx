@@ -40,7 +40,9 @@ export const Deliveries = ({ webhook, isOlder, ...first }: DeliveriesProps) => {
         {all.map((delivery) => (
           <DeliveryRow
             key={delivery.id}
-            {...{ delivery, isOpen, at: `/webhooks/${webhook.id}/deliveries` }}
+            delivery={delivery}
+            isOpen={isOpen}
+            at={`/webhooks/${webhook.id}/deliveries`}
           />
         ))}
       </ol>

@@ -20,7 +20,7 @@ export const Projects = ({ projects, etag }: ProjectsProps) => (
     ) : (
       <ul class="rows" aria-label="Projects">
         {projects.map((project) => (
-          <Row key={project.name} {...{ project, projects, etag }} />
+          <Row key={project.name} project={project} projects={projects} etag={etag} />
         ))}
       </ul>
     )}
@@ -89,17 +89,27 @@ const Add = ({ hasDefault, etag }: { hasDefault: boolean; etag: string }) => (
     <p>
       <label for="project-name">Name</label>
       <input
-        {...{ id: 'project-name', name: '_name', required: true, maxLength: 100 }}
-        {...{ pattern: '[A-Za-z0-9][A-Za-z0-9._\\-]*', defaultValue: hasDefault ? '' : 'default' }}
-        {...{ autocomplete: 'off', spellcheck: false }}
+        id="project-name"
+        name="_name"
+        required
+        maxLength={100}
+        pattern={'[A-Za-z0-9][A-Za-z0-9._\\-]*'}
+        defaultValue={hasDefault ? '' : 'default'}
+        autocomplete="off"
+        spellcheck={false}
         title="Letters, digits, dot, - and _"
       />
     </p>
     <p class="wide">
       <label for="project-path">Path of the repository</label>
       <input
-        {...{ id: 'project-path', name: 'projects.{name}', required: true, maxLength: 4096 }}
-        {...{ autocomplete: 'off', spellcheck: false, placeholder: '/home/you/code/app' }}
+        id="project-path"
+        name="projects.{name}"
+        required
+        maxLength={4096}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder="/home/you/code/app"
         data-key="n"
         aria-label="Path of the repository"
       />

@@ -105,8 +105,13 @@ export const NewWebhook = () => (
       <p>
         <label for="url">URL</label>
         <input
-          {...{ id: 'url', name: 'url', type: 'url', required: true, maxLength: 2048 }}
-          {...{ autocomplete: 'off', spellcheck: false }}
+          id="url"
+          name="url"
+          type="url"
+          required
+          maxLength={2048}
+          autocomplete="off"
+          spellcheck={false}
           placeholder="https://example.org/hook"
           data-key="n"
           aria-label="URL"

@@ -45,7 +45,10 @@ export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string 
         <p key={name}>
           <label for={name}>{label}</label>
           <textarea
-            {...{ id: name, name: `${name}:lines`, rows: 3, spellcheck: false }}
+            id={name}
+            name={`${name}:lines`}
+            rows={3}
+            spellcheck={false}
             class="code"
             aria-describedby={`${name}-about`}
             defaultValue={config[name as keyof typeof LISTS].join('\n')}
@@ -59,7 +62,10 @@ export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string 
         <p key={name}>
           <label for={name}>{label}</label>
           <input
-            {...{ id: name, name: `${name}:null`, autocomplete: 'off', spellcheck: false }}
+            id={name}
+            name={`${name}:null`}
+            autocomplete="off"
+            spellcheck={false}
             aria-describedby={`${name}-about`}
             defaultValue={config[name as Text] ?? ''}
           />
@@ -71,8 +77,13 @@ export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string 
       <p>
         <label for="ttl_hours">Stale after, in hours</label>
         <input
-          {...{ id: 'ttl_hours', name: 'ttl_hours:json', type: 'number', min: 0, step: 'any' }}
-          {...{ required: true, defaultValue: String(config.ttl_hours) }}
+          id="ttl_hours"
+          name="ttl_hours:json"
+          type="number"
+          min={0}
+          step="any"
+          required
+          defaultValue={String(config.ttl_hours)}
         />
       </p>
       <button type="submit">Save</button>
