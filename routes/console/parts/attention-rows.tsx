@@ -25,7 +25,7 @@ export const loadAttention = async ({ call }: Api, case_id?: string): Promise<At
 
 /** The items, oldest first, each with its actions. */
 export const AttentionRows = ({ items, values }: Attention) => (
-  <ol class="rows" aria-label="Inbox, oldest first">
+  <ol class="rows" aria-label="Needs you, oldest first">
     {items.map((item) => (
       <Row key={keyOf(item)} item={item} value={values.find((value) => matches(value, item))} />
     ))}

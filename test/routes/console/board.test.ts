@@ -174,8 +174,8 @@ describe('the board', { skip: noBrowser }, () => {
     const { page } = await look(t, board);
     const tagged = (title: string, tag: string) =>
       page.locator('.card', { hasText: title }).getByText(tag, { exact: true }).waitFor();
-    await tagged('Done', 'completed');
-    await tagged('Left', 'aborted');
+    await tagged('Done', 'Completed');
+    await tagged('Left', 'Aborted');
   });
 
   it('hears of what hands remove and rename, and what another tab deletes', async (t) => {

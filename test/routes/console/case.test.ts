@@ -172,7 +172,7 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await now.getByRole('button').click();
     assert.equal((await dossier.call('GET /cases')).length, 1);
     await page.getByLabel('Type “delete” to confirm, saving its work').waitFor();
-    await page.getByLabel('Type “delete” to do it').fill('delete');
+    await page.getByLabel('Type “delete” to confirm', { exact: true }).fill('delete');
     await now.getByRole('button').click();
     await page.waitForURL('**/dashboard/board');
     assert.deepEqual(await dossier.call('GET /cases'), []);
@@ -182,9 +182,9 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
   it('says what comes next, and has what waits answered where it stands', async (t) => {
     const { url, begin, dossier, id } = await start(t, '```sh\ntrue\n```\n');
     const { page, complaints } = await look(t, url);
-    await page.getByRole('link', { name: 'Start a session' }).waitFor();
+    await page.getByRole('link', { name: 'Start session' }).waitFor();
     await begin('runbook');
-    await page.getByRole('list', { name: 'What needs you, oldest first' }).waitFor();
+    await page.getByRole('list', { name: 'Needs you, oldest first' }).waitFor();
     await assertAccessible(page);
     await page.keyboard.press('j');
     await page.keyboard.press('p');
@@ -205,7 +205,7 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Create worktree' }).click();
     await page.getByRole('button', { name: 'Copy path' }).waitFor();
     await page.getByRole('button', { name: 'Lock worktree' }).click();
-    await page.getByText('operator holds it').waitFor();
+    await page.getByText('operator holds the lock').waitFor();
     const lock = () => dossier.call('GET /api/worktrees/{case_id}/lock', { case_id: id });
     assert.equal((await lock()).locked, true);
     await page.getByRole('button', { name: 'Release lock' }).click();
@@ -215,7 +215,7 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     const isSetUp = page.waitForResponse((answer) => answer.request().method() === 'POST');
     await page.getByRole('button', { name: 'Copy files and run setup again' }).click();
     await isSetUp;
-    await page.getByRole('button', { name: 'Remove the worktree' }).click();
+    await page.getByRole('button', { name: 'Remove worktree' }).click();
     await page.getByRole('button', { name: 'Create worktree' }).waitFor();
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download all files' }).click();

@@ -42,7 +42,7 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     await ours.waitFor();
     assert.equal(await state(), 'BLOCKED');
     await assertAccessible(page);
-    await page.getByLabel('a.txt as it is to be').fill('both\n');
+    await page.getByLabel('a.txt: resolved text').fill('both\n');
     await page.getByRole('button', { name: 'Save file' }).click();
     await page.getByText('No conflict markers left.').waitFor();
     assert.equal(read('a.txt'), 'both\n');
@@ -56,7 +56,7 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     const { url, read, dossier, id } = await start(t);
     await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
     const { page } = await look(t, url);
-    await page.getByLabel('a.txt as it is to be').fill('mine\n');
+    await page.getByLabel('a.txt: resolved text').fill('mine\n');
     const query = { path: 'a.txt' };
     await dossier.call('PUT /cases/{id}/editor/files', {
       id,
@@ -78,7 +78,7 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     gitIn(worktree)('push', '--quiet', 'origin', 'HEAD');
     await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
     const { page, complaints } = await look(t, url);
-    await page.getByLabel('a.txt as it is to be').fill('both\n');
+    await page.getByLabel('a.txt: resolved text').fill('both\n');
     await page.getByRole('button', { name: 'Save file' }).click();
     await page.getByText('No conflict markers left.').waitFor();
     await page.getByRole('button', { name: 'Stage files and continue' }).click();

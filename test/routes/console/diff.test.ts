@@ -306,13 +306,13 @@ describe('the diff', { skip: noBrowser }, () => {
     const files = page.locator('.diff-file');
     await page.keyboard.press('j');
     assert.match((await page.locator(':focus').textContent()) ?? '', /a\/deep\/down\/9/);
-    assert.match((await files.first().textContent()) ?? '', /^f1new/);
+    assert.match((await files.first().textContent()) ?? '', /^f1Changed/);
     await page.keyboard.press('ArrowLeft');
     await page
       .locator('.diff-folder', { hasText: 'a/deep/down' })
       .and(page.locator(':focus'))
       .waitFor();
-    assert.match((await files.first().textContent()) ?? '', /^f10new/);
+    assert.match((await files.first().textContent()) ?? '', /^f10Changed/);
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('f');
     await page.keyboard.press('f');

@@ -146,7 +146,7 @@ describe('a page whose session is gone, or cannot be read', { skip: noBrowser },
       assert.equal(answer?.status(), 404, tab);
       await plain.getByRole('heading', { name: 'The session does not exist' }).waitFor();
     }
-    await plain.getByRole('link', { name: 'Its Work item' }).click();
+    await plain.getByRole('link', { name: 'Work item' }).click();
     await plain.getByRole('heading', { name: 'It went' }).waitFor();
   });
 });

@@ -55,7 +55,7 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     const { page } = await look(t, inboxOf(planned));
     await page.route('**/plan?*', (route) => route.abort());
     await page.getByText('Review plan').click();
-    await page.getByText('could not be read').waitFor();
+    await page.getByText('could not be loaded').waitFor();
     assert.deepEqual([await approve(page).count(), await forms(page).count()], [0, 0]);
     await page.unroute('**/plan?*');
     await page.getByRole('button', { name: 'Try again' }).click();

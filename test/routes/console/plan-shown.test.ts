@@ -13,7 +13,7 @@ describe('the head of a plan', { skip: noBrowser }, () => {
     await page.getByText('Not isolated.').waitFor();
     await page.getByText('The sandbox is switched off in the settings.').waitFor();
     const facts = await page.locator('.plan-facts').textContent();
-    assert.match(facts ?? '', /Sandboxnone\s*Networkopen, with all that is on this machine/);
+    assert.match(facts ?? '', /Sandboxnone\s*Networkopen, including this machine/);
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
   });
@@ -45,8 +45,8 @@ describe('the page of an approved plan', { skip: noBrowser }, () => {
     await page.getByText('The change is not approved and does not run').waitFor();
     assert.equal(await page.locator('.plan').getByText('Three.').count(), 0);
     await page.getByRole('link', { name: 'Compare the approved plan with plan.md' }).click();
-    assert.equal((await page.locator('.diff-lines ins').textContent())?.trim(), '+ Three.');
-    assert.equal((await page.locator('.diff-lines del').textContent())?.trim(), '- Two.');
+    assert.equal((await page.locator('.diff-lines ins').textContent())?.trim(), '+Three.');
+    assert.equal((await page.locator('.diff-lines del').textContent())?.trim(), '-Two.');
     await assertAccessible(page);
     writeFileSync(await fileOf('approved.md'), 'Another.\n');
     await page.goto(url);

@@ -55,7 +55,7 @@ describe('the planning of a Work item', { skip: noBrowser }, () => {
     const file = { id, filename: 'tasks.md' };
     const text = await dossier.call('GET /api/cases/{id}/planning-artifacts/{filename}', file);
     assert.equal(text, '- one\n');
-    await page.getByRole('button', { name: 'Approve these files' }).click();
+    await page.getByRole('button', { name: 'Approve files' }).click();
     assert.equal(await gate(), 'approved');
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, String(wide));

@@ -73,7 +73,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await page.getByText('Add item').click();
     await page.getByLabel('What to prove').fill('The message is right');
     await page.getByLabel('Type of proof').fill('screenshot');
-    await page.getByRole('button', { name: 'Add it' }).click();
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('Missing: The message is right').waitFor();
     const [item] = await dossier.call('GET /cases/{id}/proof/checklist', { id });
     assert.deepEqual([item?.type, item?.required, item?.task], ['screenshot', true, false]);
@@ -93,7 +93,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await page.getByText('All required proof is verified').waitFor();
     assert.equal(await done(), true);
     const { page: plain } = await openTab(browser, url, { javaScriptEnabled: false });
-    await plain.getByRole('button', { name: 'Untick: The words were read' }).click();
+    await plain.getByRole('button', { name: 'Mark as open: The words were read' }).click();
     await plain.getByText('Missing: The words').waitFor();
     assert.equal(await done(), false);
   });
@@ -106,7 +106,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     const { page, browser, complaints } = await look(t, url);
     await page.keyboard.press('j');
     await page.keyboard.press('d');
-    await page.getByRole('button', { name: 'Ask no more for: One' }).press('Enter');
+    await page.getByRole('button', { name: 'Remove from checklist: One' }).press('Enter');
     await page.locator('summary[aria-label="Remove: One"]').waitFor({ state: 'detached' });
     assert.deepEqual(await list(), ['Two', 'Two']);
     await assertAccessible(page);
@@ -122,7 +122,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await page.locator('.checklist .row').nth(1).waitFor({ state: 'detached' });
     await plain.locator('summary[aria-label="Remove: Two"]').click();
     write('Mine.\n- [ ] Two\n- [ ] Three\n');
-    await plain.getByRole('button', { name: 'Ask no more for: Two' }).click();
+    await plain.getByRole('button', { name: 'Remove from checklist: Two' }).click();
     await plain.getByRole('alert').waitFor();
     assert.deepEqual(await list(), ['Two', 'Three']);
     assert.deepEqual(complaints, []);
@@ -137,7 +137,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
       await page.getByRole('button', { name: 'Add file' }).click();
     };
     await send('é "shot".png', PICTURE);
-    await page.getByRole('img', { name: 'What proves tests' }).waitFor();
+    await page.getByRole('img', { name: 'Proof: tests' }).waitFor();
     const [made] = await proofs();
     assert.deepEqual([made?.type, made?.file?.slice(-4)], ['tests', '.png']);
     await send('large.png', Buffer.alloc(3 * 1024 * 1024));
@@ -152,7 +152,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await upload('a.svg', Buffer.from(EVIL));
     await upload('a.pdf', Buffer.from('%PDF-1.4'));
     const { page, complaints } = await look(t, url);
-    const picture = page.getByRole('img', { name: 'What proves file' });
+    const picture = page.getByRole('img', { name: 'Proof: file' });
     await picture.scrollIntoViewIfNeeded();
     await page.waitForFunction(() => document.querySelector('img')?.naturalWidth === 1);
     assert.equal(await page.locator('img').count(), 1);
@@ -180,7 +180,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await page.getByLabel('A file').setInputFiles(file);
     assert.equal(await type.inputValue(), 'mine');
     await page.getByRole('button', { name: 'Add file' }).click();
-    await page.getByRole('img', { name: 'What proves mine' }).waitFor();
+    await page.getByRole('img', { name: 'Proof: mine' }).waitFor();
     assert.deepEqual(
       (await proofs()).map(({ type, file }) => [type, file?.slice(-4)]),
       [

@@ -55,7 +55,7 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
   it('is made from the page by keyboard, as a draft, with what it would say shown before', async (t) => {
     const { url, host, dossier, id } = await start(t);
     const { page, complaints } = await look(t, url);
-    await page.getByText('There is no pull request yet').waitFor();
+    await page.getByText('No pull request yet').waitFor();
     await page.getByText('The tax is off by one.').waitFor();
     await assertAccessible(page);
     await page.keyboard.press('a');
@@ -104,7 +104,7 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
     const { url, host, number } = await opened(t);
     const { page, complaints } = await look(t, url);
     await page.getByText('Suggest an update').click();
-    await page.getByLabel('The whole text').fill('All of it is new. \u202e\n');
+    await page.getByLabel('New description').fill('All of it is new. \u202e\n');
     await page.getByRole('button', { name: 'Show changes' }).click();
     await page.locator('.diff-lines ins', { hasText: 'All of it is new. ⟦U+202E⟧' }).waitFor();
     assert.ok((await page.locator('.diff-lines del').count()) > 0);
@@ -122,7 +122,7 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
     await page.keyboard.press('n');
     await page.getByLabel('Title on the code host').fill('Round to even');
     await page.getByLabel('old').uncheck();
-    await page.getByLabel('A further label').fill('new');
+    await page.getByLabel('New label').fill('new');
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Update on the code host' }).click();
     await page.getByRole('link', { name: 'Round to even #' }).waitFor();

@@ -97,11 +97,11 @@ describe('the page of a session', { skip: noBrowser }, () => {
     await page.getByText('The daemon was interrupted.').waitFor();
     await page.getByText('Interrupted inside a block?').click();
     await page.getByRole('button', { name: 'Run block again' }).click();
-    await eventually(async () => assert.equal(await status(page).textContent(), 'working'));
+    await eventually(async () => assert.equal(await status(page).textContent(), 'Working'));
     writeFileSync(join(signs, 'second'), '');
     await page.getByText('The session is completed.').waitFor();
     await is('completed');
-    await until(async () => (await page.getByText('It is over.').count()) === 1);
+    await until(async () => (await page.getByText('The session has ended.').count()) === 1);
     assert.equal((await log(page)).split('Approved by').length, 2);
     assert.equal((await log(page)).split('The session is completed.').length, 2);
   });

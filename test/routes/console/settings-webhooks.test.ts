@@ -142,7 +142,7 @@ describe('the page of deliveries', { skip: noBrowser }, () => {
     assert.equal(new Set(ids).size, 35);
     const plain = await openTab(browser, at(`/${id}`), WITHOUT_SCRIPTS);
     await plain.page.getByRole('link', { name: 'Load more' }).click();
-    await plain.page.getByRole('link', { name: 'The newest' }).waitFor();
+    await plain.page.getByRole('link', { name: 'Newest' }).waitFor();
     assert.equal(await plain.page.locator('[data-row]').count(), 5);
     assert.deepEqual(complaints, []);
   });

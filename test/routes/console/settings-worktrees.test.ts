@@ -162,7 +162,7 @@ describe('the page of one worktree', { skip: noBrowser }, () => {
     const { id } = await dossier.call('POST /cases', { body: { title: 'Mine', type: 'bug' } });
     await dossier.call('POST /api/worktrees/{case_id}/attach', { case_id: id, body: { path } });
     const { page } = await look(t, at(), WITHOUT_SCRIPTS);
-    await page.getByText('Yours').waitFor();
+    await page.getByText('Attached').waitFor();
     await page.getByRole('link', { name: 'Mine' }).click();
     await page.getByText('Detach…').click();
     await page.getByRole('button', { name: 'Detach' }).click();

@@ -34,7 +34,7 @@ describe('the page of what waits for trust', { skip: noBrowser }, () => {
     await waiting.waitFor({ state: 'detached' });
     const keys = async () => (await dossier.call('GET /trust')).map(({ key }) => key);
     assert.deepEqual(await keys(), ['provider']);
-    const trusted = page.getByRole('list', { name: 'What you have trusted' });
+    const trusted = page.getByRole('list', { name: 'Trusted values' });
     await trusted.getByRole('button', { name: 'Revoke' }).click();
     await waiting.waitFor();
     assert.deepEqual((await keys()).toSorted(), ['provider', 'sandbox']);

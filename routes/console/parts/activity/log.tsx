@@ -7,7 +7,7 @@ import { type LogAction, type LogState, loadEarlier, type SessionRef } from './s
 interface LogProps {
   of: SessionRef;
   now: LogState;
-  tell: (reduceLog: LogAction) => void;
+  tell: (action: LogAction) => void;
   /** Events may still come. */
   isOpen: boolean;
 }
@@ -29,7 +29,7 @@ const NEAR = 40;
 
 /** The events of a session. The log follows the newest until the operator scrolls up. */
 export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
-  const { tail, back, isFollowing, broken } = now;
+  const { tail, back, isFollowing } = now;
   const shown = back ?? tail;
   const box = useRef<Box | null>(null);
   const anchor = useRef<{ row: Row; top: number } | undefined>(undefined);
@@ -82,7 +82,7 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
           ))}
         </ol>
       </div>
-      <Foot of={of} now={now} tell={tell} isOpen={isOpen} broken={broken} />
+      <Foot of={of} now={now} tell={tell} isOpen={isOpen} />
     </section>
   );
 };
@@ -109,7 +109,7 @@ const Foot = ({ of, now: { tail, back, isFollowing, broken }, tell, isOpen }: Lo
 interface EarlierProps {
   of: SessionRef;
   first: number;
-  tell: (reduceLog: LogAction) => void;
+  tell: (action: LogAction) => void;
   /** Called before the earlier events are shown. */
   asked: () => void;
 }

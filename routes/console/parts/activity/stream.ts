@@ -115,7 +115,7 @@ const followStream = async (
   of: SessionRef,
   last: number,
   signal: AbortSignal,
-  tell: (reduceLog: LogAction) => void,
+  tell: (action: LogAction) => void,
 ): Promise<void> => {
   let came: SessionEvent[] = [];
   const flush = (): void => {

@@ -40,9 +40,9 @@ export const DiffBody = (props: BodyProps) => {
       <p class="unseen" role="status">
         {range && describeSelection(rows, range, files)}
       </p>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, these are lines. */}
       <div
         class={`diff-scroll ${layout}`}
-        // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, these are lines.
         role="group"
         aria-label="Lines. Arrow keys move, Shift extends the selection"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
