@@ -46,7 +46,6 @@ import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
 import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';
 import { createEngine } from '../work/sessions/live/engine.ts';
 import { takeInInterrupted } from '../work/sessions/turns/turn-repository.ts';
-import { providersOf } from '../../routes/console/parts/case/start.tsx';
 import { logProblems } from './system/diagnostics.ts';
 import {
   createCodeHost,

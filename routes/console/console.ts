@@ -1,13 +1,86 @@
-import type { Console, ConsolePage } from '../../lib/http/console-page.ts';
-import { keyPages } from './keys.ts';
-import { loginPages } from './login.ts';
+import { logIn } from '../../lib/guard/api-keys/console-sessions.ts';
+import { createKey, listKeys, revokeKey } from '../../lib/guard/api-keys/keys.ts';
+import type { Asked, Console, ConsolePage } from '../../lib/http/console-page.ts';
+import type { KeysShown } from './pages/keys.tsx';
+import type { LoginShown } from './pages/login.tsx';
 
-// What renders pages is loaded when the first of them is asked for.
-const rendering = () => import('./render.tsx');
+const KEYS = '/dashboard/keys';
 
-const refused: ConsolePage['refused'] = async (error) => (await rendering()).showRefusal(error);
+type KeysOutcome = Pick<KeysShown, 'made' | 'error'>;
 
-/** The operator's console: what a browser is shown. `pages.ts` lists its pages. */
+type Store = Parameters<typeof listKeys>[0];
+
+const renderKeys = async (asked: Asked, store: Store, told: KeysOutcome = {}, status?: number) => {
+  const shown = { keys: listKeys(store), form_key: asked.form_key, ...told };
+  return (await import('./render.tsx')).showKeys(asked, shown, status);
+};
+
+const keysRefused: ConsolePage['refused'] = ({ status, message }, asked, { store }) =>
+  renderKeys(asked, store, { error: message }, status);
+
+/** Lists, creates and revokes API keys. These pages run no scripts, because they show a key. */
+const keyPages: readonly ConsolePage[] = [
+  {
+    method: 'GET',
+    path: KEYS,
+    handler: (asked, { store }) => renderKeys(asked, store),
+    refused: keysRefused,
+  },
+  {
+    method: 'POST',
+    path: KEYS,
+    handler: async (asked, service) => {
+      const made = await createKey(service, asked.form.get('name') ?? '');
+      return renderKeys(asked, service.store, { made }, 201);
+    },
+    refused: keysRefused,
+  },
+  {
+    method: 'POST',
+    path: `${KEYS}/{id}/revoke`,
+    handler: async ({ params }, { store }) => {
+      await revokeKey(store, String(params.id));
+      return KEYS;
+    },
+    refused: keysRefused,
+  },
+];
+
+const LOGIN = '/dashboard/login';
+
+const renderLogin = async (shown: LoginShown, status?: number) =>
+  (await import('./render.tsx')).showLogin(shown, status);
+
+const loginRefused: ConsolePage['refused'] = ({ status, message }, { form_key }) =>
+  renderLogin({ form_key, error: message }, status);
+
+/** Exchanges an API key for a session cookie. */
+const loginPages: readonly ConsolePage[] = [
+  {
+    method: 'GET',
+    path: LOGIN,
+    keyless: true,
+    handler: ({ form_key }) => renderLogin({ form_key }),
+    refused: loginRefused,
+  },
+  {
+    method: 'POST',
+    path: LOGIN,
+    keyless: true,
+    handler: async ({ form }, service) => ({
+      session: await logIn(service, form.get('key') ?? ''),
+      location: '/dashboard',
+    }),
+    refused: loginRefused,
+  },
+];
+
+// The renderer is loaded for the first request of a page.
+const loadRenderer = () => import('./render.tsx');
+
+const refused: ConsolePage['refused'] = async (error) => (await loadRenderer()).showRefusal(error);
+
+/** The console's pages and forms. `pages/index.ts` lists the pages. */
 export const operatorConsole: Console = {
   pages: [
     ...keyPages,
@@ -15,13 +88,13 @@ export const operatorConsole: Console = {
     {
       method: 'POST',
       path: '/dashboard/do',
-      handler: async (asked) => (await rendering()).doForm(asked),
+      handler: async (asked) => (await loadRenderer()).doForm(asked),
       refused,
     },
     {
       method: 'GET',
       path: '/dashboard/{path*}',
-      handler: async (asked) => (await rendering()).showPage(asked),
+      handler: async (asked) => (await loadRenderer()).showPage(asked),
       refused,
     },
   ],

@@ -1,33 +1,35 @@
-import type { Assets } from './assets.ts';
+import type { ComponentChildren } from 'preact';
+import { render } from 'preact-render-to-string';
+import { type Assets, assets } from './assets.ts';
 import { type At, type Frame, type Page, titleOf } from './common/page.ts';
 import { Shell } from './parts/shell.tsx';
 
 interface DocumentProps {
   frame: Frame;
-  /** Of the page, by which the browser finds it. */
+  /** The page's key in PAGES. */
   name: string;
   at: At;
   page: Page;
-  /** By which of style/ it is drawn. */
+  /** The sheets of style/ that apply to the page. */
   style: string;
   shown: object | undefined;
   assets: Assets;
 }
 
-/** A whole document: the page as it is shown, and what the browser's scripts begin with. */
+/** A page's HTML document, with the data that the browser hydrates from. */
 export const Document = ({ frame, name, at, page, style, shown, assets }: DocumentProps) => (
   <html lang="en">
     <Head title={titleOf(page, shown, frame)} assets={assets}>
-      {partsOf(name, assets).map((part) => (
+      {pageModules(name, assets).map((part) => (
         <link rel="modulepreload" href={`/dashboard/assets/${part}`} />
       ))}
       <script type="module" src={`/dashboard/assets/${assets.script}`} />
       <script
         type="application/json"
         id="begin"
-        // JSON that no browser runs, and that cannot end its element.
+        // JSON is not executed, and `jsonForScript` escapes what could end the element.
         dangerouslySetInnerHTML={{
-          __html: begin({ frame, name, at, shown, worker: assets.worker }),
+          __html: jsonForScript({ frame, name, at, shown, worker: assets.worker }),
         }}
       />
     </Head>
@@ -39,11 +41,12 @@ export const Document = ({ frame, name, at, page, style, shown, assets }: Docume
   </html>
 );
 
-// At once: the browser would hear of each when the one before it has come. settingsTrust is of settings-trust.tsx.
-const partsOf = (name: string, { parts }: Assets): readonly string[] =>
+// Preloading all modules at once avoids a round trip for each level of imports. `settingsTrust` is in
+// settings-trust.tsx.
+const pageModules = (name: string, { parts }: Assets): readonly string[] =>
   parts[name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)] ?? [];
 
-const begin = (value: object): string => JSON.stringify(value).replaceAll('<', '\\u003c');
+const jsonForScript = (value: object): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 
 interface HeadProps {
   title: string;
@@ -51,7 +54,7 @@ interface HeadProps {
   children?: preact.ComponentChildren;
 }
 
-export const Head = ({ title, assets, children }: HeadProps) => (
+const Head = ({ title, assets, children }: HeadProps) => (
   <head>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -65,3 +68,24 @@ export const Head = ({ title, assets, children }: HeadProps) => (
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect x='2' y='1' width='12' height='14' rx='2' fill='%230757b8'/%3E%3Cpath d='M5 5h6M5 8h6M5 11h4' stroke='white' stroke-width='1.4'/%3E%3C/svg%3E";
+
+/** A document without scripts. */
+export const plainDocument = (title: string, body: ComponentChildren): string =>
+  `<!doctype html>${render(
+    <html lang="en">
+      <Head title={`${title} · Dossier`} assets={assets} />
+      <body data-style="settings">{body}</body>
+    </html>,
+  )}`;
+
+/** The layout of a page without navigation, for a browser that is not logged in or was refused. */
+export const PlainPage = ({ children }: { children: ComponentChildren }) => (
+  <>
+    <header class="bar">
+      <a class="brand" href="/dashboard">
+        Dossier
+      </a>
+    </header>
+    <main>{children}</main>
+  </>
+);

@@ -68,7 +68,7 @@ echo 'exec=1' >> shared.conf; echo evil >> scripts/clean.sh; echo evil >> tools/
         `/dashboard/cases/${item.id}/sessions/${all.body.at(-1)?.id}/diff`,
       );
       const shown = page.text.indexOf('<code>.envrc</code> runs when you enter the directory');
-      const patch = page.text.indexOf('aria-label="The patch"');
+      const patch = page.text.indexOf('aria-label="Patch"');
       assert.ok(shown > 0 && shown < patch, `${shown} ${patch}`);
     });
 

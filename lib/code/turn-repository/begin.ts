@@ -18,7 +18,6 @@ import {
 import type { Checkout, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 import { indexHashOf } from './import-index.ts';
-import { operationOf } from '../../../routes/console/parts/api/operation.ts';
 import { type RefList, visibleRefs } from './refs.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { gitFileText, type RepositoryPlaces } from './dot-git.ts';

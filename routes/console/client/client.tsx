@@ -4,7 +4,7 @@ import { PAGES } from '../pages/index.ts';
 import { listenForKeys } from './keys.ts';
 import { Live } from './live.tsx';
 
-/** What the document begins with. */
+/** The data that the document embeds. */
 interface Begin {
   frame: Frame;
   name: string;

@@ -1,26 +1,51 @@
 import { connect } from '../../../lib/client/client.ts';
 import type { WorkspaceEvent } from '../common/page.ts';
 
-/** What pages are told: what happened, and whether more would be heard. */
-export type Told = { event: WorkspaceEvent } | { state: 'lost' | 'back' };
+/** A message to the pages: an event, or a change of the connection. */
+export type StreamMessage = { event: WorkspaceEvent } | { state: 'lost' | 'back' };
 
-/** After what ends a stream for good, such as another version of the daemon. In milliseconds. */
+/** The delay before a new stream after an error that ends one, such as an upgrade of the daemon. In milliseconds. */
 const PAUSE_MS = 2000;
 
-/** Tells all that happens from now on, over one connection, for as long as there is somebody to tell. */
-export const followEvents = (tell: (told: Told) => void): void => {
+/** Sends all events of the workspace from now on, over one connection. Never ends. */
+export const followEvents = (send: (message: StreamMessage) => void): void => {
   const follow = async (): Promise<void> => {
     const stream = connect({ url: '' }).stream('GET /events', {
       query: { after: 'now' },
-      onOpen: () => tell({ state: 'back' }),
-      onBreak: () => tell({ state: 'lost' }),
+      onOpen: () => send({ state: 'back' }),
+      onBreak: () => send({ state: 'lost' }),
     });
     for await (const { data } of stream)
-      if ('event_type' in data) tell({ event: data as WorkspaceEvent });
+      if ('event_type' in data) send({ event: data as WorkspaceEvent });
   };
-  const goOn = (): void => {
-    tell({ state: 'lost' });
-    setTimeout(() => void follow().catch(goOn), PAUSE_MS);
+  const reconnect = (): void => {
+    send({ state: 'lost' });
+    setTimeout(() => void follow().catch(reconnect), PAUSE_MS);
   };
-  void follow().catch(goOn);
+  void follow().catch(reconnect);
+};
+
+/** Handlers for messages of the shared connection. */
+interface Subscriber {
+  event: (event: WorkspaceEvent) => void;
+  /** The connection broke. */
+  lost: () => void;
+  /** The connection is open: from here on no event is missed. */
+  back: () => void;
+}
+
+/** Subscribes to the workspace's events, over a connection shared by all tabs if the browser has shared workers. */
+export const follow = (worker: string, subscriber: Subscriber): void => {
+  const send = (message: StreamMessage): void => {
+    if ('event' in message) subscriber.event(message.event);
+    else subscriber[message.state]();
+  };
+  // Some mobile browsers have none.
+  if (!('SharedWorker' in globalThis)) {
+    followEvents(send);
+    return;
+  }
+  const options = { type: 'module', name: 'dossier' } as const;
+  const { port } = new SharedWorker(`/dashboard/assets/${worker}`, options);
+  port.onmessage = ({ data }: MessageEvent<StreamMessage>) => send(data);
 };

@@ -1,12 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../lib/client/client.ts';
-import { loadNow } from '../common/load.ts';
-import { type At, type Frame, type Page, titleOf, type WorkspaceEvent } from '../common/page.ts';
-import { InReach } from '../parts/do.tsx';
+import { loadPage } from '../common/load.ts';
+import {
+  type Api,
+  type At,
+  type Frame,
+  type Page,
+  titleOf,
+  type WorkspaceEvent,
+} from '../common/page.ts';
+import { type FormResult, sendForm } from '../common/send-form.ts';
+import { ApiContext } from '../parts/form.tsx';
 import { Shell } from '../parts/shell.tsx';
-import { follow } from './follow.ts';
-import { listenForForms } from './forms.ts';
-import { markIcon, notify } from './notices.ts';
+import { follow } from './events.ts';
+import { markIcon, notify } from './notifications.ts';
 
 interface LiveProps {
   frame: Frame;
@@ -18,7 +25,7 @@ interface LiveProps {
 
 const api = connect({ url: '' });
 
-/** The page as it is now: what it shows is asked for anew when an event may have changed it, or a form did. */
+/** The page in the browser. It loads again when an event may have changed its data, and after each form. */
 export const Live = (props: LiveProps) => {
   const { page } = props;
   const [now, setNow] = useState<Now>({ frame: props.frame, shown: props.shown });
@@ -29,16 +36,16 @@ export const Live = (props: LiveProps) => {
       told.current = { frame: { ...told.current.frame, ...frame }, shown };
       setNow(told.current);
     };
-    keepUp(props, () => told.current, put);
+    keepUpToDate(props, () => told.current, put);
   }, []);
   useEffect(() => {
     document.title = titleOf(page, now.shown, now.frame);
     markIcon(now.frame.waiting);
   });
   return (
-    <InReach.Provider value={api}>
+    <ApiContext.Provider value={api}>
       <Shell frame={now.frame} page={page} shown={now.shown} />
-    </InReach.Provider>
+    </ApiContext.Provider>
   );
 };
 
@@ -49,20 +56,20 @@ interface Now {
 
 type Put = (frame: Partial<Frame>, shown?: object) => void;
 
-/** Follows what changes the page, as long as it is open. */
-const keepUp = ({ page, at, worker }: LiveProps, now: () => Now, put: Put): void => {
+/** Reloads the page's data on events, forms and focus, as long as the page is open. */
+const keepUpToDate = ({ page, at, worker }: LiveProps, now: () => Now, put: Put): void => {
   const frame = () => now().frame;
   const { follows = () => true } = page;
   const { refresh, hear } = refreshing(async (since) => {
-    if (follows === false || isGoing()) return true;
+    if (follows === false || isLeaving()) return true;
     const { shown } = now();
     try {
-      const found = await loadNow(page, api, at, shown && since && { shown, since });
-      const { missing, faults = frame().faults ?? [] } = found;
-      put({ missing, faults, ...(frame().problem === UNREACHED && ANSWERS) }, found.shown);
+      const found = await loadPage(page, api, at, shown && since && { shown, since });
+      const { missing, fileProblems = frame().fileProblems ?? [] } = found;
+      put({ missing, fileProblems, ...(frame().problem === UNREACHED && ANSWERS) }, found.shown);
       return missing === undefined;
     } catch {
-      // Why something was refused stays until one acts again.
+      // An error of a form stays until the next form.
       put({ problem: frame().problem ?? UNREACHED });
       return false;
     }
@@ -72,7 +79,7 @@ const keepUp = ({ page, at, worker }: LiveProps, now: () => Now, put: Put): void
     () => frame().showing,
     (end) => {
       if ('told' in end) {
-        // What is shown may be what it was refused for.
+        // The form may have failed because the page is out of date.
         put({ problem: end.told });
         return refresh();
       }
@@ -84,7 +91,7 @@ const keepUp = ({ page, at, worker }: LiveProps, now: () => Now, put: Put): void
       refresh();
     },
   );
-  // What an editor wrote beside a record is seen when one comes back from it.
+  // Files written by an editor may raise no event.
   window.addEventListener('focus', refresh);
   follow(worker, {
     event: (event) => {
@@ -97,7 +104,7 @@ const keepUp = ({ page, at, worker }: LiveProps, now: () => Now, put: Put): void
     },
     lost: () => put({ problem: UNREACHED }),
     back: () => {
-      // From here on nothing is missed: what happened before is asked for.
+      // Events before this point may be missed, so everything is loaded again.
       document.documentElement.dataset.live = '';
       put({ problem: undefined });
       refresh();
@@ -107,19 +114,20 @@ const keepUp = ({ page, at, worker }: LiveProps, now: () => Now, put: Put): void
 };
 
 const UNREACHED = {
-  ...{ status: 0, title: 'The daemon does not answer' },
-  detail: 'What is shown may be old. It is tried again by itself.',
+  status: 0,
+  title: 'The daemon does not respond',
+  detail: 'This page may be out of date. It reconnects by itself.',
 };
 
-// What this very page deletes, and what one leaves, is not asked for any more.
-const isGoing = (): boolean =>
+// A page that is being left, or deletes its own Work item, is not loaded again.
+const isLeaving = (): boolean =>
   document.querySelector(
     '[data-leaving], form[aria-busy=true] > input[name=_call][value^="DELETE /cases/"]',
   ) !== null;
 
 const ANSWERS = { problem: undefined };
 
-/** Loads anew, with the events since the last time where nothing else can have changed what is shown. */
+/** Loads again, with the events since the last load if nothing else can have changed the data. */
 const refreshing = (load: (since: WorkspaceEvent[] | undefined) => Promise<boolean>) => {
   let since: WorkspaceEvent[] | undefined;
   const wake = oneAtATime(async () => {
@@ -138,20 +146,50 @@ const refreshing = (load: (since: WorkspaceEvent[] | undefined) => Promise<boole
   return { refresh, hear };
 };
 
-/** How long several events that come together are waited for, in milliseconds. */
+/** Events within this time are handled together, in milliseconds. */
 const TOGETHER_MS = 50;
 
-// Of many wishes while one is fulfilled one more is.
+// Requests during a run are combined into one further run.
 const oneAtATime = (work: () => Promise<void>): (() => void) => {
-  let [runs, again] = [false, false];
+  let [runs, retry] = [false, false];
   const run = async (): Promise<void> => {
-    again = runs;
+    retry = runs;
     if (runs) return;
     runs = true;
     await new Promise((done) => setTimeout(done, TOGETHER_MS));
     await work();
     runs = false;
-    if (again) await run();
+    if (retry) await run();
   };
   return () => void run();
 };
+
+/** Sends API forms without leaving the page. */
+const listenForForms = (
+  api: Api,
+  showing: () => string,
+  ended: (end: FormResult) => void,
+): void => {
+  const onSubmit = (event: SubmitEvent): void => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || form.dataset.do === undefined) return;
+    event.preventDefault();
+    if (form.ariaBusy === 'true') return;
+    form.ariaBusy = 'true';
+    const data = [...new FormData(form, event.submitter)];
+    void sendForm(api, textsOf(data), showing(), fileIn(data)).then((end) => {
+      form.ariaBusy = null;
+      if (!('told' in end)) form.reset();
+      ended(end);
+    });
+  };
+  document.addEventListener('submit', onSubmit);
+};
+
+type Fields = [string, FormDataEntryValue][];
+
+const textsOf = (data: Fields): [string, string][] =>
+  data.filter((field): field is [string, string] => typeof field[1] === 'string');
+
+const fileIn = (data: Fields): File | undefined =>
+  data.flatMap(([, value]) => (typeof value === 'string' || value.name === '' ? [] : [value]))[0];

@@ -1,77 +1,74 @@
 import type { ComponentType } from 'preact';
 import type { Dossier, FileProblem } from '../../../lib/client/client.ts';
 
-/** What a page asks of the API: on the server without a network, in the browser with `fetch`. */
+/** The part of the API client that pages use: in process on the server, over `fetch` in the browser. */
 export type Api = Pick<Dossier, 'call' | 'request'>;
 
-/** Why the API refused a call: of its problem document what a person needs. */
-export interface Told {
+/** The part of a problem document that a page shows. */
+export interface ProblemSummary {
   status: number;
   title: string;
   detail: string;
 }
 
-/** Why what a page is about cannot be shown as it is now. */
-export interface Missing extends Told {
+/** Why a page cannot be loaded. */
+export interface Missing extends ProblemSummary {
   /** What to do next. */
   next?: string;
   on?: { href: string; name: string };
 }
 
-/** What is wrong with a file. */
-export type Fault = FileProblem;
-
-/** Where the browser is. */
+/** The parameters of the page's address. */
 export interface At {
   params: Record<string, string>;
   query: Record<string, string>;
 }
 
-/** What every page is shown with. */
+/** The state that every page is rendered with. */
 export interface Frame {
-  /** What the forms of the page send, so that the daemon knows them for its own. */
+  /** Proves that a form is from this console (see lib/http/form-key.ts). */
   form_key: string;
-  /** Of this showing of the page: what one of its forms makes is made once. */
+  /** Identifies this rendering: forms derive their idempotency key from it. */
   showing: string;
-  /** What the sheets that a script makes say, so that the page's policy takes them. */
+  /** The nonce of the page's content security policy, for style sheets made by scripts. */
   nonce: string;
-  /** Path and query: where a form comes back to. */
+  /** Path and query, to which forms return. */
   path: string;
-  /** How many things need the operator. */
+  /** The number of items in the inbox. */
   waiting: number;
-  /** What is wrong with files of the Work item that the page is about. */
-  faults?: readonly Fault[];
-  /** What is shown is not how it is now, or there is nothing to show. */
+  /** Problems of the files that the page is about. */
+  fileProblems?: readonly FileProblem[];
+  /** Why the page cannot be loaded. The data shown, if any, is older. */
   missing?: Missing | undefined;
-  /** What was refused of the last form. */
-  problem?: Told | undefined;
-  /** What the last form was answered that is shown this once. */
+  /** Why the last form was refused. */
+  problem?: ProblemSummary | undefined;
+  /** A value from the response to the last form that is shown once, such as a secret. */
   once?: string | undefined;
-  /** What that form had as Markdown, where no script keeps it. */
+  /** The Markdown that the refused form sent, for a page without scripts. */
   sent?: string | undefined;
 }
 
-/** A page of the console: what it needs of the API, and how that is shown, on the server and in the browser alike. */
+/** A page of the console: the calls that load it and the view of their results, on the server and in the browser. */
 export interface Page<P extends object = object> {
-  /** What the browser's title says. */
+  /** The document title. */
   title: (shown: P) => string;
-  /** `known` is what is shown by now, where only these events happened since: what none of them can change need not be asked for. */
+  /** `known` is the last result and the events since. If none of them can change a part, that part may be reused. */
   load: (api: Api, at: At, known?: Known<P>) => Promise<P>;
   View: ComponentType<P>;
-  /** Whether an event of the workspace can change what is shown. Default: each of them. False: nothing can. */
+  /** Whether an event can change the page's data. Default: every event can; false: none can. */
   follows?: false | ((event: WorkspaceEvent, at: At) => boolean);
 }
 
-/** What a page shows, and what has happened since. */
+/** The last result of a page, and the events since. */
 export interface Known<P> {
   shown: P;
   since: readonly WorkspaceEvent[];
 }
 
-/** The identity: it ties what is loaded to what is shown, and lets all pages stand in one list. */
+/** Returns the page itself: ties the types of `load` and `View`, and erases them for the list of pages. */
 export const page = <P extends object>(spec: Page<P>): Page => spec as unknown as Page;
 
-/** What the browser's title and its tab say: how much waits, first. */
+/** The document title, which begins with the number of inbox items. */
 export const titleOf = (
   { title }: Page,
   shown: object | undefined,
@@ -81,7 +78,7 @@ export const titleOf = (
   return `${waiting > 0 ? `(${waiting}) ` : ''}${words} · Dossier`;
 };
 
-/** What the daemon tells of what happened. */
+/** An event as the stream sends it. */
 export interface WorkspaceEvent {
   event_type: string;
   payload: { case_id?: string } & Record<string, unknown>;

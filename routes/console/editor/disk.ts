@@ -1,14 +1,14 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { Problem } from '../../../lib/client/client.ts';
 import type { Api } from '../common/page.ts';
-import { saidOf, toldOf } from '../common/send-form.ts';
-import { InReach } from '../parts/do.tsx';
-import type { Typed } from './kept.ts';
+import { problemSummary, problemText } from '../common/send-form.ts';
+import { ApiContext } from '../parts/form.tsx';
+import { readStored, writeStored } from '../parts/storage.ts';
 
-/** A file of the worktree, as it was read. */
-export interface OnDisk {
+/** A file of the worktree as last read. */
+export interface DiskFile {
   content: string;
-  /** undefined: it is not there. */
+  /** undefined if there is no file. */
   etag: string | undefined;
 }
 
@@ -18,24 +18,24 @@ interface Place {
 }
 
 interface Known {
-  /** What the text of the editor was typed over. */
-  seen: OnDisk;
-  /** What is there now, where that is another. */
-  theirs?: OnDisk | undefined;
-  /** What the operator is told of the last look or save. */
+  /** The version that the editor's text is based on. */
+  seen: DiskFile;
+  /** The version on disk, if it is another one. */
+  theirs?: DiskFile | undefined;
+  /** The error of the last read or save. */
   said?: string | undefined;
 }
 
-/** The file that is open, as others leave it and as it is saved: nobody's text is written over unseen. */
-export const useDisk = (place: Place, given: OnDisk, typed: Typed | undefined) => {
-  const api = useContext(InReach) as Api;
+/** The file on disk. A save never overwrites a version that the operator has not seen. */
+export const useDisk = (place: Place, given: DiskFile, typed: UnsavedText | undefined) => {
+  const api = useContext(ApiContext) as Api;
   const [now, setNow] = useState(() => begun(given, typed));
   const known = useRef(now);
   const put = (change: Partial<Known>): void => {
     known.current = { ...known.current, ...change };
     setNow(known.current);
   };
-  const look = async (): Promise<void> => {
+  const reload = async (): Promise<void> => {
     const there = await readOnDisk(api, place);
     const { seen } = known.current;
     if (there.etag === seen.etag) put({ theirs: undefined });
@@ -43,43 +43,43 @@ export const useDisk = (place: Place, given: OnDisk, typed: Typed | undefined) =
       put({ seen: there, theirs: undefined });
     else put({ theirs: there });
   };
-  const check = () => void look().catch((error: unknown) => put({ said: wordsOf(error) }));
-  useWhenBack(check);
-  const save = async (text: string): Promise<OnDisk | undefined> => {
+  const check = () => void reload().catch((error: unknown) => put({ said: errorText(error) }));
+  useOnFocus(check);
+  const save = async (text: string): Promise<DiskFile | undefined> => {
     try {
       const etag = await write(api, place, { content: text, etag: known.current.seen.etag });
       const there = { content: text, etag };
       put({ seen: there, theirs: undefined, said: undefined });
       return there;
     } catch (error) {
-      if (!isOlder(error)) put({ said: wordsOf(error) });
-      else await look().catch((failed: unknown) => put({ said: wordsOf(failed) }));
+      if (!isConflict(error)) put({ said: errorText(error) });
+      else await reload().catch((failed: unknown) => put({ said: errorText(failed) }));
       return undefined;
     }
   };
-  /** What is there now is known: what is saved next goes over it. */
-  const settle = (seen: OnDisk): void => put({ seen, theirs: undefined, said: undefined });
+  /** Accepts a version as the base: the next save replaces it. */
+  const settle = (seen: DiskFile): void => put({ seen, theirs: undefined, said: undefined });
   return { ...now, check, save, settle };
 };
 
-// What was typed over a version that is gone stands beside the one that is there.
-const begun = (given: OnDisk, typed: Typed | undefined): Known =>
+// Unsaved text that is based on an older version is compared with the current one.
+const begun = (given: DiskFile, typed: UnsavedText | undefined): Known =>
   typed === undefined || typed.etag === given.etag
     ? { seen: given }
     : { seen: { content: '', etag: typed.etag }, theirs: given };
 
-// What others do to the files of a worktree no event tells: it is looked at when one comes back.
-const useWhenBack = (look: () => void): void =>
+// Changes of worktree files raise no event, so the file is read again when the window gets the focus.
+const useOnFocus = (reload: () => void): void =>
   useEffect(() => {
-    window.addEventListener('focus', look);
-    return () => window.removeEventListener('focus', look);
+    window.addEventListener('focus', reload);
+    return () => window.removeEventListener('focus', reload);
   }, []);
 
-const readOnDisk = async ({ request }: Api, { id, path }: Place): Promise<OnDisk> => {
+const readOnDisk = async ({ request }: Api, { id, path }: Place): Promise<DiskFile> => {
   try {
     const answer = await request('GET /cases/{id}/editor/files', { id, query: { path } });
     const { content, binary } = answer.data as { content: string; binary: boolean };
-    if (binary) throw new Error('It is no text any more. What you typed stays here.');
+    if (binary) throw new Error('The file on disk is now binary. Your text is kept here.');
     return { content, etag: answer.etag };
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return { content: '', etag: undefined };
@@ -90,24 +90,46 @@ const readOnDisk = async ({ request }: Api, { id, path }: Place): Promise<OnDisk
 const write = async (
   { request }: Api,
   { id, path }: Place,
-  { content, etag }: OnDisk,
+  { content, etag }: DiskFile,
 ): Promise<string | undefined> => {
   const made =
     etag === undefined
       ? await request('POST /cases/{id}/editor/files', { id, body: { path, content } })
       : await request('PUT /cases/{id}/editor/files', {
-          ...{ id, query: { path }, body: { content }, ifMatch: etag },
+          id,
+          query: { path },
+          body: { content },
+          ifMatch: etag,
         });
   return made.etag;
 };
 
-// Somebody else wrote, removed or made it since.
-const isOlder = (error: unknown): boolean =>
+// The file was written, deleted or created in the meantime.
+const isConflict = (error: unknown): boolean =>
   error instanceof Problem &&
   (error.status === 412 || error.status === 404 || error.code === 'already_exists');
 
-const wordsOf = (error: unknown): string => {
+const errorText = (error: unknown): string => {
   if (!(error instanceof Problem) && error instanceof Error && error.name === 'Error')
     return error.message;
-  return saidOf(toldOf(error));
+  return problemText(problemSummary(error));
 };
+
+/** Text that is typed in an editor and not saved, with the version of the file that it is based on. */
+export interface UnsavedText {
+  text: string;
+  /** The ETag of that version; undefined if there was no file. */
+  etag?: string | undefined;
+}
+
+const storageKey = ({ id, path }: Place): string => `dossier.file.${id}.${path}`;
+
+/** The unsaved text of a file that this browser stores, if it differs from the content. */
+export const readUnsaved = (place: Place, content: string): UnsavedText | undefined => {
+  const stored = readStored<UnsavedText>(storageKey(place));
+  return typeof stored?.text === 'string' && stored.text !== content ? stored : undefined;
+};
+
+/** Stores the unsaved text, or removes it. False if the browser cannot store it. */
+export const storeUnsaved = (place: Place, unsaved: UnsavedText | undefined): boolean =>
+  writeStored(storageKey(place), unsaved);

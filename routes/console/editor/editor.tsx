@@ -1,26 +1,24 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../../../store/base/visible.ts';
 import type { Api } from '../common/page.ts';
-import { toldOf } from '../common/send-form.ts';
-import { InFrame, InReach } from '../parts/do.tsx';
-import { type OnDisk, useDisk } from './disk.ts';
-import { keepTyped, type Typed, typedIn } from './kept.ts';
-import { writtenIn } from './language.ts';
-import { type Serving, serve } from './server.ts';
-import { type Editor, openEditor } from './view.ts';
+import { problemSummary } from '../common/send-form.ts';
+import { ApiContext, PageContext } from '../parts/form.tsx';
+import { type Editor, openEditor } from './codemirror.ts';
+import { type DiskFile, readUnsaved, storeUnsaved, type UnsavedText, useDisk } from './disk.ts';
+import { type LanguageServer, languageOf, startLanguageServer } from './language.ts';
 
 export interface EditorProps {
   id: string;
   path: string;
-  /** The worktree. */
+  /** The path of the worktree. */
   root: string;
-  /** As it was when it was opened. */
-  file: OnDisk;
-  /** Of the file as the page knows it now: another one is a reason to look. */
+  /** The file when the page was opened. */
+  file: DiskFile;
+  /** The ETag that the page knows now; another one means that the file is read again. */
   etag: string | undefined;
 }
 
-/** A file of the worktree in an editor. What is typed and not saved is kept in this browser. */
+/** Edits a file of the worktree. Unsaved text is stored in this browser. */
 export const FileEditor = (props: EditorProps) => {
   const bar = useRef<HTMLButtonElement>(null);
   const open = useOpenFile(props, () => bar.current?.focus());
@@ -29,16 +27,16 @@ export const FileEditor = (props: EditorProps) => {
     <section class="file-editor" aria-label="Editor">
       <div class="line">
         <button type="button" class="primary" data-key="s" ref={bar} onClick={open.save}>
-          {theirs === undefined ? 'Save' : 'Save this text over it'}
+          {theirs === undefined ? 'Save' : 'Overwrite the file'}
         </button>
         <button type="button" data-key="b" aria-pressed={isComparing} onClick={open.compare}>
-          Compare with the base
+          Compare with base
         </button>
         <strong role="status">
-          {typed.isChanged ? 'Not saved' : 'Saved'}
-          {!typed.isKept && '. This browser has no room to keep it: save before you leave'}
+          {typed.isChanged ? 'Unsaved' : 'Saved'}
+          {!typed.isKept && '. The browser cannot store it. Save before you leave this page'}
         </strong>
-        <span class="quiet">Ctrl+S saves, Ctrl+F searches, Escape leaves the text.</span>
+        <span class="quiet">Ctrl+S saves, Ctrl+F searches, Escape leaves the editor.</span>
       </div>
       {server !== undefined && <p class="quiet file-server">{visible(server)}</p>}
       {disk.said !== undefined && (
@@ -52,34 +50,34 @@ export const FileEditor = (props: EditorProps) => {
   );
 };
 
-const Theirs = ({ of: { etag }, onTake }: { of: OnDisk; onTake: () => void }) => (
+const Theirs = ({ of: { etag }, onTake }: { of: DiskFile; onTake: () => void }) => (
   <div class="box warn" role="alert">
     {etag === undefined ? (
-      'The file was deleted on disk. Its text stays here: to save makes it again.'
+      'The file was deleted on disk. Your text is kept here. Save it to create the file again.'
     ) : (
       <>
         <p>
-          The file changed on disk while you have text here that is not saved. Both stand below:
-          take what you want of each difference, then save.
+          The file changed on disk while you had unsaved text. Choose a version of each difference
+          below, then save.
         </p>
         <button type="button" onClick={onTake}>
-          Take all that is on disk
+          Discard my text
         </button>
       </>
     )}
   </div>
 );
 
-/** The file, the text over it, and what is on disk meanwhile: how one is made the other. */
+/** Joins the file on disk, the unsaved text and the editor. */
 const useOpenFile = (props: EditorProps, onLeave: () => void) => {
   const { id, path, root, file, etag } = props;
-  const [kept] = useState(() => typedIn(props, file.content));
+  const [kept] = useState(() => readUnsaved(props, file.content));
   const disk = useDisk(props, file, kept);
   const typed = useTyped(props, kept, disk.seen);
   const [isComparing, setComparing] = useState(false);
   const isTold = typed.isChanged || disk.theirs?.etag === undefined;
   const theirs = isTold ? disk.theirs : undefined;
-  const take = (there: OnDisk): void => {
+  const take = (there: DiskFile): void => {
     disk.settle(there);
     typed.begun(there, there.content);
     editor.current?.put(there.content);
@@ -90,18 +88,23 @@ const useOpenFile = (props: EditorProps, onLeave: () => void) => {
     if (there !== undefined) typed.begun(there, editor.current?.text() ?? there.content);
   };
   const { box, editor, server } = useEditor({
-    ...{ id, path, root, onLeave, text: kept?.text ?? file.content, onChange: typed.change },
-    // Over what was told meanwhile it is saved by the button alone.
+    id,
+    path,
+    root,
+    onLeave,
+    text: kept?.text ?? file.content,
+    onChange: typed.change,
+    // Ctrl+S does not overwrite a version that was just found on disk; only the button does.
     onSave: () => void (theirs === undefined ? write() : disk.check()),
   });
   useEffect(() => {
     if (etag !== disk.seen.etag) disk.check();
   }, [etag]);
-  // What nobody typed over is shown as it is now.
+  // A file that was not edited follows the disk.
   useEffect(() => {
     if (disk.theirs?.etag !== undefined && !typed.isChanged) take(disk.theirs);
   }, [disk.theirs]);
-  useBeside({ id, path, editor, theirs, isComparing });
+  useMergeView({ id, path, editor, theirs, isComparing });
   const save = (): void => {
     if (theirs !== undefined) disk.settle(theirs);
     void write();
@@ -110,8 +113,8 @@ const useOpenFile = (props: EditorProps, onLeave: () => void) => {
   return { disk, typed, box, server, theirs, isComparing, take, save, compare };
 };
 
-/** What was typed, against what is on disk; kept over a reload. */
-const useTyped = ({ id, path }: EditorProps, kept: Typed | undefined, seen: OnDisk) => {
+/** Tracks and stores the unsaved text. */
+const useTyped = ({ id, path }: EditorProps, kept: UnsavedText | undefined, seen: DiskFile) => {
   const [isChanged, setChanged] = useState(kept !== undefined);
   const [isKept, setKept] = useState(true);
   const over = useRef(seen);
@@ -120,17 +123,17 @@ const useTyped = ({ id, path }: EditorProps, kept: Typed | undefined, seen: OnDi
     const { content, etag } = over.current;
     const isOther = text !== content;
     setChanged(isOther);
-    setKept(keepTyped(id, path, isOther ? { text, etag } : undefined));
+    setKept(storeUnsaved({ id, path }, isOther ? { text, etag } : undefined));
   };
-  /** This is on disk, and that in the editor. */
-  const begun = (there: OnDisk, text: string): void => {
+  /** Sets the version on disk and the text in the editor. */
+  const begun = (there: DiskFile, text: string): void => {
     over.current = there;
     change(text);
   };
   return { isChanged, isKept, change, begun };
 };
 
-interface Using {
+interface EditorOptions {
   id: string;
   path: string;
   root: string;
@@ -140,10 +143,10 @@ interface Using {
   onLeave: () => void;
 }
 
-/** The editor itself, with its language and its language server, from when it is shown until it is left. */
-const useEditor = (using: Using) => {
-  const api = useContext(InReach) as Api;
-  const { nonce } = useContext(InFrame);
+/** Creates the editor with its language support and language server, and ends them on unmount. */
+const useEditor = (using: EditorOptions) => {
+  const api = useContext(ApiContext) as Api;
+  const { nonce } = useContext(PageContext);
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<Editor | undefined>(undefined);
   const on = useRef(using);
@@ -152,16 +155,19 @@ const useEditor = (using: Using) => {
   useEffect(() => {
     const { path, text } = using;
     const made = openEditor({
-      ...{ parent: box.current as HTMLElement, path, text, nonce },
+      parent: box.current as HTMLElement,
+      path,
+      text,
+      nonce,
       onChange: () => on.current.onChange(made.text()),
       onSave: () => on.current.onSave(),
       onLeave: () => on.current.onLeave(),
     });
     editor.current = made;
     made.focus();
-    const { support } = writtenIn(path);
+    const { support } = languageOf(path);
     void support?.().then((language) => made.extend('language', language));
-    const leave = joinServer(api, using, { editor: made, say: setServer });
+    const leave = connectServer(api, using, { editor: made, say: setServer });
     return () => {
       leave();
       made.end();
@@ -170,33 +176,35 @@ const useEditor = (using: Using) => {
   return { box, editor, server };
 };
 
-interface Joining {
+interface ServerTarget {
   editor: Editor;
   say: (words: string | undefined) => void;
 }
 
-const joinServer = (
+const connectServer = (
   api: Api,
-  { id, root, path }: Using,
-  { editor, say }: Joining,
+  { id, root, path }: EditorOptions,
+  { editor, say }: ServerTarget,
 ): (() => void) => {
-  const { server: language, as } = writtenIn(path);
+  const { server: language, as } = languageOf(path);
   if (language === undefined || as === undefined) return () => undefined;
-  let [isLeft, serving] = [false, undefined as Serving | undefined];
+  let [isLeft, serving] = [false, undefined as LanguageServer | undefined];
   const onGone = (why: string): void => {
     if (isLeft) return;
     editor.extend('server', []);
-    say(`The language server left${why === '' ? '' : `: ${why}`}. Load the page to ask it again.`);
+    say(
+      `The language server ended${why === '' ? '' : `: ${why}`}. Reload the page to start it again.`,
+    );
   };
-  say('The language server is asked…');
-  serve(api, { id, root, path, language, as, onGone }).then(
+  say('Starting the language server…');
+  startLanguageServer(api, { id, root, path, language, as, onGone }).then(
     (came) => {
       serving = came;
       if (isLeft) return came.leave();
       editor.extend('server', came.extension);
-      say('The language server completes, explains and checks.');
+      say('The language server is running.');
     },
-    (error: Error) => say(`${error.message} The editor works without.`),
+    (error: Error) => say(`${error.message} You can edit without it.`),
   );
   return () => {
     isLeft = true;
@@ -204,17 +212,17 @@ const joinServer = (
   };
 };
 
-interface BesideWhat {
+interface MergeViewProps {
   id: string;
   path: string;
   editor: { current: Editor | undefined };
-  theirs: OnDisk | undefined;
+  theirs: DiskFile | undefined;
   isComparing: boolean;
 }
 
-/** What stands beside the text: what is on disk where that changed, else the base if one wants to see it. */
-const useBeside = ({ id, path, editor, theirs, isComparing }: BesideWhat): void => {
-  const api = useContext(InReach) as Api;
+/** Compares with the version on disk if that changed, else with the base if the operator asks for it. */
+const useMergeView = ({ id, path, editor, theirs, isComparing }: MergeViewProps): void => {
+  const api = useContext(ApiContext) as Api;
   useEffect(() => {
     const { current } = editor;
     if (theirs?.etag !== undefined) return current?.beside({ text: theirs.content, ...THEIRS });
@@ -222,11 +230,12 @@ const useBeside = ({ id, path, editor, theirs, isComparing }: BesideWhat): void 
     const query = { path, which: 'base' as const };
     void api.call('GET /cases/{id}/editor/files', { id, query }).then(
       ({ content }) => current?.beside({ text: content, ...BASE }),
-      // What the base has not is new, all of it.
-      (error: unknown) => toldOf(error).status === 404 && current?.beside({ text: '', ...BASE }),
+      // A file that the base does not have is all new.
+      (error: unknown) =>
+        problemSummary(error).status === 404 && current?.beside({ text: '', ...BASE }),
     );
   }, [theirs, isComparing]);
 };
 
-const THEIRS = { reject: 'Take what is on disk', accept: 'Keep mine' };
-const BASE = { reject: 'As in the base' };
+const THEIRS = { reject: 'Use the version on disk', accept: 'Keep mine' };
+const BASE = { reject: 'Use the base' };

@@ -2,36 +2,37 @@ import { type Api, type At, page } from '../common/page.ts';
 import {
   type Cards,
   cardsOf,
-  eachOnce,
+  filterOf,
+  loadMarks,
   type Marks,
-  marksOf,
   type State,
-  wantedOf,
+  withoutDuplicates,
 } from '../parts/board/cards.ts';
 import { Column } from '../parts/board/column.tsx';
-import { addressOf, Filters, type Looking } from '../parts/board/filters.tsx';
-import { useArrows, useKeptAtHand } from '../parts/board/keys.ts';
-import { type Moving, movingOf, useMoving } from '../parts/board/move.tsx';
-import { NewHere } from '../parts/board/new.tsx';
+import { addressOf, type BoardView, Filters } from '../parts/board/filters.tsx';
+import { useArrowKeys, useKeepFocus } from '../parts/board/keys.ts';
+import { loadMoving, type Moving, useMoving } from '../parts/board/move.tsx';
 import { Table } from '../parts/board/table.tsx';
-import { STATES } from '../parts/item.tsx';
+import { ITEM_TYPES } from '../parts/case/start.tsx';
+import { ApiForm } from '../parts/form.tsx';
+import { STATE_LABELS } from '../parts/labels.ts';
 
 interface Board {
-  at: Looking;
-  /** By state, or all of them where they are listed. */
+  at: BoardView;
+  /** One list for each state, or one list of all. */
   lists: { state?: State; of: Cards }[];
   moving: Moving | undefined;
 }
 
 const CLOSED: readonly State[] = ['RESOLVED', 'NON_ISSUE'];
 
-/** How many there are at first: in a column, and in the list. */
+/** The cards loaded at first: in each column, and in the list. */
 const FIRST = { board: 20, list: 50 };
 
 const View = ({ at, lists, moving: asked }: Board) => {
   const { moving, move, drag, drop } = useMoving(asked);
-  useArrows();
-  useKeptAtHand();
+  useArrowKeys();
+  useKeepFocus();
   const total = lists.reduce((sum, { of }) => sum + of.total, 0);
   const [first] = lists;
   const how = { moving, move, wanted: at.wanted };
@@ -39,7 +40,7 @@ const View = ({ at, lists, moving: asked }: Board) => {
     <div class="board">
       <div class="line apart">
         <h1>Board</h1>
-        <NewHere project={at.wanted.project} />
+        <QuickCreate project={at.wanted.project} />
       </div>
       <Filters at={at} />
       {total === 0 && <Empty at={at} />}
@@ -52,7 +53,17 @@ const View = ({ at, lists, moving: asked }: Board) => {
             const all = addressOf({ ...at, view: 'list', wanted: { ...at.wanted, state } });
             if (!at.closed && at.wanted.state === undefined && CLOSED.includes(state))
               return <Folded key={state} state={state} of={of} at={at} />;
-            return <Column key={state} {...{ state, of, all, drag, drop }} {...how} />;
+            return (
+              <Column
+                key={state}
+                state={state}
+                of={of}
+                all={all}
+                drag={drag}
+                drop={drop}
+                {...how}
+              />
+            );
           })}
         </div>
       )}
@@ -60,86 +71,86 @@ const View = ({ at, lists, moving: asked }: Board) => {
   );
 };
 
-const turned = (at: Looking): string => {
+const turned = (at: BoardView): string => {
   const order = at.wanted.order === 'oldest' ? 'newest' : 'oldest';
   return addressOf({ ...at, wanted: { ...at.wanted, order } });
 };
 
-const next = (at: Looking, { cards }: Cards): string =>
+const next = (at: BoardView, { cards }: Cards): string =>
   addressOf(at, { after: cards.at(-1)?.id ?? '' });
 
-const Folded = ({ state, of, at }: { state: State; of: Cards; at: Looking }) => (
-  <section class="column folded" aria-label={STATES[state]}>
+const Folded = ({ state, of, at }: { state: State; of: Cards; at: BoardView }) => (
+  <section class="column folded" aria-label={STATE_LABELS[state]}>
     <h2>
       <a href={addressOf({ ...at, closed: true })}>
-        {STATES[state]} <span class="quiet">{of.total}</span>
+        {STATE_LABELS[state]} <span class="quiet">{of.total}</span>
       </a>
     </h2>
   </section>
 );
 
-const Empty = ({ at }: { at: Looking }) =>
+const Empty = ({ at }: { at: BoardView }) =>
   addressOf({ ...at, view: 'board', closed: false }) === '/dashboard/board' ? (
     <div class="empty">
       <p>
-        <strong>There are no Work items yet.</strong>
+        <strong>No Work items</strong>
       </p>
       <p>
-        A Work item is a piece of work: a title, and a text that says what you want. An agent makes
-        a plan for it, and you approve the plan.
+        A Work item has a title and a description of what you want. An agent plans it, and you
+        approve the plan.
       </p>
       <p>
-        <a href="/dashboard/new">Make the first</a>
+        <a href="/dashboard/new">Create a Work item</a>
       </p>
     </div>
   ) : (
     <div class="empty">
       <p>
-        <strong>{at.what === 'needs' ? 'Nothing needs you.' : 'Nothing is like that.'}</strong>
+        <strong>{at.what === 'needs' ? 'No Work item needs you.' : 'No Work items match.'}</strong>
       </p>
       <p>
-        <a href="/dashboard/board">Show all</a>
+        <a href="/dashboard/board">Show all Work items</a>
       </p>
     </div>
   );
 
-/** The most ids that are asked for at once. */
+/** The most ids that one request may name. */
 const MOST_IDS = 250;
 
 const load = async (api: Api, place: At): Promise<Board> => {
   const { move, after } = place.query;
   const [marks, moving, projects] = await Promise.all([
-    marksOf(api),
-    move === undefined ? undefined : movingOf(api, move),
+    loadMarks(api),
+    move === undefined ? undefined : loadMoving(api, move),
     projectsOf(api, place.query.project),
   ]);
-  const at = { ...lookingOf(place, marks), projects };
+  const at = { ...viewOf(place, marks), projects };
   const { state } = at.wanted;
   if (at.view === 'list') {
     const of = await cardsOf(api, at.wanted, { limit: FIRST.list, after }, marks);
     return { at, lists: [{ of }], moving };
   }
-  const states = state === undefined ? (Object.keys(STATES) as State[]) : [state];
+  const states = state === undefined ? (Object.keys(STATE_LABELS) as State[]) : [state];
   const lists = states.map(async (one) => {
     const isFolded = !at.closed && state === undefined && CLOSED.includes(one);
     const wanted = { ...at.wanted, state: one };
     const of = await cardsOf(api, wanted, { limit: isFolded ? 1 : FIRST.board }, marks);
     return { state: one, of: isFolded ? { ...of, cards: [] } : of };
   });
-  return { at, lists: eachOnce(await Promise.all(lists)), moving };
+  return { at, lists: withoutDuplicates(await Promise.all(lists)), moving };
 };
 
-// Those that no settings name hold Work items, too: of these the one that is looked at.
+// Work items may belong to a project that the settings no longer name.
 const projectsOf = async ({ call }: Api, wanted = ''): Promise<string[]> => {
   const { projects } = await call('GET /settings');
   const names = new Set(['default', ...projects.map(({ name }) => name), wanted]);
   return [...names].filter((name) => name !== '');
 };
 
-const lookingOf = (place: At, marks: Marks): Omit<Looking, 'projects'> => {
+const viewOf = (place: At, marks: Marks): Omit<BoardView, 'projects'> => {
   const { view, what, closed } = place.query;
-  const wanted = wantedOf(place);
-  const looking: Omit<Looking, 'projects'> = {
+  const wanted = filterOf(place);
+  const looking: Omit<BoardView, 'projects'> = {
     wanted,
     view: view === 'list' ? 'list' : 'board',
     what: what === 'needs' || what === 'running' ? what : undefined,
@@ -155,5 +166,32 @@ const idsOf = (marks: Marks, what: 'needs' | 'running'): string[] =>
     .map(([id]) => id)
     .slice(0, MOST_IDS);
 
-/** The Work items by state, or in a list. */
+/** Work items in a column for each state, or in a list. */
 export const board = page<Board>({ title: () => 'Board', load, View });
+
+/** Creates a Work item from a title, without leaving the board. */
+const QuickCreate = ({ project }: { project: string | undefined }) => (
+  <details class="new-here">
+    <summary data-key="n">New Work item</summary>
+    <ApiForm call="POST /cases" {...(project !== undefined && { body: { project } })} class="line">
+      <input
+        name="title"
+        required
+        autocomplete="off"
+        size={32}
+        aria-label="Title"
+        placeholder="What to do"
+      />
+      <select name="type" aria-label="Type of the new Work item">
+        {ITEM_TYPES.map((type) => (
+          <option key={type} value={type} selected={type === 'task'}>
+            {type}
+          </option>
+        ))}
+      </select>
+      <button type="submit" class="primary">
+        Add
+      </button>
+    </ApiForm>
+  </details>
+);

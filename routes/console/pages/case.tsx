@@ -7,23 +7,19 @@ import type {
   Session,
   SessionLock,
 } from '../../../lib/client/client.ts';
-import { orTold } from '../common/or-told.ts';
+import { orProblem } from '../common/load.ts';
 import { type Api, type Known, page } from '../common/page.ts';
-import { Delete, Export, Facts } from '../parts/case/about.tsx';
+import { type Attention, loadAttention } from '../parts/attention-rows.tsx';
 import { EditItem } from '../parts/case/edit.tsx';
-import { Issue } from '../parts/case/issue.tsx';
-import { History, Memory } from '../parts/case/kept.tsx';
-import { Next } from '../parts/case/next.tsx';
-import type { Way } from '../parts/case/next-step.ts';
-import { Place } from '../parts/case/place.tsx';
+import { History, Memory } from '../parts/case/memory.tsx';
+import { type CaseProgress, NextStep } from '../parts/case/next-step.tsx';
 import { Sessions } from '../parts/case/sessions.tsx';
-import { type Choice, providersOf } from '../parts/case/start.tsx';
-import { StateForm } from '../parts/case/state.tsx';
-import { WorktreePlace, type WorktreeStatus } from '../parts/case/worktree.tsx';
-import { Failures } from '../parts/failures.tsx';
-import { Item } from '../parts/item.tsx';
+import { Delete, Export, Facts, Issue, StateForm } from '../parts/case/sidebar.tsx';
+import { loadProviders, type ProviderChoice } from '../parts/case/start.tsx';
+import { WorktreeActions, WorktreeFacts, type WorktreeStatus } from '../parts/case/worktree.tsx';
+import { Item } from '../parts/frames.tsx';
 import { Markdown } from '../parts/markdown.tsx';
-import { type Waits, waitsOf } from '../parts/waiting-row.tsx';
+import { FailedCommands } from '../parts/problems.tsx';
 
 interface Overview {
   item: Case;
@@ -33,21 +29,27 @@ interface Overview {
   memory: MemoryFile[];
   history: HistoryEntry[];
   worktree: WorktreeStatus | undefined;
-  providers: Choice[];
-  waits: Waits;
-  way: Pick<Way, 'planning' | 'isProven' | 'pull'>;
+  providers: ProviderChoice[];
+  waits: Attention;
+  way: Pick<CaseProgress, 'planning' | 'isProven' | 'pull'>;
   issue: Data<'GET /api/cases/{id}/github'>['issue'];
   lock: SessionLock;
 }
 
 const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest }: Overview) => (
   <Item of={item} tab="Overview">
-    <Failures of={sessions.find(({ mode }) => mode === 'work')?.commands} />
-    <Next {...rest.way} {...{ id: item.id, state: item.state, sessions, waits: rest.waits }} />
+    <FailedCommands of={sessions.find(({ mode }) => mode === 'work')?.commands} />
+    <NextStep
+      {...rest.way}
+      id={item.id}
+      state={item.state}
+      sessions={sessions}
+      waits={rest.waits}
+    />
     <div class="overview">
       <div>
         {item.description.trim() === '' ? (
-          <p class="quiet">It has no description yet. Say what you want: the plan is made of it.</p>
+          <p class="quiet">No description. Describe what you want: the agent plans from it.</p>
         ) : (
           <Markdown text={item.description} />
         )}
@@ -61,12 +63,12 @@ const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest 
         <Memory case_id={item.id} files={memory} />
         <History of={history} />
       </div>
-      <aside aria-label="About it">
+      <aside aria-label="Details">
         <StateForm of={item} etag={etag} />
         <Facts of={item} usage={usage} />
         {rest.issue !== null && <Issue id={item.id} issue={rest.issue} />}
-        {worktree !== undefined && <WorktreePlace of={worktree} />}
-        <Place lock={rest.lock} isThere={worktree !== undefined} />
+        {worktree !== undefined && <WorktreeFacts of={worktree} />}
+        <WorktreeActions lock={rest.lock} isThere={worktree !== undefined} />
         <Export id={item.id} />
         <Delete of={item} etag={etag} sessions={sessions.length} worktree={worktree} />
       </aside>
@@ -74,14 +76,14 @@ const View = ({ item, etag, sessions, usage, worktree, memory, history, ...rest 
   </Item>
 );
 
-/** How much of its history is shown. */
+/** The number of commits shown. */
 const COMMITS = 10;
 
-/** What can have changed the worktree, or the files that the history is of: git is asked after these alone. */
+/** Events that may change the worktree, or the history: git is only asked again after these. */
 const MOVES_WORKTREE = /^(?:session_|agent_completed|case_state_changed)/;
 const MOVES_FILES = /^(?:case_|proof_|checklist_|problem_)/;
 
-const happened = (known: Known<Overview> | undefined, what: RegExp): boolean =>
+const hasHappened = (known: Known<Overview> | undefined, what: RegExp): boolean =>
   known === undefined || known.since.some(({ event_type }) => what.test(event_type));
 
 const worktreeOf = async ({ call }: Api, case_id: string): Promise<WorktreeStatus | undefined> => {
@@ -90,12 +92,12 @@ const worktreeOf = async ({ call }: Api, case_id: string): Promise<WorktreeStatu
   return call('GET /api/worktrees/{case_id}/status', { case_id }).catch(() => undefined);
 };
 
-// A file of it that cannot be read is told where problems are, and hides nothing else.
-const wayOf = async ({ call }: Api, id: string) => {
+// An unreadable file is shown as a problem and must not hide the rest.
+const progressOf = async ({ call }: Api, id: string) => {
   const [planning, proof, link] = await Promise.all([
-    orTold(call('GET /api/cases/{id}/planning/gate', { id })),
-    orTold(call('GET /cases/{id}/proof/gate', { id })),
-    orTold(call('GET /api/cases/{id}/github', { id })),
+    orProblem(call('GET /api/cases/{id}/planning/gate', { id })),
+    orProblem(call('GET /cases/{id}/proof/gate', { id })),
+    orProblem(call('GET /api/cases/{id}/github', { id })),
   ]);
   return {
     planning: planning.value?.status ?? 'not_started',
@@ -105,26 +107,26 @@ const wayOf = async ({ call }: Api, id: string) => {
   };
 };
 
-// A workspace whose history cannot be read has all else.
+// The page also works if the history cannot be read.
 const historyOf = ({ call }: Api, id: string): Promise<HistoryEntry[]> =>
   call('GET /cases/{id}/history', { id, query: { limit: COMMITS } }).catch(() => []);
 
-/** What a Work item is, and the attempts at it. */
+/** The overview of a Work item, with its sessions. */
 export const overview = page<Overview>({
   title: ({ item }) => item.title,
   load: async (api, { params: { id = '' } }, known) => {
     const { call, request } = api;
-    // First: where it is gone nothing else of it is asked for.
+    // First, so that nothing else is requested of a Work item that is gone.
     const read = await request('GET /cases/{id}', { id });
     const [sessions, usage, memory, history, worktree, providers, ...more] = await Promise.all([
       call('GET /cases/{id}/sessions', { id }),
       call('GET /cases/{id}/usage', { id }),
       call('GET /cases/{id}/memory', { id }),
-      happened(known, MOVES_FILES) ? historyOf(api, id) : known?.shown.history,
-      happened(known, MOVES_WORKTREE) ? worktreeOf(api, id) : known?.shown.worktree,
-      providersOf(api),
-      waitsOf(api, id),
-      wayOf(api, id),
+      hasHappened(known, MOVES_FILES) ? historyOf(api, id) : known?.shown.history,
+      hasHappened(known, MOVES_WORKTREE) ? worktreeOf(api, id) : known?.shown.worktree,
+      loadProviders(api),
+      loadAttention(api, id),
+      progressOf(api, id),
       call('GET /api/worktrees/{case_id}/lock', { case_id: id }),
     ]);
     const [waits, { issue, ...way }, lock] = more;

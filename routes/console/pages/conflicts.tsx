@@ -1,37 +1,38 @@
 import type { Case, Conflict, ConflictFile, Data } from '../../../lib/client/client.ts';
-import { orTold } from '../common/or-told.ts';
-import { type Api, page, type Told } from '../common/page.ts';
-import { type ConflictedText, ConflictFileShown } from '../parts/conflicts/file.tsx';
-import { ConflictFiles } from '../parts/conflicts/files.tsx';
-import { ConflictHistory } from '../parts/conflicts/history.tsx';
-import { NewRebase } from '../parts/conflicts/start.tsx';
-import { RebaseUnderWay } from '../parts/conflicts/under-way.tsx';
-import { Item } from '../parts/item.tsx';
+import { orProblem } from '../common/load.ts';
+import { type Api, type ProblemSummary, page } from '../common/page.ts';
+import {
+  type ConflictedText,
+  ConflictFileShown,
+  ConflictFiles,
+} from '../parts/conflicts/files.tsx';
+import { ConflictHistory, NewRebase, RebaseUnderWay } from '../parts/conflicts/rebase.tsx';
+import { Item } from '../parts/frames.tsx';
 
 interface Conflicts {
   item: Case;
-  /** The rebase that is under way. */
+  /** The rebase in progress. */
   open: Conflict | undefined;
   files: ConflictFile[];
   diff: string;
   /** Why the files cannot be shown. */
-  told: Told | undefined;
-  /** The file that is looked at. */
+  problem: ProblemSummary | undefined;
+  /** The selected file. */
   chosen: ConflictedText | undefined;
   /** Oldest first. */
   history: Conflict[];
   metrics: Data<'GET /api/cases/{id}/conflicts/metrics'>;
 }
 
-const View = ({ item, open, files, diff, told, chosen, history, metrics }: Conflicts) => (
+const View = ({ item, open, files, diff, problem, chosen, history, metrics }: Conflicts) => (
   <Item of={item} tab="Conflicts">
     {open === undefined && <NewRebase id={item.id} last={history.at(-1)} />}
     {open !== undefined && (
       <>
         <RebaseUnderWay of={open} files={files} />
-        {told !== undefined && (
+        {problem !== undefined && (
           <p class="box warn">
-            <strong>{told.title}.</strong> {told.detail}
+            <strong>{problem.title}.</strong> {problem.detail}
           </p>
         )}
         <ConflictFiles id={item.id} files={files} diff={diff} chosen={chosen?.path} />
@@ -42,7 +43,7 @@ const View = ({ item, open, files, diff, told, chosen, history, metrics }: Confl
   </Item>
 );
 
-/** More is not edited in a page. In characters. */
+/** Longer files are not edited in the page. In characters. */
 const LONGEST = 200_000;
 
 const textOf = async (
@@ -50,28 +51,31 @@ const textOf = async (
   id: string,
   { path, kind }: ConflictFile,
 ): Promise<ConflictedText> => {
-  const { value, told } = await orTold(
+  const { value, problem } = await orProblem(
     request('GET /cases/{id}/editor/files', { id, query: { path } }),
   );
-  if (told !== undefined || value.status === 304) return { path, kind, missing: told?.detail };
+  if (problem !== undefined || value.status === 304)
+    return { path, kind, missing: problem?.detail };
   const { data, etag } = value;
-  if (data.binary) return { path, kind, etag, missing: 'It is no text.' };
+  if (data.binary) return { path, kind, etag, missing: 'The file is binary.' };
   const isLong = data.content.length > LONGEST;
-  if (isLong) return { path, kind, etag, missing: 'It is too long to be edited here.' };
+  if (isLong) return { path, kind, etag, missing: 'The file is too long to edit here.' };
   return { path, kind, etag, content: data.content };
 };
 
 const previewOf = async (api: Api, id: string, wanted: string | undefined) => {
-  const { value, told } = await orTold(api.call('GET /api/cases/{id}/conflicts/preview', { id }));
+  const { value, problem } = await orProblem(
+    api.call('GET /api/cases/{id}/conflicts/preview', { id }),
+  );
   const { files = [], diff = '' } = value ?? {};
   const file = files.find(({ path }) => path === wanted) ?? files[0];
   const chosen = file === undefined ? undefined : await textOf(api, id, file);
-  return { told, files: files.slice(0, 200), diff: diff.slice(0, LONGEST / 4), chosen };
+  return { problem, files: files.slice(0, 200), diff: diff.slice(0, LONGEST / 4), chosen };
 };
 
-const NOTHING = { told: undefined, files: [], diff: '', chosen: undefined };
+const NOTHING = { problem: undefined, files: [], diff: '', chosen: undefined };
 
-/** The rebase of a Work item's branch: what stands against it, and how that is resolved. */
+/** The rebase of a Work item's branch and its conflicts. */
 export const conflicts = page<Conflicts>({
   title: ({ item }) => `Conflicts of ${item.title}`,
   load: async (api, { params: { id = '' }, query }) => {

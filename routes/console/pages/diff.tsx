@@ -4,27 +4,27 @@ import {
   type Session,
   type SessionMessage,
 } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
-import type { Since } from '../parts/diff/kept.ts';
-import { listedOf } from '../parts/diff/list.ts';
-import { type RunsFile, RunsLater } from '../parts/diff/runs.tsx';
-import type { ListedFile } from '../parts/diff/tree.ts';
+import { type ListedFile, listFiles } from '../parts/diff/files.ts';
+import type { DiffBase } from '../parts/diff/review-state.ts';
+import { oneLine } from '../parts/diff/rows.ts';
 import { DiffView } from '../parts/diff/view.tsx';
-import { Messages } from '../parts/messages.tsx';
-import { SessionPage } from '../parts/session.tsx';
+import { SessionPage } from '../parts/frames.tsx';
+import { hasEnded } from '../parts/labels.ts';
 
 interface Diff {
   item: Case;
   session: Session;
-  /** The session of the Work item whose plan waits. */
+  /** The session of the Work item whose plan is ready. */
   waiting: string | undefined;
-  /** undefined where none is kept. */
+  /** undefined if no diff is stored. */
   patch: { files: ListedFile[]; text: string; isCut: boolean } | undefined;
-  /** Files by which something runs later. */
+  /** Files that run later, outside of the sandbox. */
   runs: RunsFile[];
-  /** The worktree, and what is not committed in it. */
+  /** The worktree and its uncommitted files. */
   worktree: { path: string; files: { path: string; code: string }[] } | undefined;
-  since: Since;
+  since: DiffBase;
   messages: SessionMessage[];
 }
 
@@ -37,19 +37,22 @@ const View = ({ item, session, waiting, patch, runs, worktree, since, messages }
       <None session={session} isEmpty={patch !== undefined} worktree={worktree} />
     ) : (
       <DiffView
-        {...{ id: item.id, sid: session.id, type: session.type, since }}
-        {...{ waiting, root: worktree?.path, ...patch }}
+        id={item.id}
+        sid={session.id}
+        type={session.type}
+        since={since}
+        waiting={waiting}
+        root={worktree?.path}
+        {...patch}
         key={since}
       />
     )}
   </SessionPage>
 );
 
-const ENDED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'aborted']);
-
 const WHEN = [
-  { since: 'base', name: 'Since the base', at: '' },
-  { since: 'approval', name: 'Since the approval', at: '?since=approval' },
+  { since: 'base', name: 'Since base', at: '' },
+  { since: 'approval', name: 'Since approval', at: '?since=approval' },
 ] as const;
 
 const When = ({ session, since }: Pick<Diff, 'session' | 'since'>) => {
@@ -57,9 +60,9 @@ const When = ({ session, since }: Pick<Diff, 'session' | 'since'>) => {
   return (
     <div class="line diff-when">
       {approved_at === null ? (
-        'All changes since the base. No plan was approved.'
+        'All changes since the base. No plan is approved.'
       ) : (
-        <nav aria-label="Since when">
+        <nav aria-label="Compare with">
           {WHEN.map((one) => (
             <a
               key={one.since}
@@ -73,13 +76,13 @@ const When = ({ session, since }: Pick<Diff, 'session' | 'since'>) => {
         </nav>
       )}
       <span class="quiet">
-        {since === 'approval' ? 'Without what stood in the worktree at the approval.' : 'Base '}
+        {since === 'approval' ? 'Changes made before the approval are left out.' : 'Base '}
         {since === 'base' && base_commit !== null && <code>{base_commit.slice(0, 12)}</code>}
-        {status === 'paused' && ' As it was when the session was paused.'}
-        {ENDED.has(status) && (
+        {status === 'paused' && ' State when the session was paused.'}
+        {hasEnded(status) && (
           <>
-            {' As it was when the session ended: '}
-            <a href={`/dashboard/cases/${case_id}/files`}>files as they are now</a>
+            {' State when the session ended: '}
+            <a href={`/dashboard/cases/${case_id}/files`}>current files</a>
           </>
         )}
       </span>
@@ -92,17 +95,17 @@ type NoneProps = Pick<Diff, 'session' | 'worktree'> & { isEmpty: boolean };
 const None = ({ session: { status }, isEmpty, worktree }: NoneProps) => (
   <div class="empty">
     <p>
-      <strong>{isEmpty ? 'The session changed no file.' : 'No diff is kept yet.'}</strong>
+      <strong>{isEmpty ? 'The session changed no files.' : 'No diff yet.'}</strong>
     </p>
     {!isEmpty && (
       <p>
         {status === 'working'
-          ? 'The session is at work. Its diff comes here when the work is over, or is stopped.'
-          : 'It comes here once the session has worked.'}
+          ? 'The session is working. Its diff appears when it ends or is paused.'
+          : 'The diff appears once the session has worked.'}
       </p>
     )}
     {status === 'working' && worktree !== undefined && worktree.files.length > 0 && (
-      <ul class="diff-so-far" aria-label="Not committed in the worktree so far">
+      <ul class="diff-so-far" aria-label="Uncommitted files in the worktree">
         {worktree.files.map(({ path, code }) => (
           <li key={path}>
             <code>{`${code} ${path}`}</code>
@@ -113,9 +116,9 @@ const None = ({ session: { status }, isEmpty, worktree }: NoneProps) => (
   </div>
 );
 
-/** How much of a patch the document holds; the browser asks for the rest. In characters. */
+/** The part of a patch in the document; the browser loads the rest. In characters. */
 const MOST = 16_384;
-/** How many files of a worktree at work are listed. */
+/** The most uncommitted files listed while a session works. */
 const SOME = 200;
 
 const orNone = <T,>(answer: Promise<T>): Promise<T | undefined> =>
@@ -124,17 +127,17 @@ const orNone = <T,>(answer: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-const patchOf = async ({ call }: Api, at: { id: string; sid: string }, since: Since) => {
+const patchOf = async ({ call }: Api, at: { id: string; sid: string }, since: DiffBase) => {
   const [text, plan] = await Promise.all([
     orNone(call('GET /cases/{id}/sessions/{sid}/diff', { ...at, query: { since } })),
     orNone(call('GET /cases/{id}/sessions/{sid}/plan', { ...at, query: { which: 'approved' } })),
   ]);
   if (text === undefined) return undefined;
   const isCut = text.length > MOST && !('document' in globalThis);
-  return { files: listedOf(text, plan), text: isCut ? text.slice(0, MOST) : text, isCut };
+  return { files: listFiles(text, plan), text: isCut ? text.slice(0, MOST) : text, isCut };
 };
 
-const runsOf = async ({ call }: Api, at: { id: string; sid: string }, since: Since) => {
+const runsOf = async ({ call }: Api, at: { id: string; sid: string }, since: DiffBase) => {
   const files = await orNone(
     call('GET /cases/{id}/sessions/{sid}/diff/files', { ...at, query: { since } }),
   );
@@ -150,7 +153,7 @@ const worktreeOf = async ({ call }: Api, case_id: string): Promise<Diff['worktre
   return { path: status.path, files: files.map(({ path, code }) => ({ path, code })) };
 };
 
-/** What a session changed. */
+/** The changes of a session. */
 export const diff = page<Diff>({
   title: ({ item }) => `Diff · ${item.title}`,
   load: async (api, { params: { id = '', sid = '' }, query }) => {
@@ -170,3 +173,53 @@ export const diff = page<Diff>({
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,
 });
+
+/** The operator's messages to a session. */
+const Messages = ({ all }: { all: readonly SessionMessage[] }) => {
+  if (all.length === 0) return null;
+  return (
+    <details class="messages" open={all.length < 4}>
+      <summary>
+        {all.length === 1 ? '1 message from you' : `${all.length} messages from you`}
+      </summary>
+      <ol>
+        {all.map(({ id, at, mode, text, delivered_at }) => (
+          <li key={id}>
+            <span class="quiet">
+              {`${at.slice(0, 16).replace('T', ' ')} UTC, ${mode === 'plan' ? 'Plan mode' : 'Work mode'}${delivered_at === null ? ', not delivered' : ''}`}
+            </span>
+            <pre class="as-written">{visible(text)}</pre>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+};
+
+/** A file that runs later, and what runs it. */
+interface RunsFile {
+  path: string;
+  runs: readonly string[];
+}
+
+/** The most files listed. */
+const MOST_RUNS = 100;
+
+/** The changed files that run later, before everything else. */
+const RunsLater = ({ files }: { files: readonly RunsFile[] }) => {
+  if (files.length === 0) return null;
+  return (
+    <section class="box diff-runs">
+      <h2>{`Runs later, outside the sandbox (${files.length})`}</h2>
+      <ul>
+        {files.slice(0, MOST_RUNS).map(({ path, runs }) => (
+          <li key={path}>
+            <code>{oneLine(path)}</code>
+            {` ${runs.map(oneLine).join('; ')}`}
+          </li>
+        ))}
+      </ul>
+      {files.length > MOST_RUNS && <p class="quiet">{`and ${files.length - MOST_RUNS} more`}</p>}
+    </section>
+  );
+};

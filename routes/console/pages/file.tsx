@@ -2,56 +2,58 @@ import { Fragment } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Case, Data, Session } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
-import { orTold } from '../common/or-told.ts';
-import { type Api, page, type Told } from '../common/page.ts';
-import type { OnDisk } from '../editor/disk.ts';
+import { orProblem } from '../common/load.ts';
+import { type Api, type ProblemSummary, page } from '../common/page.ts';
+import type { DiskFile } from '../editor/disk.ts';
 import type { EditorProps } from '../editor/editor.tsx';
-import { Copy, OpenInEditor } from '../parts/copy.tsx';
 import { oneLine } from '../parts/diff/rows.ts';
 import { Folder } from '../parts/file-list.tsx';
-import { Item } from '../parts/item.tsx';
-import { useLoaded } from '../parts/loaded.ts';
+import { Item } from '../parts/frames.tsx';
+import { Copy, OpenInEditor } from '../parts/links.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
 
 type Entry = Data<'GET /cases/{id}/editor/directories'>[number];
 
-interface TextFile extends OnDisk {
+interface TextFile extends DiskFile {
   size: number;
   binary: boolean;
-  /** The document holds how it begins; the browser has it whole. */
+  /** Only the beginning is in the document; the browser loads the whole file. */
   isCut: boolean;
 }
 
 interface FileShown {
   item: Case;
   root: string | undefined;
-  /** The file; undefined where a folder is looked at. */
+  /** The file; undefined for a directory. */
   path: string | undefined;
   folder: string;
   entries: Entry[];
   file: TextFile | undefined;
   /** Why it cannot be shown. */
-  told: Told | undefined;
-  /** The session that may write here, too. */
+  problem: ProblemSummary | undefined;
+  /** The session that may write to the worktree. */
   writer: Session | undefined;
 }
 
 const View = (shown: FileShown) => {
-  const { item, path, folder, entries, told, writer } = shown;
+  const { item, path, folder, entries, problem, writer } = shown;
   const at = `/dashboard/cases/${item.id}/files`;
   return (
     <Item of={item} tab="Files">
       <div class="line file-head">
-        <Way at={at} path={path ?? folder} isFile={path !== undefined} />
+        <CaseProgress at={at} path={path ?? folder} isFile={path !== undefined} />
         <Elsewhere {...shown} />
       </div>
       {writer !== undefined && path !== undefined && <Writer of={writer} />}
-      {told !== undefined && (
+      {problem !== undefined && (
         <div class="box warn" role="note">
-          <strong>{told.title}.</strong> {visible(told.detail)}
+          <strong>{problem.title}.</strong> {visible(problem.detail)}
         </div>
       )}
       {path !== undefined && <File {...shown} path={path} key={path} />}
-      {path === undefined && told === undefined && <Folder {...{ at, folder, entries }} />}
+      {path === undefined && problem === undefined && (
+        <Folder at={at} folder={folder} entries={entries} />
+      )}
     </Item>
   );
 };
@@ -73,10 +75,10 @@ interface WayProps {
   isFile: boolean;
 }
 
-const Way = ({ at, path, isFile }: WayProps) => {
+const CaseProgress = ({ at, path, isFile }: WayProps) => {
   const names = path === '' ? [] : path.split('/');
   return (
-    <nav class="file-way" aria-label="Where the file is">
+    <nav class="file-way" aria-label="Path">
       <a href={at} data-key="u">
         Worktree
       </a>
@@ -99,69 +101,80 @@ const Way = ({ at, path, isFile }: WayProps) => {
 const Writer = ({ of: { id, case_id, provider, status } }: { of: Session }) => (
   <p class="box warn" role="note">
     {status === 'planning'
-      ? `A session (${provider}) reads here: nothing can be saved until it has ended. What you type is kept in this browser. `
-      : `A session (${provider}) is at work in this worktree, and may write this file, too. `}
-    <a href={`/dashboard/cases/${case_id}/sessions/${id}`}>See what it does</a>
+      ? `A session (${provider}) is planning in this worktree. You can save once it has ended. Unsaved text is stored in this browser. `
+      : `A session (${provider}) is working in this worktree and may change this file. `}
+    <a href={`/dashboard/cases/${case_id}/sessions/${id}`}>Show the session</a>
   </p>
 );
 
 const File = (shown: FileShown & { path: string }) => {
   const { item, path, root } = shown;
-  // What was open stays open where it is gone on disk: text that is not saved may be in it.
+  // A file that was deleted on disk stays open, because it may have unsaved text.
   const before = useRef<TextFile | undefined>(undefined);
   const file = shown.file ?? before.current;
   before.current = file;
   const {
     value: Editor,
     failed,
-    again,
+    retry,
   } = useLoaded<(props: EditorProps) => preact.JSX.Element>(
     async () => (await import('../editor/editor.tsx')).FileEditor,
   );
   if (file === undefined) return null;
   if (file.binary)
-    return <p class="empty">{`This is no text (${file.size} bytes), and is not edited here.`}</p>;
+    return <p class="empty">{`Binary file (${file.size} bytes). It cannot be edited here.`}</p>;
   if (Editor !== undefined && root !== undefined && !file.isCut)
-    return <Editor {...{ id: item.id, path, root, file, etag: shown.file?.etag }} />;
+    return <Editor id={item.id} path={path} root={root} file={file} etag={shown.file?.etag} />;
   return (
     <>
       {failed && (
         <p class="box error" role="alert">
           The editor could not be loaded.{' '}
-          <button type="button" onClick={again}>
+          <button type="button" onClick={retry}>
             Try again
           </button>
         </p>
       )}
-      <section {...{ class: 'diff-text', tabIndex: 0 }} aria-label="The text">
+      <section
+        class="diff-text"
+        aria-label="Text"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
+        tabIndex={0}
+      >
         <pre>{visible(file.content)}</pre>
       </section>
-      {file.isCut && <p class="quiet">It goes on: open it in your editor to read all of it.</p>}
+      {file.isCut && (
+        <p class="quiet">
+          Only the beginning is shown. Open the file in your editor to read all of it.
+        </p>
+      )}
     </>
   );
 };
 
-/** How much of a file the document holds. In characters. */
+/** The part of a file in the document. In characters. */
 const MOST = 60_000;
 
 const fileOf = async ({ request }: Api, id: string, path: string) => {
-  const { value, told } = await orTold(
+  const { value, problem } = await orProblem(
     request('GET /cases/{id}/editor/files', { id, query: { path } }),
   );
-  if (value?.data === undefined) return { file: undefined, told };
+  if (value?.data === undefined) return { file: undefined, problem };
   const { content, binary, size } = value.data;
   const isCut = content.length > MOST && !('document' in globalThis);
   const text = isCut ? content.slice(0, MOST) : content;
-  return { file: { content: binary ? '' : text, size, binary, etag: value.etag, isCut }, told };
+  return { file: { content: binary ? '' : text, size, binary, etag: value.etag, isCut }, problem };
 };
 
 const folderOf = async ({ call }: Api, id: string, path: string, after: string | undefined) => {
   const query = { path, ...(after !== undefined && { after }) };
-  const { value, told } = await orTold(call('GET /cases/{id}/editor/directories', { id, query }));
-  return { entries: value ?? [], told };
+  const { value, problem } = await orProblem(
+    call('GET /cases/{id}/editor/directories', { id, query }),
+  );
+  return { entries: value ?? [], problem };
 };
 
-/** A file of the worktree, to be read and edited, or what is in a folder of it. */
+/** A file of the worktree in an editor, or the contents of a directory. */
 export const file = page<FileShown>({
   title: ({ path, folder, item }) => `${oneLine(path ?? folder) || 'Files'} · ${item.title}`,
   load: async (api, { params: { id = '' }, query: { path, folder = '', after } }) => {
@@ -169,13 +182,13 @@ export const file = page<FileShown>({
     const [item, sessions, worktree, looked] = await Promise.all([
       call('GET /cases/{id}', { id }),
       call('GET /cases/{id}/sessions', { id }),
-      orTold(call('GET /api/worktrees/{case_id}/status', { case_id: id })),
+      orProblem(call('GET /api/worktrees/{case_id}/status', { case_id: id })),
       path === undefined ? folderOf(api, id, folder, after) : fileOf(api, id, path),
     ]);
     const writer = sessions.find(({ status }) => status === 'working' || status === 'planning');
     const { entries = [], file = undefined } = { ...looked } as Partial<FileShown>;
     const root = worktree.value?.path;
-    return { item, root, path, folder, entries, file, told: looked.told, writer };
+    return { item, root, path, folder, entries, file, problem: looked.problem, writer };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,

@@ -1,39 +1,38 @@
 import { page } from '../common/page.ts';
-import type { Document } from '../parts/api/document.ts';
-import { ApiList } from '../parts/api/list.tsx';
-import { entriesOf, type OperationEntry } from '../parts/api/operation.ts';
-import { Help } from '../parts/help-frame.tsx';
+import { Help } from '../parts/frames.tsx';
 
-interface ApiShown {
-  sections: { name: string; description: string }[];
-  operations: OperationEntry[];
-  /** What is looked for, in the address. */
-  search: string;
-}
-
-const View = (shown: ApiShown) => (
+const View = () => (
   <Help tab="API">
     <h1>API</h1>
-    <p class="quiet">
-      Everything that the console does is one of these calls.{' '}
-      <a href="/openapi.json">openapi.json</a> has all of it for programs; the guide to the{' '}
-      <a href="/dashboard/help/client">client</a> shows how a script makes them.
+    <p>
+      The console sends no call that the API does not describe. The OpenAPI document lists every
+      call with its fields, its responses and its error codes, and every event that webhooks
+      receive.
     </p>
-    <ApiList {...shown} />
+    <ul>
+      <li>
+        <a href="/openapi.json">OpenAPI document</a> (<code>GET /openapi.json</code>)
+      </li>
+      <li>
+        <a href="/dashboard/help/api-access">API access</a>: callers, keys and limits
+      </li>
+      <li>
+        <a href="/dashboard/help/client">Client</a>: calls from a script
+      </li>
+      <li>
+        <a href="/dashboard/help/webhooks">Webhooks</a>: events sent to a receiver
+      </li>
+      <li>
+        <a href="/dashboard/help">All guides</a>
+      </li>
+    </ul>
   </Help>
 );
 
-export const helpApi = page<ApiShown>({
+/** Links to the OpenAPI document and to the guides about the API. */
+export const helpApi = page({
   title: () => 'API',
-  load: async (api, { query }) => {
-    const document = (await api.call('GET /openapi.json')) as unknown as Document;
-    const operations = entriesOf(document);
-    const sections = [
-      ...document.tags,
-      { name: 'Sent to webhooks', description: 'Events, as receivers of webhooks get them' },
-    ];
-    return { sections, operations, search: query.search ?? '' };
-  },
+  load: async () => ({}),
   View,
   follows: false,
 });

@@ -1,7 +1,7 @@
 import type { Guide, GuideEntry } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import { Help } from '../parts/help-frame.tsx';
-import { Markdown, Ours } from '../parts/markdown.tsx';
+import { Help } from '../parts/frames.tsx';
+import { GuideContext, Markdown } from '../parts/markdown.tsx';
 
 interface GuideShown {
   guide: Guide;
@@ -23,17 +23,17 @@ const View = ({ guide, guides }: GuideShown) => (
           </a>
         ))}
       </nav>
-      <Ours.Provider value={(href) => addressOf(href, { guide, guides })}>
+      <GuideContext.Provider value={(href) => addressOf(href, { guide, guides })}>
         <Markdown text={guide.text} />
-      </Ours.Provider>
+      </GuideContext.Provider>
     </div>
   </Help>
 );
 
-/** Where a link of a guide leads in the console; undefined where that is no guide. */
+/** The console's address for a link between guides; undefined for other links. */
 const addressOf = (href: string, { guide, guides }: GuideShown): string | undefined => {
   if (href.startsWith('#')) return href;
-  // As in a folder that is the root, so that no link leads out of it.
+  // Resolved against the root, so that no link leads out of it.
   const { protocol, pathname, hash } = new URL(href, `file:///${guide.path}`);
   if (protocol !== 'file:') return undefined;
   const meant = guides.find(({ path }) => `/${path}` === pathname);

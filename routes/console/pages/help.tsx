@@ -1,6 +1,6 @@
 import type { GuideEntry } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import { Help } from '../parts/help-frame.tsx';
+import { Help } from '../parts/frames.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 
 interface HelpShown {
@@ -11,8 +11,8 @@ const View = ({ guides }: HelpShown) => (
   <Help tab="Guides">
     <h1>Guides</h1>
     <p class="quiet">
-      The same as <code>dossier help</code> shows in a terminal. <kbd>?</kbd> lists the keys of any
-      page.
+      The guides that <code>dossier help</code> prints in a terminal. <kbd>?</kbd> lists the
+      keyboard shortcuts of a page.
     </p>
     <ul class="rows" aria-label="Guides">
       {guides.map((guide) => (
@@ -22,9 +22,9 @@ const View = ({ guides }: HelpShown) => (
     {guides.length === 0 && (
       <div class="empty">
         <p>
-          <strong>The guides are not here.</strong>
+          <strong>No guides are installed.</strong>
         </p>
-        <p>They are part of the package, beside the program.</p>
+        <p>They are part of the package. Install it again.</p>
       </div>
     )}
   </Help>

@@ -1,37 +1,53 @@
+import { useEffect, useState } from 'preact/hooks';
 import { page } from '../common/page.ts';
-import { NotifyMe } from '../parts/notify-me.tsx';
-import { WaitingRows, type Waits, waitsOf } from '../parts/waiting-row.tsx';
+import { type Attention, AttentionRows, loadAttention } from '../parts/attention-rows.tsx';
 
-const View = (waits: Waits) => (
+const View = (waits: Attention) => (
   <>
     <div class="line apart">
       <h1>Inbox</h1>
       <NotifyMe />
     </div>
-    {waits.items.length === 0 ? <Empty /> : <WaitingRows {...waits} />}
+    {waits.items.length === 0 ? <Empty /> : <AttentionRows {...waits} />}
   </>
 );
 
 const Empty = () => (
   <div class="empty">
     <p>
-      <strong>Nothing needs you.</strong>
+      <strong>The inbox is empty.</strong>
     </p>
     <p>
-      Plans to approve, questions of agents, failed sessions and what else waits for your word come
-      here by themselves.
+      Plans to approve, questions from agents, failed sessions and everything else that needs you
+      appear here.
     </p>
     <p>
-      <a href="/dashboard/new">Make a Work item</a>, or look at{' '}
+      <a href="/dashboard/new">Create a Work item</a>, or open{' '}
       <a href="/dashboard/board">the board</a>.
     </p>
   </div>
 );
 
-/** What needs the operator now, oldest first. */
-export const inbox = page<Waits>({
+/** The inbox, oldest items first. */
+export const inbox = page<Attention>({
   title: () => 'Inbox',
-  load: (api) => waitsOf(api),
+  load: (api) => loadAttention(api),
   View,
   follows: ({ event_type }) => event_type === 'attention_changed',
 });
+
+/** Asks for permission to show notifications, until the browser has an answer. */
+const NotifyMe = () => {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(
+    () => setOpen('Notification' in globalThis && Notification.permission === 'default'),
+    [],
+  );
+  if (!isOpen) return null;
+  const ask = () => void Notification.requestPermission().then(() => setOpen(false));
+  return (
+    <button type="button" onClick={ask} data-key="n">
+      Notify me
+    </button>
+  );
+};

@@ -2,12 +2,12 @@ import type { At, Page } from '../common/page.ts';
 
 interface Place {
   path: string;
-  /** Which of style/ it is drawn by, beside what is drawn everywhere: their rules reach no other page. */
+  /** The sheets of style/ for this page, besides those for every page. Their rules apply to no other page. */
   style: string;
   open: () => Promise<Page>;
 }
 
-/** The console's table of contents: what is shown where. The first whose path fits is meant. */
+/** The console's pages by name. The first matching path wins. */
 export const PAGES: Readonly<Record<string, Place>> = {
   inbox: {
     path: '/dashboard',
@@ -127,7 +127,7 @@ export const PAGES: Readonly<Record<string, Place>> = {
   helpOperation: {
     path: '/dashboard/help/api/{operation}',
     style: 'help',
-    open: async () => (await import('./help-operation.tsx')).helpOperation,
+    open: async () => (await import('./help-api.tsx')).helpApi,
   },
   helpGuide: {
     path: '/dashboard/help/{topic}',
@@ -136,7 +136,7 @@ export const PAGES: Readonly<Record<string, Place>> = {
   },
 };
 
-/** The page at a path, and what the path says. */
+/** The page at a path, with the parameters of the path. */
 export const pageAt = (path: string): { name: string; params: At['params'] } | undefined => {
   for (const [name, page] of Object.entries(PAGES)) {
     const params = paramsOf(page.path, path);

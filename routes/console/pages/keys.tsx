@@ -1,15 +1,15 @@
 import type { ListedKey } from '../../../lib/guard/api-keys/keys.ts';
+import { Settings } from '../parts/frames.tsx';
+import { ShownOnce } from '../parts/links.tsx';
 import { OneField } from '../parts/one-field.tsx';
-import { Refused } from '../parts/refused.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
-import { ShownOnce } from '../parts/shown-once.tsx';
+import { FormError } from '../parts/problems.tsx';
 
 const KEYS = '/dashboard/keys';
 
 export interface KeysShown {
   keys: readonly ListedKey[];
   form_key: string;
-  /** The one that was made just now: its text is shown this once. */
+  /** The key that was just created. Its text is shown once. */
   made?: { key: ListedKey; text: string };
   error?: string;
 }
@@ -17,28 +17,33 @@ export interface KeysShown {
 export const Keys = ({ keys, form_key, made, error }: KeysShown) => (
   <Settings tab="API keys">
     <p>
-      Programs on this machine may call the API without a key. A program that is given one sends it
-      as <code>Authorization: Bearer …</code>; from the moment you revoke it, its calls are refused.
+      Programs on this machine may call the API without a key. A program with a key sends it as{' '}
+      <code>Authorization: Bearer …</code>. Calls with a revoked key are refused.
     </p>
-    <Refused error={error} />
+    <FormError error={error} />
     {made !== undefined && (
       <ShownOnce name="the new key" text={made.text}>
-        <strong>{made.key.name}</strong> was made.
+        <strong>{made.key.name}</strong> was created.
       </ShownOnce>
     )}
     <section aria-labelledby="new">
       <h2 id="new">New key</h2>
       <OneField
-        {...{ action: KEYS, form_key, label: 'Name', button: 'Create key', name: 'name' }}
-        {...{ maxLength: 100, placeholder: 'What it is for, such as editor plug-in' }}
+        action={KEYS}
+        form_key={form_key}
+        label="Name"
+        button="Create key"
+        name="name"
+        maxLength={100}
+        placeholder="For example: editor plug-in"
       />
     </section>
     <section aria-labelledby="keys">
       <h2 id="keys">Keys</h2>
       {keys.length === 0 ? (
-        <p class="quiet">There are none. Create one for a program that is to be told apart.</p>
+        <p class="quiet">No keys. Create one to tell a program's calls apart.</p>
       ) : (
-        <Table {...{ keys, form_key }} />
+        <Table keys={keys} form_key={form_key} />
       )}
     </section>
   </Settings>
@@ -64,14 +69,14 @@ const Table = ({ keys, form_key }: Pick<KeysShown, 'keys' | 'form_key'>) => (
   </table>
 );
 
-// To open it is the question, to press the button the answer: that needs no script.
+// The disclosure asks and the button confirms, without a script.
 const Row = ({ of, form_key }: { of: ListedKey; form_key: string }) => (
   <tr>
     <th scope="row">{of.name}</th>
     <td>
       <Time at={of.created_at} />
     </td>
-    <td>{of.last_used_at === null ? 'never' : <Time at={of.last_used_at} />}</td>
+    <td>{of.last_used_at === null ? 'Never' : <Time at={of.last_used_at} />}</td>
     <td>
       <details>
         <summary>

@@ -1,5 +1,5 @@
 import { OneField } from '../parts/one-field.tsx';
-import { Refused } from '../parts/refused.tsx';
+import { FormError } from '../parts/problems.tsx';
 
 export interface LoginShown {
   form_key: string;
@@ -10,13 +10,19 @@ export const Login = ({ form_key, error }: LoginShown) => (
   <>
     <h1>Log in</h1>
     <p>
-      Give an API key, which <code>dossier key NAME</code> makes in a shell. This browser is known
-      until it is closed, the daemon ends, or the key is revoked.
+      Enter an API key. Create one with <code>dossier key NAME</code> in a shell. You stay logged in
+      until the browser is closed, the daemon stops or the key is revoked.
     </p>
-    <Refused error={error} />
+    <FormError error={error} />
     <OneField
-      {...{ action: '/dashboard/login', form_key, label: 'API key', button: 'Log in' }}
-      {...{ name: 'key', type: 'password', maxLength: 200, placeholder: 'dossier_…' }}
+      action="/dashboard/login"
+      form_key={form_key}
+      label="API key"
+      button="Log in"
+      name="key"
+      type="password"
+      maxLength={200}
+      placeholder="dossier_…"
     />
   </>
 );

@@ -1,28 +1,29 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { DetectedRepository } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
+import { MarkdownField } from '../parts/case/markdown-field.tsx';
 import {
-  type Choice,
   ITEM_TYPES,
+  loadProviders,
+  type ProviderChoice,
   ProviderField,
-  providersOf,
   TypeField,
 } from '../parts/case/start.tsx';
-import { MarkdownField } from '../parts/case/text.tsx';
-import { Do } from '../parts/do.tsx';
-import { FromIssue, hostOf } from '../parts/new-issue.tsx';
-import { TitleField } from '../parts/new-title.tsx';
+import { ApiForm } from '../parts/form.tsx';
 
 interface New {
-  providers: Choice[];
-  /** `default` first, where there is one. */
+  providers: ProviderChoice[];
+  /** `default` first, if it exists. */
   projects: string[];
-  /** Where issues are taken from, as `owner/name`. */
+  /** The repository of the code host, as `owner/name`. */
   host: string | undefined;
 }
 
 const View = ({ providers, projects, host }: New) => (
   <>
     <h1>New Work item</h1>
-    <Do call="POST /cases" then="/dashboard/cases/{id}" keep class="fields new">
+    <ApiForm call="POST /cases" then="/dashboard/cases/{id}" keep class="fields new">
       <TitleField />
       <div class="pair">
         <TypeField id="type" known={ITEM_TYPES} value="task" />
@@ -31,13 +32,13 @@ const View = ({ providers, projects, host }: New) => (
       <MarkdownField
         name="description"
         label="Description"
-        placeholder="What you want, and how you will know that it is done. Markdown."
+        placeholder="What you want, and how to tell that it is done (Markdown)"
       />
       <AtOnce providers={providers} />
       <button type="submit" class="primary">
         Create
       </button>
-    </Do>
+    </ApiForm>
     <FromIssue host={host} />
   </>
 );
@@ -45,7 +46,7 @@ const View = ({ providers, projects, host }: New) => (
 const Project = ({ id, projects }: { id: string } & Pick<New, 'projects'>) => (
   <div>
     <label for={id}>Project</label>
-    <select {...{ id, name: 'project?' }}>
+    <select id={id} name="project?">
       {projects.map((name) => (
         <option key={name} value={name}>
           {name}
@@ -66,24 +67,21 @@ const AtOnce = ({ providers }: Pick<New, 'providers'>) => (
   <fieldset class="at-once">
     <legend>Plan</legend>
     <label>
-      <input
-        {...{ type: 'checkbox', name: '_next', value: 'POST /cases/{id}/sessions' }}
-        defaultChecked
-      />{' '}
-      Start a session at once
+      <input type="checkbox" name="_next" value="POST /cases/{id}/sessions" defaultChecked /> Start
+      a session
     </label>
-    <p class="quiet">It makes a plan; nothing of it is done before you approve it.</p>
+    <p class="quiet">The session plans first. Nothing runs before you approve the plan.</p>
     <input type="hidden" name="_next.type" value="implementing" />
     <ProviderField providers={providers} before="_next." />
   </fieldset>
 );
 
-/** A Work item is made, and led to its first plan. */
+/** Creates a Work item, with a session that plans it. */
 export const newItem = page<New>({
   title: () => 'New Work item',
   load: async (api) => {
     const [providers, projects, host] = await Promise.all([
-      providersOf(api),
+      loadProviders(api),
       projectsOf(api),
       hostOf(api),
     ]);
@@ -92,3 +90,47 @@ export const newItem = page<New>({
   View,
   follows: () => false,
 });
+
+/** The title's field, focused at once. */
+const TitleField = () => {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  return (
+    <div>
+      <label for="title">Title</label>
+      <input id="title" name="title" ref={field} required />
+    </div>
+  );
+};
+
+/** Creates a Work item from an issue, if a code host is configured. */
+const FromIssue = ({ host }: { host: string | undefined }) => {
+  const [known] = useState(host);
+  if (known === undefined) return null;
+  return (
+    <section aria-labelledby="from-issue">
+      <h2 id="from-issue">From an issue</h2>
+      <p class="quiet">{`From ${visible(known)}. The Work item is linked to the issue.`}</p>
+      <ApiForm
+        call="POST /api/codehost/issues/import-case"
+        then="/dashboard/cases/{id}"
+        class="line"
+      >
+        <label for="number">Number</label>
+        <input id="number" name="number:json" type="number" min={1} step={1} required />
+        <button type="submit">Import</button>
+      </ApiForm>
+    </section>
+  );
+};
+
+/**
+ * The repository to import issues from. Only the server asks: without a code host the response is an error, which a
+ * browser logs.
+ */
+const hostOf = async ({ call }: Api): Promise<string | undefined> =>
+  typeof document !== 'undefined'
+    ? undefined
+    : call('GET /api/codehost/repo/detect').then(nameOf, () => undefined);
+
+const nameOf = ({ owner, name }: DetectedRepository): string => `${owner}/${name}`;

@@ -1,33 +1,26 @@
 import type { Case, Session } from '../../../lib/client/client.ts';
 import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
+import { SessionPage } from '../parts/frames.tsx';
+import { hasEnded } from '../parts/labels.ts';
 import { PlanBody, usePlanParts } from '../parts/plan/body.tsx';
-import { Leave } from '../parts/plan/boundary.tsx';
-import { PlanCommands } from '../parts/plan/commands.tsx';
-import { InComments } from '../parts/plan/comments-box.tsx';
-import { type CommentsFile, commentsOrWhy, useComments } from '../parts/plan/comments-state.ts';
-import { Abort, Decide } from '../parts/plan/decide.tsx';
-import { PlanDiff } from '../parts/plan/diff.tsx';
+import { Permissions, PlanCommands, UnaskedCommands } from '../parts/plan/boundary.tsx';
+import { CommentsContext } from '../parts/plan/comments.tsx';
+import { type CommentsFile, loadComments, useComments } from '../parts/plan/comments-file.ts';
+import { Decide } from '../parts/plan/decide.tsx';
 import { EditPlan, Unsaved } from '../parts/plan/edit.tsx';
-import { Hidden, PlanHead } from '../parts/plan/head.tsx';
-import {
-  ENDED,
-  isTextOf,
-  type PlanRead,
-  readPlan,
-  readText,
-  type Which,
-} from '../parts/plan/read.ts';
-import { Unasked } from '../parts/plan/unasked.tsx';
-import { SessionPage } from '../parts/session.tsx';
+import { HiddenTextWarnings, PlanHead } from '../parts/plan/head.tsx';
+import { isTextOf, type PlanRead, readPlan, readText, type Which } from '../parts/plan/read.ts';
+import { AbortSession } from '../parts/session-forms.tsx';
+import { TextDiff } from '../parts/text-diff.tsx';
 
 interface PlanShown extends PlanRead {
   item: Pick<Case, 'id' | 'title'>;
-  /** Which texts are compared, where that is asked for and there are two. */
-  compared: { before: string; now: string } | undefined;
+  /** The texts to compare, if that is requested and both exist. */
+  compared: { before: string; after: string } | undefined;
   comments: CommentsFile;
   show: Show;
-  /** The line that a part of a long plan begins with. */
+  /** The first line of the shown part of a long plan. */
   from: number;
 }
 
@@ -38,19 +31,19 @@ const View = (shown: PlanShown) => {
   const now = useComments({ id: item.id, sid: session.id }, comments);
   const at = pathOf(session);
   const waits = session.status === 'plan_ready';
-  const edits = (show === 'edit' && waits) || isMine(session);
+  const edits = (show === 'edit' && waits) || isWrittenByOperator(session);
   return (
     <SessionPage item={item} of={session} tab="Plan">
-      <InComments.Provider value={{ sid: session.id, ...now }}>
-        <PlanHead {...{ session, boundary, behind, base }} />
-        <Hidden of={session.warnings} />
-        <Standing session={session} plan={plan} at={at} />
-        {comments.told !== undefined && (
-          <p class="box error" role="note">{`Comments cannot be written: ${comments.told}`}</p>
+      <CommentsContext.Provider value={{ sid: session.id, ...now }}>
+        <PlanHead session={session} boundary={boundary} behind={behind} base={base} />
+        <HiddenTextWarnings of={session.warnings} />
+        <ApprovalStatus session={session} plan={plan} at={at} />
+        {comments.failure !== undefined && (
+          <p class="box error" role="note">{`Comments are read-only: ${comments.failure}`}</p>
         )}
         {!edits && <Unsaved sid={session.id} at={at} plan={plan?.text ?? ''} waits={waits} />}
-        {edits ? <Edit {...shown} at={at} /> : <Inner {...shown} at={at} />}
-      </InComments.Provider>
+        {edits ? <Edit {...shown} at={at} /> : <PlanOrNothing {...shown} at={at} />}
+      </CommentsContext.Provider>
     </SessionPage>
   );
 };
@@ -58,51 +51,55 @@ const View = (shown: PlanShown) => {
 const pathOf = ({ case_id, id }: Session): string =>
   `/dashboard/cases/${case_id}/sessions/${id}/plan`;
 
-const isMine = ({ status, provider }: Session): boolean =>
+const isWrittenByOperator = ({ status, provider }: Session): boolean =>
   status === 'planning' && provider === 'manual';
 
-type Placed = PlanShown & { at: string };
+type PlanViewProps = PlanShown & { at: string };
 
-const Edit = ({ session, plan, at }: Placed) => (
+const Edit = ({ session, plan, at }: PlanViewProps) => (
   <>
-    {isMine(session) && <p>Write here what you will do. It is approved once it is saved.</p>}
+    {isWrittenByOperator(session) && <p>Write what you will do. Saving approves the plan.</p>}
     <EditPlan session={session} at={at} plan={plan?.text ?? ''} etag={plan?.etag} />
-    {isMine(session) && <Abort of={session} />}
+    {isWrittenByOperator(session) && <AbortSession case_id={session.case_id} id={session.id} />}
   </>
 );
 
-const Inner = (shown: Placed) => {
+const PlanOrNothing = (shown: PlanViewProps) => {
   const { session, plan, boundary, ask, at } = shown;
   if (plan === undefined)
     return (
       <p class="empty">
-        {ENDED.has(session.status)
+        {hasEnded(session.status)
           ? 'The session ended without a plan.'
-          : 'There is no plan yet. It comes here by itself once it is made.'}
+          : 'No plan yet. It appears here once it is ready.'}
       </p>
     );
   return (
     <>
-      {boundary && <Leave {...boundary} />}
-      {boundary?.unasked && <Unasked {...boundary.unasked} ask={ask} at={at} />}
+      {boundary && <Permissions {...boundary} />}
+      {boundary?.unasked && <UnaskedCommands {...boundary.unasked} ask={ask} at={at} />}
       <Views {...shown} />
       <Text {...shown} text={plan.text} />
     </>
   );
 };
 
-const Text = (shown: Placed & { text: string }) => {
+const Text = (shown: PlanViewProps & { text: string }) => {
   const { session, plan, boundary, ask, show, from, compared, text, at } = shown;
   const asSource = show === 'source';
   const isByParts = compared === undefined && show !== 'whole';
-  const { parts, sheets } = usePlanParts(isByParts ? text : '', asSource);
+  const { parts, pages } = usePlanParts(isByParts ? text : '', asSource);
   const waits = session.status === 'plan_ready';
   return (
     <>
-      {compared === undefined ? <PlanCommands text={text} /> : <PlanDiff {...compared} />}
+      {compared === undefined ? <PlanCommands text={text} /> : <TextDiff {...compared} />}
       {isByParts && (
         <PlanBody
-          {...{ text, asSource, parts, sheets, from }}
+          text={text}
+          asSource={asSource}
+          parts={parts}
+          pages={pages}
+          from={from}
           at={asSource ? `${at}?show=source` : at}
           takes={waits}
         />
@@ -110,25 +107,29 @@ const Text = (shown: Placed & { text: string }) => {
       {show === 'whole' && <pre class="as-written plan-whole">{visible(text)}</pre>}
       {waits && (
         <Decide
-          {...{ session, plan, boundary, ask, at }}
-          isWhole={!isByParts || sheets.length === 1}
+          session={session}
+          plan={plan}
+          boundary={boundary}
+          ask={ask}
+          at={at}
+          isWhole={!isByParts || pages.length === 1}
         />
       )}
     </>
   );
 };
 
-const Views = ({ session, show, at }: Placed) => {
+const Views = ({ session, show, at }: PlanViewProps) => {
   const views: [Show, string][] = [
     ['plan', 'Rendered'],
     ...(session.sent_back === true ? [['diff', 'Changes'] as [Show, string]] : []),
-    ...(session.plan_edited === true ? [['since', 'Edited since'] as [Show, string]] : []),
+    ...(session.plan_edited === true ? [['since', 'Edits since approval'] as [Show, string]] : []),
     ['source', 'Source'],
     ...(show === 'whole' ? [['whole', 'Whole'] as [Show, string]] : []),
   ];
   const here = views.some(([view]) => view === show) ? show : 'plan';
   return (
-    <nav class="plan-views line" aria-label="How the plan is shown">
+    <nav class="plan-views line" aria-label="View of the plan">
       {views.map(([view, name]) => (
         <a
           key={view}
@@ -143,29 +144,29 @@ const Views = ({ session, show, at }: Placed) => {
   );
 };
 
-type StandingProps = Pick<Placed, 'session' | 'plan' | 'at'>;
+type StandingProps = Pick<PlanViewProps, 'session' | 'plan' | 'at'>;
 
-/** What is approved, or else why nothing can be. */
-const Standing = ({ session, plan, at }: StandingProps) => {
+/** Whether the plan is approved, or why it cannot be. */
+const ApprovalStatus = ({ session, plan, at }: StandingProps) => {
   const { approved_at, approved_by, approved_sha256, plan_edited, status } = session;
   if (approved_at === null)
-    return status !== 'planning' || isMine(session) ? null : (
-      <p class="box">The agent is planning. Its plan comes here by itself.</p>
+    return status !== 'planning' || isWrittenByOperator(session) ? null : (
+      <p class="box">The agent is planning. The plan appears here once it is ready.</p>
     );
   if (approved_sha256 !== null && !isTextOf(plan, approved_sha256))
     return (
       <p class="box error" role="alert">
-        approved.md is not what was approved any more: nothing of it runs. Put the approved text
-        back, or abort the session and plan anew.
+        approved.md differs from the approved plan, so nothing runs. Restore the approved text, or
+        abort the session and start another.
       </p>
     );
   return (
     <p class={plan_edited === true ? 'box warn' : 'box'}>
-      {`This is what ${approved_by ?? 'operator'} approved at ${approved_at.slice(0, 16).replace('T', ' ')} UTC, and what runs. `}
+      {`Approved by ${approved_by ?? 'operator'} at ${approved_at.slice(0, 16).replace('T', ' ')} UTC. This text runs. `}
       {plan_edited === true && (
         <>
-          plan.md says something else since: that is not approved, and nothing of it runs.{' '}
-          <a href={`${at}?show=since`}>What was approved, against what stands there now</a>
+          plan.md was changed since. The change is not approved and does not run.{' '}
+          <a href={`${at}?show=since`}>Compare the approved plan with plan.md</a>
         </>
       )}
     </p>
@@ -174,7 +175,7 @@ const Standing = ({ session, plan, at }: StandingProps) => {
 
 const SHOWS = ['diff', 'source', 'whole', 'edit', 'since'] as const;
 
-/** Which texts are compared, of those that there are: what is not there is not asked for. */
+/** Loads the texts to compare. Texts that do not exist are not requested. */
 const comparedIn = async (
   api: Api,
   { session, plan }: PlanRead,
@@ -184,13 +185,13 @@ const comparedIn = async (
   const text = plan?.text ?? '';
   if (session.plan_sha256 === null) return undefined;
   if (show === 'diff' && session.sent_back === true)
-    return { before: await textOf('sent_back'), now: text };
+    return { before: await textOf('sent_back'), after: text };
   if (show === 'since' && session.plan_edited === true)
-    return { before: text, now: await textOf('current') };
+    return { before: text, after: await textOf('current') };
   return undefined;
 };
 
-/** The plan of a session: read, commented on, and answered. */
+/** The plan of a session, to review, comment on and approve. */
 export const plan = page<PlanShown>({
   title: ({ item }) => `Plan of ${item.title}`,
   load: async (api, { params: { id = '', sid = '' }, query }) => {
@@ -199,7 +200,7 @@ export const plan = page<PlanShown>({
     const [{ title }, read, comments] = await Promise.all([
       api.call('GET /cases/{id}', { id }),
       readPlan(api, at, query.ask || undefined),
-      commentsOrWhy(api, at),
+      loadComments(api, at),
     ]);
     const compared = await comparedIn(api, read, show);
     return {

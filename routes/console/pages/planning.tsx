@@ -1,9 +1,14 @@
-import type { Case, PlanningGate, Readiness } from '../../../lib/client/client.ts';
+import type {
+  Case,
+  PlanningArtifact,
+  PlanningGate,
+  Readiness,
+} from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
-import { PlanningFile, type PlanningText, STAGES } from '../parts/case/planning-file.tsx';
-import { Do } from '../parts/do.tsx';
-import { Item } from '../parts/item.tsx';
-import { Written } from '../parts/written.tsx';
+import { ApiForm } from '../parts/form.tsx';
+import { Item } from '../parts/frames.tsx';
+import { Markdown } from '../parts/markdown.tsx';
 
 interface Planning {
   item: Case;
@@ -28,35 +33,35 @@ const Gate = ({ id, status, artifacts }: PlanningGate & { id: string }) => (
   <div class={status === 'approved' ? 'box good' : 'box'}>
     <strong>{GATES[status]}</strong>
     {(status === 'pending' || status === 'stale') && (
-      <Do
+      <ApiForm
         call={`POST /api/cases/${id}/planning/approve`}
         body={{ artifacts: Object.fromEntries(artifacts.map((one) => [one.filename, one.sha256])) }}
         class="answers"
       >
         <button type="submit" class="primary" data-key="a">
-          Approve these files
+          Approve files
         </button>
-      </Do>
+      </ApiForm>
     )}
   </div>
 );
 
 const GATES: Readonly<Record<PlanningGate['status'], string>> = {
-  not_started: 'Nothing is planned before the first session, and nothing has to be.',
-  pending: 'No session runs before you have approved these files.',
-  stale: 'They changed since you approved them: no session runs before you do again.',
-  approved: 'Approved as they are.',
+  not_started: 'No planning files. They are optional.',
+  pending: 'Approve these files to let sessions start.',
+  stale: 'The files changed since you approved them. Approve them again to let sessions start.',
+  approved: 'Approved.',
 };
 
 const Ready = ({ ready, checks }: Readiness) => (
   <section aria-labelledby="ready">
-    <h2 id="ready">{ready ? 'A session can run now' : 'A session cannot run now'}</h2>
+    <h2 id="ready">{ready ? 'A session can start' : 'A session cannot start'}</h2>
     <ul class="checks">
       {checks.map(({ name, ok, required, detail }) => (
         <li key={name} class={ok || !required ? 'quiet' : ''}>
           <span aria-hidden="true">{ok ? '✓' : '–'}</span>{' '}
-          {!ok && required && <strong>In the way: </strong>}
-          <Written text={detail} />
+          {!ok && required && <strong>Blocking: </strong>}
+          {visible(detail)}
         </li>
       ))}
     </ul>
@@ -70,12 +75,13 @@ const textOf = async (
 ) => {
   if (of === undefined) return { text: '', etag: undefined };
   const { data, etag } = await request('GET /api/cases/{id}/planning-artifacts/{filename}', {
-    ...{ id, filename: of.filename },
+    id,
+    filename: of.filename,
   });
   return { text: String(data ?? ''), etag };
 };
 
-/** What is planned for a Work item before a session begins, and whether one can. */
+/** The planning files of a Work item, and whether a session can start. */
 export const planning = page<Planning>({
   title: ({ item }) => `Planning of ${item.title}`,
   load: async (api, { params: { id = '' } }) => {
@@ -96,3 +102,91 @@ export const planning = page<Planning>({
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,
 });
+
+type Name = PlanningArtifact['filename'];
+
+/** A planning file; without `of` it does not exist. */
+interface PlanningText {
+  filename: Name;
+  of?: PlanningArtifact | undefined;
+  text: string;
+  etag: string | undefined;
+}
+
+/** The planning files in the order of their stages, and the source of each. */
+const STAGES: Readonly<Record<Name, { title: string; call: string; from: string }>> = {
+  'problem-definition.md': {
+    title: 'Problem',
+    call: 'from-issue',
+    from: 'Generated from the linked issue, as last synced.',
+  },
+  'hypotheses.md': {
+    title: 'Hypotheses',
+    call: 'hypotheses-file',
+    from: 'Generated from the problem, or else from the description.',
+  },
+  'tasks.md': { title: 'Tasks', call: 'generate-tasks', from: 'Generated from the hypotheses.' },
+};
+
+/** A planning file, to read, generate or edit. The ETag keeps a save from replacing an unseen version. */
+const PlanningFile = ({ id, filename, of, text, etag }: PlanningText & { id: string }) => {
+  const { title, call, from } = STAGES[filename];
+  const isEdited = of?.edited === true;
+  return (
+    <section class="row" data-row={filename} tabIndex={-1} aria-label={title}>
+      <div class="head">
+        <h2 class="title">{title}</h2>
+        {of === undefined ? <span class="tag">Missing</span> : <Marks {...of} />}
+      </div>
+      <p class="quiet">{from}</p>
+      {of !== undefined && (
+        <details class="in-place" open={!of.approved}>
+          <summary data-key="p">Read {filename}</summary>
+          <Markdown text={text} />
+        </details>
+      )}
+      <div class="answers">
+        <ApiForm
+          call={`POST /api/cases/${id}/planning/${call}`}
+          {...(isEdited && { body: { overwrite: true } })}
+        >
+          <button type="submit" data-key="w">
+            {wordOf(of !== undefined, isEdited)}
+          </button>
+        </ApiForm>
+      </div>
+      <details class="edit">
+        <summary data-key="e">{of === undefined ? 'Write' : 'Edit'}</summary>
+        <ApiForm
+          call={`PUT /api/cases/${id}/planning-artifacts/${filename}`}
+          if_match={etag}
+          keep
+          class="fields"
+        >
+          <label>
+            {filename}
+            <textarea name="_markdown" class="code" rows={14} required defaultValue={text} />
+          </label>
+          <button type="submit" class="primary">
+            Save
+          </button>
+        </ApiForm>
+      </details>
+    </section>
+  );
+};
+
+const wordOf = (isThere: boolean, isEdited: boolean): string => {
+  if (!isThere) return 'Generate';
+  return isEdited ? 'Generate again and discard edits' : 'Generate again';
+};
+
+const Marks = ({ generated_by, edited, approved }: PlanningArtifact) => (
+  <>
+    <span class="quiet">{generated_by === null ? 'by hand' : `by ${visible(generated_by)}`}</span>
+    {edited && <span class="tag held">Edited</span>}
+    <span class={`tag ${approved ? 'verified' : 'plan'}`}>
+      {approved ? 'Approved' : 'Not approved'}
+    </span>
+  </>
+);

@@ -1,24 +1,26 @@
-import type { Case, ChecklistItem, Proof, ProofGate } from '../../../lib/client/client.ts';
+import { useContext } from 'preact/hooks';
+import type { Case, ChecklistItem, Proof, ProofGate, Session } from '../../../lib/client/client.ts';
+import { counted } from '../../../lib/text/wording.ts';
 import { type Api, page } from '../common/page.ts';
-import { Failures } from '../parts/failures.tsx';
-import { Item } from '../parts/item.tsx';
-import { Checklist } from '../parts/proof/checklist.tsx';
-import { ProofGateLine } from '../parts/proof/gate.tsx';
+import { countReviewed } from '../parts/diff/review-state.ts';
+import { ApiContext } from '../parts/form.tsx';
+import { Item } from '../parts/frames.tsx';
+import { FailedCommands } from '../parts/problems.tsx';
+import { Checklist, ProofGateLine } from '../parts/proof/checklist.tsx';
 import { NewProof } from '../parts/proof/new.tsx';
-import { ProofRow, type ProofShown } from '../parts/proof/row.tsx';
-import { isText, LONGEST } from '../parts/proof/shown.ts';
-import { useViewed, ViewedLine } from '../parts/proof/viewed.tsx';
+import { isText, LONGEST, ProofRow, type ProofShown } from '../parts/proof/row.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
 
 interface Proofs {
   item: Case;
   gate: ProofGate;
   checklist: ChecklistItem[];
-  /** Of the checklist. */
+  /** The checklist's ETag. */
   etag: string | undefined;
   proofs: ProofShown[];
-  /** How many there are. */
+  /** The number of all proofs. */
   count: number;
-  /** How many newer ones are left out. */
+  /** The number of newer proofs that are skipped. */
   from: number;
 }
 
@@ -28,11 +30,11 @@ const View = ({ item, gate, checklist, etag, proofs, count, from }: Proofs) => {
   const { value, failed } = useViewed(item);
   return (
     <Item of={item} tab="Proof">
-      <Failures of={gate.failed_commands} />
+      <FailedCommands of={gate.failed_commands} />
       <ProofGateLine gate={gate} state={item.state} count={count} />
       <Checklist id={item.id} items={checklist} etag={etag} />
       <h2>{count === 0 ? 'Proofs' : `Proofs (${count})`}</h2>
-      {count === 0 && <p class="quiet">Nothing is proven yet. Add what shows that it works.</p>}
+      {count === 0 && <p class="quiet">No proofs yet. Add one that shows that the work is done.</p>}
       <ol class="rows proofs">
         {proofs.map((shown) => (
           <ProofRow
@@ -50,7 +52,7 @@ const View = ({ item, gate, checklist, etag, proofs, count, from }: Proofs) => {
   );
 };
 
-/** Whether nothing is missing once this proof is verified. What belongs to no line of the checklist any proof shows. */
+/** Whether verifying this proof satisfies the gate. A requirement without a type accepts any proof. */
 const opensGate = ({ missing }: ProofGate, { type }: Proof): boolean =>
   missing.every((one) => one.type === null || one.type === type);
 
@@ -65,13 +67,13 @@ const More = ({ id, from, count }: Pick<Proofs, 'from' | 'count'> & { id: string
   );
 };
 
-// What is missing first.
+// Missing types first.
 const wantedTypes = (gate: ProofGate, checklist: readonly ChecklistItem[]): string[] => {
   const asked = [...gate.missing, ...checklist].flatMap(({ type }) => type ?? []);
   return [...new Set([...asked, 'tests', 'screenshot', 'log', 'review'])];
 };
 
-const shownOf = async ({ request }: Api, { id, case_id }: Proof): Promise<ProofShown[]> => {
+const shownSource = async ({ request }: Api, { id, case_id }: Proof): Promise<ProofShown[]> => {
   const at = { id: case_id, pid: id };
   try {
     const answer = await request('GET /cases/{id}/proof/{pid}', at);
@@ -82,12 +84,12 @@ const shownOf = async ({ request }: Api, { id, case_id }: Proof): Promise<ProofS
     const text = data.file !== null && isText(data.file) && (await beginOf({ request }, at));
     return [{ proof, etag, isCut, ...(typeof text === 'string' && { text }) }];
   } catch {
-    // It was taken away since the list was read.
+    // The proof was deleted after the list was read.
     return [];
   }
 };
 
-/** How a text file begins; undefined where it is not there or cannot be read. */
+/** The beginning of a text file; undefined if it cannot be read. */
 const beginOf = async (
   { request }: Pick<Api, 'request'>,
   at: { id: string; pid: string },
@@ -102,7 +104,7 @@ const beginOf = async (
   }
 };
 
-/** What is to be proven of a Work item, what is, and whether that is enough. */
+/** The checklist and the proofs of a Work item, with the state of its gate. */
 export const proof = page<Proofs>({
   title: ({ item }) => `Proof of ${item.title}`,
   load: async (api, { params: { id = '' }, query }) => {
@@ -114,10 +116,52 @@ export const proof = page<Proofs>({
     ]);
     const from = Math.max(0, Number.parseInt(query.from ?? '0', 10) || 0);
     const here = all.toReversed().slice(from, from + ON_A_PAGE);
-    const proofs = (await Promise.all(here.map((one) => shownOf(api, one)))).flat();
+    const proofs = (await Promise.all(here.map((one) => shownSource(api, one)))).flat();
     const { data: checklist, etag } = listed;
     return { item, gate, checklist: checklist ?? [], etag, proofs, count: all.length, from };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,
 });
+
+/** How much of a diff this browser has marked as viewed. */
+interface Viewed {
+  at: string;
+  files: number;
+  viewed: number;
+  comments: number;
+}
+
+/** Counts the viewed files of a Work item's newest diff; null if it has none. */
+const useViewed = ({ id, updated_at }: Pick<Case, 'id' | 'updated_at'>) => {
+  const api = useContext(ApiContext);
+  return useLoaded(() => viewedOf(api as Api, id), updated_at);
+};
+
+const WORKED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'paused']);
+
+const viewedOf = async ({ call }: Api, id: string): Promise<Viewed | null> => {
+  const sessions = await call('GET /cases/{id}/sessions', { id });
+  const last = sessions.findLast(
+    ({ approved_at, status }) => approved_at !== null && WORKED.has(status),
+  );
+  if (last === undefined) return null;
+  const at = { id, sid: last.id };
+  const patch = await call('GET /cases/{id}/sessions/{sid}/diff', {
+    ...at,
+    query: { since: 'base' },
+  });
+  const counts = await countReviewed(last.id, patch);
+  return { at: `/dashboard/cases/${id}/sessions/${last.id}/diff`, ...counts };
+};
+
+/** The count next to the button that verifies. */
+const ViewedLine = ({ value, failed }: Pick<ReturnType<typeof useViewed>, 'value' | 'failed'>) => {
+  if (failed) return <span class="quiet">The diff could not be read.</span>;
+  if (value == null || (value.files === 0 && value.comments === 0)) return null;
+  const { at, files, viewed, comments } = value;
+  return <a href={at}>{`${viewed} of ${counted(files, 'file')} viewed${unsent(comments)}`}</a>;
+};
+
+const unsent = (comments: number): string =>
+  comments === 0 ? '' : `, ${counted(comments, 'unsent comment')}`;

@@ -7,32 +7,31 @@ import type {
   ReadyCheck,
   Review,
 } from '../../../lib/client/client.ts';
-import { orTold } from '../common/or-told.ts';
-import { type Api, page, type Told } from '../common/page.ts';
-import { Item } from '../parts/item.tsx';
-import { PullBody } from '../parts/pull/body.tsx';
-import { PullEdit } from '../parts/pull/edit.tsx';
-import { NoPull } from '../parts/pull/none.tsx';
-import { PullReady } from '../parts/pull/ready.tsx';
+import { visible } from '../../../store/base/visible.ts';
+import { orProblem } from '../common/load.ts';
+import { type Api, type ProblemSummary, page } from '../common/page.ts';
+import { Item } from '../parts/frames.tsx';
+import { labelOf } from '../parts/labels.ts';
+import { NoPull, PullBody } from '../parts/pull/body.tsx';
 import { PullReviews } from '../parts/pull/reviews.tsx';
-import { PullState } from '../parts/pull/state.tsx';
-import { PullTimeline } from '../parts/pull/timeline.tsx';
+import { PullEdit, PullReady, PullState } from '../parts/pull/state.tsx';
+import { RelativeTime } from '../parts/relative-time.tsx';
 
 interface Pulls {
   item: Case;
   pull: PullRequest | undefined;
   etag: string | undefined;
   /** Why the record cannot be read. */
-  unread: Told | undefined;
-  /** What is to be proposed, where nothing is yet. */
+  unread: ProblemSummary | undefined;
+  /** The draft, if there is no pull request. */
   draft: PullDraft | undefined;
   reviews: Review[];
   updates: BodyUpdate[];
   timeline: PullTransition[];
-  /** What was found when it was asked for just now. */
+  /** The result of a check that was just requested. */
   ready: ReadyCheck | undefined;
-  /** Why the host could not be asked just now. */
-  down: Told | undefined;
+  /** Why the code host did not respond. */
+  down: ProblemSummary | undefined;
 }
 
 const View = ({ item, pull, etag, unread, draft, down, ready, ...rest }: Pulls) => (
@@ -56,18 +55,18 @@ const View = ({ item, pull, etag, unread, draft, down, ready, ...rest }: Pulls) 
   </Item>
 );
 
-// What was known last is shown at once; the host is asked when somebody wants that.
+// The page shows the stored state at once; the code host is only asked on request.
 const askHost = async ({ call }: Api, id: string) => {
   const [asked, ready] = await Promise.all([
-    orTold(
+    orProblem(
       Promise.all([
         call('POST /api/cases/{id}/pr/sync-state', { id }),
         call('GET /api/cases/{id}/pr/reviews', { id }),
       ]),
     ),
-    orTold(call('GET /api/cases/{id}/pr/ready-check', { id })),
+    orProblem(call('GET /api/cases/{id}/pr/ready-check', { id })),
   ]);
-  const down = asked.told ?? ready.told;
+  const down = asked.problem ?? ready.problem;
   return { down, ready: ready.value };
 };
 
@@ -75,16 +74,21 @@ const pullOf = async ({ call, request }: Api, { id, problems }: Case) => {
   const { pr } = await call('GET /api/cases/{id}/github', { id });
   const isThere = pr !== null || problems?.some(({ file }) => file.endsWith('/pr/pr.md'));
   if (isThere !== true) return NO_PULL;
-  const { value, told } = await orTold(request('GET /api/cases/{id}/pr', { id }));
-  if (value === undefined) return { ...NO_PULL, unread: told?.status === 404 ? undefined : told };
+  const { value, problem } = await orProblem(request('GET /api/cases/{id}/pr', { id }));
+  if (value === undefined)
+    return { ...NO_PULL, unread: problem?.status === 404 ? undefined : problem };
   return { pull: value.data ?? undefined, etag: value.etag, unread: undefined };
 };
 
 const NO_PULL = { pull: undefined, etag: undefined, unread: undefined };
 
 const NOTHING = {
-  ...{ reviews: [], updates: [], timeline: [] },
-  ...{ ready: undefined, down: undefined, draft: undefined },
+  reviews: [],
+  updates: [],
+  timeline: [],
+  ready: undefined,
+  down: undefined,
+  draft: undefined,
 };
 
 const load = async (api: Api, id: string, isAsked: boolean): Promise<Pulls> => {
@@ -92,18 +96,22 @@ const load = async (api: Api, id: string, isAsked: boolean): Promise<Pulls> => {
   const item = await call('GET /cases/{id}', { id });
   const first = await pullOf(api, item);
   if (first.pull === undefined) {
-    const draft = await orTold(call('GET /api/cases/{id}/pr/draft', { id }));
+    const draft = await orProblem(call('GET /api/cases/{id}/pr/draft', { id }));
     return { ...NOTHING, item, ...first, draft: draft.value };
   }
   const asked = isAsked ? await askHost(api, id) : NOTHING;
   const [now, reviews, updates, timeline] = await Promise.all([
     isAsked ? pullOf(api, item) : first,
-    orTold(call('GET /api/cases/{id}/pr/reviews', { id, query: { local: true } })),
-    orTold(call('GET /api/cases/{id}/pr-body/updates', { id })),
-    orTold(call('GET /api/cases/{id}/pr/state-timeline', { id })),
+    orProblem(call('GET /api/cases/{id}/pr/reviews', { id, query: { local: true } })),
+    orProblem(call('GET /api/cases/{id}/pr-body/updates', { id })),
+    orProblem(call('GET /api/cases/{id}/pr/state-timeline', { id })),
   ]);
   return {
-    ...{ item, ...now, draft: undefined, ready: asked.ready, down: asked.down },
+    item,
+    ...now,
+    draft: undefined,
+    ready: asked.ready,
+    down: asked.down,
     reviews: firstOf(reviews.value ?? []),
     updates: (updates.value ?? []).slice(-5),
     timeline: (timeline.value ?? []).slice(-30),
@@ -112,7 +120,7 @@ const load = async (api: Api, id: string, isAsked: boolean): Promise<Pulls> => {
 
 const MOST = 60;
 
-// What blocks comes first, and is never left out before what does not.
+// Blocking reviews come first, so that the limit never drops one before another review.
 const firstOf = (reviews: readonly Review[]): Review[] =>
   reviews
     .toSorted((a, b) => Number(b.blocking) - Number(a.blocking))
@@ -126,12 +134,40 @@ const endOf = (check: NonNullable<Review['check']>): NonNullable<Review['check']
   log: check.log === null ? null : check.log.slice(-LOG_END),
 });
 
-/** What is proposed to the code host for a Work item, what is said of it there, and what can be done. */
+/** The pull request of a Work item: its state, reviews and text. */
 export const pull = page<Pulls>({
   title: ({ item }) => `Pull request of ${item.title}`,
   load: (api, { params: { id = '' }, query }) => load(api, id, query.asked !== undefined),
   View,
-  // To ask the host is itself an event.
+  // Asking the code host raises an event.
   follows: ({ payload }, { params, query }) =>
     payload.case_id === params.id && query.asked === undefined,
 });
+
+/** The events of the pull request, newest first. */
+const PullTimeline = ({ events }: { events: readonly PullTransition[] }) => (
+  <>
+    <h2>Timeline</h2>
+    {events.length === 0 ? (
+      <p class="quiet">No events. Refresh from the code host.</p>
+    ) : (
+      <ol class="timeline">
+        {events.toReversed().map(({ seq, event, actor, head_sha, occurred_at, source }) => (
+          <li key={seq} class="line">
+            <RelativeTime at={occurred_at} />
+            <span>{labelOf(event)}</span>
+            {actor !== null && <span class="quiet">by {visible(actor)}</span>}
+            {head_sha !== null && <code class="quiet">{visible(head_sha).slice(0, 10)}</code>}
+            <span class="quiet">{SOURCES[source]}</span>
+          </li>
+        ))}
+      </ol>
+    )}
+  </>
+);
+
+const SOURCES: Readonly<Record<PullTransition['source'], string>> = {
+  service: 'from here',
+  sync: '',
+  webhook: 'the host told of it',
+};

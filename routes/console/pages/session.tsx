@@ -1,40 +1,42 @@
-import type { AttentionItem, Case, Session } from '../../../lib/client/client.ts';
-import { Problem } from '../../../lib/client/client.ts';
+import {
+  type AttentionItem,
+  type Case,
+  Problem,
+  type Session,
+} from '../../../lib/client/client.ts';
 import { type Api, type At, page } from '../common/page.ts';
-import { type Activity, add, bounded, nothing } from '../parts/activity/activity.ts';
-import { Controls } from '../parts/activity/controls.tsx';
-import { askEarlier, SOME, useActivity } from '../parts/activity/follow.ts';
+import { type Activity, addEvents, emptyActivity, trimmed } from '../parts/activity/activity.ts';
+import { Controls, MessageForm } from '../parts/activity/controls.tsx';
 import { ActivityLog } from '../parts/activity/log.tsx';
-import { Asks, Places, Standing } from '../parts/activity/standing.tsx';
-import { Say } from '../parts/say.tsx';
-import { SessionPage } from '../parts/session.tsx';
+import { OpenRequests, SessionPaths, SessionStatus } from '../parts/activity/status.tsx';
+import { loadEarlier, PAGE_SIZE, useActivity } from '../parts/activity/stream.ts';
+import { SessionPage } from '../parts/frames.tsx';
+import { hasEnded } from '../parts/labels.ts';
 
 interface Shown {
   item: Case;
   session: Session;
-  /** What its agent asks, and nobody has answered. */
+  /** Open questions and permission requests. */
   asks: AttentionItem[];
   worktree: string | undefined;
-  /** What happened, as the page begins with it. */
+  /** The activity in the document. */
   begin: Activity;
-  /** It does not begin with what is newest. */
+  /** The page begins with older events. */
   isBack: boolean;
 }
 
-const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'aborted']);
-
 const View = ({ item, session, asks, worktree, begin, isBack }: Shown) => {
   const of = { id: item.id, sid: session.id };
-  const isOpen = !ENDED.has(session.status) && session.elsewhere !== true;
+  const isOpen = !hasEnded(session.status) && session.elsewhere !== true;
   const { now, tell } = useActivity({ of, begin, isBack, isOpen: isOpen && !begin.isOver });
   return (
     <SessionPage item={item} of={session} tab="Activity">
-      <Standing of={session} tail={now.tail} />
+      <SessionStatus of={session} tail={now.tail} />
       <Controls of={session} />
-      <Asks of={asks} />
-      <Say of={session} />
-      <ActivityLog {...{ of, now, tell, isOpen }} />
-      <Places of={session} worktree={worktree} />
+      <OpenRequests of={asks} />
+      <MessageForm of={session} />
+      <ActivityLog of={of} now={now} tell={tell} isOpen={isOpen} />
+      <SessionPaths of={session} worktree={worktree} />
     </SessionPage>
   );
 };
@@ -55,17 +57,17 @@ const load = async (api: Api, { params, query }: At): Promise<Shown> => {
   return { item, session, asks, worktree, begin, isBack: first !== undefined };
 };
 
-// In a browser the stream tells what happens: what the page began with is there.
+// In a browser the stream delivers the events; the document's are already there.
 const beginOf = async (
   api: Api,
   of: { id: string; sid: string },
   first: number | undefined,
 ): Promise<Activity> => {
-  if ('document' in globalThis) return nothing(1);
-  if (first !== undefined) return bounded(await askEarlier(api, of, first), 'end');
-  const query = { after: -SOME, limit: SOME };
+  if ('document' in globalThis) return emptyActivity(1);
+  if (first !== undefined) return trimmed(await loadEarlier(api, of, first), 'end');
+  const query = { after: -PAGE_SIZE, limit: PAGE_SIZE };
   const events = await api.call('GET /cases/{id}/sessions/{sid}/stream', { ...of, query });
-  return bounded(add(nothing(events[0]?.id ?? 1), events), 'end');
+  return trimmed(addEvents(emptyActivity(events[0]?.id ?? 1), events), 'end');
 };
 
 const worktreeOf = async (api: Api, id: string): Promise<string | undefined> => {
@@ -77,7 +79,7 @@ const worktreeOf = async (api: Api, id: string): Promise<string | undefined> => 
   }
 };
 
-/** One session: what happens in it as it happens, and what the operator can say to it. */
+/** A session as it runs, with its controls. */
 export const session = page<Shown>({
   title: ({ item, session: { type } }) => `${item.title}, ${type}`,
   load,

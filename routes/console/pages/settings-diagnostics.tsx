@@ -1,12 +1,12 @@
 import type { FileProblem, Machine, Version } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
-import { Path } from '../parts/copy.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
-import { Written } from '../parts/written.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Path } from '../parts/links.tsx';
 
 interface Diagnostics {
   problems: FileProblem[];
-  /** How many more there are than are shown. */
+  /** The number of problems not shown. */
   more: number;
   machine: Machine;
   version: Version;
@@ -17,33 +17,33 @@ const MOST = 200;
 const View = ({ problems, more, machine, version }: Diagnostics) => (
   <Settings tab="Diagnostics">
     <section aria-labelledby="files">
-      <h2 id="files">Files to mend</h2>
+      <h2 id="files">File problems</h2>
       {problems.length === 0 ? (
-        <p class="quiet">Every file that was looked at can be used.</p>
+        <p class="quiet">No file has problems.</p>
       ) : (
         <>
           <p class="quiet">
-            None of them was touched. What was last read of them holds until you mend them; they are
-            read again as soon as you save.
+            Dossier does not change these files. Their last valid content applies until you fix
+            them. A saved file is read again at once.
           </p>
-          <ol class="rows" aria-label="Files to mend">
+          <ol class="rows" aria-label="File problems">
             {problems.map((problem, at) => (
               <Problem key={at} root={machine.workspace} {...problem} />
             ))}
           </ol>
-          {more > 0 && <p class="quiet">{more} more are shown once these are mended.</p>}
+          {more > 0 && <p class="quiet">{more} more are shown once these are fixed.</p>}
         </>
       )}
       <p class="quiet">
-        Memory, plans and other free texts are read by <code>dossier check</code>.
+        Memory, plans and other texts are checked by <code>dossier check</code>.
       </p>
     </section>
     <section aria-labelledby="machine">
       <h2 id="machine">This machine</h2>
       {machine.unheld.length === 0 ? (
-        <p class="quiet">All of the boundary around agents can be held here.</p>
+        <p class="quiet">This machine can enforce the whole boundary around agents.</p>
       ) : (
-        <ul class="rows" aria-label="What cannot be held on this machine">
+        <ul class="rows" aria-label="Not enforced on this machine">
           {machine.unheld.map(({ about, sentence }) => (
             <li class="row" key={about}>
               <div class="head">
@@ -61,9 +61,7 @@ const View = ({ problems, more, machine, version }: Diagnostics) => (
 
 const Problem = ({ file, line, column, message, code, root }: FileProblem & { root: string }) => (
   <li class="row" data-row={`${file} ${line}`} tabIndex={-1}>
-    <p class="message">
-      <Written text={message} />
-    </p>
+    <p class="message">{visible(message)}</p>
     <p class="line">
       <Path name={`the path of ${file}`} path={placeOf(`${root}/${file}`, line, column)} />
       <span class="tag file">{code}</span>
@@ -71,7 +69,7 @@ const Problem = ({ file, line, column, message, code, root }: FileProblem & { ro
   </li>
 );
 
-/** As editors and terminals take it. */
+/** The form that editors and terminals accept: path:line:column. */
 const placeOf = (path: string, ...position: (number | undefined)[]): string =>
   [path, ...position.filter((one) => one !== undefined)].join(':');
 
@@ -79,15 +77,15 @@ const GIB = 1024 ** 3;
 
 const Places = ({ machine, version }: Pick<Diagnostics, 'machine' | 'version'>) => (
   <section aria-labelledby="places">
-    <h2 id="places">Places</h2>
+    <h2 id="places">Paths and version</h2>
     <dl class="facts">
       <dt>Workspace</dt>
       <dd>
         <Path name="the path of the workspace" path={machine.workspace} />
       </dd>
-      <dt>The daemon's own</dt>
+      <dt>Daemon files</dt>
       <dd>
-        <Path name="the path of the daemon's own files" path={machine.internals} />
+        <Path name="the path of the daemon's files" path={machine.internals} />
       </dd>
       <dt>Disk</dt>
       <dd>
@@ -105,7 +103,7 @@ const Places = ({ machine, version }: Pick<Diagnostics, 'machine' | 'version'>) 
   </section>
 );
 
-/** What is wrong with files, and what this machine cannot hold. */
+/** Problems of files, and what this machine cannot enforce. */
 export const settingsDiagnostics = page<Diagnostics>({
   title: ({ problems }) =>
     problems.length === 0 ? 'Diagnostics' : `Diagnostics (${problems.length})`,

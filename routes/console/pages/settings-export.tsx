@@ -1,14 +1,14 @@
 import type { Case } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
-import { Path } from '../parts/copy.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
-import { Written } from '../parts/written.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Path } from '../parts/links.tsx';
 
 interface Shown {
   workspace: string;
-  /** How many Work items there are. */
+  /** The number of all Work items. */
   total: number;
-  /** What is looked for among them, and what was found. */
+  /** The search, and its results. */
   search: string;
   found: Pick<Case, 'id' | 'title'>[];
   isMore: boolean;
@@ -19,25 +19,25 @@ const STEP = 20;
 const View = ({ workspace, total, ...items }: Shown) => (
   <Settings tab="Export">
     <section aria-labelledby="workspace">
-      <h2 id="workspace">The workspace</h2>
+      <h2 id="workspace">Workspace</h2>
       <p>
-        All files as they are, in one zip archive with a manifest:{' '}
+        All files in a zip archive with a manifest:{' '}
         {total === 1 ? '1 Work item' : `${total} Work items`} with sessions, plans, proofs and
         memory, the settings, and webhooks without their secrets.
       </p>
       <p>
         <a class="button primary" href="/api/export" download data-key="x">
-          Download the workspace
+          Download workspace
         </a>
       </p>
-      <NotInIt />
+      <Excluded />
     </section>
-    <OneItem {...items} />
+    <ItemExports {...items} />
     <section aria-labelledby="import">
-      <h2 id="import">Bring it back</h2>
+      <h2 id="import">Import</h2>
       <p>
-        By the command line, while the daemon is stopped. <code>--dry-run</code> at its end says
-        what would be done, and writes nothing.
+        Run this command while the daemon is stopped. <code>--dry-run</code> prints what would be
+        imported and writes nothing.
       </p>
       <p>
         <Path
@@ -46,54 +46,57 @@ const View = ({ workspace, total, ...items }: Shown) => (
         />
       </p>
       <p class="quiet">
-        The archive is verified before a byte of it is taken. A Work item that is here and differs
-        stops it before anything is written; <code>--keep-existing</code> leaves what is here as it
-        is. What of it would run, open or send something waits for your trust.
+        The archive is verified first. If a Work item already exists with other content, nothing is
+        imported; <code>--keep-existing</code> keeps existing Work items. Imported settings that
+        would run, open or send something need your trust.
       </p>
     </section>
   </Settings>
 );
 
-// For a shell, whatever the path holds.
+// Quotes a path for a POSIX shell.
 const quoted = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
-const NotInIt = () => (
+const Excluded = () => (
   <>
-    <h3>Not in it</h3>
+    <h3>Not included</h3>
     <ul>
-      <li>Secrets: those of webhooks and of the code host, and API keys.</li>
+      <li>Secrets of webhooks and of the code host, and API keys.</li>
       <li>
-        What is of this machine: <code>.dossier/</code> with worktrees, kept states and journal, and{' '}
-        <code>.git/</code> of the workspace. Repositories are not part of it.
+        Data of this machine: <code>.dossier/</code> with worktrees, recoveries and journal, and{' '}
+        <code>.git/</code> of the workspace. Repositories are not included.
       </li>
       <li>
-        Links, and files that cannot be read; <code>manifest.json</code> in the archive lists each
+        Symbolic links and unreadable files; <code>manifest.json</code> in the archive lists each
         under <code>skipped</code>.
       </li>
     </ul>
     <p class="quiet">
-      Your browser shows how far the download is. One that broke off has no manifest, and no program
-      opens it. Two exports run at once; a third is refused until one has ended.
+      An interrupted download has no manifest and cannot be opened. Two exports can run at a time; a
+      third is refused.
     </p>
   </>
 );
 
-const OneItem = ({ search, found, isMore }: Pick<Shown, 'search' | 'found' | 'isMore'>) => (
+const ItemExports = ({ search, found, isMore }: Pick<Shown, 'search' | 'found' | 'isMore'>) => (
   <section aria-labelledby="one">
-    <h2 id="one">One Work item</h2>
+    <h2 id="one">Single Work item</h2>
     <form class="line grow">
       <input
-        {...{ type: 'search', name: 'search', maxLength: 200, defaultValue: search }}
+        type="search"
+        name="search"
+        maxLength={200}
+        defaultValue={search}
         aria-label="Search Work items"
-        placeholder="Words of its title or text"
+        placeholder="Words of the title or description"
         data-key="/"
       />
       <button type="submit">Search</button>
     </form>
     {found.length === 0 ? (
       <p class="quiet">
-        {search === '' ? 'There is none yet.' : 'None has these words. Try fewer of them.'}
+        {search === '' ? 'No Work items.' : 'No Work item has these words. Try fewer words.'}
       </p>
     ) : (
       <ul class="rows" aria-label="Work items">
@@ -101,7 +104,7 @@ const OneItem = ({ search, found, isMore }: Pick<Shown, 'search' | 'found' | 'is
           <li key={id} class="row" data-row={id} tabIndex={-1}>
             <div class="line apart">
               <a href={`/dashboard/cases/${id}`} data-key="o">
-                <Written text={title} />
+                {visible(title)}
               </a>
               <a
                 class="button small"
@@ -117,11 +120,11 @@ const OneItem = ({ search, found, isMore }: Pick<Shown, 'search' | 'found' | 'is
         ))}
       </ul>
     )}
-    {isMore && <p class="quiet">There are more. Search for the one you mean.</p>}
+    {isMore && <p class="quiet">There are more. Search for the one you want.</p>}
   </section>
 );
 
-/** How all of it, or a part, is taken elsewhere. */
+/** Exports of the workspace and of single Work items. */
 export const settingsExport = page<Shown>({
   title: () => 'Export',
   load: async ({ call, request }, { query: { search: given = '' } }) => {

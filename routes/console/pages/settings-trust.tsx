@@ -1,42 +1,42 @@
 import type { TrustedValue, WaitingValue } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
-import { Do } from '../parts/do.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
-import { Since } from '../parts/since.tsx';
-import { Json, Waiting } from '../parts/waiting-value.tsx';
-import { Written } from '../parts/written.tsx';
+import { ApiForm } from '../parts/form.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { JsonValue, PendingValue } from '../parts/pending-value.tsx';
+import { RelativeTime } from '../parts/relative-time.tsx';
 
 interface TrustShown {
   values: WaitingValue[];
-  /** How many more wait than are shown. */
+  /** The number of values not shown. */
   more: number;
   trusted: TrustedValue[];
 }
 
-/** As many as one call may name. */
+/** The most values that one call may name. */
 const MOST = 1000;
 
 const KINDS: Readonly<Record<WaitingValue['kind'], string>> = {
   setting: 'Setting',
   webhook: 'Webhook',
-  change: 'Held change',
+  change: 'Unconfirmed change',
   session: 'Session started elsewhere',
   approval: 'Plan approved elsewhere',
-  key: 'API key made elsewhere',
-  worktree: 'Worktree made elsewhere',
+  key: 'API key created elsewhere',
+  worktree: 'Worktree created elsewhere',
 };
 
 const WORDS: Readonly<Partial<Record<WaitingValue['kind'], string>>> = {
-  session: 'Confirm this session',
+  session: 'Confirm session',
   approval: 'Approve again',
-  worktree: 'Confirm this worktree',
+  worktree: 'Confirm worktree',
 };
 
 const View = ({ values, more, trusted }: TrustShown) => (
   <Settings tab="Trust">
     <p class="quiet">
-      What starts programs, names places or opens doors, and came by hand, by git or by an import,
-      holds once you have said so on this machine.
+      Settings that run programs, name paths or open connections apply only once you trust them on
+      this machine, if they were changed in a file, by git or by an import.
     </p>
     {values.length === 0 ? <Empty /> : <List values={values} more={more} />}
     {trusted.length > 0 && <Trusted values={trusted} />}
@@ -46,34 +46,34 @@ const View = ({ values, more, trusted }: TrustShown) => (
 const Empty = () => (
   <div class="empty">
     <p>
-      <strong>Nothing waits for your trust.</strong>
+      <strong>Nothing needs your trust.</strong>
     </p>
-    <p>What you change through the console or the API holds at once.</p>
+    <p>Changes through the console or the API apply at once.</p>
   </div>
 );
 
 const List = ({ values, more }: Pick<TrustShown, 'values' | 'more'>) => (
   <>
     {values.filter(isForAll).length > 1 && (
-      <Do call="POST /trust" body={wishOf(values.filter(isForAll))} class="line">
+      <ApiForm call="POST /trust" body={trustBody(values.filter(isForAll))} class="line">
         <button type="submit" data-key="A">
           Trust {values.filter(isForAll).length} of {values.length}
         </button>
         <span class="quiet">
-          One that changed since you looked refuses all. Plans are approved one by one.
+          If one of them changed since, none is trusted. Plans are approved one by one.
         </span>
-      </Do>
+      </ApiForm>
     )}
-    <ol class="rows" aria-label="What waits for your trust">
+    <ol class="rows" aria-label="Untrusted values">
       {values.map((value) => (
         <Row key={`${value.file} ${value.key} ${value.hash}`} value={value} />
       ))}
     </ol>
-    {more > 0 && <p class="quiet">{more} more wait, and are shown after these.</p>}
+    {more > 0 && <p class="quiet">{more} more are shown after these.</p>}
   </>
 );
 
-// A plan is approved by itself, once it was read.
+// A plan must be read before it is approved, so it is not part of a bulk action.
 const isForAll = ({ kind }: WaitingValue): boolean => kind !== 'approval';
 
 const Row = ({ value }: { value: WaitingValue }) => (
@@ -82,53 +82,49 @@ const Row = ({ value }: { value: WaitingValue }) => (
       <span class="tag trust">{KINDS[value.kind]}</span>
       <h2 class={value.title === undefined ? 'title mono' : 'title'}>
         {value.title === undefined || value.case_id === undefined ? (
-          <Written text={value.key} />
+          visible(value.key)
         ) : (
-          <a href={placeFor(value)}>
-            <Written text={value.title} />
-          </a>
+          <a href={placeFor(value)}>{visible(value.title)}</a>
         )}
       </h2>
-      <Since at={value.since} />
+      <RelativeTime at={value.since} />
     </div>
-    <Waiting {...value} />
-    <Do call="POST /trust" body={wishOf([value])} class="answers">
+    <PendingValue {...value} />
+    <ApiForm call="POST /trust" body={trustBody([value])} class="answers">
       <button type="submit" class="primary" data-key="a">
-        {WORDS[value.kind] ?? 'Trust this value'}
+        {WORDS[value.kind] ?? 'Trust value'}
       </button>
-    </Do>
+    </ApiForm>
   </li>
 );
 
 const Trusted = ({ values }: { values: readonly TrustedValue[] }) => (
   <>
     <h2>Trusted on this machine</h2>
-    <ol class="rows" aria-label="What you have trusted">
+    <ol class="rows" aria-label="Trusted values">
       {values.map(({ key, value, since }) => (
         <li class="row" key={key} data-row={`trusted ${key}`} tabIndex={-1}>
           <div class="head">
-            <h3 class="title mono">
-              <Written text={key} />
-            </h3>
-            {since !== undefined && <Since at={since} />}
+            <h3 class="title mono">{visible(key)}</h3>
+            {since !== undefined && <RelativeTime at={since} />}
           </div>
-          <Json of={value} />
-          <Do call={`DELETE /trusted/${encodeURIComponent(key)}`} class="answers">
+          <JsonValue of={value} />
+          <ApiForm call={`DELETE /trusted/${encodeURIComponent(key)}`} class="answers">
             <button type="submit">Revoke</button>
-          </Do>
+          </ApiForm>
         </li>
       ))}
     </ol>
   </>
 );
 
-// The page that has the plan, where there is one.
+// The page of the session or worktree; for an approval, its plan.
 const placeFor = ({ key, kind, case_id }: WaitingValue): string =>
   kind === 'worktree'
     ? `/dashboard/cases/${case_id}`
     : `/dashboard/cases/${case_id}/${key}${kind === 'approval' ? '/plan' : ''}`;
 
-const wishOf = (values: readonly WaitingValue[]) => ({
+const trustBody = (values: readonly WaitingValue[]) => ({
   values: values.map(({ key, hash }) => ({ key, hash })),
 });
 

@@ -1,15 +1,20 @@
 import type { Webhook } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
-import { Copy } from '../parts/copy.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Copy } from '../parts/links.tsx';
+import { RelativeTime } from '../parts/relative-time.tsx';
 import { Deliveries, deliveriesOf, type Found } from '../parts/settings/deliveries.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
-import { DeleteWebhook, Events, WebhookState, WhyNot } from '../parts/settings/webhook-head.tsx';
-import { Since } from '../parts/since.tsx';
-import { Written } from '../parts/written.tsx';
+import {
+  DeleteWebhook,
+  DeliveryStopped,
+  Events,
+  WebhookState,
+} from '../parts/settings/webhook.tsx';
 
 interface Shown extends Found {
   webhook: Webhook;
-  /** These are not the newest. */
+  /** The list does not begin with the newest. */
   isOlder: boolean;
 }
 
@@ -24,13 +29,11 @@ const View = (shown: Shown) => {
         </a>
       </p>
       <div class="line">
-        <h2 class="mono">
-          <Written text={url} />
-        </h2>
+        <h2 class="mono">{visible(url)}</h2>
         <Copy class="small" name="the address" text={url} />
         <WebhookState of={webhook} />
       </div>
-      <WhyNot of={webhook} />
+      <DeliveryStopped of={webhook} />
       <dl class="facts">
         <dt>Events</dt>
         <dd>
@@ -38,7 +41,7 @@ const View = (shown: Shown) => {
         </dd>
         <dt>Added</dt>
         <dd>
-          <Since at={created_at} />
+          <RelativeTime at={created_at} />
         </dd>
       </dl>
       <DeleteWebhook of={webhook} />
@@ -47,7 +50,7 @@ const View = (shown: Shown) => {
   );
 };
 
-/** What was sent to one receiver, and what came of it. */
+/** A webhook and its deliveries. */
 export const settingsWebhook = page<Shown>({
   title: () => 'Deliveries',
   load: async (api, { params, query }) => {

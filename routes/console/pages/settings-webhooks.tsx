@@ -1,37 +1,41 @@
 import type { Delivery, Webhook } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { page } from '../common/page.ts';
-import { DeliveryTag } from '../parts/settings/delivery.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
-import { DeleteWebhook, Events, WebhookState } from '../parts/settings/webhook-head.tsx';
-import { NewSecret, NewWebhook } from '../parts/settings/webhook-new.tsx';
-import { Since } from '../parts/since.tsx';
-import { Written } from '../parts/written.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { RelativeTime } from '../parts/relative-time.tsx';
+import { DeliveryTag } from '../parts/settings/deliveries.tsx';
+import {
+  DeleteWebhook,
+  Events,
+  NewWebhook,
+  NewWebhookSecret,
+  WebhookState,
+} from '../parts/settings/webhook.tsx';
 
 interface Shown {
   webhooks: Webhook[];
-  /** How many more there are than are shown. */
+  /** The number of webhooks not shown. */
   more: number;
-  /** What came of the last delivery, by the webhook's id. */
+  /** The last delivery, by the webhook's id. */
   last: Record<string, Pick<Delivery, 'status' | 'attempts'>>;
 }
 
 const MOST = 200;
-/** Each is a log to be read. */
+/** Each of them reads a log. */
 const MOST_LAST = 20;
 
 const View = ({ webhooks, more, last }: Shown) => (
   <Settings tab="Webhooks">
-    <NewSecret />
+    <NewWebhookSecret />
     <p class="quiet">
-      Programs that are told what happens here: each event is sent to them, signed, until they say
-      that they have it.
+      Each event is sent to these addresses, signed, until the receiver accepts it.
     </p>
     {webhooks.length === 0 ? (
       <div class="empty">
         <p>
-          <strong>Nobody is told yet.</strong>
+          <strong>No webhooks.</strong>
         </p>
-        <p>Add the address of a program that shall hear of events.</p>
+        <p>Add the address of a program that should receive events.</p>
       </div>
     ) : (
       <ul class="rows" aria-label="Webhooks">
@@ -50,12 +54,12 @@ const Row = ({ webhook, last }: { webhook: Webhook; last: Shown['last'][string] 
     <div class="head">
       <h2 class="title mono">
         <a href={`/dashboard/settings/webhooks/${webhook.id}`} data-key="o">
-          <Written text={webhook.url} />
+          {visible(webhook.url)}
         </a>
       </h2>
       <WebhookState of={webhook} />
       {last !== undefined && <DeliveryTag of={last} />}
-      <Since at={webhook.created_at} />
+      <RelativeTime at={webhook.created_at} />
     </div>
     <p class="message">
       <Events of={webhook.events} />
@@ -64,7 +68,7 @@ const Row = ({ webhook, last }: { webhook: Webhook; last: Shown['last'][string] 
   </li>
 );
 
-/** Who is told of what happens. */
+/** All webhooks. */
 export const settingsWebhooks = page<Shown>({
   title: () => 'Webhooks',
   load: async ({ call }) => {

@@ -1,24 +1,25 @@
 import type { Data, Recovery } from '../../../lib/client/client.ts';
-import { orTold } from '../common/or-told.ts';
-import { type Api, page, type Told } from '../common/page.ts';
-import { Path } from '../parts/copy.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
+import { counted } from '../../../lib/text/wording.ts';
+import { visible } from '../../../store/base/visible.ts';
+import { orProblem } from '../common/load.ts';
+import { type Api, type ProblemSummary, page } from '../common/page.ts';
+import { ApiForm } from '../parts/form.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Path } from '../parts/links.tsx';
 import { Recoveries } from '../parts/settings/recoveries.tsx';
-import { RemoveWorktree } from '../parts/settings/worktree-remove.tsx';
-import { Written } from '../parts/written.tsx';
 
 type Status = Data<'GET /api/worktrees/{case_id}/status'>;
 
 interface Shown {
   case_id: string;
-  /** Of the Work item; undefined where that is gone. */
+  /** The Work item's title; undefined if it was deleted. */
   title: string | undefined;
   worktree: Status | undefined;
-  /** Why it is not known how the worktree is. */
-  unknown: Told | undefined;
+  /** Why the state of the worktree is unknown. */
+  unknown: ProblemSummary | undefined;
   recoveries: Recovery[];
-  /** Why it is not known what is kept. */
-  unread: Told | undefined;
+  /** Why the recoveries cannot be listed. */
+  unread: ProblemSummary | undefined;
 }
 
 const View = ({ case_id, title, worktree, unknown, recoveries, unread }: Shown) => (
@@ -30,40 +31,36 @@ const View = ({ case_id, title, worktree, unknown, recoveries, unread }: Shown) 
     </p>
     <h2>
       {title === undefined ? (
-        `Work item ${case_id}, which is gone`
+        `Work item ${case_id} (deleted)`
       ) : (
         <a href={`/dashboard/cases/${case_id}`} data-key="o">
-          <Written text={title} />
+          {visible(title)}
         </a>
       )}
     </h2>
     {worktree === undefined ? (
       <p class={unknown === undefined ? 'quiet' : 'box warn'}>
-        {unknown === undefined ? 'It has no worktree now.' : <Written text={unknown.detail} />}
+        {unknown === undefined ? 'The Work item has no worktree.' : visible(unknown.detail)}
       </p>
     ) : (
-      <Standing of={worktree} />
+      <WorktreeDetails of={worktree} />
     )}
     {unread === undefined ? (
       <Recoveries of={recoveries} hasWorktree={worktree !== undefined} />
     ) : (
-      <p class="box warn">
-        What is kept of it cannot be listed. <Written text={unread.detail} />
-      </p>
+      <p class="box warn">The recoveries cannot be listed. {visible(unread.detail)}</p>
     )}
   </Settings>
 );
 
-const Standing = ({ of }: { of: NonNullable<Shown['worktree']> }) => {
+const WorktreeDetails = ({ of }: { of: NonNullable<Shown['worktree']> }) => {
   const { case_id, branch, path, attached, status, detail, files = [] } = of;
   return (
     <section aria-label="Worktree">
       <dl class="facts">
         <dt>Branch</dt>
         <dd>
-          <code>
-            <Written text={branch} />
-          </code>
+          <code>{visible(branch)}</code>
         </dd>
         <dt>Directory</dt>
         <dd>
@@ -71,20 +68,18 @@ const Standing = ({ of }: { of: NonNullable<Shown['worktree']> }) => {
         </dd>
       </dl>
       <p class="quiet">
-        {attached && 'A directory of yours. '}
-        {files.length === 0 ? 'Nothing in it is uncommitted.' : `${files.length} not committed.`}
+        {attached && 'An attached directory. '}
+        {files.length === 0
+          ? 'No uncommitted files.'
+          : `${counted(files.length, 'uncommitted file')}.`}
       </p>
-      {status !== 'ok' && (
-        <p class="box warn">
-          <Written text={detail ?? `The worktree is ${status}.`} />
-        </p>
-      )}
+      {status !== 'ok' && <p class="box warn">{visible(detail ?? `The worktree is ${status}.`)}</p>}
       <RemoveWorktree case_id={case_id} attached={attached} />
     </section>
   );
 };
 
-// Where there is none, that is no error; nor is it one that the Work item is gone.
+// A missing worktree or Work item is no error here.
 const statusOf = async ({ call }: Api, case_id: string): Promise<Status | undefined> => {
   const all = await call('GET /api/worktrees');
   const isThere = all.some(
@@ -93,7 +88,7 @@ const statusOf = async ({ call }: Api, case_id: string): Promise<Status | undefi
   return isThere ? call('GET /api/worktrees/{case_id}/status', { case_id }) : undefined;
 };
 
-/** The worktree of one Work item, and what was kept of it. */
+/** The worktree of a Work item, and its recoveries. */
 export const settingsWorktree = page<Shown>({
   title: ({ title }) => (title === undefined ? 'Worktree' : `Worktree: ${title}`),
   load: async (api, { params }) => {
@@ -102,16 +97,53 @@ export const settingsWorktree = page<Shown>({
     const query = { ids: case_id, fields: 'title' };
     const [[item], state, kept] = await Promise.all([
       call('GET /cases', { query }),
-      orTold(statusOf(api, case_id)),
-      orTold(call('GET /api/worktrees/{case_id}/recoveries', { case_id })),
+      orProblem(statusOf(api, case_id)),
+      orProblem(call('GET /api/worktrees/{case_id}/recoveries', { case_id })),
     ]);
     return {
       case_id,
       title: item?.title,
-      ...{ worktree: state.value, unknown: state.told },
-      ...{ recoveries: kept.value ?? [], unread: kept.told },
+      worktree: state.value,
+      unknown: state.problem,
+      recoveries: kept.value ?? [],
+      unread: kept.problem,
     };
   },
   View,
   follows: ({ payload }, { params }) => payload.case_id === params.id,
 });
+
+/** Removes a worktree, either only if no work is lost or after its work is saved. */
+const RemoveWorktree = ({ case_id, attached }: { case_id: string; attached: boolean }) => {
+  const call = `DELETE /api/cases/${case_id}/worktree`;
+  return (
+    <details>
+      <summary data-key="x">{attached ? 'Detach…' : 'Remove…'}</summary>
+      {attached ? (
+        <ApiForm call={call}>
+          <p class="quiet">The directory is not changed. The Work item will have no worktree.</p>
+          <button type="submit">Detach</button>
+        </ApiForm>
+      ) : (
+        <div class="answers">
+          <ApiForm call={call}>
+            <p class="quiet">
+              The branch stays. Refused while the worktree is in use or has work that exists nowhere
+              else.
+            </p>
+            <button type="submit">Remove</button>
+          </ApiForm>
+          <ApiForm call={`${call}?force=true`}>
+            <p class="quiet">
+              Uncommitted files and commits are saved first and can be restored here. Ignored files,
+              such as <code>.env</code> and build output, are deleted for good.
+            </p>
+            <button type="submit" class="danger">
+              Save work and remove
+            </button>
+          </ApiForm>
+        </div>
+      )}
+    </details>
+  );
+};

@@ -1,19 +1,17 @@
 import type { KnownWorktree, StaleWorktree, WorktreeConfig } from '../../../lib/client/client.ts';
+import { visible } from '../../../store/base/visible.ts';
 import { type Api, page } from '../common/page.ts';
-import { Settings } from '../parts/settings/frame.tsx';
-import { Config } from '../parts/settings/worktree-config.tsx';
-import { Branch, OfItem } from '../parts/settings/worktree-row.tsx';
-import { Stale } from '../parts/settings/worktree-stale.tsx';
-import { Since } from '../parts/since.tsx';
-import { Written } from '../parts/written.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { RelativeTime } from '../parts/relative-time.tsx';
+import { Branch, Config, Stale, WorktreeLink } from '../parts/settings/worktrees.tsx';
 
 interface Shown {
-  /** Those that are not stale. */
+  /** The worktrees that are not stale. */
   known: KnownWorktree[];
-  /** How many more there are than are shown. */
+  /** The number of worktrees not shown. */
   more: number;
   stale: StaleWorktree[];
-  /** Of the Work items that are there, by their ids. */
+  /** The titles of existing Work items, by id. */
   titles: Record<string, string>;
   config: WorktreeConfig;
   etag: string;
@@ -36,9 +34,9 @@ const View = ({ known, more, stale, titles, config, etag }: Shown) => {
             <List name="Without a Work item" of={gone} titles={titles} />
           </>
         )}
-        <h2 id="all">{stale.length + gone.length === 0 ? 'All' : 'All others'}</h2>
+        <h2 id="all">{stale.length + gone.length === 0 ? 'All' : 'Other worktrees'}</h2>
         {others.length === 0 ? (
-          <p class="quiet">There is none. A session makes one for its Work item when it starts.</p>
+          <p class="quiet">No worktrees. A session creates one for its Work item.</p>
         ) : (
           <List name="Worktrees" of={others} titles={titles} />
         )}
@@ -67,31 +65,27 @@ const Row = ({ one, title }: { one: KnownWorktree; title: string | undefined }) 
   return (
     <li class="row" data-row={case_id} tabIndex={-1}>
       <div class="head">
-        <OfItem case_id={case_id} title={title} />
-        {attached === true && <span class="tag">Yours</span>}
-        {kept && <span class="tag">Kept work</span>}
-        {created_at !== undefined && <Since at={created_at} />}
+        <WorktreeLink case_id={case_id} title={title} />
+        {attached === true && <span class="tag">Attached</span>}
+        {kept && <span class="tag">Saved work</span>}
+        {created_at !== undefined && <RelativeTime at={created_at} />}
       </div>
       {branch !== undefined && path !== undefined && <Branch branch={branch} path={path} />}
       {branch === undefined && problem === undefined && (
-        <p class="message quiet">No worktree now. What was in it can be had again.</p>
+        <p class="message quiet">No worktree. Its work can be restored.</p>
       )}
       {title === undefined && path !== undefined && (
         <p class="message">
-          Put its directory back, or{' '}
-          <a href={`/dashboard/settings/worktrees/${case_id}`}>keep its work and remove it…</a>
+          Restore the Work item's directory, or{' '}
+          <a href={`/dashboard/settings/worktrees/${case_id}`}>save its work and remove it…</a>
         </p>
       )}
-      {problem !== undefined && (
-        <p class="message bad">
-          <Written text={problem} />
-        </p>
-      )}
+      {problem !== undefined && <p class="message bad">{visible(problem)}</p>}
     </li>
   );
 };
 
-// As many ids as a query takes.
+// The most ids that a query may have.
 const STEP = 250;
 
 const titlesOf = async ({ call }: Api, all: string[]): Promise<Record<string, string>> => {
@@ -105,7 +99,7 @@ const titlesOf = async ({ call }: Api, all: string[]): Promise<Record<string, st
   return Object.fromEntries(found.flat().map(({ id, title = '' }) => [id, title]));
 };
 
-/** Where work is done on this machine, what of it nobody uses, and how it is made. */
+/** All worktrees, the stale ones, and the configuration. */
 export const settingsWorktrees = page<Shown>({
   title: () => 'Worktrees',
   load: async (api) => {
@@ -128,5 +122,5 @@ export const settingsWorktrees = page<Shown>({
   follows: ({ event_type }) => FOLLOWED.has(event_type),
 });
 
-// Each look at the stale ones asks git: not for what changes none.
+// Listing stale worktrees runs git, so other events do not reload the page.
 const FOLLOWED = new Set(['session_started', 'session_completed', 'case_deleted']);

@@ -1,8 +1,8 @@
 import type { Provider, WorkspaceSettings } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
-import { Path } from '../parts/copy.tsx';
-import { Do } from '../parts/do.tsx';
-import { Settings } from '../parts/settings/frame.tsx';
+import { ApiForm } from '../parts/form.tsx';
+import { Settings } from '../parts/frames.tsx';
+import { Path } from '../parts/links.tsx';
 import { Projects } from '../parts/settings/projects.tsx';
 import { Providers } from '../parts/settings/providers.tsx';
 
@@ -19,30 +19,35 @@ const View = ({ settings, etag, providers }: SettingsShown) => {
       <Next {...settings} providers={providers} />
       {waiting.length > 0 && (
         <p class="box warn">
-          {waiting.length === 1 ? 'One setting' : `${waiting.length} settings`} of the file below do
-          not hold yet. <a href="/dashboard/settings/trust">Look at what waits for your trust</a>.
+          {waiting.length === 1 ? 'One setting' : `${waiting.length} settings`} in the file below do
+          not apply yet. <a href="/dashboard/settings/trust">Review them</a>.
         </p>
       )}
       <Projects projects={projects} etag={etag} />
       <Providers providers={providers} chosen={provider} etag={etag} />
       <section aria-labelledby="sessions">
-        <h2 id="sessions">At once</h2>
-        <Do call="PUT /settings" if_match={etag} class="line">
-          <label for="max_sessions">Sessions that may plan or work at once</label>
+        <h2 id="sessions">Concurrency</h2>
+        <ApiForm call="PUT /settings" if_match={etag} class="line">
+          <label for="max_sessions">Concurrent sessions</label>
           <input
-            {...{ id: 'max_sessions', name: 'max_sessions:json', type: 'number' }}
-            {...{ min: 1, max: 64, required: true, defaultValue: String(max_sessions) }}
+            id="max_sessions"
+            name="max_sessions:json"
+            type="number"
+            min={1}
+            max={64}
+            required
+            defaultValue={String(max_sessions)}
           />
           <button type="submit">Save</button>
-        </Do>
+        </ApiForm>
       </section>
       <section aria-labelledby="file">
         <h2 id="file">File</h2>
         <p>
-          All settings are in <Path name="the path of workspace.md" path={file} />
+          All settings: <Path name="the path of workspace.md" path={file} />
         </p>
         <p class="quiet">
-          It has every setting with its default, and is read again as soon as you save it.
+          The file has every setting with its default. It is read again as soon as you save it.
         </p>
       </section>
     </Settings>
@@ -51,7 +56,7 @@ const View = ({ settings, etag, providers }: SettingsShown) => {
 
 type NextProps = WorkspaceSettings & { providers: Provider[] };
 
-/** What is to be done next on a first visit; and that it is done. */
+/** The next steps of a first visit. */
 const Next = ({ projects, provider, providers }: NextProps) => {
   const hasDefault = projects.some(({ name, repository }) => name === 'default' && repository);
   const canWork = providers.some(({ id, available }) => id === provider && available);
@@ -59,7 +64,7 @@ const Next = ({ projects, provider, providers }: NextProps) => {
     return (
       <p class="line">
         <a class="button" href="/dashboard/new">
-          Make a Work item
+          Create a Work item{' '}
         </a>
         <span class="quiet">
           in {projects.length === 1 ? 'your project' : 'one of your projects'}, with {provider}
@@ -68,19 +73,21 @@ const Next = ({ projects, provider, providers }: NextProps) => {
     );
   return (
     <div class="box" role="note">
-      <strong>Before the first plan:</strong>
+      <strong>First steps</strong>
       <ol class="steps">
-        <li>{hasDefault ? 'Done: a project is there.' : 'Add the git repository to work in.'}</li>
+        <li>{hasDefault ? 'Done: the project is set.' : 'Add the git repository to work in.'}</li>
         <li>
-          {canWork ? `${provider} can plan and work, or choose another.` : 'Choose who works.'}
+          {canWork
+            ? `${provider} is available. You can choose another provider.`
+            : 'Choose a provider.'}
         </li>
-        <li>Make a Work item.</li>
+        <li>Create a Work item.</li>
       </ol>
     </div>
   );
 };
 
-/** Which repositories are worked on, and who works. */
+/** The projects and the provider. */
 export const settings = page<SettingsShown>({
   title: () => 'Settings',
   load: async (api) => {
@@ -88,7 +95,7 @@ export const settings = page<SettingsShown>({
       api.request('GET /settings'),
       api.call('GET /api/sessions/providers'),
     ]);
-    // Of a provider the models that it offers are of no use here.
+    // The page does not show the models that a provider offers.
     return {
       settings: data as WorkspaceSettings,
       etag: etag ?? '',

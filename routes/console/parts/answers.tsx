@@ -1,9 +1,8 @@
-import type { AttentionItem } from '../../../lib/client/client.ts';
-import { Do } from './do.tsx';
-import { placeOf } from './place.ts';
-import { QuestionFields } from './question-fields.tsx';
+import { useId } from 'preact/hooks';
+import type { AttentionItem, QuestionField } from '../../../lib/client/client.ts';
+import { ApiForm } from './form.tsx';
 
-/** What can be answered at once to what waits; where that is not one call, the way to where it is. */
+/** The actions on an inbox item, or a link to the page that has them. */
 export const Answers = (item: AttentionItem) => {
   if (item.kind === 'permission') return <Permission {...item} />;
   if (item.kind === 'question') return <Question {...item} />;
@@ -13,27 +12,27 @@ export const Answers = (item: AttentionItem) => {
     <>
       {resume_at !== undefined && (
         <p class="quiet">
-          It goes on by itself at {`${resume_at.slice(0, 10)} ${resume_at.slice(11, 16)} UTC`}.
+          It resumes by itself at {`${resume_at.slice(0, 10)} ${resume_at.slice(11, 16)} UTC`}.
         </p>
       )}
       <div class="answers">
         {isOneCall(item) ? (
-          <Do call={call} {...(answer.body !== undefined && { body: answer.body })}>
+          <ApiForm call={call} {...(answer.body !== undefined && { body: answer.body })}>
             <button type="submit" data-key="a">
-              {wordOf(item)}
+              {buttonText(item)}
             </button>
-          </Do>
+          </ApiForm>
         ) : (
-          <a class="button" href={placeOf(item)} data-key="a">
-            {wordOf(item)}
+          <a class="button" href={attentionLink(item)} data-key="a">
+            {buttonText(item)}
           </a>
         )}
         {kind === 'sync' && (
-          <Do call={call} body={{ prefer: 'remote' }}>
+          <ApiForm call={call} body={{ prefer: 'remote' }}>
             <button type="submit" data-key="r">
-              Take the host's
+              Use the host's version
             </button>
-          </Do>
+          </ApiForm>
         )}
       </div>
     </>
@@ -43,7 +42,7 @@ export const Answers = (item: AttentionItem) => {
 const Permission = ({ answer, options = [] }: AttentionItem) => (
   <div class="answers">
     {options.map(({ option_id, name, kind: leave }, at) => (
-      <Do key={option_id} call={`${answer.method} ${answer.path}`} body={{ option_id }}>
+      <ApiForm key={option_id} call={`${answer.method} ${answer.path}`} body={{ option_id }}>
         <button
           type="submit"
           data-key={String(at + 1)}
@@ -51,7 +50,7 @@ const Permission = ({ answer, options = [] }: AttentionItem) => (
         >
           {name}
         </button>
-      </Do>
+      </ApiForm>
     ))}
   </div>
 );
@@ -60,46 +59,141 @@ const Question = ({ answer, fields = [] }: AttentionItem) => {
   const call = `${answer.method} ${answer.path}`;
   return (
     <div class="answers">
-      <Do call={call} body={{ action: 'accept' }} class="fields">
+      <ApiForm call={call} body={{ action: 'accept' }} class="fields">
         <QuestionFields fields={fields} />
         <button type="submit" class="primary" data-key="a">
           Answer
         </button>
-      </Do>
-      <Do call={call} body={{ action: 'decline' }}>
+      </ApiForm>
+      <ApiForm call={call} body={{ action: 'decline' }}>
         <button type="submit" data-key="d">
           Decline
         </button>
-      </Do>
+      </ApiForm>
     </div>
   );
 };
 
-// What somebody has to look at or to write first is no call that a key makes.
+// Items that must be read or written first have a link instead of a button.
 const isOneCall = ({ kind, answer: { method } }: AttentionItem): boolean =>
   method !== 'GET' && kind !== 'conflict' && !(kind === 'manual' && method === 'PUT');
 
-const wordOf = ({ kind, answer: { method } }: AttentionItem): string => {
-  if (kind === 'failed' && method === 'PUT') return WORDS.blocked;
-  return kind === 'manual' && method === 'PUT' ? 'Write the plan' : WORDS[kind];
+const buttonText = ({ kind, answer: { method } }: AttentionItem): string => {
+  if (kind === 'failed' && method === 'PUT') return BUTTONS.blocked;
+  return kind === 'manual' && method === 'PUT' ? 'Write plan' : BUTTONS[kind];
 };
 
-const WORDS: Readonly<Record<AttentionItem['kind'], string>> = {
-  plan: 'Read the plan',
+const BUTTONS: Readonly<Record<AttentionItem['kind'], string>> = {
+  plan: 'Review plan',
   permission: 'Allow',
   question: 'Answer',
   done: 'Mark as reviewed',
   failed: 'Start again',
   blocked: 'Reopen',
   paused: 'Resume',
-  waiting: 'Watch it',
-  manual: 'Say that it is done',
-  conflict: 'Resolve it',
+  waiting: 'Show session',
+  manual: 'Mark as done',
+  conflict: 'Resolve conflict',
   review: 'Queue for a session',
-  feedback: 'Start a session',
-  sync: 'Keep mine',
-  webhook: 'Remove it',
-  held: 'Trust this change',
-  trust: 'Trust this value',
-  file: 'See what is wrong',
+  feedback: 'Start session',
+  sync: 'Keep my version',
+  webhook: 'Delete webhook',
+  held: 'Confirm change',
+  trust: 'Trust value',
+  file: 'Show problem',
+};
+
+/** The fields of an agent's question. */
+const QuestionFields = ({ fields }: { fields: readonly QuestionField[] }) => (
+  <>
+    {fields.map((field) => (
+      <Field key={field.name} {...field} />
+    ))}
+  </>
+);
+
+const Field = (field: QuestionField) => {
+  const id = useId();
+  const { name, title = name, required, description } = field;
+  return (
+    <div>
+      <label for={id}>
+        {title}
+        {!required && <span class="quiet"> (optional)</span>}
+      </label>
+      {field.type === 'boolean' ? <YesOrNo id={id} {...field} /> : <Entry id={id} {...field} />}
+      {description !== undefined && <small class="quiet">{description}</small>}
+    </div>
+  );
+};
+
+type Entered = QuestionField & { id: string };
+
+// An unchecked checkbox sends nothing, so the hidden field sends false.
+const YesOrNo = ({ id, name, default: known }: Entered) => (
+  <>
+    <input type="hidden" name={`content.${name}:json`} value="false" />
+    <input
+      id={id}
+      type="checkbox"
+      name={`content.${name}:json`}
+      value="true"
+      defaultChecked={known === true}
+    />
+  </>
+);
+
+const Entry = (field: Entered) => {
+  const { id, name, type, required, options, default: known } = field;
+  if (options !== undefined) return <Choice {...field} options={options} />;
+  const value = known === undefined ? {} : { value: String(known) };
+  if (type === 'number' || type === 'integer') {
+    const { minimum: min, maximum: max } = field;
+    const number = { type: 'number', step: type === 'integer' ? 1 : 'any', min, max } as const;
+    return (
+      <input id={id} name={`content.${name}:json`} required={required} {...number} {...value} />
+    );
+  }
+  const { min_length: minLength } = field;
+  const kind = required ? '' : '?';
+  return (
+    <input
+      id={id}
+      name={`content.${name}${kind}`}
+      required={required}
+      minLength={minLength}
+      {...value}
+    />
+  );
+};
+
+const Choice = ({ id, name, type, required, options = [] }: Entered) => {
+  const isMany = type === 'array';
+  const sent = `content.${name}${isMany ? '[]' : '?'}`;
+  return (
+    <select id={id} name={sent} required={required} multiple={isMany}>
+      {!isMany && !required && <option value="">–</option>}
+      {options.map(({ value, title = value }) => (
+        <option key={value} value={value}>
+          {title}
+        </option>
+      ))}
+    </select>
+  );
+};
+
+/** The page that has all of an inbox item. */
+export const attentionLink = ({ kind, case_id, session_id, answer }: AttentionItem): string => {
+  if (kind === 'trust' || kind === 'held') return '/dashboard/settings/trust';
+  if (case_id === undefined) return '/dashboard/settings/diagnostics';
+  const item = `/dashboard/cases/${case_id}`;
+  if (kind === 'conflict') return `${item}/conflicts`;
+  if (kind === 'review' || kind === 'feedback') return `${item}/pr`;
+  if (session_id === undefined) return item;
+  return `${item}/sessions/${session_id}${sessionTab(kind, answer)}`;
+};
+
+const sessionTab = (kind: AttentionItem['kind'], { method }: AttentionItem['answer']): string => {
+  if (kind === 'done') return '/diff';
+  return kind === 'plan' || (kind === 'manual' && method === 'PUT') ? '/plan' : '';
 };

@@ -4,18 +4,18 @@ import { oneLine } from './diff/rows.ts';
 type Entry = Data<'GET /cases/{id}/editor/directories'>[number];
 
 interface FolderProps {
-  /** The page of files. */
+  /** The address of the files page. */
   at: string;
   folder: string;
   entries: readonly Entry[];
 }
 
-/** How many entries the API tells at once. */
+/** The most entries in one response. */
 const PAGE = 1000;
 
-/** What is in a folder of the worktree. */
+/** The contents of a directory of the worktree. */
 export const Folder = ({ at, folder, entries }: FolderProps) => {
-  if (entries.length === 0) return <p class="empty">Nothing is in this folder.</p>;
+  if (entries.length === 0) return <p class="empty">This directory is empty.</p>;
   const last = entries.at(-1)?.name ?? '';
   return (
     <>
@@ -23,12 +23,12 @@ export const Folder = ({ at, folder, entries }: FolderProps) => {
         {inOrder(entries).map((entry) => (
           <li key={entry.path} data-row={entry.path} tabIndex={-1}>
             <Name at={at} of={entry} />
-            {entry.ignored === true && <span class="tag">ignored</span>}
+            {entry.ignored === true && <span class="tag">Ignored</span>}
           </li>
         ))}
       </ul>
       {entries.length === PAGE && (
-        <a href={`${at}?${new URLSearchParams({ folder, after: last })}`}>Further files</a>
+        <a href={`${at}?${new URLSearchParams({ folder, after: last })}`}>More files</a>
       )}
     </>
   );
@@ -45,7 +45,7 @@ const Name = ({ at, of: { name, path, kind } }: { at: string; of: Entry }) => {
     return (
       <>
         {oneLine(name)}{' '}
-        <span class="quiet">{kind === 'link' ? 'a link, not followed' : 'not opened here'}</span>
+        <span class="quiet">{kind === 'link' ? 'symbolic link' : 'cannot be opened here'}</span>
       </>
     );
   return (

@@ -2,19 +2,16 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { visible } from '../../../store/base/visible.ts';
 import { type Block, blocksOf } from './markdown/blocks.ts';
-import { elementOf, type OursOf } from './markdown/token.tsx';
-import { endOfShown, Source, shownOf } from './markdown/whole.tsx';
+import { endOfShownSource, SourceBlock, shownSource } from './markdown/source.tsx';
+import { elementOf, type LinkResolver } from './markdown/tokens.tsx';
 
 /**
- * A text of our own, which is all of a page: its headings are the page's, links lead to them, and to where this says that a link
- * of it leads in the console.
+ * Resolves links of a guide to pages of the console. Inside, Markdown is trusted: headings keep their level and get
+ * anchors.
  */
-export const Ours = createContext<OursOf>(undefined);
+export const GuideContext = createContext<LinkResolver>(undefined);
 
-/**
- * A Markdown text that anybody may have written: nothing in it runs, loads, or looks like a part of the page, and all of it
- * is in sight.
- */
+/** Renders untrusted Markdown. Nothing in it runs, loads or imitates the page, and no text is hidden. */
 export const Markdown = ({ text }: { text: string }) => {
   const blocks = blocksOf(text);
   if (blocks === undefined) return <pre class="as-written">{visible(text)}</pre>;
@@ -27,12 +24,13 @@ export const Markdown = ({ text }: { text: string }) => {
   );
 };
 
-/** A block as it is rendered; as source where the rendered one would not show all that it says. */
+/** A rendered block; its source if rendering would hide a part of it. */
 export const MarkdownBlock = ({ raw, token }: Pick<Block, 'raw' | 'token'>) => {
-  const ours = useContext(Ours);
-  if (token === undefined) return <Source source={raw} />;
-  const element = elementOf(token, ours);
-  const isWhole = ours !== undefined || endOfShown(raw, shownOf(element)) !== undefined;
-  if (!isWhole) return <Source source={raw} />;
+  const resolveLink = useContext(GuideContext);
+  if (token === undefined) return <SourceBlock source={raw} />;
+  const element = elementOf(token, resolveLink);
+  const isWhole =
+    resolveLink !== undefined || endOfShownSource(raw, shownSource(element)) !== undefined;
+  if (!isWhole) return <SourceBlock source={raw} />;
   return <>{element}</>;
 };

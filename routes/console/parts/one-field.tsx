@@ -2,7 +2,7 @@ interface OneFieldProps {
   action: string;
   form_key: string;
   name: string;
-  /** What the field is called. */
+  /** The field's label. */
   label: string;
   button: string;
   type?: 'password';
@@ -10,7 +10,7 @@ interface OneFieldProps {
   placeholder: string;
 }
 
-/** A form of one field that is no call of the API. */
+/** A form of one field, for pages that call no API. */
 export const OneField = ({ action, form_key, label, button, ...input }: OneFieldProps) => (
   <form method="post" action={action} class="line">
     <input type="hidden" name="form_key" value={form_key} />

@@ -1,10 +1,10 @@
 import type { ComponentType } from 'preact';
 import { visible } from '../../../store/base/visible.ts';
-import type { Frame, Missing, Page, Told } from '../common/page.ts';
-import { saidOf } from '../common/send-form.ts';
-import { InFrame } from './do.tsx';
+import type { Frame, Missing, Page, ProblemSummary } from '../common/page.ts';
+import { problemText } from '../common/send-form.ts';
+import { PageContext } from './form.tsx';
 
-const PLACES = [
+const NAV = [
   { href: '/dashboard', name: 'Inbox', keys: 'g i' },
   { href: '/dashboard/board', name: 'Board', keys: 'g b' },
   { href: '/dashboard/settings', name: 'Settings', keys: 'g s', also: '/dashboard/keys' },
@@ -14,15 +14,15 @@ const PLACES = [
 interface ShellProps {
   frame: Frame;
   page: Pick<Page, 'View'>;
-  /** Undefined: there is nothing to show, for what is missing. */
+  /** Undefined if the page cannot be loaded. */
   shown: object | undefined;
 }
 
-/** What is around every page: where one is, where one can go, and what was refused. */
+/** The layout of every page: navigation, errors and the page. */
 export const Shell = ({ frame, page, shown }: ShellProps) => {
   const View = page.View as ComponentType<object>;
   return (
-    <InFrame.Provider value={frame}>
+    <PageContext.Provider value={frame}>
       <a class="skip" href="#main">
         Skip to content
       </a>
@@ -31,8 +31,8 @@ export const Shell = ({ frame, page, shown }: ShellProps) => {
           Dossier
         </a>
         <nav aria-label="Console">
-          {PLACES.map((place) => (
-            <Place key={place.href} {...place} frame={frame} />
+          {NAV.map((place) => (
+            <NavLink key={place.href} {...place} frame={frame} />
           ))}
         </nav>
         <a class="button primary" href="/dashboard/new" data-key="c">
@@ -40,24 +40,24 @@ export const Shell = ({ frame, page, shown }: ShellProps) => {
         </a>
       </header>
       <main id="main" tabIndex={-1}>
-        {frame.problem && <Refused {...frame.problem} />}
-        {frame.missing && <NotThere {...frame.missing} isAll={shown === undefined} />}
+        {frame.problem && <ProblemBanner {...frame.problem} />}
+        {frame.missing && <MissingBanner {...frame.missing} isAll={shown === undefined} />}
         {shown !== undefined && <View {...shown} />}
       </main>
-    </InFrame.Provider>
+    </PageContext.Provider>
   );
 };
 
-interface PlaceProps {
+interface NavLinkProps {
   href: string;
   name: string;
   keys: string;
-  /** Elsewhere, and a page of this place too. */
+  /** A further path that belongs to this link. */
   also?: string;
   frame: Frame;
 }
 
-const Place = ({ href, name, keys, also, frame }: PlaceProps) => {
+const NavLink = ({ href, name, keys, also, frame }: NavLinkProps) => {
   const [here] = frame.path.split('?');
   const isHere =
     href === '/dashboard' ? here === href : here === also || here?.startsWith(href) === true;
@@ -76,19 +76,19 @@ const Place = ({ href, name, keys, also, frame }: PlaceProps) => {
   );
 };
 
-const NotThere = ({ title, detail, next, on, isAll }: Missing & { isAll: boolean }) => (
+const MissingBanner = ({ title, detail, next, on, isAll }: Missing & { isAll: boolean }) => (
   <div class="box error" role="alert">
     {isAll ? <h1>{title}</h1> : <strong>{title}.</strong>}
     <p>
       {visible(detail)} {next}
     </p>
     {on !== undefined && <a href={on.href}>{on.name}</a>}
-    {!isAll && <p class="quiet">What is shown below is as it was last.</p>}
+    {!isAll && <p class="quiet">The last known state is shown below.</p>}
   </div>
 );
 
-const Refused = (told: Told) => (
+const ProblemBanner = (told: ProblemSummary) => (
   <div class="box error" role="alert" data-status={told.status}>
-    {saidOf(told)}
+    {problemText(told)}
   </div>
 );

@@ -36,7 +36,7 @@ describe('the board', { skip: noBrowser }, () => {
   it('leads from an empty workspace to the first Work item', async (t) => {
     const { board } = await start(t);
     const { page, complaints } = await look(t, board);
-    await page.getByRole('link', { name: 'Make the first' }).waitFor();
+    await page.getByRole('link', { name: 'Create a Work item' }).waitFor();
     await assertAccessible(page);
     await page.goto(`${board}?search=nowhere&view=list`);
     await page.getByRole('link', { name: 'Show all' }).waitFor();
@@ -62,7 +62,7 @@ describe('the board', { skip: noBrowser }, () => {
     writeFileSync(file, text.replace('state: OPEN', 'state: BLOCKED'));
     await card(page, 'Blocked', '<b>Bold</b>⟦U+202E⟧txt').waitFor();
     assert.equal(await column(page, 'Open').locator('.card').count(), 1);
-    await page.getByRole('link', { name: 'Needs me' }).click();
+    await page.getByRole('link', { name: 'Needs you' }).click();
     await page.waitForURL(`${board}?what=needs`);
     await card(page, 'Investigating', 'Planned').waitFor();
     await card(page, 'Blocked', 'Bold').getByText('File', { exact: true }).waitFor();
@@ -76,7 +76,7 @@ describe('the board', { skip: noBrowser }, () => {
     const { page, complaints } = await look(t, board);
     await page.keyboard.press('j');
     await page.keyboard.press('m');
-    await page.getByLabel('To which state').selectOption('Verifying');
+    await page.getByLabel('New state').selectOption('Verifying');
     await page.keyboard.press('Enter');
     await card(page, 'Verifying', 'Moved').waitFor();
     assert.equal(await stateOf(id), 'VERIFYING');
@@ -85,9 +85,9 @@ describe('the board', { skip: noBrowser }, () => {
     await eventually(async () => assert.equal(await stateOf(id), 'BLOCKED'));
     await card(page, 'Blocked', 'Moved').focus();
     await page.keyboard.press('m');
-    await page.getByLabel('To which state').waitFor();
+    await page.getByLabel('New state').waitFor();
     await dossier.call('PUT /cases/{id}', { id, body: { type: 'chore' } });
-    await page.getByLabel('To which state').selectOption('Open');
+    await page.getByLabel('New state').selectOption('Open');
     assert.deepEqual(complaints, []);
     await page.getByRole('button', { name: 'Move', exact: true }).click();
     await page.getByRole('alert').waitFor();
@@ -101,7 +101,7 @@ describe('the board', { skip: noBrowser }, () => {
     const { page, complaints } = await look(t, board);
     const moveTo = async (state: string) => {
       await page.keyboard.press('m');
-      await page.getByLabel('To which state').selectOption(state);
+      await page.getByLabel('New state').selectOption(state);
       await page.keyboard.press('Enter');
     };
     const atHand = (title: string) =>
@@ -128,12 +128,12 @@ describe('the board', { skip: noBrowser }, () => {
     for (const one of [page, other]) {
       await one.keyboard.press('j');
       await one.keyboard.press('m');
-      await one.getByLabel('To which state').waitFor();
+      await one.getByLabel('New state').waitFor();
     }
-    await page.getByLabel('To which state').selectOption('Verifying');
+    await page.getByLabel('New state').selectOption('Verifying');
     await page.keyboard.press('Enter');
     await card(other, 'Verifying', 'Moved').waitFor();
-    await other.getByLabel('To which state').selectOption('Blocked');
+    await other.getByLabel('New state').selectOption('Blocked');
     await other.getByRole('button', { name: 'Move', exact: true }).click();
     await other.getByRole('alert').waitFor();
     assert.equal(await stateOf(id), 'VERIFYING');
@@ -152,7 +152,7 @@ describe('the board', { skip: noBrowser }, () => {
     assert.equal(await page.getByLabel('Project').inputValue(), 'other');
     await assertAccessible(page);
     await page.getByLabel('Project').selectOption('default');
-    await page.getByText('Nothing is like that.').waitFor();
+    await page.getByText('No Work items match.').waitFor();
     assert.deepEqual(complaints, []);
   });
 
@@ -174,8 +174,8 @@ describe('the board', { skip: noBrowser }, () => {
     const { page } = await look(t, board);
     const tagged = (title: string, tag: string) =>
       page.locator('.card', { hasText: title }).getByText(tag, { exact: true }).waitFor();
-    await tagged('Done', 'completed');
-    await tagged('Left', 'aborted');
+    await tagged('Done', 'Completed');
+    await tagged('Left', 'Aborted');
   });
 
   it('hears of what hands remove and rename, and what another tab deletes', async (t) => {
@@ -214,13 +214,13 @@ describe('the board', { skip: noBrowser }, () => {
     const { id } = await make('The one', 'with a needle in it\n');
     for (let n = 0; n < 51; n += 1) await make(`Other ${n}`);
     const { page } = await look(t, board, { javaScriptEnabled: false });
-    await page.getByLabel('Search in titles and texts').fill('NEEDLE');
+    await page.getByLabel('Search titles and descriptions').fill('NEEDLE');
     await page.getByRole('button', { name: 'Filter' }).click();
     assert.match(page.url(), /search=NEEDLE/);
     assert.deepEqual(await page.locator('.card .title').allTextContents(), ['The one']);
     await page.locator('.card').hover();
     await page.getByRole('link', { name: 'Move The one' }).click();
-    await page.getByLabel('To which state').selectOption('Resolved');
+    await page.getByLabel('New state').selectOption('Resolved');
     await page.getByRole('button', { name: 'Move', exact: true }).click();
     assert.equal(await stateOf(id), 'RESOLVED');
     assert.match(page.url(), /search=NEEDLE/);

@@ -46,7 +46,7 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.locator('main em', { hasText: 'other' }).waitFor();
     byHand('The item', 'The renamed item');
     await page.getByRole('heading', { name: 'The renamed item' }).waitFor();
-    const editor = page.getByRole('link', { name: 'Open in my editor' });
+    const editor = page.getByRole('link', { name: 'Open in editor' });
     assert.match((await editor.getAttribute('href')) ?? '', /^vscode:\/\/file\/.*\/worktrees\//);
     await page.getByRole('button', { name: 'Copy path' }).waitFor();
     await assertAccessible(page);
@@ -78,7 +78,7 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
       const [, what] = /\/(history|health|status)(?:\?|$)/.exec(request.url()) ?? [];
       if (what !== undefined) asked.push(what);
     });
-    await page.getByText('None yet').or(page.getByText('There are none yet')).first().waitFor();
+    await page.getByText('No sessions.').first().waitFor();
     await dossier.call('PUT /cases/{id}', { id, body: { title: 'By the API' } });
     await page.getByRole('heading', { name: 'By the API' }).waitFor();
     byHand('By the API', 'By hand');
@@ -101,12 +101,12 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.keyboard.press('e');
     await text.fill('Mine.\n');
     byHand('As it *is*.', 'By *hand*.');
-    await page.getByText('It was changed meanwhile.').waitFor();
+    await page.getByText('The Work item was changed since you began.').waitFor();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('alert').waitFor();
     assert.equal((await read()).description, 'By *hand*.\n');
     assert.equal(await text.inputValue(), 'Mine.\n');
-    await page.getByRole('button', { name: 'Let mine go over it' }).click();
+    await page.getByRole('button', { name: 'Overwrite it' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await text.waitFor({ state: 'hidden' });
     assert.equal((await read()).description, 'Mine.\n');
@@ -119,10 +119,10 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     await page.getByLabel('Description').fill('Mine.\n');
     byHand('As it *was*.', 'By *hand*.');
     await page.reload();
-    await page.getByText('What stands there was changed since').waitFor();
+    await page.getByText('the content has changed since').waitFor();
     assert.equal(await page.getByLabel('Description').inputValue(), 'Mine.\n');
     assert.equal((await read()).description, 'By *hand*.\n');
-    await page.getByRole('button', { name: 'Discard it' }).click();
+    await page.getByRole('button', { name: 'Discard' }).click();
     await page.reload();
     await page.keyboard.press('e');
     assert.equal(await page.getByLabel('Description').inputValue(), 'By *hand*.\n');
@@ -153,8 +153,8 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     assert.deepEqual([session?.provider, session?.type], ['manual', 'implementing']);
     await page.goto(url);
     await page.getByLabel('State').selectOption('Resolved');
-    await page.getByLabel('Outcome, when it closes').fill('wont_fix');
-    await page.getByRole('button', { name: 'Set the state' }).click();
+    await page.getByLabel('Outcome when closed').fill('wont_fix');
+    await page.getByRole('button', { name: 'Set state' }).click();
     const { state, outcome } = await read();
     assert.deepEqual([state, outcome], ['RESOLVED', 'wont_fix']);
     await page.getByText('Edit', { exact: true }).click();
@@ -168,11 +168,11 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
     const { page, complaints } = await look(t, url);
     await page.getByText('Delete…').click();
     await page.getByText('its 0 sessions').waitFor();
-    const now = page.locator('form', { hasText: 'Delete it now' });
+    const now = page.locator('form', { hasText: 'Delete Work item' });
     await now.getByRole('button').click();
     assert.equal((await dossier.call('GET /cases')).length, 1);
-    await page.getByLabel('Type “delete” to do that').waitFor();
-    await page.getByLabel('Type “delete” to do it').fill('delete');
+    await page.getByLabel('Type “delete” to confirm, saving its work').waitFor();
+    await page.getByLabel('Type “delete” to confirm', { exact: true }).fill('delete');
     await now.getByRole('button').click();
     await page.waitForURL('**/dashboard/board');
     assert.deepEqual(await dossier.call('GET /cases'), []);
@@ -182,16 +182,16 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
   it('says what comes next, and has what waits answered where it stands', async (t) => {
     const { url, begin, dossier, id } = await start(t, '```sh\ntrue\n```\n');
     const { page, complaints } = await look(t, url);
-    await page.getByRole('link', { name: 'Start a session' }).waitFor();
+    await page.getByRole('link', { name: 'Start session' }).waitFor();
     await begin('runbook');
-    await page.getByRole('list', { name: 'What needs you, oldest first' }).waitFor();
+    await page.getByRole('list', { name: 'Needs you, oldest first' }).waitFor();
     await assertAccessible(page);
     await page.keyboard.press('j');
     await page.keyboard.press('p');
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await page.keyboard.press('a');
     await page.getByRole('button', { name: /^Mark as reviewed/ }).click();
-    await page.getByRole('link', { name: 'Prove it' }).waitFor();
+    await page.getByRole('link', { name: 'Add a proof' }).waitFor();
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
     assert.equal(session?.status, 'completed');
     await page.keyboard.press('a');
@@ -202,23 +202,23 @@ describe('the page of a Work item', { skip: noBrowser }, () => {
   it('has its worktree made, held and removed, and all its files to download', async (t) => {
     const { url, dossier, id } = await start(t);
     const { page, complaints } = await look(t, url);
-    await page.getByRole('button', { name: 'Make its worktree' }).click();
+    await page.getByRole('button', { name: 'Create worktree' }).click();
     await page.getByRole('button', { name: 'Copy path' }).waitFor();
-    await page.getByRole('button', { name: 'Hold the worktree for myself' }).click();
-    await page.getByText('operator holds it').waitFor();
+    await page.getByRole('button', { name: 'Lock worktree' }).click();
+    await page.getByText('operator holds the lock').waitFor();
     const lock = () => dossier.call('GET /api/worktrees/{case_id}/lock', { case_id: id });
     assert.equal((await lock()).locked, true);
-    await page.getByRole('button', { name: 'Release it' }).click();
-    await page.getByRole('button', { name: 'Hold the worktree for myself' }).waitFor();
-    await page.getByText('Set up again, or remove…').click();
+    await page.getByRole('button', { name: 'Release lock' }).click();
+    await page.getByRole('button', { name: 'Lock worktree' }).waitFor();
+    await page.getByText('Set up again or remove…').click();
     // A worktree is not removed while it is set up.
     const isSetUp = page.waitForResponse((answer) => answer.request().method() === 'POST');
-    await page.getByRole('button', { name: 'Copy files and run the set-up again' }).click();
+    await page.getByRole('button', { name: 'Copy files and run setup again' }).click();
     await isSetUp;
-    await page.getByRole('button', { name: 'Remove the worktree' }).click();
-    await page.getByRole('button', { name: 'Make its worktree' }).waitFor();
+    await page.getByRole('button', { name: 'Remove worktree' }).click();
+    await page.getByRole('button', { name: 'Create worktree' }).waitFor();
     const download = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Download all its files' }).click();
+    await page.getByRole('link', { name: 'Download all files' }).click();
     assert.match((await download).suggestedFilename(), /\.zip$/);
     // What is removed while it is asked about is answered so, and shown as none.
     assert.deepEqual(

@@ -34,20 +34,20 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
   it('are met by a rebase, resolved by hand and applied', async (t) => {
     const { url, read, state } = await start(t);
     const { page, complaints } = await look(t, url);
-    await page.getByText('There was none yet.').waitFor();
+    await page.getByText('No rebases.').waitFor();
     await page.keyboard.press('a');
-    await page.getByText('A rebase waits for you:').waitFor();
+    await page.getByText('Rebase stopped at conflicts:').waitFor();
     await page.getByText('changed on both sides').waitFor();
     const ours = page.locator('.side', { hasText: 'branch <script>alert(1)</script> ⟦U+202E⟧' });
     await ours.waitFor();
     assert.equal(await state(), 'BLOCKED');
     await assertAccessible(page);
-    await page.getByLabel('a.txt as it is to be').fill('both\n');
-    await page.getByRole('button', { name: 'Save the file' }).click();
-    await page.getByText('No marks are left in it.').waitFor();
+    await page.getByLabel('a.txt: resolved text').fill('both\n');
+    await page.getByRole('button', { name: 'Save file' }).click();
+    await page.getByText('No conflict markers left.').waitFor();
     assert.equal(read('a.txt'), 'both\n');
     await page.keyboard.press('a');
-    await page.getByRole('button', { name: 'Push the rebased branch' }).waitFor();
+    await page.getByRole('button', { name: 'Push rebased branch' }).waitFor();
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
   });
@@ -56,14 +56,14 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     const { url, read, dossier, id } = await start(t);
     await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
     const { page } = await look(t, url);
-    await page.getByLabel('a.txt as it is to be').fill('mine\n');
+    await page.getByLabel('a.txt: resolved text').fill('mine\n');
     const query = { path: 'a.txt' };
     await dossier.call('PUT /cases/{id}/editor/files', {
       id,
       query,
       body: { content: 'theirs\n' },
     });
-    await page.getByRole('button', { name: 'Save the file' }).click();
+    await page.getByRole('button', { name: 'Save file' }).click();
     await page.getByRole('alert').waitFor();
     assert.equal(read('a.txt'), 'theirs\n');
   });
@@ -78,15 +78,15 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     gitIn(worktree)('push', '--quiet', 'origin', 'HEAD');
     await dossier.call('POST /api/cases/{id}/pr/rebase', { id });
     const { page, complaints } = await look(t, url);
-    await page.getByLabel('a.txt as it is to be').fill('both\n');
-    await page.getByRole('button', { name: 'Save the file' }).click();
-    await page.getByText('No marks are left in it.').waitFor();
-    await page.getByRole('button', { name: 'Stage the files and go on' }).click();
+    await page.getByLabel('a.txt: resolved text').fill('both\n');
+    await page.getByRole('button', { name: 'Save file' }).click();
+    await page.getByText('No conflict markers left.').waitFor();
+    await page.getByRole('button', { name: 'Stage files and continue' }).click();
     await page.getByText('deleted in the branch').first().waitFor();
-    await page.getByRole('button', { name: 'Delete this file' }).click();
-    await page.getByRole('button', { name: 'Delete this file' }).waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Stage the files and go on' }).click();
-    await page.getByRole('button', { name: 'Push the rebased branch' }).click();
+    await page.getByRole('button', { name: 'Delete file' }).click();
+    await page.getByRole('button', { name: 'Delete file' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Stage files and continue' }).click();
+    await page.getByRole('button', { name: 'Push rebased branch' }).click();
     await page.getByText('pushed', { exact: true }).waitFor();
     assert.equal(remote.git('log', '--format=%s', '-1', '--all').trim(), 'change b.txt');
     // That the file is there no more is how the page knows it.
@@ -112,10 +112,10 @@ describe('the conflicts of a Work item', { skip: noBrowser }, () => {
     const { page } = await look(t, url, { javaScriptEnabled: false, size: 'narrow' });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, String(wide));
-    await page.getByRole('button', { name: 'Stage the files and go on' }).click();
+    await page.getByRole('button', { name: 'Stage files and continue' }).click();
     await page.getByRole('alert').waitFor();
     await page.getByText('Abort…').click();
-    await page.getByRole('button', { name: 'Give back the state before' }).click();
+    await page.getByRole('button', { name: 'Restore the state before the rebase' }).click();
     await page.getByText('aborted').waitFor();
     assert.match(read('a.txt'), /^branch/);
   });

@@ -5,11 +5,10 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
 import { filesOf } from '../../../lib/text/patch.ts';
-import { editorLink } from '../../../routes/console/parts/copy.tsx';
-import { feedbackOf } from '../../../routes/console/parts/diff/kept.ts';
-import { listedOf } from '../../../routes/console/parts/diff/list.ts';
-import { isNamed } from '../../../routes/console/parts/diff/named.ts';
+import { isNamed, listFiles } from '../../../routes/console/parts/diff/files.ts';
+import { feedbackOf } from '../../../routes/console/parts/diff/review-state.ts';
 import { linesIn, rowsOf } from '../../../routes/console/parts/diff/rows.ts';
+import { editorLink } from '../../../routes/console/parts/links.tsx';
 import { assertAccessible, look, noBrowser, openBrowser } from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
@@ -117,7 +116,7 @@ describe('a patch', () => {
 
   it('has what the plan does not name first', () => {
     const patch = ['a.ts', 'b.ts', 'c.ts'].map((path) => changed(path, '@@ -0,0 +1 @@\n+x\n'));
-    const paths = listedOf(patch.join(''), 'Change a.ts and c.ts.').map(({ path }) => path);
+    const paths = listFiles(patch.join(''), 'Change a.ts and c.ts.').map(({ path }) => path);
     assert.deepEqual(paths, ['b.ts', 'a.ts', 'c.ts']);
   });
 });
@@ -191,7 +190,7 @@ describe('the diff', { skip: noBrowser }, () => {
     for (const part of ['Renamed from old.txt', 'Mode 100644 → 100755', 'Binary: '])
       assert.ok(shown.includes(part), part);
     assert.equal(await page.getByRole('heading', { name: 'Not in the plan (' }).count(), 1);
-    await page.getByRole('link', { name: 'files as they are now' }).waitFor();
+    await page.getByRole('link', { name: 'current files' }).waitFor();
     assert.match((await page.locator('.diff-file').first().textContent()) ?? '', /long/);
     await page.getByRole('button', { name: /^show \d+ more$/ }).click();
     assert.match((await page.locator('.diff-scroll').textContent()) ?? '', /19992000/);
@@ -255,9 +254,9 @@ describe('the diff', { skip: noBrowser }, () => {
       .click({ modifiers: ['Shift'] });
     await page.getByRole('button', { name: 'Comment on lines' }).click();
     await page.getByLabel('Comment on src/add.js:1-2').fill('Why these?');
-    await page.getByRole('button', { name: 'Keep comment' }).click();
+    await page.getByRole('button', { name: 'Save comment' }).click();
     const sent = page.waitForRequest((request) => request.url().endsWith('/revise'));
-    await page.getByRole('button', { name: 'Send as feedback' }).click();
+    await page.getByRole('button', { name: 'Request changes' }).click();
     const { comment } = (await sent).postDataJSON();
     assert.equal(comment, 'src/add.js:1-2\n\n> +a\n> +b\n\nWhy these?');
     assert.equal((await (await sent).response())?.status(), 200);
@@ -270,8 +269,8 @@ describe('the diff', { skip: noBrowser }, () => {
     await page.locator('.diff-row.come').first().click();
     await page.keyboard.press('m');
     await page.getByLabel('Comment on src/add.js:1').fill('Why this?');
-    await page.getByRole('button', { name: 'Keep comment' }).click();
-    await page.getByRole('button', { name: 'Start a session with this feedback' }).click();
+    await page.getByRole('button', { name: 'Save comment' }).click();
+    await page.getByRole('button', { name: 'Start session with this feedback' }).click();
     await page.waitForURL((to) => !to.href.includes(at.sid));
     const sessions = await dossier.call('GET /cases/{id}/sessions', at);
     assert.equal(sessions.length, 2);
@@ -290,8 +289,8 @@ describe('the diff', { skip: noBrowser }, () => {
     for (const javaScriptEnabled of [true, false]) {
       const { page, complaints } = await look(t, url, { javaScriptEnabled });
       await page.getByText('by hand').first().waitFor();
-      await page.getByRole('link', { name: 'Since the approval' }).click();
-      await page.getByText('Without what stood in the worktree').waitFor();
+      await page.getByRole('link', { name: 'Since approval' }).click();
+      await page.getByText('Changes made before the approval').waitFor();
       await page.getByText('new.txt').first().waitFor();
       assert.equal(await page.getByText('by hand').count(), 0);
       assert.deepEqual(complaints, []);
@@ -307,13 +306,13 @@ describe('the diff', { skip: noBrowser }, () => {
     const files = page.locator('.diff-file');
     await page.keyboard.press('j');
     assert.match((await page.locator(':focus').textContent()) ?? '', /a\/deep\/down\/9/);
-    assert.match((await files.first().textContent()) ?? '', /^f1new/);
+    assert.match((await files.first().textContent()) ?? '', /^f1Changed/);
     await page.keyboard.press('ArrowLeft');
     await page
       .locator('.diff-folder', { hasText: 'a/deep/down' })
       .and(page.locator(':focus'))
       .waitFor();
-    assert.match((await files.first().textContent()) ?? '', /^f10new/);
+    assert.match((await files.first().textContent()) ?? '', /^f10Changed/);
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('f');
     await page.keyboard.press('f');
@@ -327,7 +326,7 @@ describe('the diff', { skip: noBrowser }, () => {
     await files.getByRole('checkbox').click();
     await page.getByText('Files: 1 of 2000 viewed').waitFor();
     await page.getByLabel('Filter files').fill('nothing of it');
-    await page.getByText('None of the files.').waitFor();
+    await page.getByText('No files match.').waitFor();
     assert.deepEqual(complaints, []);
   });
 
@@ -359,11 +358,11 @@ describe('the diff', { skip: noBrowser }, () => {
     const asked = `**/cases/${at.id}/sessions/${at.sid}/diff?*`;
     await tab.route(asked, (route) => route.abort());
     await tab.goto(url);
-    await tab.getByText('The patch did not come.').waitFor();
+    await tab.getByText('The patch could not be loaded.').waitFor();
     await tab.unroute(asked);
     await tab.getByRole('button', { name: 'Try again' }).click();
     await isDrawn(tab);
-    assert.equal(await tab.getByText('The patch did not come.').count(), 0);
+    assert.equal(await tab.getByText('The patch could not be loaded.').count(), 0);
   });
 
   it('holds few nodes of twenty thousand lines', async (t) => {
@@ -390,7 +389,7 @@ describe('the diff', { skip: noBrowser }, () => {
     assert.ok(shown.includes('+export const add'));
     assert.ok(shown.includes('⟦U+202E⟧'));
     assert.equal(await page.getByRole('heading', { name: 'Not in the plan (' }).count(), 1);
-    assert.equal(await page.getByRole('link', { name: 'The whole patch as a file' }).count(), 1);
+    assert.equal(await page.getByRole('link', { name: 'Download the whole patch' }).count(), 1);
   });
 
   for (const colorScheme of ['light', 'dark'] as const)

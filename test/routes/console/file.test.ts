@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { connect } from '../../../lib/client/client.ts';
-import { asText } from '../../../routes/console/editor/server-text.ts';
+import { asText } from '../../../routes/console/editor/language.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
 import { isLive } from '../../helpers/chromium.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
@@ -71,7 +71,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     const { page: at, on } = await start(t);
     const { page, complaints } = await look(t, at('README.md'));
     await typeAtEnd(page, 'more');
-    await page.getByText('Not saved').waitFor();
+    await page.getByText('Unsaved').waitFor();
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
     assert.equal(readFileSync(on('README.md'), 'utf8'), '# Sample\nmore');
@@ -80,8 +80,8 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     assert.equal(await focused(), 'Save');
     await page.keyboard.press('b');
     await page.locator('.cm-changedLine').waitFor();
-    await page.getByRole('button', { name: 'As in the base' }).click();
-    await page.getByText('Not saved').waitFor();
+    await page.getByRole('button', { name: 'Use the base' }).click();
+    await page.getByText('Unsaved').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await stands(on('README.md'), '# Sample\n');
     await assertAccessible(page);
@@ -105,7 +105,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     const { page: at, on } = await start(t);
     const { page, complaints } = await look(t, at('README.md'));
     await typeAtEnd(page, 'mine\n');
-    await page.getByText('Not saved').waitFor();
+    await page.getByText('Unsaved').waitFor();
     writeFileSync(on('README.md'), '# Theirs\n');
     await page.keyboard.press('Control+s');
     await page.getByText('The file changed on disk').waitFor();
@@ -115,7 +115,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await page.getByText('The file changed on disk').waitFor();
     await page.locator('.cm-deletedChunk', { hasText: '# Theirs' }).waitFor();
     assert.match((await page.locator('.cm-content').textContent()) ?? '', /# Sample.*mine/s);
-    await page.getByRole('button', { name: 'Save this text over it' }).click();
+    await page.getByRole('button', { name: 'Overwrite the file' }).click();
     await stands(on('README.md'), '# Sample\nmine\n');
     await page.getByText('Saved', { exact: true }).waitFor();
     await page.reload();
@@ -136,13 +136,13 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await typeAtEnd(page, 'mine');
     writeFileSync(on('README.md'), '# Third\n');
     await restoreGitFile();
-    await page.getByRole('button', { name: 'Take all that is on disk' }).click();
+    await page.getByRole('button', { name: 'Discard my text' }).click();
     await page.locator('.cm-line', { hasText: '# Third' }).waitFor();
     await page.getByText('Saved', { exact: true }).waitFor();
     rmSync(on('README.md'));
     await restoreGitFile();
     await page.getByText('The file was deleted on disk').waitFor();
-    await page.getByRole('button', { name: 'Save this text over it' }).click();
+    await page.getByRole('button', { name: 'Overwrite the file' }).click();
     await stands(on('README.md'), '# Third\n');
   });
 
@@ -151,16 +151,16 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     const body = { type: 'implementing', provider: 'manual' };
     await dossier.call('POST /cases/{id}/sessions', { id, body });
     const { page } = await look(t, at('README.md'));
-    await page.getByText('A session (manual) reads here').waitFor();
+    await page.getByText('A session (manual) is planning').waitFor();
     await typeAtEnd(page, 'mine');
     await page.keyboard.press('Control+s');
     await page
       .getByRole('alert')
       .filter({ hasText: 'nothing in the worktree may change' })
       .waitFor();
-    await page.getByText('Not saved').waitFor();
+    await page.getByText('Unsaved').waitFor();
     await dossier.call('POST /api/cases/{id}/session/abort', { id });
-    await page.getByText('A session (manual) reads here').waitFor({ state: 'detached' });
+    await page.getByText('A session (manual) is planning').waitFor({ state: 'detached' });
     await page.reload();
     await page.locator('.cm-line', { hasText: 'mine' }).waitFor();
   });
@@ -170,7 +170,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     const { page, complaints } = await look(t, at('src/add.rs'));
     await page.getByText('There is no language server for rust').waitFor();
     await typeAtEnd(page, 'more');
-    await page.getByText('Not saved').waitFor();
+    await page.getByText('Unsaved').waitFor();
     assert.deepEqual(besides(complaints), []);
     const loaded: string[] = [];
     page.on('response', async (answer) => {
@@ -190,7 +190,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     };
     const { page: at } = await start(t, files, [BIN, PATH].join(delimiter));
     const { page, complaints } = await look(t, at('a.ts'));
-    await page.getByText('The language server completes').waitFor();
+    await page.getByText('The language server is running').waitFor();
     await page.locator('.cm-lintRange-error').waitFor();
     await page.locator('.cm-line', { hasText: 'export' }).getByText('shout').hover();
     const told = page.locator('.cm-tooltip', { hasText: 'Says it.' });
@@ -218,7 +218,7 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     const shown = (await page.locator('main').textContent()) ?? '';
     assert.ok(shown.includes('<script>document.title = 1</script>␛[31m'));
     assert.ok(shown.includes('<b>⟦U+202E⟧txt.md'));
-    assert.equal(await page.getByRole('link', { name: 'Open in my editor' }).count(), 0);
+    assert.equal(await page.getByRole('link', { name: 'Open in editor' }).count(), 0);
     const told: [string, string][] = [
       ['a.bin', 'This is no text (3 bytes)'],
       ['large.txt', 'has 4194305 bytes'],
@@ -235,9 +235,9 @@ describe('a file in the editor', { skip: noBrowser }, () => {
     await page.goto(`${all}/files`);
     await page.getByRole('link', { name: 'README.md' }).click();
     await page.getByText('# Sample').waitFor();
-    assert.equal(await page.getByRole('link', { name: 'Open in my editor' }).count(), 1);
+    assert.equal(await page.getByRole('link', { name: 'Open in editor' }).count(), 1);
     await page.goto(`${all}/files?folder=empty`);
-    await page.getByText('Nothing is in this folder.').waitFor();
+    await page.getByText('This directory is empty.').waitFor();
   });
 
   for (const colorScheme of ['light', 'dark'] as const)

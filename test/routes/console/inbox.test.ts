@@ -30,7 +30,7 @@ describe('the inbox', { skip: noBrowser }, () => {
   it('says what to do where nothing waits', async (t) => {
     const { inbox } = await start(t);
     const { page, complaints } = await look(t, inbox);
-    await page.getByText('Nothing needs you.').waitFor();
+    await page.getByText('The inbox is empty.').waitFor();
     assert.equal(await page.title(), 'Inbox · Dossier');
     assert.deepEqual(complaints, []);
   });
@@ -38,7 +38,7 @@ describe('the inbox', { skip: noBrowser }, () => {
   it('has what waits, oldest first, and hears of more by itself', async (t) => {
     const { inbox, plan } = await start(t);
     const { page, complaints } = await look(t, inbox);
-    await page.getByText('Nothing needs you.').waitFor();
+    await page.getByText('The inbox is empty.').waitFor();
     await plan('The first');
     await page.getByRole('link', { name: 'The first' }).waitFor();
     await plan('The second');
@@ -68,7 +68,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     await page.keyboard.press('p');
     await page.getByText('echo done > done.txt').first().waitFor();
     await page.keyboard.press('a');
-    await page.getByText('Nothing needs you.').waitFor();
+    await page.getByText('The inbox is empty.').waitFor();
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
     assert.equal(session?.approved_by, 'operator');
     assert.deepEqual(complaints, []);
@@ -78,7 +78,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     const { inbox, plan, dossier } = await start(t);
     const id = await plan('The first');
     const { page } = await look(t, inbox);
-    await page.getByText('Read the plan').click();
+    await page.getByText('Review plan').click();
     await page.getByText('echo done > done.txt').first().waitFor();
     await page.keyboard.press('r');
     await page.keyboard.type('Write two files.');
@@ -94,7 +94,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     const id = await plan('The first');
     const { page } = await look(t, inbox);
     await page.route('**/attention', (route) => route.abort());
-    await page.getByText('Read the plan').click();
+    await page.getByText('Review plan').click();
     await page.getByText('echo done > done.txt').first().waitFor();
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
     const sid = session?.id ?? '';
@@ -132,14 +132,14 @@ describe('the inbox', { skip: noBrowser }, () => {
     const { page } = await look(t, inbox);
     await page.getByRole('link', { name: 'The first' }).waitFor();
     await daemon.end();
-    await page.getByText('The daemon does not answer').waitFor();
+    await page.getByText('The daemon does not respond').waitFor();
     await page.getByRole('link', { name: 'The first' }).waitFor();
     const port = new URL(daemon.url).port;
     const again = await startHere(t, ['--workspace', workspace, '--port', port]);
     const dossier = connect({ url: again.url });
     const [{ id } = { id: '' }] = await dossier.call('GET /cases');
     await dossier.call('POST /api/cases/{id}/session/abort', { id });
-    await page.getByText('Nothing needs you.').waitFor();
+    await page.getByText('The inbox is empty.').waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);
   });
 
@@ -178,7 +178,7 @@ describe('the inbox on a hand-held screen', { skip: noBrowser }, () => {
       'A title that is rather long, so that it has to find its place on a small page, too',
     );
     const { page, complaints } = await look(t, inbox, { size: 'narrow', colorScheme: 'dark' });
-    await page.getByText('Read the plan').click();
+    await page.getByText('Review plan').click();
     await page.getByText('Step 1').first().waitFor();
     await assertAccessible(page);
     const overflow = () => document.documentElement.scrollWidth - innerWidth;

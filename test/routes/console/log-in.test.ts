@@ -18,7 +18,7 @@ describe('the console where a key is asked for', { skip: noBrowser }, () => {
     assert.match(page.url(), /\/dashboard\/login$/);
     await page.getByLabel('API key').fill(key);
     await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByText('Nothing needs you.').waitFor();
+    await page.getByText('The inbox is empty.').waitFor();
     const storageState = await page.context().storageState();
     const { page: live } = await openTab(browser, `${url}/dashboard`, { storageState });
     mkdirSync(join(workspace, 'webhooks'), { recursive: true });

@@ -39,7 +39,7 @@ const makeItem = async (page: Page, hands: Hands): Promise<void> => {
   await hands.reach(session);
   await hands.press(session.locator('a.title'), 'o');
   await arrive(page, at('/sessions/[^/]+'));
-  await hands.press(link(page, 'Read the plan').first(), 'v');
+  await hands.press(link(page, 'Review plan').first(), 'v');
   await arrive(page, at('/sessions/[^/]+/plan'));
 };
 
@@ -54,9 +54,9 @@ const decide = async (page: Page, hands: Hands): Promise<void> => {
   await hands.press(part.getByRole('button', { name: 'Save comment' }));
   await hands.press(button(page, 'Send 1 comment'), 's');
   await page.getByText('This plan was sent back').first().waitFor();
-  await page.locator('.comment', { hasText: 'of the version before' }).waitFor();
+  await page.locator('.comment', { hasText: 'on the previous version' }).waitFor();
   await hands.press(button(page, /^Approve/), 'a');
-  await page.getByText('This is what operator approved').waitFor();
+  await page.getByText('Approved by operator at').waitFor();
 };
 
 /** The work is waited for, and what it changed is read, file by file. */
@@ -81,8 +81,8 @@ const prove = async (page: Page, hands: Hands): Promise<void> => {
   await arrive(page, at(''));
   await hands.press(link(page, 'Proof'), 't p');
   await arrive(page, at('/proof'));
-  await hands.write(page.getByLabel('What it shows, as Markdown'), 'All **12** tests pass.');
-  await hands.press(button(page, 'Add this text'));
+  await hands.write(page.getByLabel('Description, as Markdown'), 'All **12** tests pass.');
+  await hands.press(button(page, 'Add text'));
   const proof = page.locator('.proof[data-row]');
   await hands.reach(proof);
   await hands.press(proof.getByRole('button', { name: /^Verify/ }), 'v');
@@ -92,16 +92,16 @@ const prove = async (page: Page, hands: Hands): Promise<void> => {
 const propose = async (page: Page, hands: Hands, host: CodeHost): Promise<void> => {
   await hands.press(link(page, 'Pull request'), 't r');
   await arrive(page, at('/pr'));
-  await hands.press(button(page, 'Push and open a draft'), 'a');
+  await hands.press(button(page, 'Push and open draft'), 'a');
   await page.getByRole('link', { name: 'Round half up #' }).waitFor();
   const [made] = await host.pulls.list();
   const { number = 0 } = made ?? {};
   await host.pulls.review(number, { state: 'APPROVED', by: 'reviewer', body: 'Good.' });
-  await hands.press(link(page, 'Ask the host now'), 'r');
+  await hands.press(link(page, 'Refresh from the code host'), 'r');
   await page.locator('.tag.verified', { hasText: 'approved' }).waitFor();
   await isLive(page);
   await host.pulls.merge(number);
-  await hands.press(link(page, 'Ask the host now'), 'r');
+  await hands.press(link(page, 'Refresh from the code host'), 'r');
   await page.locator('.tag.pull-merged').waitFor();
 };
 
@@ -148,7 +148,7 @@ describe('the main job', { skip: noBrowser }, () => {
     await page.getByText('in your project, with runbook').waitFor();
     await makeItem(page, hands);
     await hands.press(button(page, /^Approve/));
-    await page.getByText('This is what operator approved').waitFor();
+    await page.getByText('Approved by operator at').waitFor();
     const dossier = connect({ url });
     const [item] = await dossier.call('GET /cases');
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id: item?.id ?? '' });

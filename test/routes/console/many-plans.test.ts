@@ -40,7 +40,7 @@ const answerFirst = async (page: Page): Promise<void> => {
 
 /** Work that completes meanwhile has a row, too. */
 const answerAll = async (page: Page): Promise<void> => {
-  const nothing = page.getByText('Nothing needs you.');
+  const nothing = page.getByText('The inbox is empty.');
   for (;;) {
     await page.locator('.row').or(nothing).first().waitFor();
     if (await nothing.isVisible()) return;

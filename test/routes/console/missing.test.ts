@@ -62,11 +62,9 @@ describe('a page whose Work item is gone', { skip: noBrowser }, () => {
       );
       await atRest(page);
       renameSync(dir, away);
-      const told = page
-        .getByRole('alert')
-        .filter({ hasText: 'This Work item is not here any more.' });
+      const told = page.getByRole('alert').filter({ hasText: 'The Work item does not exist.' });
       await told.waitFor();
-      await told.getByText('What is shown below is as it was last.').waitFor();
+      await told.getByText('The last known state is shown below.').waitFor();
       assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1);
       // The browser lists each as a failure: what was being asked as it went is asked no second time.
       const others = refused.filter((path) => path !== `/cases/${id}`);
@@ -84,7 +82,7 @@ describe('a page whose Work item is gone', { skip: noBrowser }, () => {
     const { page, browser } = await look(t, `${at}/trace`);
     await dossier.call('POST /api/cases/{id}/session/abort', { id });
     await dossier.call('DELETE /cases/{id}', { id, query: { force: true } });
-    await page.getByText('This Work item is not here any more.').waitFor();
+    await page.getByText('The Work item does not exist.').waitFor();
     rmSync(dir, { recursive: true, force: true });
     const { page: plain } = await openTab(browser, at, {
       javaScriptEnabled: false,
@@ -93,7 +91,7 @@ describe('a page whose Work item is gone', { skip: noBrowser }, () => {
     for (const url of pages) {
       const answer = await plain.goto(url);
       assert.equal(answer?.status(), 404, url);
-      await plain.getByRole('heading', { name: 'This Work item is not here any more' }).waitFor();
+      await plain.getByRole('heading', { name: 'The Work item does not exist' }).waitFor();
       await plain.getByRole('link', { name: 'All Work items' }).waitFor();
     }
     const { page: other, complaints } = await openTab(browser, pages[0] ?? '');
@@ -113,7 +111,7 @@ describe('a page whose session is gone, or cannot be read', { skip: noBrowser },
     const { page, browser } = await look(t, of);
     writeFileSync(record, `---\nid: [\n${text.slice(4)}`);
     await tell('It broke');
-    const told = page.getByRole('alert').filter({ hasText: 'A file of it cannot be read' });
+    const told = page.getByRole('alert').filter({ hasText: 'A file cannot be read' });
     await told.getByText(/session\.md:\d+/).waitFor();
     const { page: plain } = await openTab(browser, at, { javaScriptEnabled: false });
     for (const url of pages) {
@@ -128,7 +126,7 @@ describe('a page whose session is gone, or cannot be read', { skip: noBrowser },
         .waitFor();
     }
     const { page: second } = await openTab(browser, of);
-    await second.getByRole('heading', { name: 'A file of it cannot be read' }).waitFor();
+    await second.getByRole('heading', { name: 'A file cannot be read' }).waitFor();
     writeFileSync(record, text);
     await tell('It is mended');
     await told.waitFor({ state: 'detached' });
@@ -141,14 +139,14 @@ describe('a page whose session is gone, or cannot be read', { skip: noBrowser },
     const { page, browser } = await look(t, of);
     rmSync(folder, { recursive: true });
     await tell('It went');
-    await page.getByText('This session is not here any more.').waitFor();
+    await page.getByText('The session does not exist.').waitFor();
     const { page: plain } = await openTab(browser, at, { javaScriptEnabled: false });
     for (const tab of OF_SESSION) {
       const answer = await plain.goto(of + tab);
       assert.equal(answer?.status(), 404, tab);
-      await plain.getByRole('heading', { name: 'This session is not here any more' }).waitFor();
+      await plain.getByRole('heading', { name: 'The session does not exist' }).waitFor();
     }
-    await plain.getByRole('link', { name: 'Its Work item' }).click();
+    await plain.getByRole('link', { name: 'Work item' }).click();
     await plain.getByRole('heading', { name: 'It went' }).waitFor();
   });
 });

@@ -31,7 +31,7 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
   it('leads from an empty workspace to a plan', async (t) => {
     const { console, sessions } = await start(t);
     const { page, complaints } = await look(t, console);
-    await page.getByRole('link', { name: 'Make a Work item' }).click();
+    await page.getByRole('link', { name: 'Create a Work item' }).click();
     await page.getByLabel('Title').fill('The first');
     await page.getByLabel('Description').fill(PLAN);
     await assertAccessible(page);
@@ -58,11 +58,11 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
     assert.equal(await page.locator('.shown strong').textContent(), 'bold');
     assert.equal(await page.locator('.shown img, .shown a').count(), 0);
     await assertAccessible(page);
-    await page.getByLabel('Start a session at once').focus();
+    await page.getByLabel('Start a session').focus();
     await page.keyboard.press('Space');
     await page.getByLabel('Title').focus();
     await page.keyboard.press('Enter');
-    await page.getByText('There are none yet.').waitFor();
+    await page.getByText('No sessions.').waitFor();
     assert.deepEqual(await titles(), ['By keyboard']);
     assert.deepEqual(complaints, []);
   });
@@ -85,7 +85,7 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
     await page.getByLabel('Title').fill('Nowhere');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('alert').getByText('repository').waitFor();
-    await page.getByLabel('Start a session at once').uncheck();
+    await page.getByLabel('Start a session').uncheck();
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'Nowhere' }).waitFor();
     assert.deepEqual(await titles(), ['Nowhere']);
@@ -118,7 +118,7 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
   it('keeps what is typed until it is sent or discarded, each tab its own', async (t) => {
     const { console, titles } = await start(t);
     const { page, complaints } = await look(t, `${console}/new`);
-    const again = (tab = page) => tab.getByText('What you typed before');
+    const again = (tab = page) => tab.getByText('Your unsent text');
     await page.getByLabel('Title').fill('Begun');
     await page.getByLabel('Description').fill('A long text.\n');
     const other = await page.context().newPage();
@@ -130,11 +130,11 @@ describe('the page for a new Work item', { skip: noBrowser }, () => {
     assert.equal(await page.getByLabel('Title').inputValue(), 'Begun');
     assert.equal(await page.getByLabel('Description').inputValue(), 'A long text.\n');
     await assertAccessible(page);
-    await page.getByRole('button', { name: 'Discard it' }).click();
+    await page.getByRole('button', { name: 'Discard' }).click();
     await again().waitFor({ state: 'detached' });
     assert.equal(await page.getByLabel('Title').inputValue(), '');
     await page.getByLabel('Title').fill('Sent');
-    await page.getByLabel('Start a session at once').uncheck();
+    await page.getByLabel('Start a session').uncheck();
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'Sent' }).waitFor();
     assert.deepEqual(await titles(), ['Sent']);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nextOf, type Way } from '../../../routes/console/parts/case/next-step.ts';
+import { type CaseProgress, nextStep } from '../../../routes/console/parts/case/next-step.tsx';
 
-const NEW: Way = {
+const NEW: CaseProgress = {
   ...{ state: 'OPEN', sessions: [], planning: 'not_started', isProven: false, pull: null },
 };
-const DONE: Way = { ...NEW, sessions: [{ id: 's', status: 'completed' }] };
-const pullOf = (state: NonNullable<Way['pull']>['state']): Way => ({
+const DONE: CaseProgress = { ...NEW, sessions: [{ id: 's', status: 'completed' }] };
+const pullOf = (state: NonNullable<CaseProgress['pull']>['state']): CaseProgress => ({
   ...{ ...DONE, isProven: true },
   pull: {
     ...{ host: 'github.com', repository: 'a/b', number: 1, title: 'T', url: null, stale: false },
@@ -14,7 +14,7 @@ const pullOf = (state: NonNullable<Way['pull']>['state']): Way => ({
   },
 });
 
-const TABLE: readonly (readonly [string, Way, string | undefined])[] = [
+const TABLE: readonly (readonly [string, CaseProgress, string | undefined])[] = [
   ['new', NEW, '#sessions'],
   ['closed', { ...NEW, state: 'NON_ISSUE' }, undefined],
   ['resolved', { ...DONE, state: 'RESOLVED' }, undefined],
@@ -26,12 +26,12 @@ const TABLE: readonly (readonly [string, Way, string | undefined])[] = [
   ['done', DONE, '/proof'],
   ['proven', { ...DONE, isProven: true }, '/pr'],
   ['a draft', pullOf('draft'), '/pr'],
-  ['up for review', pullOf('open'), '/pr'],
+  ['is open', pullOf('open'), '/pr'],
   ['merged', pullOf('merged'), '#state'],
   ['not taken', pullOf('closed'), '#state'],
 ];
 
 describe('the next step of a Work item', () => {
   for (const [name, way, at] of TABLE)
-    it(`of one that is ${name}: ${at ?? 'none'}`, () => assert.equal(nextOf(way)?.at, at));
+    it(`of one that is ${name}: ${at ?? 'none'}`, () => assert.equal(nextStep(way)?.at, at));
 });

@@ -25,9 +25,9 @@ describe('a plan that waits', { skip: noBrowser }, () => {
     await daemon.end();
     const port = new URL(daemon.url).port;
     await startHere(t, ['--workspace', workspace, '--port', port]);
-    await page.getByText('The daemon does not answer').waitFor({ state: 'detached' });
+    await page.getByText('The daemon does not respond').waitFor({ state: 'detached' });
     await page.goto(new URL('/dashboard', url).href);
-    await page.getByText('Read the plan').click();
+    await page.getByText('Review plan').click();
     await shows(page, 'Written by a hand.');
     // As editors do that write beside it first.
     writeFileSync(join(dir, 'plan.md.new'), '# Plan\n\nWritten anew.\n');
@@ -37,7 +37,7 @@ describe('a plan that waits', { skip: noBrowser }, () => {
     await shows(page, 'Written anew.');
     const approve = page.getByRole('button', { name: /^Approve/ });
     assert.equal(await approve.count(), 0);
-    await page.getByRole('button', { name: 'Answer this version' }).click();
+    await page.getByRole('button', { name: 'Review new version' }).click();
     await approve.waitFor();
   });
 });

@@ -2,11 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { blocksOf } from '../../../routes/console/parts/markdown/blocks.ts';
-import { type Place, placedIn, quoteOf } from '../../../routes/console/parts/plan/places.ts';
+import {
+  type PlanPart,
+  placeComments,
+  quoteOf,
+} from '../../../routes/console/parts/plan/places.ts';
 import { readComments, withComment } from '../../../store/base/comments.ts';
 
-const blocksIn = (text: string): Place[] => blocksOf(text) ?? [];
-const linesIn = (text: string): Place[] =>
+const blocksIn = (text: string): PlanPart[] => blocksOf(text) ?? [];
+const linesIn = (text: string): PlanPart[] =>
   text.split('\n').map((raw, at) => ({ raw, line: at + 1 }));
 
 const PLAN = [
@@ -32,11 +36,16 @@ const PLAN = [
 ].join('\n');
 
 /** The line at which a comment stands that was made on one of `made`, and whether the wording there is another. */
-const placeIn = (made: readonly Place[], line: number, next: readonly Place[], which = '') => {
+const placeIn = (
+  made: readonly PlanPart[],
+  line: number,
+  next: readonly PlanPart[],
+  which = '',
+) => {
   const place = made.find((one) => one.line === line);
   assert.ok(place);
   const file = withComment('', quoteOf(place), `${which}What of it?`);
-  const [[at = -1, [first] = []] = []] = placedIn(next, readComments(file).unsent);
+  const [[at = -1, [first] = []] = []] = placeComments(next, readComments(file).unsent);
   return [next[at]?.line, first?.wasOther];
 };
 
@@ -82,7 +91,7 @@ describe('a comment on a plan', () => {
   it('is quoted by a hand with what cannot be seen, and stands where that is shown', () => {
     const comment = { quote: 'A \u202Eright\u202C one', text: 'Why?', start: 0, end: 0 };
     const shown = linesIn('First\nA ⟦U+202E⟧right⟦U+202C⟧ one\n');
-    assert.deepEqual([...placedIn(shown, [comment])], [[1, [{ comment, wasOther: false }]]]);
+    assert.deepEqual([...placeComments(shown, [comment])], [[1, [{ comment, wasOther: false }]]]);
   });
 
   it('goes with a wording that became another, and stands nowhere when nothing is like it', () => {

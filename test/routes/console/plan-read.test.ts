@@ -45,7 +45,7 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     const sent = page.waitForRequest((request) => request.url().endsWith('/approve'));
     await page.keyboard.press('a');
     assert.deepEqual((await sent).postDataJSON(), { plan_sha256: sha256(Buffer.from(text)) });
-    await page.getByText('Nothing needs you.').waitFor();
+    await page.getByText('The inbox is empty.').waitFor();
     assert.equal((await sessionOf(planned)).approved_sha256, sha256(Buffer.from(text)));
     assert.deepEqual(complaints, []);
   });
@@ -54,8 +54,8 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     const planned = await withPlan(t);
     const { page } = await look(t, inboxOf(planned));
     await page.route('**/plan?*', (route) => route.abort());
-    await page.getByText('Read the plan').click();
-    await page.getByText('could not be read').waitFor();
+    await page.getByText('Review plan').click();
+    await page.getByText('could not be loaded').waitFor();
     assert.deepEqual([await approve(page).count(), await forms(page).count()], [0, 0]);
     await page.unroute('**/plan?*');
     await page.getByRole('button', { name: 'Try again' }).click();
@@ -68,7 +68,7 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     const { page } = await look(t, inboxOf(planned));
     // Even where the page did not hear of it.
     await page.route('**/attention', (route) => route.abort());
-    await page.getByText('Read the plan').click();
+    await page.getByText('Review plan').click();
     await approve(page).waitFor();
     await put(planned, '# Another\n\nDelete the backups.\n');
     await approve(page).click();
@@ -82,9 +82,9 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     await page.unroute('**/attention');
     await put(planned, '# A third\n\nKeep the backups.\n');
     await page.getByText('Keep the backups.').waitFor();
-    await page.getByRole('button', { name: 'Answer this version' }).click();
+    await page.getByRole('button', { name: 'Review new version' }).click();
     await approve(page).click();
-    await page.getByText('Nothing needs you.').waitFor();
+    await page.getByText('The inbox is empty.').waitFor();
   });
 
   it('has the head, the permissions, the warnings and the commands of its page', async (t) => {
@@ -99,7 +99,7 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
       const texts = await Promise.all(parts.map((part) => page.locator(part).textContent()));
       return texts.map((text) => text?.replace(/\d+ (s|min) old/, 'old'));
     };
-    await page.getByText('Read the plan').click();
+    await page.getByText('Review plan').click();
     const here = await read();
     await assertAccessible(page);
     // No box of its own scroll has a part of it.
@@ -115,8 +115,8 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     const planned = await withPlan(t);
     await put(planned, `${LONG}\n`);
     const { page, complaints } = await look(t, inboxOf(planned));
-    await page.getByText('Read the plan').click();
-    await page.getByText('This is the beginning of a long plan.').waitFor();
+    await page.getByText('Review plan').click();
+    await page.getByText('Only the beginning of this long plan is shown.').waitFor();
     assert.deepEqual([await approve(page).count(), await forms(page).count()], [0, 0]);
     await page.goto(planned.url);
     await page.getByText('Part 1 of').first().waitFor();
@@ -126,7 +126,7 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     await approve(page).waitFor();
     assert.match((await page.locator('main').allInnerTexts()).join(), /Line 6000 says something\./);
     await approve(page).click();
-    await page.getByText('This is what operator approved').waitFor();
+    await page.getByText('Approved by operator at').waitFor();
     assert.deepEqual(complaints, []);
   });
 
@@ -134,9 +134,9 @@ describe('a plan in the inbox', { skip: noBrowser }, () => {
     const planned = await withPlan(t);
     const { page } = await look(t, inboxOf(planned), { javaScriptEnabled: false });
     assert.deepEqual([await approve(page).count(), await forms(page).count()], [0, 0]);
-    await page.getByRole('link', { name: 'Read the plan' }).click();
+    await page.getByRole('link', { name: 'Review plan' }).click();
     await approve(page).click();
-    await page.getByText('This is what operator approved').waitFor();
+    await page.getByText('Approved by operator at').waitFor();
   });
 });
 

@@ -13,7 +13,7 @@ describe('the head of a plan', { skip: noBrowser }, () => {
     await page.getByText('Not isolated.').waitFor();
     await page.getByText('The sandbox is switched off in the settings.').waitFor();
     const facts = await page.locator('.plan-facts').textContent();
-    assert.match(facts ?? '', /Sandboxnone\s*Networkopen, with all that is on this machine/);
+    assert.match(facts ?? '', /Sandboxnone\s*Networkopen, including this machine/);
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
   });
@@ -39,18 +39,18 @@ describe('the page of an approved plan', { skip: noBrowser }, () => {
     await until('plan_ready');
     await dossier.call('POST /cases/{id}/sessions/{sid}/approve', { ...at });
     const { page, complaints } = await look(t, url);
-    await page.getByText('This is what operator approved').waitFor();
+    await page.getByText('Approved by operator at').waitFor();
     writeFileSync(await fileOf('plan.md'), body.replace('Two.', 'Three.'));
     await page.reload();
-    await page.getByText('that is not approved, and nothing of it runs').waitFor();
+    await page.getByText('The change is not approved and does not run').waitFor();
     assert.equal(await page.locator('.plan').getByText('Three.').count(), 0);
-    await page.getByRole('link', { name: 'What was approved, against what stands' }).click();
-    assert.equal((await page.locator('.changes ins').textContent())?.trim(), '+ Three.');
-    assert.equal((await page.locator('.changes del').textContent())?.trim(), '- Two.');
+    await page.getByRole('link', { name: 'Compare the approved plan with plan.md' }).click();
+    assert.equal((await page.locator('.diff-lines ins').textContent())?.trim(), '+Three.');
+    assert.equal((await page.locator('.diff-lines del').textContent())?.trim(), '-Two.');
     await assertAccessible(page);
     writeFileSync(await fileOf('approved.md'), 'Another.\n');
     await page.goto(url);
-    await page.getByText('approved.md is not what was approved any more').waitFor();
+    await page.getByText('approved.md differs from the approved plan').waitFor();
     assert.deepEqual(complaints, []);
   });
 });
@@ -59,7 +59,7 @@ describe('the page of a session without a plan', { skip: noBrowser }, () => {
   it('asks for nothing that is not there', async (t) => {
     const { dossier, at, url } = await withPlan(t, { provider: 'manual' });
     const { page, browser, complaints } = await look(t, url);
-    await page.getByRole('textbox', { name: 'The plan, as Markdown' }).waitFor();
+    await page.getByRole('textbox', { name: 'Plan as Markdown' }).waitFor();
     await dossier.call('POST /api/cases/{id}/session/abort', { id: at.id });
     await page.getByText('The session ended without a plan.').waitFor();
     assert.deepEqual(complaints, []);
@@ -83,7 +83,7 @@ describe('the comments of a plan', { skip: noBrowser }, () => {
     const of = 'PUT /cases/{id}/sessions/{sid}/comments';
     await dossier.call(of, { ...at, body: '> echo two\n\n> First:\n\nWhy?\n' });
     for (const one of [page, other]) {
-      await one.getByText('comments.md quotes this, and says nothing of it').waitFor();
+      await one.getByText('These quotes in comments.md have no comment').waitFor();
       await one.getByRole('button', { name: 'Send 1 comment' }).waitFor();
     }
     assert.deepEqual(complaints, []);
@@ -96,13 +96,13 @@ describe('the comments of a plan', { skip: noBrowser }, () => {
     const { page } = await look(t, url);
     const line = page.locator('.plan .part', { hasText: 'echo one' }).first();
     await line.waitFor();
-    await page.getByText('comments.md is not UTF-8').waitFor();
+    await page.getByText('comments.md is not valid UTF-8').waitFor();
     assert.equal(await page.getByRole('button', { name: /^Comment on line/ }).count(), 0);
     assert.equal(readFileSync(file).length, 7);
     rmSync(file);
     mkdirSync(file);
     await page.goto(url);
-    await page.getByText('Comments cannot be written').waitFor();
+    await page.getByText('Comments are read-only').waitFor();
     await line.waitFor();
   });
 });
@@ -121,7 +121,7 @@ describe('a long plan', { skip: noBrowser }, () => {
     const { page, browser, complaints } = await look(t, `${url}?show=source`);
     assert.ok((await page.evaluate(count)) < 3000);
     await page
-      .getByText(/This is a part: lines 1 to \d+\. Part 1 of/)
+      .getByText(/Part 1 of \d+: lines 1 to \d+/)
       .first()
       .waitFor();
     await page.keyboard.press('n');
@@ -167,7 +167,7 @@ describe('a long plan', { skip: noBrowser }, () => {
     const other = LONG.map((line, at) => (at % 2 === 0 ? line : `${line}!`)).join('\n');
     await eventually(() => file(other));
     const { page } = await look(t, `${url}?show=diff`);
-    await page.locator('.changes ins').first().waitFor();
+    await page.locator('.diff-lines ins').first().waitFor();
     assert.ok((await page.evaluate(count)) < 3000);
   });
 });

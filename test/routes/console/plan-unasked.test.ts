@@ -27,7 +27,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     assert.equal(await approve(approval_sha256).count(), 0);
     assert.equal(await approve(plan_sha256 ?? '').count(), 0);
     await page.getByRole('button', { name: /^Approve/ }).click();
-    await list.getByText('Runs without asking').waitFor();
+    await list.getByText('Commands that run without asking').waitFor();
     assert.deepEqual((await session()).unasked, ['npm ci', 'npm test']);
     await until('permission_request');
     await page.goto(`${url}/dashboard`);

@@ -37,7 +37,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     await page.keyboard.press('m');
     await page.keyboard.type('An objection');
     await page.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByText('Nothing was approved').waitFor();
+    await page.getByText('The plan was not approved').waitFor();
     assert.equal(await status(), 'plan_ready');
     await writes.press('Escape');
     await page.keyboard.press('m');
@@ -52,7 +52,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     await page.goBack();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByText('This is what operator approved').waitFor();
+    await page.getByText('Approved by operator at').waitFor();
   });
 
   it('keeps what each of two tabs began to say of the same part', async (t) => {
@@ -90,21 +90,21 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     await part.getByRole('textbox', { name: 'Comment' }).fill('Say tre.');
     await page.reload();
     await restarted(t, daemon, workspace);
-    await page.getByText('The daemon does not answer').waitFor({ state: 'detached' });
+    await page.getByText('The daemon does not respond').waitFor({ state: 'detached' });
     assert.equal(await part.getByRole('textbox').inputValue(), 'Say tre.');
     await part.getByRole('button', { name: 'Save comment' }).click();
     await page.getByRole('button', { name: 'Send 3 comments' }).click();
     await page.getByText('This plan was sent back with the following comment').first().waitFor();
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
-    const earlier = page.locator('.comment', { hasText: 'of the version before' });
+    const earlier = page.locator('.comment', { hasText: 'on the previous version' });
     assert.equal(await earlier.count(), 3);
     const said = await dossier.call('GET /cases/{id}/sessions/{sid}/comments', at);
     const texts = readComments(said).rounds[0]?.comments.map(({ text }) => text);
     assert.deepEqual(texts, ['Say uno.', 'Say due.', 'Say tre.']);
     await page.getByRole('link', { name: 'Changes' }).click();
-    await page.locator('.changes ins', { hasText: 'Say due.' }).waitFor();
+    await page.locator('.diff-lines ins', { hasText: 'Say due.' }).waitFor();
     await page.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByText('This is what operator approved').waitFor();
+    await page.getByText('Approved by operator at').waitFor();
     // What the restart cut off is no mistake of the page.
     const others = complaints.filter((said) => !/ERR_CONNECTION|Failed to load/.test(said));
     assert.deepEqual(others, []);
@@ -129,11 +129,11 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     await page.getByText('This plan was sent back').first().waitFor();
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await press('e');
-    await page.getByRole('textbox', { name: 'The plan, as Markdown' }).fill('# Mine\n\nBy hand.\n');
-    await page.getByRole('button', { name: 'Save the plan' }).press('Enter');
+    await page.getByRole('textbox', { name: 'Plan as Markdown' }).fill('# Mine\n\nBy hand.\n');
+    await page.getByRole('button', { name: 'Save plan' }).press('Enter');
     await page.getByRole('heading', { name: 'Mine' }).waitFor();
     await press('a');
-    await page.getByText('This is what operator approved').waitFor();
+    await page.getByText('Approved by operator at').waitFor();
     const approved = await dossier.call('GET /cases/{id}/sessions/{sid}/plan', {
       ...{ ...at, which: 'approved' },
     });
@@ -145,7 +145,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     const { dossier, at, url } = await withPlan(t);
     const { page } = await look(t, url);
     await page.keyboard.press('x');
-    await page.getByRole('button', { name: 'Yes, abort' }).waitFor();
+    await page.getByRole('button', { name: 'Abort session' }).waitFor();
     const status = async () => (await dossier.call('GET /cases/{id}/sessions/{sid}', at)).status;
     assert.equal(await status(), 'plan_ready');
     await page.keyboard.press('Enter');
@@ -175,21 +175,21 @@ describe('the page of a plan', { skip: noBrowser }, () => {
   it('works as forms without scripts', async (t) => {
     const { dossier, at, url } = await withPlan(t);
     const { page, browser } = await look(t, url, { javaScriptEnabled: false });
-    await page.getByText('Send back with one text').click();
+    await page.getByText('Request changes without comments').click();
     await page.getByRole('textbox').fill('Other files.');
-    await page.getByRole('button', { name: 'Send back' }).click();
+    await page.getByRole('button', { name: 'Request changes' }).click();
     const status = async () => (await dossier.call('GET /cases/{id}/sessions/{sid}', at)).status;
     await eventually(async () => assert.equal(await status(), 'plan_ready'));
     await page.goto(`${url}?show=edit`);
     await page.getByRole('textbox').fill('# Other\n');
-    await page.getByRole('button', { name: 'Save the plan' }).click();
+    await page.getByRole('button', { name: 'Save plan' }).click();
     await page.getByRole('heading', { name: 'Other' }).waitFor();
     await page.getByRole('button', { name: /^Approve/ }).click();
-    await page.getByText('This is what operator approved').waitFor();
+    await page.getByText('Approved by operator at').waitFor();
     const again = await withPlan(t);
     const { page: other } = await openTab(browser, again.url, { javaScriptEnabled: false });
     await other.getByText('Abort', { exact: true }).click();
-    await other.getByRole('button', { name: 'Yes, abort' }).click();
+    await other.getByRole('button', { name: 'Abort session' }).click();
     await other.locator('.tag.aborted').waitFor();
   });
 
@@ -200,7 +200,7 @@ describe('the page of a plan', { skip: noBrowser }, () => {
     const hostile = '> <b>x</b>\n\n[a](javascript:alert(1)) <img src=x onerror=alert(1)>\n';
     await dossier.call('PUT /cases/{id}/sessions/{sid}/comments', { ...at, body: hostile });
     const { page, complaints } = await look(t, url, { size: 'narrow' });
-    await page.getByText('holds what one does not see').waitFor();
+    await page.getByText('has invisible or misleading characters').waitFor();
     await page.getByText('⟦U+202E⟧').first().waitFor();
     for (const show of ['', '?show=source', '?show=edit']) {
       await page.goto(url + show);
@@ -218,8 +218,8 @@ describe('the page of a plan', { skip: noBrowser }, () => {
   it('has the plan of a manual session written in it', async (t) => {
     const { url } = await withPlan(t, { description: 'By hand.', provider: 'manual' });
     const { page } = await look(t, url);
-    await page.getByRole('textbox', { name: 'The plan, as Markdown' }).fill('# What I do\n');
-    await page.getByRole('button', { name: 'Save the plan' }).click();
+    await page.getByRole('textbox', { name: 'Plan as Markdown' }).fill('# What I do\n');
+    await page.getByRole('button', { name: 'Save plan' }).click();
     await page.getByRole('button', { name: /^Approve/ }).waitFor();
     await page.getByRole('heading', { name: 'What I do' }).waitFor();
   });

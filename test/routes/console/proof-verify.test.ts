@@ -23,7 +23,7 @@ describe('the button that verifies a proof', { skip: noBrowser }, () => {
       localStorage[name] = JSON.stringify({ ...JSON.parse(localStorage[name] ?? '{}'), comments });
     }, `dossier.diff.${sid}`);
     await page.goto(`${item}/proof`);
-    await page.getByText('1 of 3 files viewed, 1 comment not sent').waitFor();
+    await page.getByText('1 of 3 files viewed, 1 unsent comment').waitFor();
     assert.equal(await verify.textContent(), 'Verify and resolve');
     await assertAccessible(page);
     const body = { type: 'review', description: 'Somebody looked', required: true };

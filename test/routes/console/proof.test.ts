@@ -49,19 +49,19 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
   it('says what is missing, and is verified by keyboard', async (t) => {
     const { url, prove, proofs } = await start(t);
     const { page, complaints } = await look(t, url);
-    await page.getByText('one verified proof is enough, and there is none').waitFor();
+    await page.getByText('Add a proof and verify it.').waitFor();
     await prove('tests', 'All **12** pass.');
     await page.getByText('verify one of the proofs').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('v');
-    await page.getByText('All that is required has been verified').waitFor();
+    await page.getByText('All required proof is verified').waitFor();
     assert.equal((await proofs())[0]?.verified, true);
     await page.keyboard.press('v');
     await page.getByText('verify one of the proofs').waitFor();
     await page.keyboard.press('d');
     assert.equal((await proofs()).length, 1);
     await page.getByRole('button', { name: 'Delete the proof tests' }).click();
-    await page.getByText('Nothing is proven yet').waitFor();
+    await page.getByText('No proofs yet').waitFor();
     assert.deepEqual(await proofs(), []);
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
@@ -70,14 +70,14 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
   it('has the checklist added to, and its lines ticked', async (t) => {
     const { url, dossier, id } = await start(t);
     const { page, complaints } = await look(t, url);
-    await page.getByText('Add to the checklist').click();
-    await page.getByLabel('What has to be shown').fill('The message is right');
-    await page.getByLabel('Type of the proof').fill('screenshot');
-    await page.getByRole('button', { name: 'Add it' }).click();
+    await page.getByText('Add item').click();
+    await page.getByLabel('What to prove').fill('The message is right');
+    await page.getByLabel('Type of proof').fill('screenshot');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('Missing: The message is right').waitFor();
     const [item] = await dossier.call('GET /cases/{id}/proof/checklist', { id });
     assert.deepEqual([item?.type, item?.required, item?.task], ['screenshot', true, false]);
-    assert.equal(await page.getByRole('button', { name: /^Tick/ }).count(), 0);
+    assert.equal(await page.getByRole('button', { name: /^Mark as done/ }).count(), 0);
     assert.deepEqual(complaints, []);
   });
 
@@ -90,10 +90,10 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await page.getByText('Missing: The words were read ⟦U+202E⟧').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('x');
-    await page.getByText('All that is required has been verified').waitFor();
+    await page.getByText('All required proof is verified').waitFor();
     assert.equal(await done(), true);
     const { page: plain } = await openTab(browser, url, { javaScriptEnabled: false });
-    await plain.getByRole('button', { name: 'Untick: The words were read' }).click();
+    await plain.getByRole('button', { name: 'Mark as open: The words were read' }).click();
     await plain.getByText('Missing: The words').waitFor();
     assert.equal(await done(), false);
   });
@@ -106,7 +106,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     const { page, browser, complaints } = await look(t, url);
     await page.keyboard.press('j');
     await page.keyboard.press('d');
-    await page.getByRole('button', { name: 'Ask no more for: One' }).press('Enter');
+    await page.getByRole('button', { name: 'Remove from checklist: One' }).press('Enter');
     await page.locator('summary[aria-label="Remove: One"]').waitFor({ state: 'detached' });
     assert.deepEqual(await list(), ['Two', 'Two']);
     await assertAccessible(page);
@@ -116,13 +116,13 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     });
     // Of two lines with the same words the first was taken away by hand: what is sent was of the other list.
     write('Mine.\n- [ ] Two\n');
-    await plain.getByRole('button', { name: 'Tick: Two' }).first().click();
+    await plain.getByRole('button', { name: 'Mark as done: Two' }).first().click();
     await plain.getByRole('alert').waitFor();
     assert.equal((await dossier.call('GET /cases/{id}/proof/checklist', { id }))[0]?.done, false);
     await page.locator('.checklist .row').nth(1).waitFor({ state: 'detached' });
     await plain.locator('summary[aria-label="Remove: Two"]').click();
     write('Mine.\n- [ ] Two\n- [ ] Three\n');
-    await plain.getByRole('button', { name: 'Ask no more for: Two' }).click();
+    await plain.getByRole('button', { name: 'Remove from checklist: Two' }).click();
     await plain.getByRole('alert').waitFor();
     assert.deepEqual(await list(), ['Two', 'Three']);
     assert.deepEqual(complaints, []);
@@ -134,10 +134,10 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     const send = async (name: string, buffer: Buffer) => {
       const file = { name, mimeType: 'image/png', buffer };
       await page.getByLabel('A file').setInputFiles(file);
-      await page.getByRole('button', { name: 'Add this file' }).click();
+      await page.getByRole('button', { name: 'Add file' }).click();
     };
     await send('é "shot".png', PICTURE);
-    await page.getByRole('img', { name: 'What proves tests' }).waitFor();
+    await page.getByRole('img', { name: 'Proof: tests' }).waitFor();
     const [made] = await proofs();
     assert.deepEqual([made?.type, made?.file?.slice(-4)], ['tests', '.png']);
     await send('large.png', Buffer.alloc(3 * 1024 * 1024));
@@ -152,7 +152,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await upload('a.svg', Buffer.from(EVIL));
     await upload('a.pdf', Buffer.from('%PDF-1.4'));
     const { page, complaints } = await look(t, url);
-    const picture = page.getByRole('img', { name: 'What proves file' });
+    const picture = page.getByRole('img', { name: 'Proof: file' });
     await picture.scrollIntoViewIfNeeded();
     await page.waitForFunction(() => document.querySelector('img')?.naturalWidth === 1);
     assert.equal(await page.locator('img').count(), 1);
@@ -166,8 +166,8 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
   it('takes a text, and a file where scripts run', async (t) => {
     const { url, proofs } = await start(t);
     const { page, complaints } = await look(t, url);
-    await page.getByLabel('What it shows').fill('It works.');
-    await page.getByRole('button', { name: 'Add this text' }).click();
+    await page.getByLabel('Description').fill('It works.');
+    await page.getByRole('button', { name: 'Add text' }).click();
     await page.getByText('It works.').waitFor();
     const file = { name: 'shot.png', mimeType: 'image/png', buffer: PICTURE };
     await page.getByLabel('A file').setInputFiles(file);
@@ -179,8 +179,8 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     await type.fill('mine');
     await page.getByLabel('A file').setInputFiles(file);
     assert.equal(await type.inputValue(), 'mine');
-    await page.getByRole('button', { name: 'Add this file' }).click();
-    await page.getByRole('img', { name: 'What proves mine' }).waitFor();
+    await page.getByRole('button', { name: 'Add file' }).click();
+    await page.getByRole('img', { name: 'Proof: mine' }).waitFor();
     assert.deepEqual(
       (await proofs()).map(({ type, file }) => [type, file?.slice(-4)]),
       [
@@ -202,7 +202,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     assert.equal((await proofs())[0]?.verified, false);
     await page.getByText('Two.').waitFor();
     await verify.click();
-    await page.getByText('All that is required has been verified').waitFor();
+    await page.getByText('All required proof is verified').waitFor();
     assert.equal((await proofs())[0]?.verified, true);
   });
 
@@ -214,7 +214,7 @@ describe('the proof of a Work item', { skip: noBrowser }, () => {
     );
     await upload('long.log', Buffer.from('y'.repeat(30_000)));
     const { page, complaints } = await look(t, url, { size: 'narrow' });
-    await page.getByText('How it begins').click();
+    await page.getByText('Beginning of the file').click();
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, String(wide));
     assert.equal(await page.locator('a[href^="javascript"], img').count(), 0);

@@ -55,7 +55,7 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
   it('is made from the page by keyboard, as a draft, with what it would say shown before', async (t) => {
     const { url, host, dossier, id } = await start(t);
     const { page, complaints } = await look(t, url);
-    await page.getByText('There is no pull request yet').waitFor();
+    await page.getByText('No pull request yet').waitFor();
     await page.getByText('The tax is off by one.').waitFor();
     await assertAccessible(page);
     await page.keyboard.press('a');
@@ -70,8 +70,8 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
   it('shows what the host says when it is asked: reviews, checks, what is in the way', async (t) => {
     const { url } = await reviewed(t);
     const { page, complaints } = await look(t, url);
-    await page.getByRole('link', { name: 'Ask the host now' }).click();
-    await page.getByText('In the way of a review:').waitFor();
+    await page.getByRole('link', { name: 'Refresh from the code host' }).click();
+    await page.getByText('Blocking the review:').waitFor();
     await page.getByText('src/a.ts:2').first().waitFor();
     await page.getByText('Two what?').waitFor();
     await page.getByText('build: failure').waitFor();
@@ -93,7 +93,7 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Resolve: src/a.ts:2' }).click();
     await page.getByText('1 that block nothing').waitFor();
     const { page: plain } = await openTab(browser, url, { javaScriptEnabled: false });
-    await plain.getByLabel('What you say to the session').fill('Be short.');
+    await plain.getByLabel('Message to the session').fill('Be short.');
     await plain.getByRole('button', { name: 'Start a session on 1 queued' }).click();
     await plain.waitForURL(/\/sessions\//);
     const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
@@ -103,13 +103,13 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
   it('shows the text that is suggested as a difference, and publishes that one', async (t) => {
     const { url, host, number } = await opened(t);
     const { page, complaints } = await look(t, url);
-    await page.getByText('Suggest another text').click();
-    await page.getByLabel('The whole text').fill('All of it is new. \u202e\n');
-    await page.getByRole('button', { name: 'Show what would change' }).click();
-    await page.locator('.line-of.added', { hasText: 'All of it is new. ⟦U+202E⟧' }).waitFor();
-    assert.ok((await page.locator('.line-of.gone').count()) > 0);
+    await page.getByText('Suggest an update').click();
+    await page.getByLabel('New description').fill('All of it is new. \u202e\n');
+    await page.getByRole('button', { name: 'Show changes' }).click();
+    await page.locator('.diff-lines ins', { hasText: 'All of it is new. ⟦U+202E⟧' }).waitFor();
+    assert.ok((await page.locator('.diff-lines del').count()) > 0);
     await assertAccessible(page);
-    await page.getByRole('button', { name: 'Publish this text' }).click();
+    await page.getByRole('button', { name: 'Publish description' }).click();
     await page.locator('.update').waitFor({ state: 'detached' });
     assert.match((await host.pulls.read(number)).body ?? '', /^All of it is new/);
     assert.deepEqual(complaints, []);
@@ -120,11 +120,11 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
     await dossier.call('PATCH /api/cases/{id}/pr', { id, body: { labels: ['a <b>', 'old'] } });
     const { page, complaints } = await look(t, url);
     await page.keyboard.press('n');
-    await page.getByLabel('Title on the host').fill('Round to even');
+    await page.getByLabel('Title on the code host').fill('Round to even');
     await page.getByLabel('old').uncheck();
-    await page.getByLabel('A further label').fill('new');
+    await page.getByLabel('New label').fill('new');
     await assertAccessible(page);
-    await page.getByRole('button', { name: 'Change it on the host' }).click();
+    await page.getByRole('button', { name: 'Update on the code host' }).click();
     await page.getByRole('link', { name: 'Round to even #' }).waitFor();
     const pull = await host.pulls.read(number);
     assert.equal(pull.title, 'Round to even');
@@ -135,8 +135,8 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
       route.request().method() === 'GET' ? route.abort() : route.continue(),
     );
     await dossier.call('PATCH /api/cases/{id}/pr', { id, body: { notes: 'Theirs.' } });
-    await page.getByLabel('Notes of your own').fill('Mine.');
-    await page.getByRole('button', { name: 'Keep the notes' }).click();
+    await page.getByLabel('Local notes').fill('Mine.');
+    await page.getByRole('button', { name: 'Save notes' }).click();
     await page.getByRole('alert').waitFor();
     assert.equal((await read()).notes, 'Theirs.');
   });
@@ -149,14 +149,14 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
       await page.getByRole('alert').getByText(why).waitFor();
     };
     await refusedBy('Mark ready for review', /proof/i);
-    await refusedBy('Show the proof there', /proof/i);
+    await refusedBy('Publish proof', /proof/i);
     host.fail('reset', { method: 'PATCH', path: '/pulls', times: 5 });
     await page.getByText('Title, labels and notes').click();
-    await page.getByLabel('Title on the host').fill('Another');
-    await refusedBy('Change it on the host', /host|github|connection/i);
+    await page.getByLabel('Title on the code host').fill('Another');
+    await refusedBy('Update on the code host', /host|github|connection/i);
     await page.getByText('Push', { exact: true }).click();
-    await page.getByRole('button', { name: 'Push what the branch has now' }).click();
-    await page.getByRole('heading', { name: 'What it says' }).waitFor();
+    await page.getByRole('button', { name: 'Push branch' }).click();
+    await page.getByRole('heading', { name: 'Description' }).waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);
   });
 
@@ -175,7 +175,7 @@ describe('the pull request of a Work item', { skip: noBrowser }, () => {
     const { url, host } = await opened(t);
     host.fail('secondary limit', { path: '/pulls', times: 20 });
     const { page } = await look(t, `${url}?asked=1`, { javaScriptEnabled: false, size: 'narrow' });
-    await page.getByText('The host could not be asked.').waitFor();
+    await page.getByText('The code host could not be reached.').waitFor();
     await page.getByRole('link', { name: 'Round half up #' }).waitFor();
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, String(wide));

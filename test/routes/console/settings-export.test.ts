@@ -12,7 +12,7 @@ describe('the page of exports', { skip: noBrowser }, () => {
     const { url } = await startHere(t, ['--workspace', workspace]);
     const at = `${url}/dashboard/settings/export`;
     const { page, browser, complaints } = await look(t, at);
-    await page.getByText('There is none yet.').waitFor();
+    await page.getByText('No Work items.').waitFor();
     await page.getByText(`dossier import export.zip --workspace ${workspace}`).waitFor();
     const dossier = connect({ url });
     for (const title of ['<img src=x>', 'Another one'])

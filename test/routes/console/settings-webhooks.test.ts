@@ -26,7 +26,7 @@ describe('the page of webhooks', { skip: noBrowser }, () => {
     const { page, browser, complaints } = await look(t, at(), {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    await page.getByText('Nobody is told yet.').waitFor();
+    await page.getByText('No webhooks.').waitFor();
     await page.keyboard.press('n');
     await page.keyboard.type('http://127.0.0.1:9/hook');
     await page.keyboard.press('Enter');
@@ -57,8 +57,8 @@ describe('the page of webhooks', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Add webhook' }).click();
     await page.getByRole('alert').getByText('must be an http or https URL').waitFor();
     await page.getByLabel('URL').fill('http://127.0.0.1:9/hook');
-    await page.getByLabel('The usual ones').uncheck();
-    await page.getByText('Choose others').click();
+    await page.getByLabel('Default events').uncheck();
+    await page.getByText('Choose events').click();
     await page.getByLabel('session_failed').check();
     await page.getByLabel('case_updated').check();
     await page.getByRole('button', { name: 'Add webhook' }).click();
@@ -72,8 +72,8 @@ describe('the page of webhooks', { skip: noBrowser }, () => {
     await page.goto(at());
     assert.ok(!(await page.content()).includes(text));
     await page.getByText('Delete…').click();
-    await page.getByRole('button', { name: 'Delete this webhook now' }).click();
-    await page.getByText('Nobody is told yet.').waitFor();
+    await page.getByRole('button', { name: 'Delete webhook' }).click();
+    await page.getByText('No webhooks.').waitFor();
     assert.deepEqual(await dossier.call('GET /webhooks'), []);
   });
 
@@ -87,7 +87,7 @@ describe('the page of webhooks', { skip: noBrowser }, () => {
     await page.getByText('<script>x</script>').first().waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('o');
-    await page.getByRole('link', { name: 'look at what waits' }).waitFor();
+    await page.getByRole('link', { name: 'review untrusted values' }).waitFor();
     assert.doesNotMatch((await page.locator('body').textContent()) ?? '', /\u202e/);
     assert.deepEqual(complaints, []);
   });
@@ -142,7 +142,7 @@ describe('the page of deliveries', { skip: noBrowser }, () => {
     assert.equal(new Set(ids).size, 35);
     const plain = await openTab(browser, at(`/${id}`), WITHOUT_SCRIPTS);
     await plain.page.getByRole('link', { name: 'Load more' }).click();
-    await plain.page.getByRole('link', { name: 'The newest' }).waitFor();
+    await plain.page.getByRole('link', { name: 'Newest' }).waitFor();
     assert.equal(await plain.page.locator('[data-row]').count(), 5);
     assert.deepEqual(complaints, []);
   });
@@ -156,7 +156,7 @@ describe('the page of deliveries', { skip: noBrowser }, () => {
     await happen();
     await until(async () => (await dossier.call('GET /webhooks/{id}', { id })).disabled === true);
     const { page } = await look(t, at(`/${id}`), WITHOUT_SCRIPTS);
-    await page.getByText('The receiver answered 410').waitFor();
+    await page.getByText('The receiver responded 410').waitFor();
     await page.getByText('Failed: 410').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Redeliver' }).count(), 0);
     const file = join(workspace, `webhooks/${id}.md`);

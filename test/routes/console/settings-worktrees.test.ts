@@ -66,14 +66,14 @@ describe('the page of worktrees', { skip: noBrowser }, () => {
   it('changes how they are made, and no line of the file that was not changed', async (t) => {
     const { dossier, file, at } = await start(t, 0, '# mine\n');
     const { page } = await look(t, at(), WITHOUT_SCRIPTS);
-    await page.getByText('A session makes one for its Work item').waitFor();
-    await page.getByLabel('Name of branches').fill('{slug}');
+    await page.getByText('A session creates one for its Work item').waitFor();
+    await page.getByLabel('Branch name').fill('{slug}');
     await page.getByRole('button', { name: 'Save' }).click();
     await page
       .getByRole('alert')
       .getByText(/^Branch template /)
       .waitFor();
-    await page.getByLabel('Set-up').fill('npm ci\n\nnpm test\n');
+    await page.getByLabel('Setup').fill('npm ci\n\nnpm test\n');
     await page.getByLabel('Base branch').fill('main');
     await page.getByRole('button', { name: 'Save' }).click();
     const { setup, base_branch } = await dossier.call('GET /api/worktrees/config');
@@ -101,27 +101,27 @@ describe('the page of one worktree', { skip: noBrowser }, () => {
     const { page, browser, complaints } = await look(t, at());
     await page.keyboard.press('j');
     await page.keyboard.press('o');
-    await page.getByText('1 not committed.').waitFor();
-    await page.getByText('Work is kept here when').waitFor();
+    await page.getByText('1 uncommitted file.').waitFor();
+    await page.getByText('Work is saved when').waitFor();
     await page.getByText('Remove…').click();
-    await page.getByRole('button', { name: 'Remove if nothing is lost' }).click();
+    await page.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('alert').getByText('1 uncommitted file').waitFor();
-    await page.getByRole('button', { name: 'Keep its work, then remove' }).click();
-    await page.getByText('It has no worktree now.').waitFor();
+    await page.getByRole('button', { name: 'Save work and remove' }).click();
+    await page.getByText('The Work item has no worktree.').waitFor();
     assert.equal(existsSync(path), false);
     await assertAccessible(page);
     const narrow = await openTab(browser, at(`/${case_id}`), { size: 'narrow' });
     await assertFits(narrow.page);
     await page.keyboard.press('j');
     await page.keyboard.press('R');
-    await page.getByText('1 not committed.').waitFor();
+    await page.getByText('1 uncommitted file.').waitFor();
     assert.equal(readFileSync(join(path, 'new.txt'), 'utf8'), 'mine');
     const plain = await openTab(browser, at(`/${case_id}`), WITHOUT_SCRIPTS);
-    await plain.page.getByText('remove the worktree that is there first').waitFor();
+    await plain.page.getByText('Remove the worktree to restore saved work').waitFor();
     await plain.page.getByText('Delete…').click();
-    await plain.page.getByText('It cannot be restored after that.').waitFor();
-    await plain.page.getByRole('button', { name: 'Delete this kept work now' }).click();
-    await plain.page.getByText('Work is kept here when').waitFor();
+    await plain.page.getByText('This cannot be undone.').waitFor();
+    await plain.page.getByRole('button', { name: 'Delete saved work' }).click();
+    await plain.page.getByText('Work is saved when').waitFor();
     assert.deepEqual(
       await dossier.call('GET /api/worktrees/{case_id}/recoveries', { case_id }),
       [],
@@ -142,16 +142,16 @@ describe('the page of one worktree', { skip: noBrowser }, () => {
     await eventually(async () => assert.equal((await dossier.call('GET /cases')).length, 1));
     const { page } = await look(t, at());
     const gone = page.getByRole('list', { name: 'Without a Work item' }).getByRole('listitem');
-    await gone.getByText('Put its directory back, or').waitFor();
+    await gone.getByText("Restore the Work item's directory, or").waitFor();
     assert.equal(
       await page.getByRole('list', { name: 'Worktrees' }).getByRole('listitem').count(),
       1,
     );
     await assertAccessible(page);
-    await gone.getByRole('link', { name: 'keep its work and remove it…' }).click();
+    await gone.getByRole('link', { name: 'save its work and remove it…' }).click();
     await page.getByText('Remove…').click();
-    await page.getByRole('button', { name: 'Remove if nothing is lost' }).click();
-    await page.getByText('It has no worktree now.').waitFor();
+    await page.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('The Work item has no worktree.').waitFor();
     assert.equal(existsSync(path), false);
   });
 
@@ -162,11 +162,11 @@ describe('the page of one worktree', { skip: noBrowser }, () => {
     const { id } = await dossier.call('POST /cases', { body: { title: 'Mine', type: 'bug' } });
     await dossier.call('POST /api/worktrees/{case_id}/attach', { case_id: id, body: { path } });
     const { page } = await look(t, at(), WITHOUT_SCRIPTS);
-    await page.getByText('Yours').waitFor();
+    await page.getByText('Attached').waitFor();
     await page.getByRole('link', { name: 'Mine' }).click();
-    await page.getByText('Let go…').click();
-    await page.getByRole('button', { name: 'Let go of it' }).click();
-    await page.getByText('It has no worktree now.').waitFor();
+    await page.getByText('Detach…').click();
+    await page.getByRole('button', { name: 'Detach' }).click();
+    await page.getByText('The Work item has no worktree.').waitFor();
     assert.ok(existsSync(join(path, 'README.md')));
   });
 });

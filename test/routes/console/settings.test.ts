@@ -34,7 +34,7 @@ describe('the page of what waits for trust', { skip: noBrowser }, () => {
     await waiting.waitFor({ state: 'detached' });
     const keys = async () => (await dossier.call('GET /trust')).map(({ key }) => key);
     assert.deepEqual(await keys(), ['provider']);
-    const trusted = page.getByRole('list', { name: 'What you have trusted' });
+    const trusted = page.getByRole('list', { name: 'Trusted values' });
     await trusted.getByRole('button', { name: 'Revoke' }).click();
     await waiting.waitFor();
     assert.deepEqual((await keys()).toSorted(), ['provider', 'sandbox']);
@@ -49,7 +49,7 @@ describe('the page of what waits for trust', { skip: noBrowser }, () => {
     await page.getByRole('alert').getByText('is not what you looked at').waitFor();
     assert.equal((await dossier.call('GET /trust')).length, 2);
     await page.getByRole('button', { name: 'Trust 2 of 2' }).click();
-    await page.getByText('Nothing waits for your trust.').waitFor();
+    await page.getByText('Nothing needs your trust.').waitFor();
     const narrow = await openTab(browser, at('settings/trust'), { size: 'narrow' });
     await assertFits(narrow.page);
   });
@@ -71,14 +71,14 @@ describe('the page of projects and provider', { skip: noBrowser }, () => {
     const { at, dossier } = await start(t);
     const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
     const { page } = await look(t, at('settings'), WITHOUT_SCRIPTS);
-    await page.getByText('Before the first plan').waitFor();
+    await page.getByText('First steps').waitFor();
     await page.getByLabel('Path of the repository').fill('/nowhere');
     await page.getByRole('button', { name: 'Add project' }).click();
     await page.getByRole('alert').getByText('is no git repository').waitFor();
     await page.getByLabel('Path of the repository').fill(root);
     await page.getByRole('button', { name: 'Add project' }).click();
     await page.getByRole('button', { name: 'Use manual' }).click();
-    await page.getByRole('link', { name: 'Make a Work item' }).waitFor();
+    await page.getByRole('link', { name: 'Create a Work item' }).waitFor();
     const { projects, provider } = await dossier.call('GET /settings');
     assert.deepEqual([projects[0]?.name, projects[0]?.path, provider], ['default', root, 'manual']);
     const { id } = await dossier.call('POST /cases', { body: { title: 'A', type: 'bug' } });
@@ -101,7 +101,7 @@ describe('the page of projects and provider', { skip: noBrowser }, () => {
     await row.focus();
     await page.keyboard.press('d');
     await page.getByText('Default', { exact: true }).first().waitFor();
-    await row.getByText('Take out…').click();
+    await row.getByText('Remove…').click();
     await row.getByRole('button', { name: 'Take out next.js now' }).click();
     await row.waitFor({ state: 'detached' });
     // A path is this machine's alone.
@@ -120,7 +120,7 @@ describe('the page of keys', { skip: noBrowser }, () => {
     const { at } = await start(t);
     const { page, browser, complaints } = await look(t, at('settings'));
     await page.getByRole('link', { name: 'API keys' }).click();
-    await page.getByText('There are none.').waitFor();
+    await page.getByText('No keys.').waitFor();
     await page.getByLabel('Name').fill('editor');
     await page.keyboard.press('Enter');
     const key = await page.getByLabel('the new key').inputValue();
@@ -130,7 +130,7 @@ describe('the page of keys', { skip: noBrowser }, () => {
     assert.ok(!(await page.content()).includes(key));
     await page.getByText('Revoke…').click();
     await page.getByRole('button', { name: 'Revoke editor now' }).click();
-    await page.getByText('There are none.').waitFor();
+    await page.getByText('No keys.').waitFor();
     const narrow = await openTab(browser, at('keys'), { size: 'narrow', ...WITHOUT_SCRIPTS });
     await narrow.page.getByRole('link', { name: 'Webhooks' }).waitFor();
     assert.equal(await narrow.page.locator('script').count(), 0);
@@ -149,7 +149,7 @@ describe('the page of diagnostics', { skip: noBrowser }, () => {
     const narrow = await openTab(browser, at('settings/diagnostics'), { size: 'narrow' });
     await assertFits(narrow.page);
     writeFileSync(file, '---\nmax_sessions: 3\n---\n');
-    await page.getByText('Every file that was looked at can be used.').waitFor();
+    await page.getByText('No file has problems.').waitFor();
     assert.deepEqual(complaints, []);
   });
 });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
 import { type Proof } from '../../../store/records/proof.ts';
-import { withCommits } from '../../../routes/console/parts/trace/columns.ts';
+import { withCommits } from '../../../routes/console/parts/trace.ts';
 import { assertAccessible, look, noBrowser } from '../../helpers/browser.ts';
 import { startHere } from '../../helpers/daemon-here.ts';
 import { linkTo } from '../../helpers/linked-issue.ts';
@@ -67,7 +67,7 @@ describe('the trace of a Work item', { skip: noBrowser }, () => {
     const own = page.getByRole('region', { name: 'Sessions' }).getByRole('listitem');
     assert.match(
       (await own.textContent()) ?? '',
-      /implementing.*plan ready.*of Saving <\/text><script>/,
+      /implementing.*Plan ready.*of Saving <\/text><script>/,
     );
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, String(wide));

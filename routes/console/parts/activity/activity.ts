@@ -1,33 +1,42 @@
 import type { SessionEvent, SessionEvents } from '../../../../lib/client/client.ts';
-import { type Asked, type Called, costOf, type Entry, type Said } from './entry.ts';
-import { cutText, fileDiffs } from './lines.ts';
-import { wordsOf } from './notes.ts';
+import {
+  type AgentText,
+  costOf,
+  type Entry,
+  type OperatorRequest,
+  type ToolCall,
+} from './entry.ts';
+import { describeEvent } from './event-text.ts';
+import { cutText, fileDiffs } from './file-diffs.ts';
 
-/** A part of a session's events as it is shown. */
+/** A range of a session's events, as shown. */
 export interface Activity {
   entries: Entry[];
-  /** The numbers of the first and the last event that are in it. */
+  /** The ids of the first and the last event. */
   first: number;
   last: number;
-  /** What was told last of what is not kept in entries; null: it waits no more. */
+  /** The last `waiting` event; null once it is over. */
   waiting?: SessionEvents['waiting'] | null;
-  /** Of the turn that goes on. */
+  /** The usage of the current turn. */
   usage?: SessionEvents['usage'] | undefined;
   context?: SessionEvents['agent_state']['context'] | undefined;
   isOver: boolean;
 }
 
 const OUTPUT = { head: 1500, tail: 2500 };
-/** Of the files of a call. */
+/** The most diff lines shown of a call. */
 const MOST_LINES = 160;
 
-/** Nothing yet, where what comes first has this number. */
-export const nothing = (first: number): Activity => ({
-  ...{ entries: [], first, last: first - 1, isOver: false },
+/** An activity without events, whose next event has this id. */
+export const emptyActivity = (first: number): Activity => ({
+  entries: [],
+  first,
+  last: first - 1,
+  isOver: false,
 });
 
-/** With the events that came after. What is there already is not added again. */
-export const add = (activity: Activity, events: readonly SessionEvent[]): Activity => {
+/** Appends events. Events that are already included are ignored. */
+export const addEvents = (activity: Activity, events: readonly SessionEvent[]): Activity => {
   const now = { ...activity, entries: [...activity.entries] };
   for (const event of events) {
     if (event.id <= now.last) continue;
@@ -50,16 +59,18 @@ const say = ({ entries }: Activity, event: Of<'message' | 'thought'>): void => {
   else entries.push(said);
 };
 
-const joined = (one: Said, next: Said): Said =>
+const joined = (one: AgentText, next: AgentText): AgentText =>
   fitted({
-    ...{ ...one, to: next.to, length: one.length + next.length },
+    ...one,
+    to: next.to,
+    length: one.length + next.length,
     rest: one.rest + next.text + next.rest,
   });
 
-/** How much is kept of each end of what is said, in characters. */
+/** The length kept of each end of a text, in characters. */
 const MOST_SAID = 4000;
 
-const fitted = (said: Said): Said => {
+const fitted = (said: AgentText): AgentText => {
   const all = said.text + said.rest;
   return { ...said, text: all.slice(0, MOST_SAID), rest: all.slice(MOST_SAID).slice(-MOST_SAID) };
 };
@@ -68,12 +79,19 @@ const call = ({ entries }: Activity, event: Of<'tool_call'>): void => {
   const { tool_call_id, title, kind, status, output = '', locations = [] } = event.data;
   const { diffs = [], truncated = false } = event.data;
   const at = callAt(entries, tool_call_id);
-  const before = entries[at] as Called | undefined;
+  const before = entries[at] as ToolCall | undefined;
   const shown = fileDiffs(diffs, MOST_LINES);
   const isCut = output.length > OUTPUT.head + OUTPUT.tail || shown.some(({ more }) => more > 0);
-  const now: Called = {
-    ...{ ...baseOf(event), kind: 'call', call_id: tool_call_id, title, tool: kind, status },
-    ...{ files: locations.slice(0, 20), diffs: shown, cut: isCut || truncated },
+  const now: ToolCall = {
+    ...baseOf(event),
+    kind: 'call',
+    call_id: tool_call_id,
+    title,
+    tool: kind,
+    status,
+    files: locations.slice(0, 20),
+    diffs: shown,
+    cut: isCut || truncated,
     output: output === '' ? (before?.output ?? '') : cutText(output, OUTPUT),
   };
   if (before === undefined) entries.push(now);
@@ -83,16 +101,16 @@ const call = ({ entries }: Activity, event: Of<'tool_call'>): void => {
 const callAt = (entries: readonly Entry[], id: string): number =>
   entries.findLastIndex((entry) => entry.kind === 'call' && entry.call_id === id);
 
-const goOn = ({ entries }: Activity, { id, data }: Of<'tool_output'>): void => {
+const appendOutput = ({ entries }: Activity, { id, data }: Of<'tool_output'>): void => {
   const at = callAt(entries, data.tool_call_id);
   const before = entries[at];
   if (before?.kind !== 'call') return;
   entries[at] = { ...before, to: id, output: (before.output + data.text).slice(-OUTPUT.tail) };
 };
 
-const askLeave = ({ entries }: Activity, event: Of<'permission_request'>): void => {
+const permissionRequest = ({ entries }: Activity, event: Of<'permission_request'>): void => {
   const { request_id, title, command } = event.data;
-  const text = `Asks for leave: ${title}`;
+  const text = `Requests permission: ${title}`;
   entries.push({ ...baseOf(event), kind: 'asked', request_id, text, command });
 };
 
@@ -101,14 +119,14 @@ const ask = ({ entries }: Activity, event: Of<'question_request'>): void => {
   entries.push({ ...baseOf(event), kind: 'asked', request_id, text: `Asks: ${message}` });
 };
 
-type Answered = Pick<Asked, 'request_id' | 'text' | 'outcome'>;
+type Answered = Pick<OperatorRequest, 'request_id' | 'text' | 'outcome'>;
 
 const answered = ({ entries }: Activity, event: SessionEvent, said: Answered): void => {
   const at = entries.findLastIndex(
     (entry) => entry.kind === 'asked' && entry.request_id === said.request_id,
   );
-  const before = entries[at] as Asked | undefined;
-  const now: Asked = { ...baseOf(event), ...said, kind: 'asked' };
+  const before = entries[at] as OperatorRequest | undefined;
+  const now: OperatorRequest = { ...baseOf(event), ...said, kind: 'asked' };
   if (before === undefined) entries.push(now);
   else entries[at] = { ...before, to: event.id, outcome: said.outcome };
 };
@@ -117,7 +135,7 @@ const leave = (activity: Activity, event: Of<'permission_resolved'>): void => {
   const { request_id, title, option_id, by, prefix } = event.data;
   const how = option_id === null ? 'cancelled' : `answered ${option_id}`;
   const outcome = `${how}${prefix === undefined ? '' : ` (${prefix})`}, by ${by === 'policy' ? 'the policy' : 'you'}`;
-  answered(activity, event, { request_id, text: `Asks for leave: ${title}`, outcome });
+  answered(activity, event, { request_id, text: `Requests permission: ${title}`, outcome });
 };
 
 const answer = (activity: Activity, event: Of<'question_resolved'>): void => {
@@ -132,7 +150,7 @@ const answer = (activity: Activity, event: Of<'question_resolved'>): void => {
 };
 
 const note = ({ entries }: Activity, event: SessionEvent): void => {
-  const words = wordsOf(event);
+  const words = describeEvent(event);
   if (words !== undefined) entries.push({ ...baseOf(event), kind: 'note', ...words });
 };
 
@@ -140,8 +158,8 @@ const PUT: { [E in keyof SessionEvents]?: (now: Activity, event: Of<E>) => void 
   message: say,
   thought: say,
   tool_call: call,
-  tool_output: goOn,
-  permission_request: askLeave,
+  tool_output: appendOutput,
+  permission_request: permissionRequest,
   permission_resolved: leave,
   question_request: ask,
   question_resolved: answer,
@@ -154,7 +172,7 @@ const PUT: { [E in keyof SessionEvents]?: (now: Activity, event: Of<E>) => void 
   waiting_over: (now) => {
     now.waiting = null;
   },
-  // Each turn begins with one, and ends with one.
+  // Each turn begins and ends with a `status` event.
   status: (now, event) => {
     [now.waiting, now.usage] = [null, undefined];
     note(now, event);
@@ -169,7 +187,7 @@ const PUT: { [E in keyof SessionEvents]?: (now: Activity, event: Of<E>) => void 
   },
 };
 
-/** With what came before it. What was told in both is one: a message that was cut apart, a call that went on. */
+/** Prepends earlier events. An entry that both parts have, such as a split message or a call in progress, is merged. */
 export const before = (earlier: Activity, later: Activity): Activity => {
   const known = new Set(earlier.entries.map(keyOf));
   const newer = new Map(later.entries.map((one) => [keyOf(one), one]));
@@ -180,24 +198,24 @@ export const before = (earlier: Activity, later: Activity): Activity => {
   const rest = later.entries.filter((one) => !known.has(keyOf(one)));
   const [last, next] = [entries.at(-1), rest[0]];
   if (last !== undefined && isSaid(last) && next?.kind === last.kind)
-    entries.splice(-1, 1, joined(last, rest.shift() as Said));
+    entries.splice(-1, 1, joined(last, rest.shift() as AgentText));
   return { ...later, first: earlier.first, entries: [...entries, ...rest] };
 };
 
-/** What is told anew is the same entry. */
+/** The identity of an entry across updates. */
 export const keyOf = (entry: Entry): string => {
   if (entry.kind === 'call') return `call ${entry.call_id}`;
   return entry.kind === 'asked' ? `asked ${entry.request_id}` : `${entry.kind} ${entry.from}`;
 };
 
-const isSaid = (entry: Entry): entry is Said =>
+const isSaid = (entry: Entry): entry is AgentText =>
   entry.kind === 'message' || entry.kind === 'thought';
 
-/** How many elements a page has for entries. */
+/** The most elements that a page renders for entries. */
 export const MOST_ELEMENTS = 2400;
 
-/** As much of it as a page can show, of its end or of its beginning. */
-export const bounded = (
+/** Limits the entries to what a page can show, from the end or from the start. */
+export const trimmed = (
   activity: Activity,
   keep: 'end' | 'start',
   most = MOST_ELEMENTS,

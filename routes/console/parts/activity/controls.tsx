@@ -1,17 +1,17 @@
-import { useState } from 'preact/hooks';
 import type { Session } from '../../../../lib/client/client.ts';
-import { Do } from '../do.tsx';
-import { SendBack } from '../send-back.tsx';
+import { ApiForm } from '../form.tsx';
+import { hasEnded } from '../labels.ts';
+import { AbortSession, SendBack } from '../session-forms.tsx';
 
-/** What the operator can do about a session as it stands. */
+/** The actions on a session. */
 export const Controls = ({ of: session }: { of: Session }) => {
   const { case_id, id, status, provider, mode, elsewhere, unconfirmed } = session;
   const call = `POST /api/cases/${case_id}/session`;
   if (elsewhere === true)
-    return <p class="box">Another machine runs it: only that one goes on with it.</p>;
+    return <p class="box">This session runs on another machine, which alone can continue it.</p>;
   if (unconfirmed !== undefined) return <Unconfirmed of={session} />;
   if (!ACTIVE.has(status)) return null;
-  // A page may be old by now: nothing is done to another session than it shows.
+  // The page may be old: naming the session keeps the call from affecting another one.
   const meant = { session_id: id };
   const runs = status === 'planning' || status === 'working';
   return (
@@ -28,7 +28,7 @@ export const Controls = ({ of: session }: { of: Session }) => {
           isFirst
         />
       )}
-      <Abort call={`${call}/abort`} body={meant} />
+      <AbortSession case_id={case_id} id={id} />
       {status === 'paused' && provider === 'runbook' && mode === 'work' && (
         <CutOff call={`${call}/resume`} body={meant} />
       )}
@@ -40,17 +40,17 @@ export const Controls = ({ of: session }: { of: Session }) => {
 const Unconfirmed = ({ of: { case_id, id, unconfirmed } }: { of: Session }) => (
   <div class="box">
     <p>
-      {unconfirmed === 'approved' ? 'Approved' : 'Started'} elsewhere, not on this machine.{' '}
+      {unconfirmed === 'approved' ? 'Approved' : 'Started'} on another machine.{' '}
       <a href="/dashboard/settings/trust">
-        {unconfirmed === 'approved' ? 'Approve again to run it' : 'Confirm it to run it'}
+        {unconfirmed === 'approved' ? 'Approve again to run it here' : 'Confirm to run it here'}
       </a>
       .
     </p>
-    <Abort call={`POST /api/cases/${case_id}/session/abort`} body={{ session_id: id }} />
+    <AbortSession case_id={case_id} id={id} />
   </div>
 );
 
-// A session that waits for its turn is not the one that these calls are about.
+// The calls are not about a queued session.
 const ACTIVE: ReadonlySet<string> = new Set(['planning', 'plan_ready', 'working', 'paused']);
 
 interface CallProps {
@@ -65,44 +65,25 @@ interface PressProps extends CallProps {
 }
 
 const Press = ({ call, body, word, keys, isFirst = false }: PressProps) => (
-  <Do call={call} body={body}>
+  <ApiForm call={call} body={body}>
     <button type="submit" class={isFirst ? 'primary' : ''} data-key={keys}>
       {word}
     </button>
-  </Do>
+  </ApiForm>
 );
-
-const Abort = (call: CallProps) => {
-  const [isOpen, setOpen] = useState(false);
-  const onToggle = ({ currentTarget }: { currentTarget: { open: boolean } }) =>
-    setOpen(currentTarget.open);
-  return (
-    <details class="abort" onToggle={onToggle}>
-      <summary class="button" data-key="x">
-        Abort
-      </summary>
-      <Do {...call} class="line">
-        <span>This cannot be undone. What it did stays in the worktree.</span>
-        <button type="submit" class="danger" {...(isOpen && { 'data-key': 'y' })}>
-          Abort this session
-        </button>
-      </Do>
-    </details>
-  );
-};
 
 const CutOff = (call: CallProps) => (
   <details>
-    <summary>It was cut off inside a block?</summary>
-    <Do {...call} class="line">
-      <span>Part of the block was done, and nobody knows which.</span>
+    <summary>Interrupted inside a block?</summary>
+    <ApiForm {...call} class="line">
+      <span>The block may have run in part.</span>
       <button type="submit" name="from" value="again">
-        Run the block again
+        Run block again
       </button>
       <button type="submit" name="from" value="next">
-        Go on with the next
+        Continue with the next block
       </button>
-    </Do>
+    </ApiForm>
   </details>
 );
 
@@ -111,9 +92,55 @@ const PlanWaits = ({ case_id, id }: Session) => {
   return (
     <div class="send-back">
       <a href={`/dashboard${at}/plan`} class="button primary" data-key="v">
-        Read the plan
+        Review plan
       </a>
       <SendBack at={at} keys="w" />
     </div>
   );
+};
+
+/** Sends a message to the session. After its end the message starts a new session. */
+export const MessageForm = ({ of: session }: { of: Session }) => {
+  const { case_id, id, status, provider, elsewhere, unconfirmed } = session;
+  const isOver = hasEnded(status);
+  const isUnheard = !isOver && (provider === 'runbook' || provider === 'manual');
+  // Changes to a plan are requested where the plan is read.
+  if (isUnheard || status === 'plan_ready' || elsewhere === true || unconfirmed !== undefined)
+    return null;
+  const call = `POST /cases/${case_id}/sessions/${id}/messages`;
+  const label = isOver ? 'What to do next' : (WORDS[status] ?? '');
+  const field = <input name="text" required aria-label={label} placeholder={label} data-key="m" />;
+  if (isOver)
+    return (
+      <ApiForm
+        call={call}
+        then={`/dashboard/cases/${case_id}/sessions/{id}`}
+        keep
+        class="line grow"
+      >
+        {field}
+        <Choice name="approve" words="Use it as the approved plan" />
+        <button type="submit">Start session</button>
+      </ApiForm>
+    );
+  return (
+    <ApiForm call={call} keep class="line grow">
+      {field}
+      <Choice name="now" words="Interrupt" />
+      <button type="submit">Send</button>
+    </ApiForm>
+  );
+};
+
+const Choice = ({ name, words }: { name: string; words: string }) => (
+  <label>
+    <input type="checkbox" name={`${name}:json`} value="true" /> {words}
+  </label>
+);
+
+const WORDS: Partial<Record<Session['status'], string>> = {
+  queued: 'Message for when the session starts',
+  planning: 'Message to the planning agent',
+  working: 'Message to the agent; sending it approves it',
+  paused: 'Message for when the session resumes',
 };

@@ -1,28 +1,29 @@
 import type { SessionEvents } from '../../../../lib/client/client.ts';
-import type { FileDiff } from './lines.ts';
+import type { FileDiff } from './file-diffs.ts';
 
 interface Base {
-  /** The first and the last of the events that it is made of. */
+  /** The ids of the first and the last event that the entry combines. */
   from: number;
   to: number;
   at: string;
 }
 
-/** What the agent says or thinks, its pieces put together. */
-export interface Said extends Base {
+/** A message or a thought of the agent, joined from its parts. */
+export interface AgentText extends Base {
   kind: 'message' | 'thought';
-  /** Its beginning, and its end as far as that is more; between them something may be left out. */
+  /** The beginning and the end; the text between may be left out. */
   text: string;
   rest: string;
-  /** Of all of it, in characters. */
+  /** The length of the whole text, in characters. */
   length: number;
 }
 
-/** Whether something of it is left out. */
-export const isCut = ({ text, rest, length }: Said): boolean => length > text.length + rest.length;
+/** Whether a part of the text is left out. */
+export const isCut = ({ text, rest, length }: AgentText): boolean =>
+  length > text.length + rest.length;
 
-/** A command, a block or a tool, as it was told last. */
-export interface Called extends Base {
+/** A tool call, command or block, in its last state. */
+export interface ToolCall extends Base {
   kind: 'call';
   call_id: string;
   title: string;
@@ -31,12 +32,12 @@ export interface Called extends Base {
   files: string[];
   diffs: FileDiff[];
   output: string;
-  /** Not all that the daemon has of it is here. */
+  /** Whether the daemon has more of it. */
   cut: boolean;
 }
 
-/** What the operator was asked, and how that ended. */
-export interface Asked extends Base {
+/** A permission request or question, and its outcome. */
+export interface OperatorRequest extends Base {
   kind: 'asked';
   request_id: string;
   text: string;
@@ -44,22 +45,22 @@ export interface Asked extends Base {
   outcome?: string | undefined;
 }
 
-/** Anything else, in words. */
+/** Any other event, as text. */
 export interface Note extends Base {
   kind: 'note';
   tone: 'quiet' | 'good' | 'warn' | 'bad';
   text: string;
-  /** More of it, to be unfolded. */
+  /** More text, shown on request. */
   detail?: string | undefined;
-  /** The tab of the session that has more of it. */
+  /** The tab of the session that shows more. */
   tab?: 'plan' | 'diff' | undefined;
 }
 
-export type Entry = Said | Called | Asked | Note;
+export type Entry = AgentText | ToolCall | OperatorRequest | Note;
 
 /**
- * What it costs to have an entry on a page, in elements; so do 300 characters cost one. What is folded is not there as
- * elements.
+ * The approximate number of elements of an entry; 300 characters count as one. Content of closed disclosures is not
+ * rendered.
  */
 export const costOf = (entry: Entry): number => {
   if (entry.kind === 'call') return 14 + linesOf(entry) + charactersOf(entry) / 300;
@@ -69,25 +70,27 @@ export const costOf = (entry: Entry): number => {
   return 8 + size + (entry.kind === 'message' ? markdownCost(entry) : 0);
 };
 
-// Unfolded, each of these is an element or two.
-const linesOf = ({ files, diffs }: Called): number =>
+// Each of these renders to one or two elements once opened.
+const linesOf = ({ files, diffs }: ToolCall): number =>
   2 * files.length + diffs.reduce((sum, { lines }) => sum + 4 + lines.length, 0);
 
-const charactersOf = ({ title, output, files, diffs }: Called): number =>
+const charactersOf = ({ title, output, files, diffs }: ToolCall): number =>
   title.length +
   output.length +
   files.join('').length +
   diffs.reduce((sum, { path, lines }) => sum + path.length + lines.join('').length, 0);
 
-/** What would be more elements as Markdown is shown as plain text. */
+/** Markdown with more elements than this is shown as plain text. */
 const MOST_OF_ONE = 300;
 
-// Each of these can begin an element, or two.
+// Each of these may begin one or two elements.
 const MARKS = /[-*+>#_`[|<@~]|\d[.)]|https?:|www\.|\n\n/g;
 
-const markdownCost = (said: Said): number => (isRendered(said) ? marksIn(said) : 0);
+const markdownCost = (said: AgentText): number => (isRendered(said) ? marksIn(said) : 0);
 
-const marksIn = ({ text, rest }: Said): number => ((text + rest).match(MARKS)?.length ?? 0) * 2;
+const marksIn = ({ text, rest }: AgentText): number =>
+  ((text + rest).match(MARKS)?.length ?? 0) * 2;
 
-/** Whether a message is shown as the Markdown that it is: where it is whole, and would not fill the page. */
-export const isRendered = (said: Said): boolean => !isCut(said) && marksIn(said) <= MOST_OF_ONE;
+/** Whether a message is rendered as Markdown: only if it is whole and not too large. */
+export const isRendered = (said: AgentText): boolean =>
+  !isCut(said) && marksIn(said) <= MOST_OF_ONE;

@@ -1,14 +1,14 @@
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { InReach } from '../do.tsx';
+import { ApiContext } from '../form.tsx';
 import { keyOf } from './activity.ts';
-import { ActivityEntry } from './entries.tsx';
-import { askEarlier, type Followed, type OfSession, type Step } from './follow.ts';
+import { ActivityEntry } from './entry-view.tsx';
+import { type LogAction, type LogState, loadEarlier, type SessionRef } from './stream.ts';
 
 interface LogProps {
-  of: OfSession;
-  now: Followed;
-  tell: (step: Step) => void;
-  /** Something may come yet. */
+  of: SessionRef;
+  now: LogState;
+  tell: (action: LogAction) => void;
+  /** Events may still come. */
   isOpen: boolean;
 }
 
@@ -24,19 +24,19 @@ interface Row {
   readonly offsetTop: number;
 }
 
-/** From how far above the end one still follows it, in pixels. */
+/** The distance from the end at which the log still follows it, in pixels. */
 const NEAR = 40;
 
-/** All that happened, as far as it fits on a page: the newest is at the end, and is followed until one scrolls up. */
+/** The events of a session. The log follows the newest until the operator scrolls up. */
 export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
-  const { tail, back, isFollowing, broken } = now;
+  const { tail, back, isFollowing } = now;
   const shown = back ?? tail;
   const box = useRef<Box | null>(null);
   const anchor = useRef<{ row: Row; top: number } | undefined>(undefined);
   useLayoutEffect(() => {
     if (box.current === null) return;
     if (isFollowing) box.current.scrollTop = box.current.scrollHeight;
-    // What one looks at stays where it is when more is put above it.
+    // Keeps the visible entries in place when others are inserted above.
     else if (anchor.current?.row.isConnected)
       box.current.scrollTop += anchor.current.row.offsetTop - anchor.current.top;
     anchor.current = undefined;
@@ -49,27 +49,26 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
   };
   const isEmpty = shown === undefined || shown.entries.length === 0;
   return (
-    <section class="activity" aria-label="What happened">
+    <section class="activity" aria-label="Activity of the session">
       <div
         class="log"
         role="log"
         aria-label="Activity"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to scroll by keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
         tabIndex={0}
         ref={box as never}
-        {...{ onScroll }}
+        onScroll={onScroll}
       >
         <Earlier
-          {...{ of, tell }}
+          of={of}
+          tell={tell}
           first={shown?.first ?? 1}
           asked={() => {
             const row = box.current?.querySelector('.entry');
             anchor.current = row ? { row, top: row.offsetTop } : undefined;
           }}
         />
-        {isEmpty && (
-          <p class="quiet">{isOpen ? 'Nothing has happened yet.' : 'Nothing is here.'}</p>
-        )}
+        {isEmpty && <p class="quiet">{isOpen ? 'No activity yet.' : 'No activity.'}</p>}
         <ol>
           {shown?.entries.map((entry) => (
             <li
@@ -83,19 +82,21 @@ export const ActivityLog = ({ of, now, tell, isOpen }: LogProps) => {
           ))}
         </ol>
       </div>
-      <Foot {...{ of, now, tell, isOpen, broken }} />
+      <Foot of={of} now={now} tell={tell} isOpen={isOpen} />
     </section>
   );
 };
 
 const Foot = ({ of, now: { tail, back, isFollowing, broken }, tell, isOpen }: LogProps) => {
-  const isStill = useContext(InReach) === undefined;
+  const isStill = useContext(ApiContext) === undefined;
   const here = `/dashboard/cases/${of.id}/sessions/${of.sid}`;
   if (isStill) return back === undefined ? null : <a href={here}>Newest</a>;
   const isOver = !isOpen || tail?.isOver === true;
   return (
     <p class="foot quiet">
-      {isOver ? 'It is over.' : (broken ?? (isFollowing ? 'Following what happens.' : ''))}
+      {isOver
+        ? 'The session has ended.'
+        : (broken ?? (isFollowing ? 'Following new activity.' : ''))}
       {!isFollowing && (
         <button type="button" data-key="e" onClick={() => tell({ isFollowing: true })}>
           Jump to newest
@@ -106,27 +107,27 @@ const Foot = ({ of, now: { tail, back, isFollowing, broken }, tell, isOpen }: Lo
 };
 
 interface EarlierProps {
-  of: OfSession;
+  of: SessionRef;
   first: number;
-  tell: (step: Step) => void;
-  /** Called before what was asked for is shown. */
+  tell: (action: LogAction) => void;
+  /** Called before the earlier events are shown. */
   asked: () => void;
 }
 
 const Earlier = ({ of, first, tell, asked }: EarlierProps) => {
-  const api = useContext(InReach);
-  const [told, setTold] = useState<string | undefined>();
+  const api = useContext(ApiContext);
+  const [failure, setFailure] = useState<string | undefined>();
   if (first <= 1) return null;
   const ask = (event: { preventDefault: () => void }): void => {
     if (api === undefined) return;
     event.preventDefault();
-    askEarlier(api, of, first).then(
+    loadEarlier(api, of, first).then(
       (earlier) => {
-        setTold(undefined);
+        setFailure(undefined);
         asked();
         tell({ earlier });
       },
-      (error: Error) => setTold(error.message),
+      (error: Error) => setFailure(error.message),
     );
   };
   return (
@@ -134,7 +135,7 @@ const Earlier = ({ of, first, tell, asked }: EarlierProps) => {
       <a href={`?before=${first}`} class="button" onClick={ask} data-key="b">
         Show earlier
       </a>
-      {told !== undefined && <span role="alert">{` ${told}`}</span>}
+      {failure !== undefined && <span role="alert">{` ${failure}`}</span>}
     </p>
   );
 };

@@ -1,19 +1,19 @@
 import { visible } from '../../../../store/base/visible.ts';
-import { KINDS } from '../kinds.ts';
-import { StatusTag } from '../session.tsx';
-import { Since } from '../since.tsx';
+import { StatusTag } from '../frames.tsx';
+import { ATTENTION_LABELS } from '../labels.ts';
+import { RelativeTime } from '../relative-time.tsx';
 import type { Card } from './cards.ts';
 import { MoveForm, MoveLink, type Moving } from './move.tsx';
 
 export interface CardProps {
   of: Card;
-  /** The one that is about to be moved. */
+  /** The card with the open form. */
   moving: Moving | undefined;
-  /** The operator takes it to be moved; undefined: leaves it where it is. */
+  /** Opens the form for a card; undefined closes it. */
   move: (id: string | undefined) => void;
 }
 
-/** What is going on with a Work item, in tags. */
+/** The session status and the inbox items of a Work item. */
 export const Tags = ({ of: { status, waits = [] } }: { of: Card }) => (
   <>
     {status !== undefined && !waits.some((kind) => kind === 'plan' || kind === status) && (
@@ -21,7 +21,7 @@ export const Tags = ({ of: { status, waits = [] } }: { of: Card }) => (
     )}
     {waits.map((kind) => (
       <span key={kind} class={`tag ${kind}`}>
-        {KINDS[kind]}
+        {ATTENTION_LABELS[kind]}
       </span>
     ))}
   </>
@@ -42,7 +42,7 @@ export const CardInside = ({ of: card, moving, move }: CardProps) => (
       <span class="quiet">
         {card.project === 'default' ? card.type : `${card.type}, ${visible(card.project)}`}
       </span>
-      <Since at={card.created_at} />
+      <RelativeTime at={card.created_at} />
       <MoveLink of={card} move={move} />
     </p>
     {moving?.id === card.id && <MoveForm {...moving} move={move} />}

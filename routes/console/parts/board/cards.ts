@@ -1,28 +1,28 @@
 import type { AttentionItem, Case, Session } from '../../../../lib/client/client.ts';
 import type { Api, At } from '../../common/page.ts';
-import { STATES } from '../item.tsx';
+import { STATE_LABELS } from '../labels.ts';
 
 export type State = Case['state'];
 
-/** What of a Work item stands on the board. */
+/** A Work item, as the board shows it. */
 export interface Card
   extends Pick<Case, 'id' | 'title' | 'type' | 'state' | 'project' | 'created_at' | 'updated_at'> {
-  /** Of the session that has not ended, else of the newest. */
+  /** The status of the open session, or else of the newest. */
   status?: Session['status'];
-  /** What of it needs the operator. */
+  /** The kinds of its inbox items. */
   waits?: AttentionItem['kind'][];
 }
 
-/** Those that match, as far as a page of them reaches. */
+/** A page of matching Work items. */
 export interface Cards {
   cards: Card[];
-  /** How many match. */
+  /** The number of all matches. */
   total: number;
   isMore: boolean;
 }
 
-/** What is looked for. */
-export interface Wanted {
+/** The filter of the board. */
+export interface CaseFilter {
   state?: State;
   type?: string;
   project?: string;
@@ -31,11 +31,11 @@ export interface Wanted {
   order?: 'oldest' | 'newest';
 }
 
-/** What the address says is looked for, without what could not be. */
-export const wantedOf = ({ query }: At): Wanted => {
+/** Reads the filter from the address. Invalid values are ignored. */
+export const filterOf = ({ query }: At): CaseFilter => {
   const { state = '', type = '', project = '', search = '', order } = query;
   return {
-    ...(state in STATES && { state: state as State }),
+    ...(state in STATE_LABELS && { state: state as State }),
     ...(type !== '' && { type }),
     ...(project !== '' && { project }),
     ...(search.trim() !== '' && { search: search.trim() }),
@@ -43,10 +43,10 @@ export const wantedOf = ({ query }: At): Wanted => {
   };
 };
 
-/** What is going on with Work items, by id: all that is told of those where something is. */
+/** Session status and inbox items by Work item. */
 export type Marks = ReadonlyMap<string, Pick<Card, 'status' | 'waits'>>;
 
-export const marksOf = async ({ call }: Api): Promise<Marks> => {
+export const loadMarks = async ({ call }: Api): Promise<Marks> => {
   const [attention, active, queued] = await Promise.all([
     call('GET /attention'),
     call('GET /api/sessions/active'),
@@ -69,10 +69,10 @@ export const marksOf = async ({ call }: Api): Promise<Marks> => {
 
 const FIELDS = 'title,type,state,project,created_at,updated_at';
 
-/** A page of those that are wanted, with what is going on with each. */
+/** Loads a page of matching cards with their marks. */
 export const cardsOf = async (
   { request, call }: Api,
-  wanted: Wanted,
+  wanted: CaseFilter,
   page: { limit: number; after?: string | undefined },
   marks: Marks,
 ): Promise<Cards> => {
@@ -91,8 +91,8 @@ export const cardsOf = async (
   };
 };
 
-/** Lists that were asked for one beside the other: what was moved meanwhile is only where it is now. */
-export const eachOnce = <T extends { of: Cards }>(lists: readonly T[]): T[] => {
+/** The lists are loaded in parallel, so a card that moved meanwhile may be in two: only its newest version stays. */
+export const withoutDuplicates = <T extends { of: Cards }>(lists: readonly T[]): T[] => {
   const newest = new Map<string, Card>();
   for (const card of lists.flatMap(({ of }) => of.cards)) {
     const other = newest.get(card.id);

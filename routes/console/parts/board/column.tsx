@@ -1,19 +1,19 @@
-import { STATES } from '../item.tsx';
+import { STATE_LABELS } from '../labels.ts';
 import { CardInside, type CardProps } from './card.tsx';
-import type { Cards, State, Wanted } from './cards.ts';
-import { useList } from './more.ts';
+import type { Cards, CaseFilter, State } from './cards.ts';
+import { useList } from './list.ts';
 
-export interface ColumnProps extends Pick<CardProps, 'moving' | 'move'> {
+interface ColumnProps extends Pick<CardProps, 'moving' | 'move'> {
   state: State;
   of: Cards;
-  wanted: Wanted;
-  /** Where all of them are listed. */
+  wanted: CaseFilter;
+  /** The address of the full list. */
   all: string;
   drag: (id: string) => void;
   drop: (to: State) => void;
 }
 
-/** The Work items of one state: what is seen of them, and more as one comes near the end. */
+/** The Work items of a state. More are loaded towards the end. */
 export const Column = (column: ColumnProps) => {
   const { state, of: first, all, wanted, drop } = column;
   const list = useList(first, { ...wanted, state }, { height: 78, gap: 8 });
@@ -24,13 +24,13 @@ export const Column = (column: ColumnProps) => {
   return (
     <section
       class="column"
-      aria-label={STATES[state]}
+      aria-label={STATE_LABELS[state]}
       data-column={state}
       onDragOver={(event) => event.preventDefault()}
       onDrop={onDrop}
     >
       <h2>
-        {STATES[state]} <span class="quiet">{first.total}</span>
+        {STATE_LABELS[state]} <span class="quiet">{first.total}</span>
       </h2>
       <div class="scroll" ref={list.box}>
         <ol class="cards">
@@ -53,7 +53,7 @@ export const Column = (column: ColumnProps) => {
         </ol>
         {list.isMore && (
           <a class="more" ref={list.end} href={all}>
-            All of them
+            Show all
           </a>
         )}
         {list.isEmpty && <p class="quiet none">None</p>}
@@ -62,6 +62,6 @@ export const Column = (column: ColumnProps) => {
   );
 };
 
-/** What is not there takes its room all the same. */
+/** The height of the cards that are not rendered. */
 const Room = ({ height }: { height: number }) =>
   height === 0 ? null : <li class="room" aria-hidden="true" style={{ height: `${height}px` }} />;

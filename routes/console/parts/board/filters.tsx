@@ -1,24 +1,24 @@
 import { visible } from '../../../../store/base/visible.ts';
-import { STATES } from '../item.tsx';
-import type { Wanted } from './cards.ts';
+import { STATE_LABELS } from '../labels.ts';
+import type { CaseFilter } from './cards.ts';
 
-/** How the board is looked at: the address says it, so that it can be kept and sent. */
-export interface Looking {
-  wanted: Wanted;
+/** The view of the board, as in its address. */
+export interface BoardView {
+  wanted: CaseFilter;
   view: 'board' | 'list';
-  /** Those of which something is going on. */
+  /** Only Work items with inbox items, or with an active session. */
   what: 'needs' | 'running' | undefined;
-  /** With those that are closed. */
+  /** Closed Work items are shown too. */
   closed: boolean;
-  /** Those of the settings, and the one that is looked at. */
+  /** The projects of the settings and of the filter. */
   projects: readonly string[];
 }
 
 const BOARD = '/dashboard/board';
 
-/** The address of a view, as short as it can be. */
+/** The shortest address of a view. */
 export const addressOf = (
-  { wanted, view, what, closed }: Omit<Looking, 'projects'>,
+  { wanted, view, what, closed }: Omit<BoardView, 'projects'>,
   more: object = {},
 ): string => {
   const { order, ids: _, ...filters } = wanted;
@@ -37,22 +37,22 @@ const NOTHING = { wanted: {}, what: undefined, closed: false };
 
 const VIEWS = [
   { name: 'All', at: NOTHING },
-  { name: 'Needs me', at: { ...NOTHING, what: 'needs' } },
+  { name: 'Needs you', at: { ...NOTHING, what: 'needs' } },
   { name: 'Running', at: { ...NOTHING, what: 'running' } },
   { name: 'Resolved', at: { ...NOTHING, view: 'list', wanted: { state: 'RESOLVED' } } },
-] as const satisfies readonly { name: string; at: Partial<Looking> }[];
+] as const satisfies readonly { name: string; at: Partial<BoardView> }[];
 
-/** What is looked at, and how: links and a plain form. */
-export const Filters = ({ at }: { at: Looking }) => (
+/** The views and the filter, as links and a plain form. */
+export const Filters = ({ at }: { at: BoardView }) => (
   <div class="views">
     <nav aria-label="Views" class="line">
       {VIEWS.map((view) => (
-        <Way key={view.name} name={view.name} to={{ view: at.view, ...view.at }} at={at} />
+        <ViewLink key={view.name} name={view.name} to={{ view: at.view, ...view.at }} at={at} />
       ))}
     </nav>
-    <nav aria-label="Form of the view" class="line">
-      <Way name="Board" to={{ ...at, view: 'board' }} at={at} />
-      <Way name="List" to={{ ...at, view: 'list' }} at={at} />
+    <nav aria-label="Layout" class="line">
+      <ViewLink name="Board" to={{ ...at, view: 'board' }} at={at} />
+      <ViewLink name="List" to={{ ...at, view: 'list' }} at={at} />
     </nav>
     <search class="search">
       <Form at={at} />
@@ -60,7 +60,15 @@ export const Filters = ({ at }: { at: Looking }) => (
   </div>
 );
 
-const Way = ({ name, to, at }: { name: string; to: Omit<Looking, 'projects'>; at: Looking }) => {
+const ViewLink = ({
+  name,
+  to,
+  at,
+}: {
+  name: string;
+  to: Omit<BoardView, 'projects'>;
+  at: BoardView;
+}) => {
   const href = addressOf(to);
   return (
     <a class="way" href={href} {...(href === addressOf(at) && { 'aria-current': 'true' as const })}>
@@ -69,27 +77,33 @@ const Way = ({ name, to, at }: { name: string; to: Omit<Looking, 'projects'>; at
   );
 };
 
-const Form = ({ at: { wanted, view, what, closed, projects } }: { at: Looking }) => (
+const Form = ({ at: { wanted, view, what, closed, projects } }: { at: BoardView }) => (
   <form action={BOARD} class="line filters" onChange={sendSelect}>
     {view === 'list' && <input type="hidden" name="view" value="list" />}
     {what !== undefined && <input type="hidden" name="what" value={what} />}
     {closed && <input type="hidden" name="closed" value="1" />}
     <input
-      {...{ type: 'search', name: 'search', defaultValue: wanted.search, maxLength: 200 }}
-      aria-label="Search in titles and texts"
-      placeholder="Search titles and texts"
+      type="search"
+      name="search"
+      defaultValue={wanted.search}
+      maxLength={200}
+      aria-label="Search titles and descriptions"
+      placeholder="Search titles and descriptions"
       data-key="/"
     />
     <select name="state" aria-label="State">
       <option value="">Any state</option>
-      {Object.entries(STATES).map(([value, name]) => (
+      {Object.entries(STATE_LABELS).map(([value, name]) => (
         <option key={value} value={value} selected={value === wanted.state}>
           {name}
         </option>
       ))}
     </select>
     <input
-      {...{ name: 'type', defaultValue: wanted.type, pattern: '[a-z][a-z0-9_\\-]*', maxLength: 64 }}
+      name="type"
+      defaultValue={wanted.type}
+      pattern={'[a-z][a-z0-9_\\-]*'}
+      maxLength={64}
       aria-label="Type"
       title="Type: lower-case letters, digits, - and _"
       placeholder="Type"

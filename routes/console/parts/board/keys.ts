@@ -1,8 +1,8 @@
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 
-/** From a card to the column beside it, by the arrow keys. */
-export const useArrows = (): void =>
-  // Not after the next frame: a card is at hand at once, and a key that is pressed then would not be heard.
+/** The arrow keys move the focus between columns. */
+export const useArrowKeys = (): void =>
+  // An effect after the next frame would miss a key pressed at once.
   useLayoutEffect(() => {
     document.addEventListener('keydown', stepAside);
     return () => document.removeEventListener('keydown', stepAside);
@@ -10,15 +10,15 @@ export const useArrows = (): void =>
 
 let wanted: readonly string[] = [];
 
-/** The card that is moved stays at hand wherever it comes to stand; where it is not shown any more, the one beside it. */
-export const keepAtHand = (id: string): void => {
+/** Keeps the focus on a card that moves, or moves it to its neighbour if the card disappears. */
+export const keepFocus = (id: string): void => {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
   const at = rows.findIndex(({ dataset }) => dataset.row === id);
   wanted = [rows[at], rows[at + 1], rows[at - 1]].flatMap((row) => row?.dataset.row ?? []);
 };
 
-/** After each showing: nobody has to look for the card again whose place went away below the focus. */
-export const useKeptAtHand = (): void => {
+/** After each render, restores the focus that a removed card lost. */
+export const useKeepFocus = (): void => {
   useEffect(() => {
     const forget = () => {
       wanted = [];
@@ -26,7 +26,7 @@ export const useKeptAtHand = (): void => {
     document.addEventListener('pointerdown', forget);
     return () => document.removeEventListener('pointerdown', forget);
   }, []);
-  // Before anybody can press another key.
+  // Before the next key.
   useLayoutEffect(() => {
     const { activeElement, body } = document;
     if (activeElement !== body) return;

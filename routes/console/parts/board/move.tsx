@@ -1,22 +1,22 @@
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
-import { Do, InFrame } from '../do.tsx';
-import { STATES } from '../item.tsx';
+import { ApiForm, PageContext } from '../form.tsx';
+import { STATE_LABELS } from '../labels.ts';
 import type { Card, State } from './cards.ts';
-import { keepAtHand } from './keys.ts';
+import { keepFocus } from './keys.ts';
 
-/** A Work item that is about to be moved, as it was seen. */
+/** A Work item that is about to move, as last read. */
 export interface Moving {
   id: string;
   state: State;
   etag: string | undefined;
-  /** Where it was dropped: nothing is left to ask. */
+  /** The state that it was dropped on. */
   to?: State;
 }
 
-/** As it is seen now; undefined where it is not there. */
-export const movingOf = async ({ request }: Api, id: string): Promise<Moving | undefined> => {
+/** Reads a Work item; undefined if it is gone. */
+export const loadMoving = async ({ request }: Api, id: string): Promise<Moving | undefined> => {
   try {
     const { data, etag } = await request('GET /cases/{id}', { id });
     return data && { id, state: data.state, etag };
@@ -25,22 +25,22 @@ export const movingOf = async ({ request }: Api, id: string): Promise<Moving | u
   }
 };
 
-/** What is about to be moved: by the address, or since. */
+/** The card to move, from the address or chosen since. */
 export const useMoving = (first: Moving | undefined) => {
   const [moving, setMoving] = useState(first);
   const taken = useRef<Promise<Moving | undefined>>(null);
   const take = (id: string) => {
-    taken.current = movingOf(connect({ url: '' }), id);
+    taken.current = loadMoving(connect({ url: '' }), id);
     return taken.current;
   };
   return {
     moving,
-    /** Asks where to. */
+    /** Opens the form. */
     move: (id: string | undefined): void => {
       if (id === undefined || id === moving?.id) setMoving(undefined);
       else void take(id).then(setMoving);
     },
-    /** It is on its way by hand: from here on nobody else may change it. */
+    /** Reads the ETag when the drag starts, so that a change in between is refused. */
     drag: (id: string): void => void take(id),
     drop: (to: State): void =>
       void taken.current?.then((seen) => {
@@ -49,9 +49,9 @@ export const useMoving = (first: Moving | undefined) => {
   };
 };
 
-/** Without scripts the page says it again with the form. */
+/** Without scripts the page loads again with the form. */
 export const MoveLink = ({ of: { id, title }, move }: { of: Card; move: (id: string) => void }) => {
-  const { path } = useContext(InFrame);
+  const { path } = useContext(PageContext);
   return (
     <a
       class="move quiet"
@@ -70,7 +70,7 @@ export const MoveLink = ({ of: { id, title }, move }: { of: Card; move: (id: str
   );
 };
 
-/** The same view, with this one about to be moved. */
+/** The current address, with this card's form open. */
 const addressWith = (path: string, id: string | undefined): string => {
   const [place = '', query] = path.split('?');
   const said = new URLSearchParams(query);
@@ -83,16 +83,16 @@ interface MoveFormProps extends Moving {
   move: (id: undefined) => void;
 }
 
-/** Asks where to, and moves it there if it is still what was seen. */
+/** Moves a Work item, if it has not changed since it was read. */
 export const MoveForm = ({ id, state, etag, to, move }: MoveFormProps) => {
-  const { path } = useContext(InFrame);
+  const { path } = useContext(PageContext);
   const form = useRef<HTMLDivElement>(null);
-  // At once: the next key is meant for it.
+  // Before the next key, which is meant for the form.
   useLayoutEffect(() => {
     const element = form.current?.querySelector('form');
-    // A form is emptied once its call was made.
+    // A form is reset after its call succeeded.
     const done = () => {
-      if (to === undefined) keepAtHand(id);
+      if (to === undefined) keepFocus(id);
       move(undefined);
     };
     element?.addEventListener('reset', done);
@@ -111,17 +111,17 @@ export const MoveForm = ({ id, state, etag, to, move }: MoveFormProps) => {
   };
   return (
     <div ref={form} class="move-form">
-      <Do
+      <ApiForm
         call={`PUT /cases/${id}/state`}
         if_match={etag}
         then={addressWith(path, undefined)}
         class="line"
       >
         <label class="unseen" for={`to-${id}`}>
-          To which state
+          New state
         </label>
         <select id={`to-${id}`} name="state" onKeyDown={onKeyDown}>
-          {Object.entries(STATES).map(([value, name]) => (
+          {Object.entries(STATE_LABELS).map(([value, name]) => (
             <option key={value} value={value} selected={value === (to ?? state)}>
               {name}
             </option>
@@ -130,7 +130,7 @@ export const MoveForm = ({ id, state, etag, to, move }: MoveFormProps) => {
         <button type="submit" class="primary">
           Move
         </button>
-      </Do>
+      </ApiForm>
     </div>
   );
 };

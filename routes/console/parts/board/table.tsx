@@ -1,23 +1,23 @@
 import { visible } from '../../../../store/base/visible.ts';
-import { STATES } from '../item.tsx';
-import { Since } from '../since.tsx';
+import { STATE_LABELS } from '../labels.ts';
+import { RelativeTime } from '../relative-time.tsx';
 import { type CardProps, Tags, TitleLink } from './card.tsx';
-import type { Card, Cards, Wanted } from './cards.ts';
-import { useList } from './more.ts';
+import type { Card, Cards, CaseFilter } from './cards.ts';
+import { useList } from './list.ts';
 import { MoveForm, MoveLink } from './move.tsx';
 
 interface TableProps extends Pick<CardProps, 'moving' | 'move'> {
   of: Cards;
-  wanted: Wanted;
-  /** The same with the other order. */
+  wanted: CaseFilter;
+  /** The address with the reverse order. */
   turned: string;
-  /** The page after this one, where no script fetches it. */
+  /** The address of the next page, for browsers without scripts. */
   next: string;
 }
 
 const COLUMNS = 6;
 
-/** Work items in a dense list. */
+/** Work items in a table. */
 export const Table = ({ of: first, wanted, turned, next, ...how }: TableProps) => {
   const list = useList(first, wanted, { height: 37, gap: 0 });
   return (
@@ -84,13 +84,13 @@ const Cells = ({ of: card, moving, move }: CardProps & { of: Card }) => (
       {moving?.id === card.id ? (
         <MoveForm {...moving} move={move} />
       ) : (
-        <span class={`tag ${card.state}`}>{STATES[card.state]}</span>
+        <span class={`tag ${card.state}`}>{STATE_LABELS[card.state]}</span>
       )}
     </td>
     <td class="spare">{card.type}</td>
     <td class="spare">{visible(card.project)}</td>
     <td class="spare">
-      <Since at={card.created_at} />
+      <RelativeTime at={card.created_at} />
     </td>
     <td>
       <MoveLink of={card} move={move} />

@@ -1,23 +1,23 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Case } from '../../../../lib/client/client.ts';
-import { Do } from '../do.tsx';
+import { ApiForm } from '../form.tsx';
+import { MarkdownField } from './markdown-field.tsx';
 import { ITEM_TYPES, TypeField } from './start.tsx';
-import { MarkdownField } from './text.tsx';
 
 interface Version {
   item: Pick<Case, 'id' | 'title' | 'type' | 'description'>;
   etag: string | undefined;
 }
 
-/** Title, type and text of a Work item, changed in place. What is saved goes over nothing that was not seen. */
+/** Edits title, type and description. The ETag keeps a save from replacing an unseen version. */
 export const EditItem = (now: Version) => {
-  // What one began with, as long as one writes.
+  // The version that the edit began with.
   const [begun, setBegun] = useState<Version>();
   const fold = useRef<HTMLDetailsElement>(null);
   const seen = begun ?? now;
   useEffect(() => {
     const form = fold.current?.querySelector('form');
-    // A form is emptied once its call was made.
+    // A form is reset after its call succeeded.
     const done = () => {
       if (fold.current !== null) fold.current.open = false;
     };
@@ -29,36 +29,45 @@ export const EditItem = (now: Version) => {
   return (
     <details ref={fold} class="edit" onToggle={onToggle}>
       <summary data-key="e">Edit</summary>
-      <Do call={`PUT /cases/${id}`} if_match={seen.etag} was={wasOf(seen.item)} keep class="fields">
+      <ApiForm
+        call={`PUT /cases/${id}`}
+        if_match={seen.etag}
+        was={wasOf(seen.item)}
+        keep
+        class="fields"
+      >
         {begun !== undefined && begun.etag !== now.etag && (
           <Changed take={() => setBegun({ ...begun, etag: now.etag })} />
         )}
         <div>
           <label for="title">Title</label>
-          <input {...{ id: 'title', name: 'title', required: true }} defaultValue={title} />
+          <input id="title" name="title" required defaultValue={title} />
         </div>
         <TypeField id="type" known={ITEM_TYPES} value={type} />
         <MarkdownField name="description" label="Description" value={description} />
         <button type="submit" class="primary">
           Save
         </button>
-      </Do>
+      </ApiForm>
     </details>
   );
 };
 
-// What is as it was is not sent. A field has no other ends of lines.
+// Unchanged members are not sent. A textarea has \n as its only line ending.
 const wasOf = ({ title, type, description }: Version['item']) => ({
-  ...{ title, type, description: description.replaceAll(/\r\n?/g, '\n') },
+  title,
+  type,
+  description: description.replaceAll(/\r\n?/g, '\n'),
 });
 
 const Changed = ({ take }: { take: () => void }) => (
   <div class="box warn" role="status">
     <p>
-      It was changed meanwhile. Look below at what it says now, then take it over or save yours.
+      The Work item was changed since you began. Compare your text with the version on this page,
+      then overwrite it or discard yours.
     </p>
     <button type="button" onClick={take}>
-      Let mine go over it
+      Overwrite it
     </button>
   </div>
 );

@@ -1,26 +1,25 @@
 import type { Session } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../do.tsx';
-import { StatusTag } from '../session.tsx';
-import { Since } from '../since.tsx';
-import { type Choice, ModelFields, ProviderField, TypeField } from './start.tsx';
+import { ApiForm } from '../form.tsx';
+import { StatusTag } from '../frames.tsx';
+import { RelativeTime } from '../relative-time.tsx';
+import { ModelFields, type ProviderChoice, ProviderField, TypeField } from './start.tsx';
 
 interface SessionsProps {
   case_id: string;
   sessions: readonly Session[];
-  providers: readonly Choice[];
-  /** Its worktree is there: what that began from is chosen no more. */
+  providers: readonly ProviderChoice[];
+  /** The worktree exists, so its base is fixed. */
   isBegun: boolean;
 }
 
-/** The attempts at a Work item, newest first, and a further one. */
+/** The sessions of a Work item, newest first, and a form for a new one. */
 export const Sessions = ({ case_id, sessions, providers, isBegun }: SessionsProps) => (
   <section aria-labelledby="sessions">
     <h2 id="sessions">Sessions</h2>
     {sessions.length === 0 ? (
       <p class="quiet">
-        There are none yet. Start one: it plans first, and nothing of the plan is done before you
-        approve it.
+        No sessions. A session plans first. Nothing runs before you approve the plan.
       </p>
     ) : (
       <ol class="rows">
@@ -30,8 +29,10 @@ export const Sessions = ({ case_id, sessions, providers, isBegun }: SessionsProp
       </ol>
     )}
     <details class="edit" open={sessions.length === 0}>
-      <summary data-key="n">{sessions.length === 0 ? 'Start a session' : 'Start another'}</summary>
-      <Do
+      <summary data-key="n">
+        {sessions.length === 0 ? 'Start a session' : 'Start another session'}
+      </summary>
+      <ApiForm
         call={`POST /cases/${case_id}/sessions`}
         then={`/dashboard/cases/${case_id}/sessions/{id}`}
         class="fields start"
@@ -43,8 +44,8 @@ export const Sessions = ({ case_id, sessions, providers, isBegun }: SessionsProp
         <button type="submit" class="primary">
           Start
         </button>
-        <small class="quiet">It waits for its turn while another session of it works.</small>
-      </Do>
+        <small class="quiet">It is queued while another session of this Work item runs.</small>
+      </ApiForm>
     </details>
   </section>
 );
@@ -52,15 +53,9 @@ export const Sessions = ({ case_id, sessions, providers, isBegun }: SessionsProp
 const BaseField = () => (
   <div>
     <label for="base">Base</label>
-    <input
-      id="base"
-      name="base?"
-      list="base-known"
-      placeholder="The default branch"
-      maxLength={200}
-    />
+    <input id="base" name="base?" list="base-known" placeholder="Default branch" maxLength={200} />
     <datalist id="base-known">
-      <option value="current">The branch that is checked out</option>
+      <option value="current">The checked-out branch</option>
     </datalist>
   </div>
 );
@@ -74,7 +69,7 @@ const Row = ({ id, case_id, type, provider, model, status, created_at, error }: 
       <a class="title" href={`/dashboard/cases/${case_id}/sessions/${id}`} data-key="o">
         {`${type}, ${model === undefined ? provider : `${provider} ${model}`}`}
       </a>
-      <Since at={created_at} />
+      <RelativeTime at={created_at} />
     </div>
     {error !== null && <p class="message">{visible(error)}</p>}
   </li>

@@ -1,50 +1,52 @@
 import type { Provider } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
 
-/** What can be chosen to plan and work, that of the settings first. */
-export const providersOf = async ({ call }: Api): Promise<Choice[]> =>
+/** The providers, that of the settings first. */
+export const loadProviders = async ({ call }: Api): Promise<ProviderChoice[]> =>
   (await call('GET /api/sessions/providers')).map(({ id, available, reason, offers = {} }) => {
     const { models = [], efforts = [] } = offers;
     return { id, available, ...(reason && { reason }), models, efforts };
   });
 
-/** Of a provider what a session chooses by. */
-export interface Choice extends Pick<Provider, 'id' | 'available' | 'reason'> {
+/** What a session chooses of a provider. */
+export interface ProviderChoice extends Pick<Provider, 'id' | 'available' | 'reason'> {
   models: { value: string; name: string }[];
   efforts: { value: string; name: string }[];
 }
 
 interface StartProps {
-  providers: readonly Choice[];
-  /** Before the names of the fields. */
+  providers: readonly ProviderChoice[];
+  /** The prefix of the field names. */
   before?: string;
 }
 
-/** Who plans and works: as the settings say, where nobody chooses. */
+/** Chooses the provider; empty means that of the settings. */
 export const ProviderField = ({ providers, before = '' }: StartProps) => (
   <div>
     <label for="provider">Provider</label>
     <select id="provider" name={`${before}provider?`}>
       {providers.map(({ id, available, reason }, at) => (
         <option key={id} value={at === 0 ? '' : id} disabled={!available} title={reason}>
-          {[id, at === 0 && 'by the settings', !available && 'not usable']
-            .filter(Boolean)
-            .join(', ')}
+          {[id, at === 0 && 'default', !available && 'not available'].filter(Boolean).join(', ')}
         </option>
       ))}
     </select>
   </div>
 );
 
-/** How it works. */
+/** Chooses model and effort. */
 export const ModelFields = ({ providers, before = '' }: StartProps) => (
   <>
     <Chosen
-      {...{ id: 'model', label: 'Model', name: `${before}model?` }}
+      id="model"
+      label="Model"
+      name={`${before}model?`}
       from={providers.flatMap(({ models }) => models)}
     />
     <Chosen
-      {...{ id: 'effort', label: 'Effort', name: `${before}effort?` }}
+      id="effort"
+      label="Effort"
+      name={`${before}effort?`}
       from={providers.flatMap(({ efforts }) => efforts)}
     />
   </>
@@ -54,13 +56,19 @@ interface ChosenProps {
   id: string;
   label: string;
   name: string;
-  from: Choice['models'];
+  from: ProviderChoice['models'];
 }
 
 const Chosen = ({ id, label, name, from }: ChosenProps) => (
   <div>
     <label for={id}>{label}</label>
-    <input id={id} name={name} list={`${id}-known`} placeholder="Its own" maxLength={200} />
+    <input
+      id={id}
+      name={name}
+      list={`${id}-known`}
+      placeholder="Default of the provider"
+      maxLength={200}
+    />
     <datalist id={`${id}-known`}>
       {[...new Map(from.map((one) => [one.value, one.name]))].map(([value, text]) => (
         <option key={value} value={value}>
@@ -71,7 +79,7 @@ const Chosen = ({ id, label, name, from }: ChosenProps) => (
   </div>
 );
 
-/** What is known of words for types: any other will do. */
+/** A type, with suggestions. */
 export const TypeField = ({
   id,
   known,
@@ -84,8 +92,14 @@ export const TypeField = ({
   <div>
     <label for={id}>Type</label>
     <input
-      {...{ id, name: 'type', defaultValue: value, list: `${id}-known`, required: true }}
-      {...{ pattern: '[a-z][a-z0-9_\\-]*', maxLength: 64, autocomplete: 'off' }}
+      id={id}
+      name="type"
+      defaultValue={value}
+      list={`${id}-known`}
+      required
+      pattern={'[a-z][a-z0-9_\\-]*'}
+      maxLength={64}
+      autocomplete="off"
       title="Lower-case letters, digits, - and _"
     />
     <datalist id={`${id}-known`}>

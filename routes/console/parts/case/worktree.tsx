@@ -1,11 +1,13 @@
-import type { Data } from '../../../../lib/client/client.ts';
+import type { Data, SessionLock } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Copy, OpenInEditor } from '../copy.tsx';
+import { ApiForm } from '../form.tsx';
+import { Copy, OpenInEditor } from '../links.tsx';
+import { RelativeTime } from '../relative-time.tsx';
 
 export type WorktreeStatus = Data<'GET /api/worktrees/{case_id}/status'>;
 
-/** Where a Work item's files are worked on, for a hand to go there. */
-export const WorktreePlace = ({ of }: { of: WorktreeStatus }) => {
+/** The worktree of a Work item. */
+export const WorktreeFacts = ({ of }: { of: WorktreeStatus }) => {
   const { path, branch, base, base_commit, base_notes = [], status, detail, files = [] } = of;
   return (
     <section aria-label="Worktree">
@@ -23,7 +25,7 @@ export const WorktreePlace = ({ of }: { of: WorktreeStatus }) => {
         </dd>
         {files.length > 0 && (
           <>
-            <dt>Not committed</dt>
+            <dt>Uncommitted</dt>
             <dd>{files.length === 1 ? '1 file' : `${files.length} files`}</dd>
           </>
         )}
@@ -34,5 +36,66 @@ export const WorktreePlace = ({ of }: { of: WorktreeStatus }) => {
         <OpenInEditor root={path} class="button" />
       </p>
     </section>
+  );
+};
+
+/** The lock of the worktree, and actions on it. */
+export const WorktreeActions = ({ lock, isThere }: { lock: SessionLock; isThere: boolean }) => {
+  const { case_id } = lock;
+  const at = `/api/cases/${case_id}/worktree`;
+  return (
+    <section aria-label="Worktree lock">
+      <WorktreeLock {...lock} />
+      {!isThere && (
+        <ApiForm call="POST /api/worktrees" body={{ case_id }}>
+          <button type="submit">Create worktree</button>
+        </ApiForm>
+      )}
+      {isThere && (
+        <details class="edit">
+          <summary>Set up again or remove…</summary>
+          <div class="fields">
+            <ApiForm call={`POST /api/worktrees/${case_id}/setup`}>
+              <button type="submit">Copy files and run setup again</button>
+            </ApiForm>
+            <ApiForm call={`DELETE ${at}`}>
+              <button type="submit">Remove worktree</button>
+            </ApiForm>
+            <p class="quiet">
+              The branch stays. Refused if the worktree has work that exists nowhere else.
+            </p>
+            <ApiForm call={`DELETE ${at}?force=true`}>
+              <button type="submit">Save that work under a recovery ref and remove</button>
+            </ApiForm>
+          </div>
+        </details>
+      )}
+    </section>
+  );
+};
+
+const WorktreeLock = ({ case_id, locked, holder, acquired_at }: SessionLock) => {
+  const call = `/api/worktrees/${case_id}/lock`;
+  if (!locked)
+    return (
+      <ApiForm call={`POST ${call}`} body={{ name: 'operator' }}>
+        <button type="submit" title="No session of this Work item starts while you hold the lock">
+          Lock worktree
+        </button>
+      </ApiForm>
+    );
+  const { session_id, name, operation } = holder ?? {};
+  return (
+    <>
+      <p>
+        {session_id === undefined ? visible(operation ?? name ?? 'Another process') : 'A session'}{' '}
+        holds the lock {acquired_at !== null && <RelativeTime at={acquired_at} />}
+      </p>
+      {session_id === undefined && (
+        <ApiForm call={`DELETE ${call}`}>
+          <button type="submit">Release lock</button>
+        </ApiForm>
+      )}
+    </>
   );
 };

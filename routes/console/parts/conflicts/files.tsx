@@ -1,13 +1,15 @@
+import { useState } from 'preact/hooks';
 import type { ConflictFile } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { PullDiff } from '../pull/diff.tsx';
+import { ApiForm } from '../form.tsx';
+import { Patch } from '../text-diff.tsx';
 
 interface FilesProps {
-  /** Of the Work item. */
+  /** The Work item's id. */
   id: string;
   files: readonly ConflictFile[];
   diff: string;
-  /** The path of the one that is looked at. */
+  /** The path of the selected file. */
   chosen: string | undefined;
 }
 
@@ -15,7 +17,7 @@ interface FilesProps {
 export const ConflictFiles = ({ id, files, diff, chosen }: FilesProps) => (
   <>
     <h2>{files.length === 1 ? 'One file in conflict' : `${files.length} files in conflict`}</h2>
-    {files.length === 0 && <p class="quiet">All are staged. Go on with the rebase.</p>}
+    {files.length === 0 && <p class="quiet">All files are staged. Continue the rebase.</p>}
     <ul class="rows">
       {files.map(({ path, kind }) => (
         <li key={path} class="row" data-row={path} tabIndex={-1}>
@@ -35,20 +37,168 @@ export const ConflictFiles = ({ id, files, diff, chosen }: FilesProps) => (
     </ul>
     {diff !== '' && (
       <details class="in-place">
-        <summary data-key="f">The difference of all of them, as git tells it</summary>
-        <PullDiff diff={diff} />
+        <summary data-key="f">Diff of all files</summary>
+        <Patch diff={diff} />
       </details>
     )}
   </>
 );
 
 const KINDS: Readonly<Record<ConflictFile['kind'], string>> = {
-  both_modified: 'changed on both sides',
-  both_added: 'added on both sides',
-  deleted_in_base: 'deleted in the base',
-  deleted_in_branch: 'deleted in the branch',
-  renamed: 'renamed',
-  binary: 'no text',
-  mode: 'other mode',
-  submodule: 'submodule',
+  both_modified: 'Changed on both sides',
+  both_added: 'Added on both sides',
+  deleted_in_base: 'Deleted in the base',
+  deleted_in_branch: 'Deleted in the branch',
+  renamed: 'Renamed',
+  binary: 'Binary',
+  mode: 'Mode changed',
+  submodule: 'Submodule',
 };
+
+/** A file in conflict, as it is in the worktree. */
+export interface ConflictedText extends ConflictFile {
+  etag?: string | undefined;
+  content?: string;
+  /** Why it has no text. */
+  missing?: string | undefined;
+}
+
+/** The sides of each conflict in a file, and an editor. */
+export const ConflictFileShown = ({
+  id,
+  path,
+  kind,
+  etag,
+  content,
+  missing,
+}: ConflictedText & { id: string }) => {
+  const call = `/cases/${id}/editor/files?path=${encodeURIComponent(path)}`;
+  const hunks = content === undefined ? [] : hunksOf(content);
+  return (
+    <section class="conflicted">
+      <h2>
+        <code>{visible(path)}</code>
+      </h2>
+      {missing !== undefined && <p class="quiet">{visible(missing)}</p>}
+      {content !== undefined && <p class="quiet">{leftOf(hunks.length)}</p>}
+      {hunks.slice(0, 50).map((hunk) => (
+        <Sides key={hunk.line} {...hunk} />
+      ))}
+      {content !== undefined && <Edit call={call} etag={etag} content={content} path={path} />}
+      {kind.startsWith('deleted') && etag !== undefined && (
+        <ApiForm call={`DELETE ${call}`} if_match={etag}>
+          <button type="submit">Delete file</button>
+        </ApiForm>
+      )}
+    </section>
+  );
+};
+
+const leftOf = (count: number): string => {
+  if (count === 0) return 'No conflict markers left.';
+  return count === 1 ? 'One conflict left.' : `${count} conflicts left.`;
+};
+
+const Sides = ({ line, ours, base, theirs }: Hunk) => (
+  <div class="sides">
+    <p class="quiet">Line {line}</p>
+    <Side name="New base" text={ours} />
+    {base !== undefined && <Side name="Common ancestor" text={base} />}
+    <Side name="This branch" text={theirs} />
+  </div>
+);
+
+const Side = ({ name, text }: { name: string; text: string }) => (
+  <div class="side">
+    <h3>{name}</h3>
+    <pre class="as-written">
+      <code>{text === '' ? ' ' : visible(text)}</code>
+    </pre>
+  </div>
+);
+
+interface EditProps {
+  call: string;
+  etag: string | undefined;
+  content: string;
+  path: string;
+}
+
+// A textarea normalizes line endings and drops a leading newline.
+const isKept = (content: string): boolean => !content.includes('\r') && !content.startsWith('\n');
+
+const Edit = ({ call, etag, content, path }: EditProps) => {
+  // The ETag from when the edit began, even if the file changed since.
+  const [begun, setBegun] = useState<{ etag: string | undefined } | undefined>();
+  if (!isKept(content))
+    return (
+      <p class="quiet">This page cannot keep the file's line endings. Edit it in the worktree.</p>
+    );
+  return (
+    <div onReset={() => setBegun(undefined)}>
+      <ApiForm call={`PUT ${call}`} if_match={(begun ?? { etag }).etag} class="edit">
+        <label>
+          {`${visible(path)}: resolved text`}
+          <textarea
+            name="content"
+            class="code"
+            rows={16}
+            spellcheck={false}
+            defaultValue={content}
+            onInput={() => setBegun((before) => before ?? { etag })}
+            data-key="e"
+          />
+        </label>
+        <button type="submit">Save file</button>
+      </ApiForm>
+    </div>
+  );
+};
+
+/** A conflict between the markers of a file. */
+interface Hunk {
+  /** The line of the first marker, from 1. */
+  line: number;
+  /** The text of the new base. */
+  ours: string;
+  /** The text of the common ancestor; undefined without diff3 markers. */
+  base: string | undefined;
+  /** The text of the branch. */
+  theirs: string;
+}
+
+type SideName = 'ours' | 'base' | 'theirs';
+
+const MARKS: readonly (readonly [RegExp, SideName | 'end'])[] = [
+  [/^<{7}(?: |$)/, 'ours'],
+  [/^\|{7}(?: |$)/, 'base'],
+  [/^={7}$/, 'theirs'],
+  [/^>{7}(?: |$)/, 'end'],
+];
+
+/** Parses the conflicts of a file. Markers out of order are text. */
+const hunksOf = (text: string): Hunk[] => {
+  const hunks: Hunk[] = [];
+  let open: (Pick<Hunk, 'line'> & Record<SideName, string[]>) | undefined;
+  let side: SideName = 'ours';
+  for (const [at, line] of text.split('\n').entries()) {
+    const mark = MARKS.find(([pattern]) => pattern.test(line))?.[1];
+    if (mark === 'ours') {
+      open = { line: at + 1, ours: [], base: [], theirs: [] };
+      side = 'ours';
+    } else if (open !== undefined && mark === 'end') {
+      hunks.push(closed(open));
+      open = undefined;
+    } else if (open !== undefined && mark !== undefined && side !== 'theirs')
+      side = mark as SideName;
+    else open?.[side].push(line);
+  }
+  return hunks;
+};
+
+const closed = ({ line, ours, base, theirs }: Pick<Hunk, 'line'> & Record<SideName, string[]>) => ({
+  line,
+  ours: ours.join('\n'),
+  theirs: theirs.join('\n'),
+  base: base.length === 0 ? undefined : base.join('\n'),
+});

@@ -1,68 +1,78 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FilePatch } from '../../../../lib/text/patch.ts';
-import { type Range, spoken, stretch } from './range.ts';
+import { useHighlights } from './highlights.ts';
 import { DiffRow, type Place } from './row.tsx';
 import { type Layout, type Row, rowsOf } from './rows.ts';
-import { useHighlights } from './shades.ts';
-import { ROW, type Scroller, useVirtual } from './virtual.ts';
+import { describeSelection, extendSelection, type Selection } from './selection.ts';
+import { ROW, type Scroller, useVirtual } from './virtual-rows.ts';
 
-/** A wish to see a file: a new one each time. */
-export interface Wanted {
+/** A request to scroll to a file; a new object for each request. */
+export interface ScrollRequest {
   file: number;
 }
 
 export interface BodyProps {
   files: readonly FilePatch[];
   layout: Layout;
-  /** These are shown by their head alone. */
+  /** Files of which only the header is shown. */
   folded: ReadonlySet<number>;
-  wanted: Wanted | undefined;
+  wanted: ScrollRequest | undefined;
   toggle: () => void;
-  onComment: (range: Range) => void;
-  /** Where its files are. */
+  onComment: (range: Selection) => void;
+  /** The Work item and the worktree. */
   place: Place;
 }
 
-/** All files of a diff, one below the other: however long it is, only rows that are seen are there. */
+/** The changes of all files. Only visible rows are rendered. */
 export const DiffBody = (props: BodyProps) => {
   const { files, layout, folded, wanted, place } = props;
   const box = useRef<Scroller | null>(null);
   const rows = useMemo(() => allRows(files, layout, folded), [files, layout, folded]);
   const virtual = useVirtual(rows.length, box);
-  const { range, take, step, jump } = useTaken(rows, virtual);
+  const { range, take, step, jump } = useSelection(rows, virtual);
   useEffect(() => {
     const at = rows.findIndex(({ file, kind }) => kind === 'file' && file === wanted?.file);
     if (at >= 0) virtual.scrollToIndex(at, { align: 'start' });
   }, [wanted]);
   return (
-    <section class="diff-body" aria-label="Changes">
-      <Tools {...props} {...{ range, jump }} />
+    <section class="diff-body" style={{ '--row': `${ROW}px` }} aria-label="Changes">
+      <Tools {...props} range={range} jump={jump} />
       <p class="unseen" role="status">
-        {range && spoken(rows, range, files)}
+        {range && describeSelection(rows, range, files)}
       </p>
-      <div {...{ ...LINES, class: `diff-scroll ${layout}`, onKeyDown: step }} ref={box as never}>
-        <Seen {...{ files, rows, virtual, range, take, place }} />
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, these are lines. */}
+      <div
+        class={`diff-scroll ${layout}`}
+        role="group"
+        aria-label="Lines. Arrow keys move, Shift extends the selection"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
+        tabIndex={0}
+        onKeyDown={step}
+        ref={box as never}
+      >
+        <VisibleRows
+          files={files}
+          rows={rows}
+          virtual={virtual}
+          range={range}
+          take={take}
+          place={place}
+        />
       </div>
     </section>
   );
 };
 
-// What scrolls is at hand by keyboard, and the arrows go through it.
-const LINES = {
-  ...{ role: 'group' as const, tabIndex: 0 },
-  'aria-label': 'Lines; arrows go through them, with shift several are taken',
-};
-
 type Virtual = ReturnType<typeof useVirtual>;
 
-/** The lines that are taken for a comment: by mouse, by the arrows, by going to a change. */
-const useTaken = (rows: readonly Row[], virtual: Virtual) => {
-  const [taken, setTaken] = useState<{ of: readonly Row[]; range: Range }>();
-  // Of other rows than these it says nothing.
+/** The lines selected for a comment, by mouse or by keyboard. */
+const useSelection = (rows: readonly Row[], virtual: Virtual) => {
+  const [taken, setTaken] = useState<{ of: readonly Row[]; range: Selection }>();
+  // A selection of other rows is void.
   const range = taken?.of === rows ? taken.range : undefined;
   const from = range?.to ?? Math.floor((virtual.scrollOffset ?? 0) / ROW) - 1;
   const take = (to: number, isLonger: boolean) =>
-    setTaken({ of: rows, range: stretch(rows, range, to, isLonger) });
+    setTaken({ of: rows, range: extendSelection(rows, range, to, isLonger) });
   const move = (to: number | undefined, isLonger: boolean): void => {
     if (to === undefined) return;
     take(to, isLonger);
@@ -78,7 +88,7 @@ const useTaken = (rows: readonly Row[], virtual: Virtual) => {
 };
 
 type ToolsProps = Pick<BodyProps, 'layout' | 'toggle' | 'onComment'> & {
-  range: Range | undefined;
+  range: Selection | undefined;
   jump: (by: number) => void;
 };
 
@@ -107,14 +117,14 @@ const Tools = ({ layout, toggle, onComment, range, jump }: ToolsProps) => (
 interface SeenProps extends Pick<BodyProps, 'files' | 'place'> {
   rows: readonly Row[];
   virtual: Virtual;
-  range: Range | undefined;
+  range: Selection | undefined;
   take: (to: number, isLonger: boolean) => void;
 }
 
-const Seen = ({ files, rows, virtual, range, take, place }: SeenProps) => {
+const VisibleRows = ({ files, rows, virtual, range, take, place }: SeenProps) => {
   const seen = virtual.getVirtualItems().filter(({ index }) => index < rows.length);
   const places = seen.map(({ index }) => index);
-  const shades = useHighlights(files, rows, places);
+  const highlights = useHighlights(files, rows, places);
   return (
     <div class="diff-whole" style={{ height: `${virtual.getTotalSize()}px` }}>
       <div class="diff-seen" style={{ transform: `translateY(${seen[0]?.start ?? 0}px)` }}>
@@ -126,9 +136,9 @@ const Seen = ({ files, rows, virtual, range, take, place }: SeenProps) => {
               row={row}
               place={place}
               patch={files[row.file] as FilePatch}
-              isTaken={range !== undefined && isWithin(range, at)}
-              shades={shades}
-              onTake={(isLonger) => take(at, isLonger)}
+              isSelected={range !== undefined && isWithin(range, at)}
+              highlights={highlights}
+              onSelect={(isLonger) => take(at, isLonger)}
             />
           );
         })}
@@ -150,7 +160,7 @@ const allRows = (
   layout: Layout,
   folded: ReadonlySet<number>,
 ): readonly Row[] => {
-  // Not by spreading each file's: a long one has more rows than a call takes.
+  // A spread into `push` would exceed the maximum number of arguments.
   const all: Row[][] = files.map((patch, file) => [
     { file, kind: 'file' },
     ...(folded.has(file) ? [] : rowsOf(patch, file, layout)),
@@ -158,7 +168,7 @@ const allRows = (
   return all.flat();
 };
 
-const isWithin = ({ from, to }: Range, at: number): boolean =>
+const isWithin = ({ from, to }: Selection, at: number): boolean =>
   at >= Math.min(from, to) && at <= Math.max(from, to);
 
 const isLine = (row: Row | undefined): boolean => row?.kind === 'line' || row?.kind === 'pair';
@@ -172,7 +182,7 @@ const isChange = (row: Row | undefined): boolean =>
   (row?.kind === 'line' && row.line.sign !== ' ') ||
   (row?.kind === 'pair' && row.left !== row.right);
 
-// A change is a run of changed lines: its first one is gone to.
+// Moves to the first line of a run of changed lines.
 const nextChange = (rows: readonly Row[], from: number, by: number): number | undefined => {
   for (let at = from + by; rows[at] !== undefined; at += by)
     if (isChange(rows[at]) && !isChange(rows[at - 1])) return at;

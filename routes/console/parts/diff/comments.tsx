@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { visible } from '../../../../store/base/visible.ts';
-import { Copy } from '../copy.tsx';
-import { Do } from '../do.tsx';
-import { type Comment, feedbackOf } from './kept.ts';
+import { ApiForm } from '../form.tsx';
+import { Copy } from '../links.tsx';
+import { type Comment, feedbackOf } from './review-state.ts';
 import { oneLine } from './rows.ts';
 
 interface WriteProps {
@@ -16,9 +16,9 @@ interface Typed {
 }
 
 const placeOf = ({ path, from, to, isOld }: Omit<Comment, 'text'>): string =>
-  `${oneLine(path)}:${from === to ? from : `${from}-${to}`}${isOld ? ', as it was before' : ''}`;
+  `${oneLine(path)}:${from === to ? from : `${from}-${to}`}${isOld ? ', old version' : ''}`;
 
-/** Where a comment on some lines is written. */
+/** A form for a comment on lines. */
 export const WriteComment = ({ about, onDone }: WriteProps) => {
   const [text, setText] = useState('');
   const onSubmit = (event: Typed): void => {
@@ -39,7 +39,7 @@ export const WriteComment = ({ about, onDone }: WriteProps) => {
       </label>
       <div class="line">
         <button type="submit" class="primary">
-          Keep comment
+          Save comment
         </button>
         <button type="button" onClick={() => onDone(undefined)}>
           Cancel
@@ -51,16 +51,19 @@ export const WriteComment = ({ about, onDone }: WriteProps) => {
 
 interface CommentsProps {
   comments: readonly Comment[];
-  /** The Work item. */
+  /** The Work item's id. */
   id: string;
-  /** Of the session that is commented on. */
+  /** The session's type, also for a new session. */
   type: string;
-  /** The session of the Work item whose plan waits, to which comments can be sent. */
+  /** The session with a plan to review, which comments can be sent to. */
   waiting: string | undefined;
   onRemove: (at: number | undefined) => void;
 }
 
-/** What is to be told to the agent: kept in this browser until it is removed. */
+/**
+ * Comments on a diff. Unlike those on a plan, which are in comments.md, no file has them: this browser stores them
+ * until they are removed.
+ */
 export const DiffComments = ({ comments, onRemove, ...rest }: CommentsProps) => {
   if (comments.length === 0) return null;
   return (
@@ -101,28 +104,28 @@ const Feedback = ({ text, id, type, waiting, onRemove }: FeedbackProps) => {
         </button>
       </div>
       {waiting === undefined ? (
-        <Do
+        <ApiForm
           call={`POST ${sessions}`}
           body={{ type }}
           then={`/dashboard${sessions}/{id}`}
           class="fields"
         >
-          <Words text={text} label="Feedback for a new session, which plans anew with it" />
+          <Words text={text} label="Feedback for a new session" />
           <button type="submit" class="primary">
-            Start a session with this feedback
+            Start session with this feedback
           </button>
-        </Do>
+        </ApiForm>
       ) : (
-        <Do
+        <ApiForm
           call={`POST ${sessions}/${waiting}/revise`}
           then={`/dashboard${sessions}/${waiting}/plan`}
           class="fields"
         >
-          <Words text={text} label="Feedback to the plan that waits" />
+          <Words text={text} label="Feedback on the plan" />
           <button type="submit" class="primary">
-            Send as feedback
+            Request changes
           </button>
-        </Do>
+        </ApiForm>
       )}
       <p class="quiet">The comments stay in this browser until you remove them.</p>
     </>

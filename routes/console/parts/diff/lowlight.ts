@@ -1,2 +1,2 @@
-// Of the package these two alone: with it whole come two hundred languages.
+// Named exports, so that the bundle leaves out 200 languages.
 export { common, createLowlight } from 'lowlight';

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { FilePatch } from '../../../../lib/text/patch.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Copy, OpenInEditor } from '../copy.tsx';
-import type { Pieces } from './highlight.ts';
+import { Copy, OpenInEditor } from '../links.tsx';
+import type { Pieces } from './highlight-worker.ts';
+import { type Highlights, highlightKey } from './highlights.ts';
 import { type Line, oneLine, type Row, type RowOfLines } from './rows.ts';
-import { type Shades, shadeKey } from './shades.ts';
 
-/** Where the files of a diff are: of which Work item, and in which worktree, where that is there. */
+/** The Work item, and the worktree if there is one. */
 export interface Place {
   id: string;
   root: string | undefined;
@@ -16,42 +16,50 @@ interface RowProps {
   row: Row;
   place: Place;
   patch: FilePatch;
-  /** It is among those that a comment would be on. */
-  isTaken: boolean;
-  shades: Shades;
-  onTake: (isLonger: boolean) => void;
+  /** The row is part of the selection. */
+  isSelected: boolean;
+  highlights: Highlights;
+  onSelect: (isLonger: boolean) => void;
 }
 
 interface Click {
   shiftKey: boolean;
 }
 
-/** One row of a diff. */
-export const DiffRow = ({ row, place, patch, isTaken, shades, onTake }: RowProps) => {
+/** A row of a diff. */
+export const DiffRow = ({ row, place, patch, isSelected, highlights, onSelect }: RowProps) => {
   if (row.kind === 'file') return <Head {...patch} {...place} />;
   if (row.kind === 'line' || row.kind === 'pair')
-    return <Lines {...{ row, path: patch.path, isTaken, shades, onTake }} />;
+    return (
+      <Lines
+        row={row}
+        path={patch.path}
+        isSelected={isSelected}
+        highlights={highlights}
+        onSelect={onSelect}
+      />
+    );
   return <div class={`diff-row ${row.kind}`}>{visible(row.text)}</div>;
 };
 
 type LinesProps = Omit<RowProps, 'row' | 'patch' | 'place'> & { row: RowOfLines; path: string };
 
-// Not by itself at hand: what holds the rows hears the keys.
-const Lines = ({ row, path, isTaken, shades, onTake }: LinesProps) => {
-  const taken = isTaken ? ' taken' : '';
-  const heard = { onClick: ({ shiftKey }: Click) => onTake(shiftKey) };
+// Keys are handled by the scrolling element.
+const Lines = ({ row, path, isSelected, highlights, onSelect }: LinesProps) => {
+  const taken = isSelected ? ' taken' : '';
+  const heard = { onClick: ({ shiftKey }: Click) => onSelect(shiftKey) };
   if (row.kind === 'line')
     return (
       <div class={`diff-row one ${KINDS[row.line.sign]}${taken}`} {...heard}>
-        <Nr of={row.line.before} />
-        <Nr of={row.line.after} />
-        <Text line={row.line} path={path} shades={shades} />
+        <LineNumber of={row.line.before} />
+        <LineNumber of={row.line.after} />
+        <Text line={row.line} path={path} highlights={highlights} />
       </div>
     );
   return (
     <div class={`diff-row two${taken}`} {...heard}>
-      <Half line={row.left} number={row.left?.before} path={path} shades={shades} />
-      <Half line={row.right} number={row.right?.after} path={path} shades={shades} />
+      <Half line={row.left} number={row.left?.before} path={path} highlights={highlights} />
+      <Half line={row.right} number={row.right?.after} path={path} highlights={highlights} />
     </div>
   );
 };
@@ -84,37 +92,44 @@ interface HalfProps {
   line: Line | undefined;
   number: number | undefined;
   path: string;
-  shades: Shades;
+  highlights: Highlights;
 }
 
-const Half = ({ line, number, path, shades }: HalfProps) => (
+const Half = ({ line, number, path, highlights }: HalfProps) => (
   <div class={`half ${line === undefined ? 'none' : KINDS[line.sign]}`}>
-    <Nr of={number} />
-    {line && <Text line={line} path={path} shades={shades} />}
+    <LineNumber of={number} />
+    {line && <Text line={line} path={path} highlights={highlights} />}
   </div>
 );
 
-const Nr = ({ of: number }: { of: number | undefined }) => <span class="nr">{number}</span>;
+const LineNumber = ({ of: number }: { of: number | undefined }) => <span class="nr">{number}</span>;
 
-/** How much of a line is shown before one asks for more, and then. */
+/** The characters shown of a line, at first and after “show more”. */
 const SHORT = 500;
 const LONG = 200_000;
 
-const Text = ({ line, path, shades }: Pick<HalfProps, 'path' | 'shades'> & { line: Line }) => {
+const Text = ({
+  line,
+  path,
+  highlights,
+}: Pick<HalfProps, 'path' | 'highlights'> & { line: Line }) => {
   const [isWhole, setWhole] = useState(false);
   const text = visible(line.text);
   const most = isWhole ? LONG : SHORT;
   return (
     <span class="code">
       <span class="sign">{line.sign}</span>
-      <Shaded text={text.slice(0, most)} pieces={shades.get(shadeKey(path, text))} />
-      {text.length > most && <More of={text.length - most} {...{ isWhole, setWhole }} />}
+      <HighlightedText
+        text={text.slice(0, most)}
+        pieces={highlights.get(highlightKey(path, text))}
+      />
+      {text.length > most && <More of={text.length - most} isWhole={isWhole} setWhole={setWhole} />}
       {line.isOpen && <em class="quiet"> (no newline at the end of the file)</em>}
     </span>
   );
 };
 
-const Shaded = ({ text, pieces }: { text: string; pieces: Pieces | undefined }) => (
+const HighlightedText = ({ text, pieces }: { text: string; pieces: Pieces | undefined }) => (
   <>
     {pieces?.map(([kind, piece], at) =>
       kind === '' ? (
@@ -136,9 +151,9 @@ interface MoreProps {
 
 const More = ({ of, isWhole, setWhole }: MoreProps) =>
   isWhole ? (
-    <em class="quiet">{` cut here: ${of} more are in the file`}</em>
+    <em class="quiet">{` cut here: ${of} more characters`}</em>
   ) : (
     <button type="button" class="more" onClick={() => setWhole(true)}>
-      {`show ${of} more`}
+      {`Show ${of} more`}
     </button>
   );

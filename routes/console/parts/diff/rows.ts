@@ -2,29 +2,29 @@ import { parse } from 'diff2html/lib/diff-parser.js';
 import type { FilePatch } from '../../../../lib/text/patch.ts';
 import { visible } from '../../../../store/base/visible.ts';
 
-/** A line of a file, on its old or its new side, or on both. */
+/** A line on the old side, the new side, or both. */
 export interface Line {
   sign: ' ' | '+' | '-';
   before: number | undefined;
   after: number | undefined;
   text: string;
-  /** No newline ends it. */
+  /** The file ends without a newline here. */
   isOpen: boolean;
 }
 
-/** One line, or what was beside what is. */
+/** A line, or both sides of a line. */
 export type RowOfLines = { file: number } & (
   | { kind: 'line'; line: Line }
   | { kind: 'pair'; left: Line | undefined; right: Line | undefined }
 );
 
-/** A row of the page, of the file with this place in the list. */
+/** A row of the file with this index. */
 export type Row =
   | RowOfLines
   | { file: number; kind: 'file' }
   | { file: number; kind: 'hunk' | 'note'; text: string };
 
-/** The lines that a row shows. */
+/** The lines in a row. */
 export const linesIn = (row: Row): Line[] => {
   if (row.kind === 'line') return [row.line];
   if (row.kind !== 'pair') return [];
@@ -34,7 +34,7 @@ export const linesIn = (row: Row): Line[] => {
 
 export type Layout = 'inline' | 'side';
 
-/** What is shown of a file's patch below its head. */
+/** The rows of a file's patch, without its header. */
 export const rowsOf = (patch: FilePatch, file: number, layout: Layout): Row[] => {
   const notes = notesOf(patch).map((text): Row => ({ file, kind: 'note', text }));
   if (patch.isBinary) return notes;
@@ -54,16 +54,16 @@ const notesOf = ({ isBinary, modes, from, added, removed, kind }: FilePatch): st
   if (from !== undefined)
     notes.push(`${kind === 'copied' ? 'Copied' : 'Renamed'} from ${oneLine(from)}`);
   if (modes !== undefined) notes.push(`Mode ${modes}`);
-  if (isBinary) notes.push('Binary: its content is not shown');
+  if (isBinary) notes.push('Binary file not shown');
   return notes.length === 0 && added + removed === 0 ? ['Empty'] : notes;
 };
 
-/** A name, in one line and all of it to be seen. */
+/** A file name on one line, with all characters visible. */
 export const oneLine = (name: string): string =>
   visible(name).replaceAll('\n', '␊').replaceAll('\t', '␉');
 
 const OPEN = '\\ No newline at end of file';
-// Nobody writes this sign: a line that says what git says of a missing newline is told from git's own by it.
+// A private-use character marks lines of a file that look like git's own remark.
 const KEEPS = '\uE0F1';
 const KEPT = `\\${KEEPS} No newline at end of file`;
 
@@ -87,7 +87,7 @@ const blocksOf = (text: string) => {
     }));
 };
 
-// The parser takes a carriage return for a line's end, and drops what stands behind it: nothing may be hidden so.
+// The parser treats a carriage return as the end of a line and drops the rest, which would hide text.
 const prepared = (text: string) => {
   const lines = text.replaceAll('\r', '␍').split('\n');
   const body = lines.findIndex((line) => line.startsWith('@@ '));

@@ -1,34 +1,39 @@
 import type { JSX } from 'preact';
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { visible } from '../../../../store/base/visible.ts';
-import { InReach } from '../do.tsx';
-import { useLoaded } from '../loaded.ts';
-import { Aside } from './aside.tsx';
-import type { BodyProps, Wanted } from './body.tsx';
+import { ApiContext } from '../form.tsx';
+import { useLoaded } from '../use-loaded.ts';
+import type { BodyProps, ScrollRequest } from './body.tsx';
 import { DiffComments, WriteComment } from './comments.tsx';
-import { DiffFiles } from './files.tsx';
-import { type Comment, type Since, useHashes, useKept, useLayout } from './kept.ts';
-import { inOrder } from './list.ts';
-import type { ListedFile } from './tree.ts';
+import { Aside } from './file-tree.tsx';
+import { GROUPS, inOrder, type ListedFile, NAMED_RULE } from './files.ts';
+import {
+  type Comment,
+  type DiffBase,
+  useHashes,
+  useLayout,
+  useReviewState,
+} from './review-state.ts';
+import { oneLine } from './rows.ts';
 
-export interface DiffShown {
+interface DiffShown {
   id: string;
   sid: string;
   files: readonly ListedFile[];
-  /** The patch, or how it begins. */
+  /** The patch, or its beginning. */
   text: string;
   isCut: boolean;
   root: string | undefined;
   waiting: string | undefined;
-  /** The session's. */
+  /** The session's type. */
   type: string;
-  since: Since;
+  since: DiffBase;
 }
 
-/** A session's patch: files at the side, and their changes; without scripts as it is written. */
+/** A session's patch with its files; without scripts as text. */
 export const DiffView = (shown: DiffShown) => {
   const { id, sid, since, text, isCut } = shown;
-  const api = useContext(InReach);
+  const api = useContext(ApiContext);
   const body = useLoaded(async () => (await import('./body.tsx')).DiffBody);
   const whole = useLoaded(
     async () =>
@@ -42,11 +47,11 @@ export const DiffView = (shown: DiffShown) => {
   return (
     <>
       {[body, whole].map(
-        ({ failed, again }, at) =>
+        ({ failed, retry }, at) =>
           failed && (
             <p key={at} class="box error" role="alert">
-              {at === 0 ? 'The view of changes could not be loaded. ' : 'The patch did not come. '}
-              <button type="button" onClick={again}>
+              {at === 0 ? 'The diff view could not be loaded. ' : 'The patch could not be loaded. '}
+              <button type="button" onClick={retry}>
                 Try again
               </button>
             </p>
@@ -63,12 +68,17 @@ const AsText = ({ id, sid, since, files, text, isCut }: DiffShown) => (
   <div class="diff">
     <DiffFiles files={files} />
     <div>
-      <section {...{ class: 'diff-text', tabIndex: 0 }} aria-label="The patch">
+      <section
+        class="diff-text"
+        aria-label="Patch"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard.
+        tabIndex={0}
+      >
         <pre>{visible(text)}</pre>
       </section>
       <p>
-        {isCut && 'It goes on. '}
-        <a href={`/cases/${id}/sessions/${sid}/diff?since=${since}`}>The whole patch as a file</a>
+        {isCut && 'Only the beginning is shown. '}
+        <a href={`/cases/${id}/sessions/${sid}/diff?since=${since}`}>Download the whole patch</a>
       </p>
     </div>
   </div>
@@ -77,10 +87,10 @@ const AsText = ({ id, sid, since, files, text, isCut }: DiffShown) => (
 const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
   const { id, sid, type, since, text, root, waiting } = shown;
   const files = useMemo(() => inOrder(text, shown.files), [text]);
-  const { kept, keep, marks, folded } = useMarks({ sid, since }, files);
+  const { kept, keep, marks, folded } = useFileMarks({ sid, since }, files);
   const listed = useMemo(() => files.map((file) => file.listed), [files]);
   const { layout, toggle } = useLayout();
-  const [wanted, setWanted] = useState<Wanted>();
+  const [wanted, setWanted] = useState<ScrollRequest>();
   const [about, setAbout] = useState<Omit<Comment, 'text'>>();
   const said = (comment: Comment | undefined): void => {
     setAbout(undefined);
@@ -93,27 +103,39 @@ const Live = ({ Body, ...shown }: DiffShown & { Body: Body }) => {
       {about && <WriteComment about={about} onDone={said} />}
       <div class="diff">
         <Aside
-          {...{ viewed: folded.size, hasLooked: kept.seen.length > 0 }}
+          viewed={folded.size}
+          hasLooked={kept.seen.length > 0}
           files={listed}
           marks={{ ...marks, onOpen: (file) => setWanted({ file }) }}
         />
         <Body
-          {...{ files, layout, folded, wanted, toggle, place: { id, root } }}
+          files={files}
+          layout={layout}
+          folded={folded}
+          wanted={wanted}
+          toggle={toggle}
+          place={{ id, root }}
           onComment={(range) => setAbout({ ...range.about, path: files[range.file]?.path ?? '' })}
         />
       </div>
-      <DiffComments comments={kept.comments} {...{ id, type, waiting }} onRemove={remove} />
+      <DiffComments
+        comments={kept.comments}
+        id={id}
+        type={type}
+        waiting={waiting}
+        onRemove={remove}
+      />
     </>
   );
 };
 
 type Files = ReturnType<typeof inOrder>;
 
-/** Which files were viewed, and which are other ones than at the last look. */
-const useMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: Files) => {
+/** The viewed files, and those that changed since the last visit. */
+const useFileMarks = ({ sid, since }: Pick<DiffShown, 'sid' | 'since'>, files: Files) => {
   const hashes = useHashes(files);
-  const { kept, keep, keepSeen } = useKept(sid, since);
-  useLeave(() => hashes.length > 0 && keepSeen(hashes), hashes);
+  const { kept, keep, keepSeen } = useReviewState(sid, since);
+  useOnPageHide(() => hashes.length > 0 && keepSeen(hashes), hashes);
   const viewed = (at: number) => isIn(kept.viewed, hashes[at]);
   const isNew = (at: number) =>
     kept.seen.length > 0 && hashes[at] !== undefined && !isIn(kept.seen, hashes[at]);
@@ -138,10 +160,42 @@ interface Page {
   removeEventListener: (name: string, heard: () => void) => void;
 }
 
-/** Done when the page is left. */
-const useLeave = (done: () => void, on: unknown): void =>
+/** Calls `done` when the page is left. */
+const useOnPageHide = (done: () => void, on: unknown): void =>
   useEffect(() => {
     const page = globalThis as unknown as Page;
     page.addEventListener('pagehide', done);
     return () => page.removeEventListener('pagehide', done);
   }, [on]);
+
+/** The most files listed without scripts. */
+const SOME = 150;
+
+/** The files of a diff as a list, for a page without scripts. */
+const DiffFiles = ({ files }: { files: readonly ListedFile[] }) => {
+  const shown = files.slice(0, SOME);
+  return (
+    <div class="diff-files">
+      {GROUPS.map(({ name, isNamed }) => {
+        const of = shown.filter((file) => file.isNamed === isNamed);
+        if (of.length === 0) return null;
+        return (
+          <section key={name}>
+            <h2
+              {...(isNamed !== undefined && { title: NAMED_RULE })}
+            >{`${name} (${of.length})`}</h2>
+            <ul>
+              {of.map(({ path, kind, added, removed }) => (
+                <li key={path}>
+                  {oneLine(path)} {kind !== 'changed' && <span class="tag">{kind}</span>}{' '}
+                  <span class="quiet">{`+${added} −${removed}`}</span>
+                </li>
+              ))}
+            </ul>
+          </section>
+        );
+      })}
+      {files.length > SOME && <p class="quiet">{`and ${files.length - SOME} more`}</p>}
+    </div>
+  );
+};

@@ -1,37 +1,37 @@
 import { lexer, type Token, type Tokens } from 'marked';
 
-/** A block of a Markdown text, in its order. */
+/** A block of a Markdown text. */
 export interface Block {
-  /** As it is written. */
+  /** Its source. */
   raw: string;
   /** Its first line, from 1. */
   line: number;
-  /** Undefined where the parser has none for this text: it is shown as source. */
+  /** Undefined if the parser made no token of it: shown as source. */
   token: Token | undefined;
 }
 
-/** Larger texts are shown as they are written. In characters. */
+/** Larger texts are shown as source. In characters. */
 const LARGEST = 256 * 1024;
 const DEEPEST = 40;
 
 /**
- * The blocks of a text, which joined are all of it; undefined where it is too large, too deep or cannot be read, and has to
- * be shown as it is.
+ * The blocks of a text, which joined are the whole text. Undefined if it is too large, nested too deeply or cannot be
+ * parsed.
  */
 export const blocksOf = (text: string): Block[] | undefined => {
   if (text.length > LARGEST) return undefined;
   try {
     const tokens = lexer(text, { gfm: true });
     if (tokens.some((token) => depthOf(token, 0) > DEEPEST)) return undefined;
-    return placed(text.replace(/\r\n|\r/g, '\n'), tokens);
+    return locateBlocks(text.replace(/\r\n|\r/g, '\n'), tokens);
   } catch {
     // Nested deeper than the stack.
     return undefined;
   }
 };
 
-// The parser may leave text out between two tokens, or give one another text than the source has.
-const placed = (source: string, tokens: readonly Token[]): Block[] => {
+// The parser may skip text between tokens, or change the text of one; both become blocks without a token.
+const locateBlocks = (source: string, tokens: readonly Token[]): Block[] => {
   const blocks: Block[] = [];
   let [at, line] = [0, 1];
   const add = (end: number, token?: Token): void => {
@@ -50,7 +50,7 @@ const placed = (source: string, tokens: readonly Token[]): Block[] => {
   return blocks;
 };
 
-/** About how many elements a token is shown with. */
+/** The approximate number of elements that a token renders to. */
 export const sizeOf = (token: Token): number => {
   const {
     items = [],

@@ -3,57 +3,63 @@ import { useContext, useEffect, useMemo, useState } from 'preact/hooks';
 import { type PlanComment, readComments } from '../../../../store/base/comments.ts';
 import { visible } from '../../../../store/base/visible.ts';
 import { blocksOf, sizeOf } from '../markdown/blocks.ts';
-import { Source } from '../markdown/whole.tsx';
+import { SourceBlock } from '../markdown/source.tsx';
 import { MarkdownBlock } from '../markdown.tsx';
-import { Earlier, InComments, NewComment, Quote, Unsent } from './comments-box.tsx';
-import { draftsOf } from './comments-state.ts';
-import { type Place, type Placed, placedIn, quoteOf } from './places.ts';
-import { Sheets, sheetAt, sheetsOf } from './sheets.tsx';
+import { CommentsContext, NewComment, PreviousComment, Quote, UnsentComment } from './comments.tsx';
+import { readDrafts } from './comments-file.ts';
+import { PlanPages, pageAtLine, paginate } from './pagination.tsx';
+import { type PlacedComments, type PlanPart, placeComments, quoteOf } from './places.ts';
 
 interface BodyProps extends PlanParts {
   text: string;
-  /** As it is written, line by line. */
+  /** Shows the source, line by line. */
   asSource: boolean;
-  /** Whether comments can be written to this text. */
+  /** Whether new comments are possible. */
   takes: boolean;
-  /** The line that the part begins with that is shown. */
+  /** The first line of the shown page. */
   from: number;
-  /** The page's own path. */
+  /** The address of the plan. */
   at: string;
 }
 
 interface PlanParts {
   parts: readonly Shown[];
-  sheets: ReturnType<typeof sheetsOf>;
+  pages: ReturnType<typeof paginate>;
 }
 
-/** The parts of a plan, and the sheets that show them: one where a page can show all. */
+/** The parts of a plan, in pages of which each can be rendered. */
 export const usePlanParts = (text: string, asSource: boolean): PlanParts =>
   useMemo(() => {
     const parts = partsOf(text, asSource);
-    return { parts, sheets: sheetsOf(parts) };
+    return { parts, pages: paginate(parts) };
   }, [text, asSource]);
 
-/** A plan with its comments below what they are about: of a long one a part. */
+/** A page of a plan, with comments below the parts that they quote. */
 export const PlanBody = (given: BodyProps) => {
-  const { text, asSource, parts, sheets, takes, from, at: path } = given;
-  const { text: file } = useContext(InComments);
-  const twins = useMemo(() => twinsIn(parts), [parts]);
+  const { text, asSource, parts, pages, takes, from, at: path } = given;
+  const { text: file } = useContext(CommentsContext);
+  const duplicates = useMemo(() => duplicatesIn(parts), [parts]);
   const [now, before, bare] = useMemo(() => {
     const { rounds, unsent, bare: quotes } = readComments(file);
-    return [placedIn(parts, unsent), placedIn(parts, rounds.at(-1)?.comments ?? []), quotes];
+    return [
+      placeComments(parts, unsent),
+      placeComments(parts, rounds.at(-1)?.comments ?? []),
+      quotes,
+    ];
   }, [parts, file]);
-  const here = sheetAt(sheets, parts, from);
+  const here = pageAtLine(pages, parts, from);
   const { start, end } = here;
-  const nav = <Sheets {...{ sheets, here, parts, now, before, path }} />;
+  const nav = (
+    <PlanPages pages={pages} here={here} parts={parts} now={now} before={before} path={path} />
+  );
   return (
     <div class={asSource ? 'plan source' : 'plan markdown'}>
-      <Bare of={bare} />
-      <Elsewhere now={now} before={before} parts={parts} text={text} />
+      <QuotesWithoutComment of={bare} />
+      <UnplacedComments now={now} before={before} parts={parts} text={text} />
       {nav}
       {parts.slice(start, end).map((part, at) => (
-        <Part key={`${part.line} ${part.raw}`} part={part} twins={twins} takes={takes}>
-          <Said at={start + at} now={now} before={before} />
+        <Part key={`${part.line} ${part.raw}`} part={part} duplicates={duplicates} takes={takes}>
+          <PartComments at={start + at} now={now} before={before} />
         </Part>
       ))}
       {nav}
@@ -61,24 +67,24 @@ export const PlanBody = (given: BodyProps) => {
   );
 };
 
-/** What is kept in comments.md, and is no comment: the operator may have meant one. */
-const Bare = ({ of }: { of: readonly string[] }) =>
+/** Quotes in comments.md without a comment, which the operator may have forgotten. */
+const QuotesWithoutComment = ({ of }: { of: readonly string[] }) =>
   of.length === 0 ? null : (
     <div class="box warn" role="note">
-      <p>comments.md quotes this, and says nothing of it. It stays there, and is not sent:</p>
+      <p>These quotes in comments.md have no comment. They are not sent:</p>
       {of.slice(0, 20).map((quote, at) => (
         <Quote key={at} text={quote} />
       ))}
     </div>
   );
 
-interface Shown extends Place {
+interface Shown extends PlanPart {
   shown: () => ComponentChildren;
-  /** About how many elements it has. */
+  /** The approximate number of elements. */
   weight: number;
 }
 
-/** A part that has more is shown as source. */
+/** A larger part is shown as source. */
 const HEAVIEST = 1500;
 
 const partsOf = (text: string, asSource: boolean): Shown[] => {
@@ -88,28 +94,33 @@ const partsOf = (text: string, asSource: boolean): Shown[] => {
       .replace(/\n$/, '')
       .split('\n')
       .map((raw, at) => ({
-        ...{ raw, line: at + 1, weight: 5 },
+        raw,
+        line: at + 1,
+        weight: 5,
         shown: () => <Line line={at + 1} text={raw} />,
       }));
   return blocks.map(({ raw, line, token }) => {
     const weight = 3 + (token === undefined ? 2 : sizeOf(token));
     const isHeavy = weight > HEAVIEST;
     return {
-      ...{ raw, line, weight: isHeavy ? 5 : weight },
-      shown: () => (isHeavy ? <Source source={raw} /> : <MarkdownBlock raw={raw} token={token} />),
+      raw,
+      line,
+      weight: isHeavy ? 5 : weight,
+      shown: () =>
+        isHeavy ? <SourceBlock source={raw} /> : <MarkdownBlock raw={raw} token={token} />,
     };
   });
 };
 
-const twinsIn = (parts: readonly Shown[]): ReadonlyMap<string, readonly number[]> => {
-  const twins = new Map<string, number[]>();
+const duplicatesIn = (parts: readonly Shown[]): ReadonlyMap<string, readonly number[]> => {
+  const duplicates = new Map<string, number[]>();
   for (const part of parts) {
     const quote = quoteOf(part);
-    const lines = twins.get(quote);
-    if (lines === undefined) twins.set(quote, [part.line]);
+    const lines = duplicates.get(quote);
+    if (lines === undefined) duplicates.set(quote, [part.line]);
     else lines.push(part.line);
   }
-  return twins;
+  return duplicates;
 };
 
 const Line = ({ line, text }: { line: number; text: string }) => (
@@ -121,23 +132,23 @@ const Line = ({ line, text }: { line: number; text: string }) => (
 
 interface PartProps {
   part: Shown;
-  /** The lines that have the same wording. */
-  twins: ReadonlyMap<string, readonly number[]>;
+  /** The lines of the parts with the same text, by that text. */
+  duplicates: ReadonlyMap<string, readonly number[]>;
   takes: boolean;
   children: ComponentChildren;
 }
 
-const Part = ({ part, twins, takes, children }: PartProps) => {
-  const { sid, isOpen } = useContext(InComments);
+const Part = ({ part, duplicates, takes, children }: PartProps) => {
+  const { sid, isOpen } = useContext(CommentsContext);
   const [writes, setWrites] = useState<'anew' | 'back' | undefined>();
   const quote = quoteOf(part);
-  const lines = twins.get(quote) ?? [];
+  const lines = duplicates.get(quote) ?? [];
   const which =
     lines.length < 2
       ? undefined
       : `line ${part.line}, ${lines.indexOf(part.line) + 1} of ${lines.length}`;
   useEffect(() => {
-    if (lines[0] === part.line && draftsOf(sid)[quote] !== undefined) setWrites('back');
+    if (lines[0] === part.line && readDrafts(sid)[quote] !== undefined) setWrites('back');
   }, []);
   const can = takes && isOpen && quote !== '';
   return (
@@ -149,7 +160,7 @@ const Part = ({ part, twins, takes, children }: PartProps) => {
           class="add"
           data-key="m"
           aria-label={`Comment on line ${part.line}`}
-          title="Comment on this"
+          title="Comment"
           onClick={({ currentTarget }: { currentTarget: HTMLElement }) => {
             setWrites((open) => open ?? 'anew');
             currentTarget.closest('[data-row]')?.querySelector('textarea')?.focus();
@@ -172,20 +183,20 @@ const Part = ({ part, twins, takes, children }: PartProps) => {
 };
 
 interface SaidProps {
-  now: Placed;
-  before: Placed;
+  now: PlacedComments;
+  before: PlacedComments;
   at: number;
 }
 
-const Said = ({ at, now, before }: SaidProps) => (
+const PartComments = ({ at, now, before }: SaidProps) => (
   <>
     {before.get(at)?.map(({ comment, wasOther }) => (
-      <Earlier key={keyOf(comment)} comment={comment} wasOther={wasOther} />
+      <PreviousComment key={keyOf(comment)} comment={comment} wasOther={wasOther} />
     ))}
     {now.get(at)?.map(({ comment, wasOther }) => (
       <div key={keyOf(comment)}>
         {wasOther && comment.quote !== '' && <Quote text={comment.quote} />}
-        <Unsent comment={comment} />
+        <UnsentComment comment={comment} />
       </div>
     ))}
   </>
@@ -198,21 +209,21 @@ interface ElsewhereProps extends Omit<SaidProps, 'at'> {
   text: string;
 }
 
-/** What is of no part of this version any more, and what is of the whole. */
-const Elsewhere = ({ now, before, parts, text }: ElsewhereProps) => {
-  const { sid } = useContext(InComments);
+/** Comments on the whole plan, or on text that this version does not have. */
+const UnplacedComments = ({ now, before, parts, text }: ElsewhereProps) => {
+  const { sid } = useContext(CommentsContext);
   const [drafts, setDrafts] = useState<string[]>([]);
   useEffect(() => {
     const known = new Set(parts.map(quoteOf));
     for (const map of [now, before])
       for (const { comment } of [...map.values()].flat()) known.add(keyOf(comment));
-    setDrafts(Object.keys(draftsOf(sid)).filter((place) => !known.has(place)));
+    setDrafts(Object.keys(readDrafts(sid)).filter((place) => !known.has(place)));
   }, [text]);
   if (!now.has(-1) && !before.has(-1) && drafts.length === 0) return null;
   return (
-    <section class="elsewhere" aria-label="Comments on no part of this version">
-      <p class="quiet">Of the whole, or of wording that this version has no more:</p>
-      <Said at={-1} now={now} before={before} />
+    <section class="elsewhere" aria-label="Comments without a part in this version">
+      <p class="quiet">On the whole plan, or on text that is no longer in it:</p>
+      <PartComments at={-1} now={now} before={before} />
       {drafts.map((quote) => (
         <div key={quote}>
           <Quote text={quote} />

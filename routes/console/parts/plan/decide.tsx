@@ -1,71 +1,120 @@
-import { useContext } from 'preact/hooks';
-import type { Session } from '../../../../lib/client/client.ts';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import { readComments } from '../../../../store/base/comments.ts';
-import { Do } from '../do.tsx';
-import { Approve } from './approve.tsx';
-import { InComments } from './comments-box.tsx';
-import type { PlanRead } from './read.ts';
+import { ApiForm } from '../form.tsx';
+import { AbortSession } from '../session-forms.tsx';
+import { withAskList } from './boundary.tsx';
+import { CommentsContext } from './comments.tsx';
+import { readDrafts } from './comments-file.ts';
+import { isTextOf, type PlanRead } from './read.ts';
 
 interface DecideProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | 'ask'> {
-  /** All of the text is on this page. */
+  /** The page shows the whole text. */
   isWhole: boolean;
-  /** The page's own path. */
+  /** The address of the plan. */
   at: string;
 }
 
-/** The foot of a plan that waits: what is said to it. */
+/** The actions on a plan that waits for approval. */
 export const Decide = ({ session, plan, boundary, ask, isWhole, at }: DecideProps) => {
-  const { text } = useContext(InComments);
+  const { text } = useContext(CommentsContext);
   const count = readComments(text).unsent.length;
   const call = `/cases/${session.case_id}/sessions/${session.id}`;
   return (
-    <section class="decide" aria-label="Your answer to this plan">
+    <section class="decide" aria-label="Decision">
       {count > 0 && (
-        <Do call={`POST ${call}/revise`}>
+        <ApiForm call={`POST ${call}/revise`}>
           <button type="submit" class="primary" data-key="s">
             {count === 1 ? 'Send 1 comment' : `Send ${count} comments`}
           </button>
-        </Do>
+        </ApiForm>
       )}
-      <Approve {...{ session, plan, boundary, ask, isWhole, at }} isPrimary={count === 0} />
+      <Approve
+        session={session}
+        plan={plan}
+        boundary={boundary}
+        ask={ask}
+        isWhole={isWhole}
+        at={at}
+        isPrimary={count === 0}
+      />
       <a class="button" href={`${at}?show=edit`} data-key="e">
-        Edit by hand
+        Edit
       </a>
-      <Abort of={session} />
+      <AbortSession case_id={session.case_id} id={session.id} />
       {count === 0 && (
         <details class="send-back">
-          <summary>Send back with one text</summary>
-          <Do call={`POST ${call}/revise`} keep class="fields">
+          <summary>Request changes without comments</summary>
+          <ApiForm call={`POST ${call}/revise`} keep class="fields">
             <textarea
               name="comment"
               required
-              aria-label="What should be another way"
-              placeholder="What should be another way"
+              aria-label="Changes to make"
+              placeholder="Changes to make"
             />
-            <button type="submit">Send back</button>
-          </Do>
+            <button type="submit">Request changes</button>
+          </ApiForm>
         </details>
       )}
     </section>
   );
 };
 
-/** Asks first. */
-export const Abort = ({ of: { case_id, id } }: { of: Session }) => (
-  <details
-    class="plan-abort"
-    onToggle={({ currentTarget }: { currentTarget: HTMLDetailsElement }) => {
-      if (currentTarget.open) currentTarget.querySelector('button')?.focus();
-    }}
-  >
-    <summary class="button" data-key="x">
-      Abort
-    </summary>
-    <Do call={`POST /api/cases/${case_id}/session/abort`} body={{ session_id: id }} class="line">
-      <span>The session ends, and nothing of it runs.</span>
-      <button type="submit" class="danger">
-        Yes, abort
-      </button>
-    </Do>
-  </details>
-);
+interface ApproveProps extends Pick<PlanRead, 'session' | 'plan' | 'boundary' | 'ask'> {
+  /** The page shows the whole text. */
+  isWhole: boolean;
+  /** The address of the plan. */
+  at: string;
+  isPrimary?: boolean;
+}
+
+/**
+ * Approves the shown text and the listed commands by one hash. Without the whole text on the page there is no approve
+ * button.
+ */
+export const Approve = (given: ApproveProps) => {
+  const { session, plan, boundary, ask, isWhole, at, isPrimary = true } = given;
+  const { case_id, id, plan_sha256 } = session;
+  const { approval_sha256, plan_sha256: listed = plan_sha256 } = boundary?.unasked ?? {};
+  const hash = approval_sha256 ?? plan_sha256;
+  const unasked = approval_sha256 === undefined ? {} : { approval_sha256, ask };
+  const [isHeld, setHeld] = useState(false);
+  useEffect(() => setHeld(false), [hash]);
+  if (!isTextOf(plan, plan_sha256) || listed !== plan_sha256)
+    return (
+      <p class="box warn" role="note">
+        The plan changed while it was loaded. Reload the page.
+      </p>
+    );
+  if (!isWhole)
+    return (
+      <a class="button primary" href={withAskList(`${at}?show=whole`, ask)} data-key="a">
+        Show whole plan to approve
+      </a>
+    );
+  const onSubmit = (event: Event): void => {
+    const isBegun = Object.keys(readDrafts(id)).length > 0;
+    setHeld(isBegun);
+    if (!isBegun) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <>
+      <div onSubmit={onSubmit}>
+        <ApiForm
+          call={`POST /cases/${case_id}/sessions/${id}/approve`}
+          body={{ plan_sha256, ...unasked }}
+        >
+          <button type="submit" class={isPrimary ? 'primary' : ''} data-key="a">
+            {`Approve ${hash?.slice(0, 8)}`}
+          </button>
+        </ApiForm>
+      </div>
+      {isHeld && (
+        <p class="box warn" role="alert">
+          The plan was not approved: it has an unsaved comment. Save or cancel the comment first.
+        </p>
+      )}
+    </>
+  );
+};

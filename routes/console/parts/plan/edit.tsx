@@ -1,11 +1,11 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Session } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do, InFrame } from '../do.tsx';
-import { keepAs, keptAs } from '../kept.ts';
-import { PlanDiff } from './diff.tsx';
+import { ApiForm, PageContext } from '../form.tsx';
+import { readStored, writeStored } from '../storage.ts';
+import { TextDiff } from '../text-diff.tsx';
 
-/** A text that was begun from the version with this ETag. */
+/** An unsaved text, and the ETag of the version that it is based on. */
 interface Draft {
   text: string;
   etag?: string | undefined;
@@ -21,39 +21,39 @@ interface EditProps {
 }
 
 /**
- * The plan as it is written, to be written otherwise. What is typed is kept in the browser until it is saved, in all tabs
- * the same; what others write meanwhile is not written over unawares.
+ * Edits a plan. The unsaved text is stored in the browser and shared by all tabs. A version that was saved elsewhere
+ * meanwhile is shown, not replaced.
  */
 export const EditPlan = (props: EditProps) => {
   const { session, at, plan, etag } = props;
   const { draft, type, drop, box } = useDraft(props);
-  const { problem } = useContext(InFrame);
+  const { problem } = useContext(PageContext);
   const isRefused = problem?.status === 412 && draft.text !== plan;
   const isOther = draft.etag !== etag;
   return (
-    <section aria-label="Edit the plan">
+    <section aria-label="Editor">
       {(isOther || isRefused) && (
         <div class="box warn" role="alert">
           <p>
-            plan.md was changed elsewhere since you began. This is what yours would change of it:
+            plan.md was changed elsewhere since you began. Your text would change it as follows:
           </p>
-          <PlanDiff before={plan} now={draft.text} />
+          <TextDiff before={plan} after={draft.text} />
           {isOther ? (
             <div class="line">
               <button type="button" onClick={() => type({ ...draft, etag })}>
-                Write mine over it
+                Keep my version
               </button>
               <button type="button" onClick={() => drop({ text: plan, etag })}>
-                Take theirs, drop mine
+                Discard my version
               </button>
             </div>
           ) : (
-            <p>Saving writes yours over it.</p>
+            <p>Saving overwrites it.</p>
           )}
         </div>
       )}
       <div ref={box}>
-        <Do
+        <ApiForm
           call={`PUT /cases/${session.case_id}/sessions/${session.id}/plan`}
           if_match={draft.etag}
           then={at}
@@ -61,7 +61,7 @@ export const EditPlan = (props: EditProps) => {
           <textarea
             class="code tall"
             name="_markdown"
-            aria-label="The plan, as Markdown"
+            aria-label="Plan as Markdown"
             rows={24}
             value={draft.text}
             onInput={({ currentTarget }) => type({ ...draft, text: currentTarget.value })}
@@ -71,13 +71,13 @@ export const EditPlan = (props: EditProps) => {
           />
           <div class="line">
             <button type="submit" class="primary" title="Ctrl+Enter">
-              Save the plan
+              Save plan
             </button>
             <a class="button" href={at} onClick={() => drop()}>
               Cancel
             </a>
           </div>
-        </Do>
+        </ApiForm>
       </div>
     </section>
   );
@@ -86,30 +86,30 @@ export const EditPlan = (props: EditProps) => {
 type KeyIn = KeyboardEvent & { currentTarget: HTMLTextAreaElement };
 
 const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
-  const { sent } = useContext(InFrame);
+  const { sent } = useContext(PageContext);
   const box = useRef<HTMLDivElement>(null);
   const [draft, setDraft] = useState<Draft>({ text: sent ?? plan, etag });
   const name = nameOf(id);
   const drop = (next?: Draft): void => {
-    keepAs(name, undefined);
+    writeStored(name, undefined);
     if (next !== undefined) setDraft(next);
   };
   const type = (next: Draft): void => {
     setDraft(next);
-    keepAs(name, next);
+    writeStored(name, next);
   };
   useEffect(() => {
-    // One's own plan is on the page of its session: there, one goes about by keys.
+    // A manual plan is edited on the page of its session, where keys are shortcuts.
     if (status === 'plan_ready') box.current?.querySelector('textarea')?.focus();
     const begun = draftOf(id, plan);
     if (begun !== undefined) setDraft(begun);
-    return hearOthers(name, () => setDraft((mine) => keptAs<Draft>(name) ?? mine));
+    return onStorageChange(name, () => setDraft((mine) => readStored<Draft>(name) ?? mine));
   }, []);
-  // Who has typed nothing goes with what others write.
+  // An editor without changes follows the file.
   useEffect(() => {
-    if (keptAs(name) === undefined && sent === undefined) setDraft({ text: plan, etag });
+    if (readStored(name) === undefined && sent === undefined) setDraft({ text: plan, etag });
   }, [etag]);
-  // A form is emptied once its call was made.
+  // A form is reset after its call succeeded.
   useEffect(() => {
     const form = box.current?.querySelector('form');
     const saved = (): void => drop();
@@ -119,7 +119,7 @@ const useDraft = ({ session: { id, status }, plan, etag }: EditProps) => {
   return { draft, type, drop, box };
 };
 
-const hearOthers = (name: string, hear: () => void): (() => void) => {
+const onStorageChange = (name: string, hear: () => void): (() => void) => {
   const listen = ({ key }: StorageEvent): void => {
     if (key === name) hear();
   };
@@ -127,43 +127,43 @@ const hearOthers = (name: string, hear: () => void): (() => void) => {
   return () => window.removeEventListener('storage', listen);
 };
 
-// One that was saved, whoever did it, is none any more.
+// A draft that equals the saved plan is removed.
 const draftOf = (sid: string, plan: string): Draft | undefined => {
-  const draft = keptAs<Draft>(nameOf(sid));
+  const draft = readStored<Draft>(nameOf(sid));
   if (draft === undefined || visible(draft.text) !== plan) return draft;
-  keepAs(nameOf(sid), undefined);
+  writeStored(nameOf(sid), undefined);
   return undefined;
 };
 
 interface UnsavedProps extends Pick<EditProps, 'at' | 'plan'> {
   sid: string;
-  /** Whether it can be saved still. */
+  /** Whether the plan can still be saved. */
   waits: boolean;
 }
 
-/** What was typed into a plan and not saved: it is there until the operator drops it. */
+/** Unsaved text of a plan, until the operator discards it. */
 export const Unsaved = ({ sid, at, plan, waits }: UnsavedProps) => {
   const [draft, setDraft] = useState<Draft>();
   const name = nameOf(sid);
   useEffect(() => setDraft(draftOf(sid, plan)), [plan]);
-  useEffect(() => hearOthers(name, () => setDraft(keptAs<Draft>(name))), []);
+  useEffect(() => onStorageChange(name, () => setDraft(readStored<Draft>(name))), []);
   if (draft === undefined) return null;
   const drop = (): void => {
-    keepAs(name, undefined);
+    writeStored(name, undefined);
     setDraft(undefined);
   };
   return (
     <div class="box warn" role="note">
-      <p>You edited this plan by hand, and did not save what you typed.</p>
+      <p>You have unsaved changes to this plan.</p>
       {!waits && <pre class="as-written">{visible(draft.text)}</pre>}
       <div class="line">
         {waits && (
           <a class="button" href={`${at}?show=edit`}>
-            Go on editing
+            Continue editing
           </a>
         )}
         <button type="button" onClick={drop}>
-          Drop it
+          Discard
         </button>
       </div>
     </div>

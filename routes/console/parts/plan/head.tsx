@@ -1,20 +1,20 @@
 import type { Boundary, Session, WorktreeBase } from '../../../../lib/client/client.ts';
 import { basedOn } from '../../../../lib/text/wording.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Copy } from '../copy.tsx';
-import { boundaryFacts, Unshut } from './boundary.tsx';
+import { Copy } from '../links.tsx';
+import { boundaryFacts, IsolationWarnings } from './boundary.tsx';
 
 interface HeadProps {
   session: Session;
-  /** What shuts in what would run; undefined where that cannot be told, or nothing runs any more. */
+  /** undefined if it cannot be read, or the session has ended. */
   boundary: Boundary | undefined;
-  /** By how many commits the base branch has moved since, where that can be told. */
+  /** The number of new commits on the base branch, if known. */
   behind: number | null;
-  /** What its worktree began from, where that can be read. */
+  /** What the worktree was created from, if known. */
   base: WorktreeBase | undefined;
 }
 
-/** Who made a plan, where and from what. */
+/** The provider, base, boundary and hash of a plan. */
 export const PlanHead = ({ session, boundary, behind, base }: HeadProps) => {
   const { provider, model, effort, base_commit, usage } = session;
   const { approval_sha256 } = boundary?.unasked ?? {};
@@ -22,12 +22,12 @@ export const PlanHead = ({ session, boundary, behind, base }: HeadProps) => {
   const cost = usage?.cost_usd;
   return (
     <>
-      {boundary && <Unshut {...boundary} />}
+      {boundary && <IsolationWarnings {...boundary} />}
       <dl class="facts plan-facts">
-        <Fact name="By" text={[provider, model, effort].filter(Boolean).join(', ')} />
+        <Fact name="Provider" text={[provider, model, effort].filter(Boolean).join(', ')} />
         {base_commit !== null && (
           <Fact
-            name="From"
+            name="Base"
             text={`${base === undefined ? `${base_commit.slice(0, 10)}.` : basedOn(base)}${movedBy(behind)}`}
           />
         )}
@@ -43,7 +43,10 @@ export const PlanHead = ({ session, boundary, behind, base }: HeadProps) => {
             </dd>
           </>
         )}
-        <Fact name="Cost" text={typeof cost === 'number' ? `$${cost.toFixed(2)}` : 'not told'} />
+        <Fact
+          name="Cost"
+          text={typeof cost === 'number' ? `$${cost.toFixed(2)}` : 'not reported'}
+        />
       </dl>
     </>
   );
@@ -51,10 +54,8 @@ export const PlanHead = ({ session, boundary, behind, base }: HeadProps) => {
 
 const movedBy = (behind: number | null): string => {
   if (behind === null) return '';
-  if (behind === 0) return ' It is up to date.';
-  return behind === 1
-    ? ' Since then the base has one commit more.'
-    : ` Since then the base has ${behind} commits more.`;
+  if (behind === 0) return ' Up to date.';
+  return behind === 1 ? ' The base has one new commit.' : ` The base has ${behind} new commits.`;
 };
 
 const Fact = ({ name, text }: { name: string; text: string }) => (
@@ -70,11 +71,11 @@ const Hash = ({ of: hash }: { of: string }) => (
   </>
 );
 
-/** What a reader of the plan would not see, or take for something else. */
-export const Hidden = ({ of: warnings = [] }: { of: Session['warnings'] }) =>
+/** Invisible or misleading characters in the plan. */
+export const HiddenTextWarnings = ({ of: warnings = [] }: { of: Session['warnings'] }) =>
   warnings.length === 0 ? null : (
     <div class="box warn plan-hidden" role="note">
-      <strong>This plan holds what one does not see, or takes for something else.</strong>
+      <strong>This plan has invisible or misleading characters.</strong>
       <ul>
         {warnings.map(({ kind, line, text }, at) => (
           <li key={at}>
@@ -84,10 +85,10 @@ export const Hidden = ({ of: warnings = [] }: { of: Session['warnings'] }) =>
         ))}
       </ul>
       {warnings.length >= SERVED && (
-        <p>{`Only the first ${SERVED} are listed. The text of the plan shows all of them.`}</p>
+        <p>{`Only the first ${SERVED} are listed. The plan shows all of them.`}</p>
       )}
     </div>
   );
 
-/** So many are served of a plan. */
+/** The most warnings that the API returns for a plan. */
 const SERVED = 100;

@@ -2,26 +2,29 @@ import type { PlanComment } from '../../../../store/base/comments.ts';
 import { visible } from '../../../../store/base/visible.ts';
 
 /** A part of a plan that can be commented on: a block, or a line of its source. */
-export interface Place {
+export interface PlanPart {
   raw: string;
   /** Its first line, from 1. */
   line: number;
 }
 
-/** Comments by the places that they are shown at; -1 has those that fit nowhere. */
-export type Placed = ReadonlyMap<number, readonly PlacedComment[]>;
+/** Comments by the index of their part; -1 has those without a part. */
+export type PlacedComments = ReadonlyMap<number, readonly PlacedComment[]>;
 
 interface PlacedComment {
   comment: PlanComment;
-  /** The wording there is not the one that it was made on. */
+  /** The part's text differs from the quote. */
   wasOther: boolean;
 }
 
-/** How much of the words has to be the same for a block to be an older one with other words. */
+/** The share of equal words above which a changed part is taken for the quoted one. */
 const LIKE = 0.5;
 
-/** Where comments belong in a plan, by the wording that they were made on. */
-export const placedIn = (places: readonly Place[], comments: readonly PlanComment[]): Placed => {
+/** Finds the part of each comment by its quote. */
+export const placeComments = (
+  places: readonly PlanPart[],
+  comments: readonly PlanComment[],
+): PlacedComments => {
   const placed = new Map<number, PlacedComment[]>();
   if (comments.length === 0) return placed;
   const read = places.map((place): ReadPlace => ({ ...place, plain: plain(visible(place.raw)) }));
@@ -33,9 +36,9 @@ export const placedIn = (places: readonly Place[], comments: readonly PlanCommen
   return placed;
 };
 
-interface ReadPlace extends Place {
+interface ReadPlace extends PlanPart {
   plain: string;
-  /** Once they were asked for. */
+  /** Computed on demand. */
   words?: Set<string>;
 }
 
@@ -44,12 +47,12 @@ const plain = (text: string): string => text.trim().replace(/\s+/g, ' ');
 const MEANT = /^\(line (\d+)(?:, (\d+) of (\d+))?\) /;
 
 const sameAs = (places: readonly ReadPlace[], { quote, text }: PlanComment): number => {
-  // What is served of a plan is seen; what a hand quoted may not be.
+  // Plans are served with visible characters; a quote typed by hand may have invisible ones.
   const words = plain(visible(quote));
   if (words === '') return -1;
   const [, line = 0, nth = 0, of = 0] = (MEANT.exec(text) ?? []).map(Number);
   const whole = places.flatMap((place, at) => (place.plain === words ? [at] : []));
-  // It moved, and those like it with it.
+  // All duplicates are still there, so the number identifies the part even if it moved.
   if (of > 0 && whole.length === of && whole[nth - 1] !== undefined)
     return whole[nth - 1] as number;
   const lineOf = (at: number): number => places[at]?.line ?? 0;
@@ -57,7 +60,7 @@ const sameAs = (places: readonly ReadPlace[], { quote, text }: PlanComment): num
   return (line > 0 ? near[0] : whole[0]) ?? within(places, quote, words);
 };
 
-// A line within a block, or a block of several lines where each is a place of its own: below the last of them.
+// A line of a block, or several lines where each is a part: then the last of them.
 const within = (places: readonly ReadPlace[], quote: string, words: string): number => {
   const asLine = places.findIndex(({ raw }) => raw.split('\n').some((one) => plain(one) === words));
   if (asLine >= 0) return asLine;
@@ -86,8 +89,8 @@ const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(
 
 const LONGEST = 40;
 
-/** How a place is quoted in comments.md: long ones by their beginning. */
-export const quoteOf = ({ raw }: Place): string => {
+/** The quote of a part in comments.md: at most its first 40 lines. */
+export const quoteOf = ({ raw }: PlanPart): string => {
   const lines = raw.replace(/^\n+|\s+$/g, '').split('\n');
   return lines.slice(0, LONGEST).join('\n');
 };

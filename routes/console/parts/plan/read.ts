@@ -5,25 +5,26 @@ import {
   type WorktreeBase,
 } from '../../../../lib/client/client.ts';
 import type { Api } from '../../common/page.ts';
-import type { CommentsFile } from './comments-state.ts';
+import { hasEnded } from '../labels.ts';
+import type { CommentsFile } from './comments-file.ts';
 
 interface Of {
   id: string;
   sid: string;
 }
 
-/** What has to be seen of a plan before it is approved. */
+/** Everything to show before a plan is approved. */
 export interface PlanRead {
   session: Session;
-  /** What was approved, else the plan as it is. */
+  /** The approved text, or else plan.md. */
   plan: CommentsFile | undefined;
-  /** Undefined where it cannot be read, or nothing runs any more. */
+  /** undefined if it cannot be read, or the session has ended. */
   boundary: Boundary | undefined;
-  /** Commands that were taken out of the list of those that run without asking. */
+  /** Commands taken off the list of those that run without asking. */
   ask: readonly string[];
-  /** By how many commits the base branch has moved since, where that can be read. */
+  /** The number of new commits on the base branch, if known. */
   behind: number | null;
-  /** What its worktree began from, where that can be read. */
+  /** What the worktree was created from, if known. */
   base: WorktreeBase | undefined;
 }
 
@@ -38,7 +39,7 @@ export const readPlan = async (api: Api, of: Of, ask?: string): Promise<PlanRead
 
 export type Which = 'current' | 'approved' | 'sent_back';
 
-/** One of the texts of a session; undefined where there is none. */
+/** A text of a session; undefined if there is none. */
 export const readText = async (
   { request }: Api,
   { case_id, id }: Session,
@@ -46,7 +47,8 @@ export const readText = async (
 ): Promise<CommentsFile | undefined> => {
   try {
     const { data, etag } = await request('GET /cases/{id}/sessions/{sid}/plan', {
-      ...{ id: case_id, sid: id },
+      id: case_id,
+      sid: id,
       query: { which },
     });
     return { text: data ?? '', etag };
@@ -56,25 +58,26 @@ export const readText = async (
   }
 };
 
-/** The text that was approved, else plan.md. What is not there is not asked for. */
-export const planOf = async (api: Api, session: Session): Promise<PlanRead['plan']> =>
+/** The approved text, or else plan.md. Not requested if there is no plan. */
+const planOf = async (api: Api, session: Session): Promise<PlanRead['plan']> =>
   session.plan_sha256 === null
     ? undefined
     : readText(api, session, session.approved_sha256 === null ? 'current' : 'approved');
 
-/** Whether a text is the one with this hash. */
+/** Whether the text has this hash. */
 export const isTextOf = (plan: CommentsFile | undefined, sha256: string | null): boolean =>
   sha256 !== null && plan?.etag?.includes(sha256.slice(0, 32)) === true;
 
-export const ENDED: ReadonlySet<Session['status']> = new Set(['completed', 'failed', 'aborted']);
-
-/** What a plan would run in. What cannot be read of it keeps nobody from reading the plan. */
-export const readAround = async (
+/**
+ * The boundary and the base of a session. A part that cannot be read is left out, because the plan must stay
+ * readable.
+ */
+const readAround = async (
   { call }: Pick<Api, 'call'>,
   { case_id, id, base_commit, status }: Session,
   ask?: string,
 ): Promise<Pick<PlanRead, 'boundary' | 'ask' | 'behind' | 'base'>> => {
-  if (ENDED.has(status)) return { boundary: undefined, ask: [], behind: null, base: undefined };
+  if (hasEnded(status)) return { boundary: undefined, ask: [], behind: null, base: undefined };
   const [within, health, base] = await Promise.all([
     boundaryOf({ call }, { id: case_id, sid: id }, ask),
     base_commit === null
@@ -85,7 +88,7 @@ export const readAround = async (
   return { ...within, behind: health?.behind ?? null, base };
 };
 
-// Where the plan has a command no more that was taken out, all are listed.
+// If the plan no longer has a command of `ask`, the full list is requested.
 const boundaryOf = async (
   { call }: Pick<Api, 'call'>,
   of: Of,

@@ -1,41 +1,41 @@
-import type { ChecklistItem } from '../../../../lib/client/client.ts';
+import type { Case, ChecklistItem, ProofGate } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../do.tsx';
+import { ApiForm } from '../form.tsx';
 
 interface ChecklistProps {
-  /** Of the Work item. */
+  /** The Work item's id. */
   id: string;
   items: readonly ChecklistItem[];
-  /** Of the list as it was read. */
+  /** The ETag of the list. */
   etag: string | undefined;
 }
 
-/** What has to be proven, to be ticked and added to. */
+/** The checklist of a Work item. */
 export const Checklist = ({ id, items, etag }: ChecklistProps) => (
   <>
     <h2>Checklist</h2>
     {items.length === 0 ? (
-      <p class="quiet">Nothing is asked for yet: any verified proof is enough.</p>
+      <p class="quiet">The checklist is empty: any verified proof satisfies the gate.</p>
     ) : (
       <ul class="rows checklist">
         {items.map((item) => (
-          <Entry key={item.id} {...{ id, item, etag }} isAlone={isAlone(item, items)} />
+          <Entry key={item.id} id={id} item={item} etag={etag} isAlone={isAlone(item, items)} />
         ))}
       </ul>
     )}
     <details class="in-place">
-      <summary data-key="l">Add to the checklist</summary>
-      <Do
+      <summary data-key="l">Add item</summary>
+      <ApiForm
         call={`POST /cases/${id}/proof/checklist`}
         body={{ required: false }}
         class="fields below"
       >
         <label>
-          What has to be shown
+          What to prove
           <input name="description" required />
         </label>
         <label>
-          Type of the proof
+          Type of proof
           <input
             name="type"
             required
@@ -48,13 +48,13 @@ export const Checklist = ({ id, items, etag }: ChecklistProps) => (
         <label class="check">
           <input type="checkbox" name="required:json" value="true" defaultChecked /> Required
         </label>
-        <button type="submit">Add it</button>
-      </Do>
+        <button type="submit">Add</button>
+      </ApiForm>
     </details>
   </>
 );
 
-// A line is known by its words: of two with the same ones the list that was read says which is meant.
+// Items are identified by their text; of duplicates the ETag tells which is meant.
 const isAlone = ({ description }: ChecklistItem, items: readonly ChecklistItem[]): boolean =>
   items.filter((other) => other.description === description).length === 1;
 
@@ -76,30 +76,38 @@ const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
         <span class="title">{description}</span>
         {!required && <span class="quiet">optional</span>}
         {task ? (
-          <Do call={`PATCH ${at}`} body={{ done: !done }} if_match={isAlone ? undefined : etag}>
+          <ApiForm
+            call={`PATCH ${at}`}
+            body={{ done: !done }}
+            if_match={isAlone ? undefined : etag}
+          >
             <button type="submit" data-key="x" aria-label={nameOf(done, description)}>
-              {done ? 'Untick' : 'Tick'}
+              {done ? 'Mark as open' : 'Mark as done'}
             </button>
-          </Do>
+          </ApiForm>
         ) : (
           <AsksFor {...item} />
         )}
         {command !== undefined && !satisfied && (
-          <Do call={`POST /cases/${id}/proof/run`} body={{ command }}>
+          <ApiForm call={`POST /cases/${id}/proof/run`} body={{ command }}>
             <button type="submit" aria-label={`Run ${visible(command)}`}>
               Run <code>{visible(command)}</code>
             </button>
-          </Do>
+          </ApiForm>
         )}
         <details class="ask">
           <summary class="button" data-key="d" aria-label={`Remove: ${description}`}>
             Remove…
           </summary>
-          <Do call={`DELETE ${at}`} if_match={etag}>
-            <button type="submit" class="danger" aria-label={`Ask no more for: ${description}`}>
-              Ask no more for this
+          <ApiForm call={`DELETE ${at}`} if_match={etag}>
+            <button
+              type="submit"
+              class="danger"
+              aria-label={`Remove from checklist: ${description}`}
+            >
+              Remove from checklist
             </button>
-          </Do>
+          </ApiForm>
         </details>
       </div>
       {item.waived !== undefined && (
@@ -113,16 +121,16 @@ const Entry = ({ id, item, etag, isAlone }: EntryProps) => {
 const AsksFor = ({ type, command }: ChecklistItem) =>
   command === undefined ? (
     <span class="quiet">
-      by a proof of type <code>{type}</code>
+      proof of type <code>{type}</code>
     </span>
   ) : (
-    <span class="quiet">by a run of the command that passed</span>
+    <span class="quiet">a passing run of the command</span>
   );
 
 const Waive = ({ at, etag }: { at: string; etag: string | undefined }) => (
   <details class="in-place">
     <summary>Waive…</summary>
-    <Do call={`PUT ${at}/waiver`} if_match={etag} class="fields below">
+    <ApiForm call={`PUT ${at}/waiver`} if_match={etag} class="fields below">
       <label>
         Your name
         <input name="by" required maxLength={200} />
@@ -131,13 +139,13 @@ const Waive = ({ at, etag }: { at: string; etag: string | undefined }) => (
         Why it is not needed
         <input name="reason" required maxLength={1000} />
       </label>
-      <button type="submit">Waive it</button>
-    </Do>
+      <button type="submit">Waive</button>
+    </ApiForm>
   </details>
 );
 
 const nameOf = (done: boolean, description: string): string =>
-  `${done ? 'Untick' : 'Tick'}: ${description}`;
+  `${done ? 'Mark as open' : 'Mark as done'}: ${description}`;
 
 const Mark = ({ satisfied }: Pick<ChecklistItem, 'satisfied'>) => (
   <span class={satisfied ? 'mark good' : 'mark'}>
@@ -145,3 +153,46 @@ const Mark = ({ satisfied }: Pick<ChecklistItem, 'satisfied'>) => (
     <span class="unseen">{satisfied ? 'Proven' : 'Open'}</span>
   </span>
 );
+
+interface GateProps {
+  gate: ProofGate;
+  state: Case['state'];
+  /** The number of proofs. */
+  count: number;
+}
+
+/** The state of the proof gate. */
+export const ProofGateLine = ({ gate: { satisfied, missing, stale }, state, count }: GateProps) => (
+  <div class={satisfied ? 'box good' : 'box warn'}>
+    <strong>{satisfied ? 'Proven.' : 'Not proven.'}</strong>{' '}
+    {satisfied ? provenOf(state) : explainMissing(missing, count)}
+    {!satisfied && missing.length > 1 && (
+      <ul class="missing">
+        {missing.map(({ checklist_id, description }) => (
+          <li key={checklist_id}>{visible(description)}</li>
+        ))}
+      </ul>
+    )}
+    {stale.length > 0 && (
+      <p>
+        {stale.length === 1 ? 'One verified proof is' : `${stale.length} verified proofs are`} not
+        from the current state of the worktree. They still count.
+      </p>
+    )}
+  </div>
+);
+
+const provenOf = (state: Case['state']): string =>
+  state === 'RESOLVED'
+    ? 'The Work item is resolved.'
+    : 'All required proof is verified. The Work item can be resolved.';
+
+const explainMissing = (missing: ProofGate['missing'], count: number): string => {
+  const [first] = missing;
+  if (missing.length > 1) return `${missing.length} items are missing:`;
+  if (first?.checklist_id == null)
+    return count === 0
+      ? 'The checklist is empty. Add a proof and verify it.'
+      : 'The checklist is empty. Verify one of the proofs.';
+  return `Missing: ${visible(first.description)}`;
+};

@@ -1,13 +1,13 @@
-import { Do } from '../do.tsx';
+import { ApiForm } from '../form.tsx';
 
 interface NewProps {
-  /** Of the Work item. */
+  /** The Work item's id. */
   id: string;
-  /** Types to choose from; others can be written. */
+  /** Suggested types. */
   types: readonly string[];
 }
 
-/** A proof to be added: a text, or a file. */
+/** Adds a proof: a text, a file, or the run of a command. */
 export const NewProof = ({ id, types }: NewProps) => (
   <>
     <h2>Add a proof</h2>
@@ -17,29 +17,29 @@ export const NewProof = ({ id, types }: NewProps) => (
       ))}
     </datalist>
     <div class="new-proof">
-      <Do call={`POST /cases/${id}/proof`} keep class="fields">
+      <ApiForm call={`POST /cases/${id}/proof`} keep class="fields">
         <Type first={types[0]} />
         <label>
-          What it shows, as Markdown
+          Description, as Markdown
           <textarea name="content" required data-key="n" />
         </label>
-        <button type="submit">Add this text</button>
-      </Do>
-      <Do call={`POST /cases/${id}/proof/files`} encType="multipart/form-data" class="fields">
+        <button type="submit">Add text</button>
+      </ApiForm>
+      <ApiForm call={`POST /cases/${id}/proof/files`} encType="multipart/form-data" class="fields">
         <Type first={types[0]} />
         <label>
-          A file: a picture, a recording, a report (25 MB at most, 1 MB where no scripts run)
+          File, such as an image, a recording or a report (up to 25 MB; 1 MB without scripts)
           <input type="file" name="_file" required onChange={proposeType} />
         </label>
-        <button type="submit">Add this file</button>
-      </Do>
-      <Do call={`POST /cases/${id}/proof/run`} class="fields">
+        <button type="submit">Add file</button>
+      </ApiForm>
+      <ApiForm call={`POST /cases/${id}/proof/run`} class="fields">
         <label>
-          A command to run in the worktree, in the sandbox
+          Command, run in the worktree and in the sandbox
           <input name="command" required maxLength={2000} placeholder="npm test" data-key="r" />
         </label>
-        <button type="submit">Run this check</button>
-      </Do>
+        <button type="submit">Run check</button>
+      </ApiForm>
     </div>
   </>
 );
@@ -48,7 +48,7 @@ interface Chosen {
   currentTarget: HTMLInputElement;
 }
 
-/** A picture is a screenshot, until one says what else it is. */
+/** Proposes the type `screenshot` for an image, unless a type was typed. */
 const proposeType = ({ currentTarget: { files, form } }: Chosen): void => {
   const type = form?.elements.namedItem('type');
   if (!(type instanceof HTMLInputElement)) return;

@@ -1,26 +1,26 @@
 import type { ComponentChildren } from 'preact';
 import type { Proof } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../do.tsx';
+import { ApiForm } from '../form.tsx';
+import { labelOf } from '../labels.ts';
 import { Markdown } from '../markdown.tsx';
-import { Since } from '../since.tsx';
-import { isPicture, LONGEST } from './shown.ts';
+import { RelativeTime } from '../relative-time.tsx';
 
-/** A proof, as far as it is shown. */
+/** A proof, with the part of it that is shown. */
 export interface ProofShown {
   proof: Proof;
   etag: string | undefined;
-  /** Its content is longer. */
+  /** The content is longer than shown. */
   isCut: boolean;
-  /** How its file begins, where that is a text. */
+  /** The beginning of its file, if that is a text. */
   text?: string;
 }
 
 interface RowProps extends ProofShown {
   isStale: boolean;
-  /** Its verification opens the proof gate, which resolves the Work item. */
+  /** Verifying it satisfies the proof gate, which resolves the Work item. */
   resolves: boolean;
-  /** What is said beside the button that verifies. */
+  /** The text next to the button that verifies. */
   viewed: ComponentChildren;
 }
 
@@ -36,14 +36,14 @@ export const ProofRow = (shown: RowProps) => {
         </span>
         <h3 class="title">{type}</h3>
         {run !== undefined && <CheckTag {...run} />}
-        {isStale && <span class="tag held">of other work</span>}
-        <Since at={created_at} />
+        {isStale && <span class="tag held">Stale</span>}
+        <RelativeTime at={created_at} />
       </div>
       <OfWhat {...proof} />
       {content.trim() !== '' && <Markdown text={content} />}
       {isCut && (
         <p class="quiet">
-          It is longer: <a href={at}>all of it</a>.
+          Shortened. <a href={at}>Show all</a>
         </p>
       )}
       {proof.file !== null && <ProofFile {...shown} file={proof.file} at={`${at}/file`} />}
@@ -57,7 +57,7 @@ type Run = NonNullable<Proof['run']>;
 const CheckTag = ({ status, attempt, exit_code }: Run) => {
   const exit = exit_code === null ? '' : ` (exit ${exit_code})`;
   const nth = status === 'passed' || status === 'failed' ? ` on run ${attempt}` : '';
-  return <span class={`tag ${TAGS[status]}`}>{`${status}${nth}${exit}`}</span>;
+  return <span class={`tag ${TAGS[status]}`}>{`${labelOf(status)}${nth}${exit}`}</span>;
 };
 
 const TAGS: Readonly<Record<Run['status'], string>> = {
@@ -88,22 +88,22 @@ const OfWhat = ({
         of commit <code title={visible(commit)}>{visible(commit).slice(0, 10)}</code>
       </span>
     )}
-    {diff_sha256 !== null && <span>and what was not committed then</span>}
+    {diff_sha256 !== null && <span>and uncommitted changes</span>}
     {verified_at !== null && (
       <span>
-        verified by {visible(verified_by ?? 'somebody')} <Since at={verified_at} />
-        {verified_elsewhere === true && ', by file: not on this machine'}
+        verified by {visible(verified_by ?? 'unknown')} <RelativeTime at={verified_at} />
+        {verified_elsewhere === true && ' in a file, not on this machine'}
       </span>
     )}
   </p>
 );
 
-/** Longer texts are shown when they are opened. In characters. */
+/** Longer texts are closed at first. In characters. */
 const SHORT = 2000;
 
 interface FileProps extends ProofShown {
   file: string;
-  /** Where it is served from. */
+  /** The address of the file. */
   at: string;
 }
 
@@ -111,12 +111,14 @@ const ProofFile = ({ file, at, text, proof }: FileProps) => (
   <div class="file">
     {isPicture(file) && (
       <a href={at}>
-        <img src={at} alt={`What proves ${proof.type}`} loading="lazy" />
+        <img src={at} alt={`Proof: ${proof.type}`} loading="lazy" />
       </a>
     )}
     {text !== undefined && (
       <details class="in-place" open={text.length < SHORT}>
-        <summary data-key="p">{text.length > LONGEST ? 'How it begins' : 'What it says'}</summary>
+        <summary data-key="p">
+          {text.length > LONGEST ? 'Beginning of the file' : 'Content'}
+        </summary>
         <pre class="as-written">
           <code>{visible(text)}</code>
         </pre>
@@ -132,31 +134,27 @@ const ProofFile = ({ file, at, text, proof }: FileProps) => (
 
 const Running = ({ at }: { at: string }) => (
   <div class="answers">
-    <Do call={`POST ${at}/abort`}>
+    <ApiForm call={`POST ${at}/abort`}>
       <button type="submit" data-key="x">
         Abort
       </button>
-    </Do>
+    </ApiForm>
   </div>
 );
 
 const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }) => (
   <div class="answers">
     {proof.verified ? (
-      <Do call={`DELETE ${at}/verify`} if_match={etag}>
-        <button
-          type="submit"
-          data-key="v"
-          aria-label={`Take the verification of ${proof.type} back`}
-        >
-          Take back
+      <ApiForm call={`DELETE ${at}/verify`} if_match={etag}>
+        <button type="submit" data-key="v" aria-label={`Revoke the verification of ${proof.type}`}>
+          Revoke verification
         </button>
-      </Do>
+      </ApiForm>
     ) : (
       <>
-        <Do call={`PUT ${at}/verify`} if_match={etag}>
+        <ApiForm call={`PUT ${at}/verify`} if_match={etag}>
           <Verify type={proof.type} words={resolves ? 'Verify and resolve' : 'Verify'} />
-        </Do>
+        </ApiForm>
         {viewed}
       </>
     )}
@@ -164,11 +162,11 @@ const Decide = ({ proof, etag, at, resolves, viewed }: RowProps & { at: string }
       <summary class="button" data-key="d">
         Delete…
       </summary>
-      <Do call={`DELETE ${at}`} if_match={etag}>
+      <ApiForm call={`DELETE ${at}`} if_match={etag}>
         <button type="submit" class="danger" aria-label={`Delete the proof ${proof.type}`}>
-          Delete this proof
+          Delete proof
         </button>
-      </Do>
+      </ApiForm>
     </details>
   </div>
 );
@@ -178,3 +176,16 @@ const Verify = ({ type, words }: { type: string; words: string }) => (
     {words}
   </button>
 );
+
+// Formats that cannot contain scripts. SVG can, so it is not one of these.
+const PICTURE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
+const TEXT = /\.(?:txt|log|json|csv|diff|patch|out|err|xml|ya?ml|markdown|tap|svg|html?)$/i;
+
+/** Whether a file is shown as an image, by its extension. */
+const isPicture = (file: string): boolean => PICTURE.test(file);
+
+/** Whether a file is shown as text, by its extension. */
+export const isText = (file: string): boolean => TEXT.test(file);
+
+/** The most that is shown of a text: characters, or bytes of a file. */
+export const LONGEST = 16 * 1024;

@@ -1,18 +1,19 @@
 import type { Review } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import { Do } from '../do.tsx';
+import { ApiForm } from '../form.tsx';
+import { labelOf } from '../labels.ts';
+import { HostLink } from '../links.tsx';
 import { Markdown } from '../markdown.tsx';
-import { Since } from '../since.tsx';
-import { HostLink } from './link.tsx';
+import { RelativeTime } from '../relative-time.tsx';
 
 interface ReviewsProps {
-  /** Of the Work item. */
+  /** The Work item's id. */
   id: string;
-  /** What blocks first. */
+  /** Blocking reviews first. */
   reviews: readonly Review[];
 }
 
-/** What is said of the pull request: reviews, threads on lines, checks that fail. */
+/** Reviews, threads and failed checks of the pull request. */
 export const PullReviews = ({ id, reviews }: ReviewsProps) => {
   const queued = reviews.filter(({ feedback }) => feedback === 'queued').length;
   const blocking = reviews.filter((one) => one.blocking);
@@ -20,11 +21,11 @@ export const PullReviews = ({ id, reviews }: ReviewsProps) => {
     <>
       <h2>Reviews and checks</h2>
       {queued > 0 && <Address id={id} count={queued} />}
-      {blocking.length === 0 && <p class="quiet">Nothing that is known here blocks it.</p>}
+      {blocking.length === 0 && <p class="quiet">Nothing blocks the pull request.</p>}
       <Rows of={blocking} />
       {reviews.length > blocking.length && (
         <details class="in-place">
-          <summary data-key="e">{`${reviews.length - blocking.length} that block nothing`}</summary>
+          <summary data-key="e">{`${reviews.length - blocking.length} not blocking`}</summary>
           <Rows of={reviews.filter((one) => !one.blocking)} />
         </details>
       )}
@@ -33,21 +34,17 @@ export const PullReviews = ({ id, reviews }: ReviewsProps) => {
 };
 
 const Address = ({ id, count }: { id: string; count: number }) => (
-  <Do
+  <ApiForm
     call={`POST /api/cases/${id}/pr/address-feedback`}
     then={`/dashboard/cases/${id}/sessions/{id}`}
     keep
     class="line grow address"
   >
-    <input
-      name="comment?"
-      aria-label="What you say to the session"
-      placeholder="What you say to it (may be empty)"
-    />
+    <input name="comment?" aria-label="Message to the session" placeholder="Message (optional)" />
     <button type="submit" class="primary" data-key="s">
-      {`Start a session on ${count} queued`}
+      {`Start session on ${count} queued`}
     </button>
-  </Do>
+  </ApiForm>
 );
 
 const Rows = ({ of: reviews }: { of: readonly Review[] }) => (
@@ -63,20 +60,20 @@ const Row = (review: Review) => {
   return (
     <li class="row" data-row={id} tabIndex={-1}>
       <div class="head">
-        <span class={`tag ${blocking ? 'failed' : ''}`}>{state.replace('_', ' ')}</span>
+        <span class={`tag ${blocking ? 'failed' : ''}`}>{labelOf(state)}</span>
         <span class="title">
           <HostLink url={url}>{titleOf(review)}</HostLink>
         </span>
-        {outdated && <span class="tag">outdated</span>}
-        {!on_host && <span class="tag">gone on the host</span>}
-        {kind !== 'check' && <span class="quiet">{visible(author ?? 'somebody')}</span>}
-        {submitted_at !== null && <Since at={submitted_at} />}
+        {outdated && <span class="tag">Outdated</span>}
+        {!on_host && <span class="tag">Deleted on the host</span>}
+        {kind !== 'check' && <span class="quiet">{visible(author ?? 'unknown')}</span>}
+        {submitted_at !== null && <RelativeTime at={submitted_at} />}
       </div>
       {review.body.trim() !== '' && <Markdown text={review.body} />}
       {review.comments.slice(1).map(({ author: by, body, created_at }, at) => (
         <div key={at} class="reply">
           <p class="quiet">
-            {visible(by ?? 'somebody')} {created_at !== null && <Since at={created_at} />}
+            {visible(by ?? 'unknown')} {created_at !== null && <RelativeTime at={created_at} />}
           </p>
           <Markdown text={body} />
         </div>
@@ -103,7 +100,7 @@ const Check = ({ step, log, log_missing }: NonNullable<Review['check']>) => (
     )}
     {log !== null && (
       <details class="in-place" open>
-        <summary data-key="f">The end of its log</summary>
+        <summary data-key="f">End of the log</summary>
         <pre class="as-written">
           <code>{visible(log)}</code>
         </pre>
@@ -120,7 +117,7 @@ const Decide = (review: Review) => {
   return (
     <div class="answers">
       {!isOver && (feedback === null || feedback === 'addressed') && (
-        <Do call={`POST ${at}/add-to-feedback`}>
+        <ApiForm call={`POST ${at}/add-to-feedback`}>
           <button
             type="submit"
             class="primary"
@@ -129,26 +126,26 @@ const Decide = (review: Review) => {
           >
             Queue for a session
           </button>
-        </Do>
+        </ApiForm>
       )}
       {feedback !== null && <span class="tag plan">{FEEDBACK[feedback]}</span>}
       {session_id !== null && (
-        <a href={`/dashboard/cases/${case_id}/sessions/${session_id}`}>its session</a>
+        <a href={`/dashboard/cases/${case_id}/sessions/${session_id}`}>Session</a>
       )}
-      {resolved_at !== null && <span class="quiet">resolved here</span>}
+      {resolved_at !== null && <span class="quiet">Resolved here</span>}
       {!isOver && (
-        <Do call={`POST ${at}/resolve`}>
+        <ApiForm call={`POST ${at}/resolve`}>
           <button type="submit" data-key="x" aria-label={`Resolve: ${titleOf(review)}`}>
             Resolve
           </button>
-        </Do>
+        </ApiForm>
       )}
     </div>
   );
 };
 
 const FEEDBACK: Readonly<Record<NonNullable<Review['feedback']>, string>> = {
-  queued: 'queued',
-  in_session: 'a session has it',
-  addressed: 'addressed',
+  queued: 'Queued',
+  in_session: 'In a session',
+  addressed: 'Addressed',
 };

@@ -1,22 +1,31 @@
-import type { PullRequest } from '../../../../lib/client/client.ts';
+import type { PullRequest, ReadyCheck } from '../../../../lib/client/client.ts';
 import { visible } from '../../../../store/base/visible.ts';
-import type { Told } from '../../common/page.ts';
-import { Since } from '../since.tsx';
-import { HostLink } from './link.tsx';
+import type { ProblemSummary } from '../../common/page.ts';
+import { ApiForm } from '../form.tsx';
+import { labelOf } from '../labels.ts';
+import { HostLink } from '../links.tsx';
+import { RelativeTime } from '../relative-time.tsx';
+import { Changes } from './body.tsx';
 
-/** How the pull request is, and since when that is known. */
-export const PullState = ({ pull, down }: { pull: PullRequest; down: Told | undefined }) => {
+/** The state of the pull request, and when it was last read. */
+export const PullState = ({
+  pull,
+  down,
+}: {
+  pull: PullRequest;
+  down: ProblemSummary | undefined;
+}) => {
   const { case_id, number, repository, title, url, state, labels, stale, synced_at } = pull;
   return (
-    <section class="pull" aria-label="How it is">
+    <section class="pull" aria-label="State">
       <h2>
         <HostLink url={url}>{`${visible(title)} #${number}`}</HostLink>
       </h2>
       <p class="line">
-        <span class={`tag pull-${state}`}>{state}</span>
+        <span class={`tag pull-${state}`}>{labelOf(state)}</span>
         <span class="quiet">{visible(repository)}</span>
         <code>{visible(pull.head_ref)}</code>
-        <span class="quiet">for</span>
+        <span class="quiet">into</span>
         <code>{visible(pull.base_ref)}</code>
         {labels.map((label) => (
           <span key={label} class="tag">
@@ -33,17 +42,17 @@ export const PullState = ({ pull, down }: { pull: PullRequest; down: Told | unde
       </p>
       {down !== undefined && (
         <div class="box warn" role="status">
-          <strong>The host could not be asked.</strong> {down.title}: {down.detail} Below is what
-          was seen last.
+          <strong>The code host could not be reached.</strong> {down.title}: {down.detail} The last
+          known state is shown below.
         </div>
       )}
       <p class="line">
         <span class="quiet">
-          As of {synced_at === null ? 'nobody knows when' : <Since at={synced_at} />}
+          Synced {synced_at === null ? 'never' : <RelativeTime at={synced_at} />}
         </span>
-        {stale && <span class="tag held">the host has told of something newer</span>}
+        {stale && <span class="tag held">Newer state on the host</span>}
         <a class="button" href={`/dashboard/cases/${case_id}/pr?asked=1`} data-key="r">
-          Ask the host now
+          Refresh from the code host
         </a>
       </p>
     </section>
@@ -58,18 +67,110 @@ interface Fact {
 const factsOf = ({ checks, review_decision, mergeable, head_in_sync }: PullRequest): Fact[] => [
   ...(checks === null ? [] : [CHECKS[checks]]),
   ...(review_decision === null ? [] : [DECISIONS[review_decision]]),
-  ...(mergeable === false ? [{ text: 'conflicts with its base', kind: 'failed' }] : []),
-  ...(head_in_sync === false ? [{ text: 'the host is behind the push', kind: 'held' }] : []),
+  ...(mergeable === false ? [{ text: 'Conflicts with the base', kind: 'failed' }] : []),
+  ...(head_in_sync === false ? [{ text: 'Host is behind the push', kind: 'held' }] : []),
 ];
 
 const CHECKS: Readonly<Record<NonNullable<PullRequest['checks']>, Fact>> = {
-  success: { text: 'checks pass', kind: 'verified' },
-  failure: { text: 'checks fail', kind: 'failed' },
-  pending: { text: 'checks run', kind: 'held' },
+  success: { text: 'Checks passed', kind: 'verified' },
+  failure: { text: 'Checks failed', kind: 'failed' },
+  pending: { text: 'Checks running', kind: 'held' },
 };
 
 const DECISIONS: Readonly<Record<NonNullable<PullRequest['review_decision']>, Fact>> = {
-  approved: { text: 'approved', kind: 'verified' },
-  changes_requested: { text: 'changes requested', kind: 'failed' },
-  review_required: { text: 'review required', kind: 'held' },
+  approved: { text: 'Approved', kind: 'verified' },
+  changes_requested: { text: 'Changes requested', kind: 'failed' },
+  review_required: { text: 'Review required', kind: 'held' },
+};
+
+interface ReadyProps {
+  pull: PullRequest;
+  /** The result of a check that was just requested. */
+  ready: ReadyCheck | undefined;
+}
+
+/** The actions on the pull request, and what blocks a review. */
+export const PullReady = ({ pull: { case_id, state, proof_comment }, ready }: ReadyProps) => {
+  const at = `/api/cases/${case_id}/pr`;
+  if (state === 'closed' || state === 'merged') return null;
+  return (
+    <section aria-label="Actions">
+      {ready !== undefined && <Checks {...ready} />}
+      <div class="answers">
+        {state === 'draft' && (
+          <ApiForm call={`POST ${at}/mark-ready`}>
+            <button type="submit" class="primary" data-key="a">
+              Mark ready for review
+            </button>
+          </ApiForm>
+        )}
+        <ApiForm call={`POST ${at}/comment-proof`}>
+          <button type="submit">
+            {proof_comment === null ? 'Publish proof' : 'Update published proof'}
+          </button>
+        </ApiForm>
+        <details class="in-place push">
+          <summary data-key="p">Push</summary>
+          <ApiForm call={`POST ${at}/push`} class="fields below">
+            <Changes />
+            <button type="submit">Push branch</button>
+          </ApiForm>
+        </details>
+      </div>
+    </section>
+  );
+};
+
+const Checks = ({ ready, checks }: ReadyCheck) => (
+  <div class={ready ? 'box good' : 'box warn'}>
+    <strong>{ready ? 'Ready for review.' : 'Blocking the review:'}</strong>
+    <ul class="ready">
+      {checks
+        .filter(({ ok }) => !ok)
+        .map(({ name, detail }) => (
+          <li key={name}>{visible(detail)}</li>
+        ))}
+    </ul>
+  </div>
+);
+
+interface EditProps {
+  pull: PullRequest;
+  etag: string | undefined;
+}
+
+/** Edits title and labels on the code host, and local notes. */
+export const PullEdit = ({ pull: { case_id, title, labels, notes, state }, etag }: EditProps) => {
+  const call = `PATCH /api/cases/${case_id}/pr`;
+  return (
+    <details class="in-place">
+      <summary data-key="n">Title, labels and notes</summary>
+      {(state === 'draft' || state === 'open') && (
+        <ApiForm call={call} if_match={etag} body={{ labels: [] }} class="fields below">
+          <label>
+            Title on the code host
+            <input name="title" required defaultValue={title} />
+          </label>
+          <fieldset class="labels line">
+            <legend>Labels on the code host</legend>
+            {labels.map((label) => (
+              <label key={label} class="check">
+                <input type="checkbox" name="labels[]" value={label} defaultChecked />{' '}
+                {visible(label)}
+              </label>
+            ))}
+            <input name="labels[]" maxLength={100} aria-label="New label" size={12} />
+          </fieldset>
+          <button type="submit">Update on the code host</button>
+        </ApiForm>
+      )}
+      <ApiForm call={call} if_match={etag} keep class="fields below">
+        <label>
+          Local notes
+          <textarea name="notes" defaultValue={notes} />
+        </label>
+        <button type="submit">Save notes</button>
+      </ApiForm>
+    </details>
+  );
 };

@@ -1,10 +1,11 @@
 import { useContext, useState } from 'preact/hooks';
 import type { Delivery, Webhook } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
 import type { Api } from '../../common/page.ts';
-import { InReach } from '../do.tsx';
-import { DeliveryRow } from './delivery.tsx';
+import { ApiContext, ApiForm } from '../form.tsx';
+import { RelativeTime } from '../relative-time.tsx';
 
-/** What was sent, as far as one page of it reaches. */
+/** A page of deliveries. */
 export interface Found {
   deliveries: Delivery[];
   /** There are older ones. */
@@ -15,11 +16,11 @@ const STEP = 30;
 
 interface DeliveriesProps extends Found {
   webhook: Webhook;
-  /** These are not the newest. */
+  /** The list does not begin with the newest. */
   isOlder: boolean;
 }
 
-/** What was sent to a receiver, the newest first, and more as it is asked for. */
+/** The deliveries of a webhook, newest first. */
 export const Deliveries = ({ webhook, isOlder, ...first }: DeliveriesProps) => {
   const { all, isMore, more } = useOlder(webhook.id, first);
   const here = `/dashboard/settings/webhooks/${webhook.id}`;
@@ -29,19 +30,19 @@ export const Deliveries = ({ webhook, isOlder, ...first }: DeliveriesProps) => {
       <h2 id="deliveries">Deliveries</h2>
       {isOlder && (
         <p>
-          <a href={here}>The newest</a>
+          <a href={here}>Newest</a>
         </p>
       )}
       {all.length === 0 && (
-        <p class="quiet">
-          Nothing was sent yet. Change a Work item, and what it is told stands here.
-        </p>
+        <p class="quiet">No deliveries yet. They appear here after the next event.</p>
       )}
       <ol class="rows" aria-label="Deliveries">
         {all.map((delivery) => (
           <DeliveryRow
             key={delivery.id}
-            {...{ delivery, isOpen, at: `/webhooks/${webhook.id}/deliveries` }}
+            delivery={delivery}
+            isOpen={isOpen}
+            at={`/webhooks/${webhook.id}/deliveries`}
           />
         ))}
       </ol>
@@ -56,9 +57,9 @@ export const Deliveries = ({ webhook, isOlder, ...first }: DeliveriesProps) => {
   );
 };
 
-/** What is older than the newest, as far as it was asked for; the newest are kept up by the page. */
+/** Loads older deliveries; the page keeps the newest current. */
 const useOlder = (id: string, first: Found) => {
-  const api = useContext(InReach);
+  const api = useContext(ApiContext);
   const [older, setOlder] = useState<Found>();
   const known = new Set(first.deliveries.map((one) => one.id));
   const others = older?.deliveries.filter((one) => !known.has(one.id)) ?? [];
@@ -83,3 +84,95 @@ export const deliveriesOf = async (
   const { data, headers } = await request('GET /webhooks/{id}/deliveries', { id, query });
   return { deliveries: data as Delivery[], isMore: headers.get('link') !== null };
 };
+
+const STATES: Readonly<Record<Delivery['status'], { name: string; kind: string }>> = {
+  waiting: { name: 'Waiting', kind: '' },
+  retrying: { name: 'Retrying', kind: 'paused' },
+  delivered: { name: 'Delivered', kind: 'completed' },
+  failed: { name: 'Failed', kind: 'failed' },
+  closed: { name: 'Not sent', kind: 'failed' },
+};
+
+/** The status of a delivery, with the receiver's last response. */
+export const DeliveryTag = ({ of }: { of: Pick<Delivery, 'status' | 'attempts'> }) => {
+  const { name, kind } = STATES[of.status];
+  const answered = of.attempts.at(-1)?.status ?? undefined;
+  return (
+    <span class={`tag ${kind}`}>{answered === undefined ? name : `${name}: ${answered}`}</span>
+  );
+};
+
+interface DeliveryProps {
+  delivery: Delivery;
+  /** The path of the deliveries in the API. */
+  at: string;
+  /** Whether the webhook is enabled and trusted. */
+  isOpen: boolean;
+}
+
+/** A delivery with its attempts and its body. */
+const DeliveryRow = ({ delivery, at, isOpen }: DeliveryProps) => {
+  const { id, event_type, status, next_attempt_at, attempts, body } = delivery;
+  return (
+    <li class="row" data-row={id} tabIndex={-1}>
+      <div class="head">
+        <DeliveryTag of={delivery} />
+        <h3 class="title mono">{event_type}</h3>
+        <RelativeTime at={body.timestamp} />
+        {isOpen && status !== 'waiting' && (
+          <ApiForm call={`POST ${at}/${id}/redeliver`}>
+            <button type="submit" class="small" data-key="r">
+              {status === 'retrying' ? 'Retry now' : 'Redeliver'}
+            </button>
+          </ApiForm>
+        )}
+      </div>
+      {status === 'waiting' && <p class="quiet">Waiting for an earlier delivery.</p>}
+      {next_attempt_at !== null && (
+        <p class="quiet">
+          Next attempt at <Moment at={next_attempt_at} />. Later events wait.
+        </p>
+      )}
+      <details>
+        <summary data-key="e" title="Attempts and body">
+          {attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}
+          <span class="unseen"> of {event_type}</span>
+        </summary>
+        {attempts.length > 0 && <Attempts of={attempts} />}
+        <p class="quiet">
+          Delivery <code>{id}</code>
+        </p>
+        <pre>{visible(JSON.stringify(body, null, 2))}</pre>
+      </details>
+    </li>
+  );
+};
+
+const Attempts = ({ of }: { of: Delivery['attempts'] }) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">Attempt</th>
+        <th scope="col">Response</th>
+        <th scope="col">Duration</th>
+      </tr>
+    </thead>
+    <tbody>
+      {of.map(({ at, status, error, duration_ms }, index) => (
+        <tr key={index}>
+          <td>
+            <Moment at={at} />
+          </td>
+          <td class={isTaken(status) ? '' : 'bad'}>{status ?? visible(error ?? '')}</td>
+          <td>{duration_ms} ms</td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+const isTaken = (status: number | null): boolean => Math.floor((status ?? 0) / 100) === 2;
+
+const Moment = ({ at }: { at: string }) => (
+  <time dateTime={at}>{`${at.slice(0, 10)} ${at.slice(11, 19)} UTC`}</time>
+);

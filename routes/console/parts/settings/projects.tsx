@@ -1,26 +1,26 @@
 import type { WorkspaceSettings } from '../../../../lib/client/client.ts';
-import { Path } from '../copy.tsx';
-import { Do } from '../do.tsx';
-import { Written } from '../written.tsx';
+import { visible } from '../../../../store/base/visible.ts';
+import { ApiForm } from '../form.tsx';
+import { Path } from '../links.tsx';
 
 type Project = WorkspaceSettings['projects'][number];
 
 interface ProjectsProps {
   projects: readonly Project[];
-  /** Of what is shown: what is changed is that. */
+  /** The ETag of the settings. */
   etag: string;
 }
 
-/** The repositories that are worked on: add one, make one the default, take one out. */
+/** The projects: add, make default, remove. */
 export const Projects = ({ projects, etag }: ProjectsProps) => (
   <section aria-labelledby="projects">
     <h2 id="projects">Projects</h2>
     {projects.length === 0 ? (
-      <p class="quiet">There is none yet. A project is a git repository on this machine.</p>
+      <p class="quiet">No projects. A project is a git repository on this machine.</p>
     ) : (
       <ul class="rows" aria-label="Projects">
         {projects.map((project) => (
-          <Row key={project.name} {...{ project, projects, etag }} />
+          <Row key={project.name} project={project} projects={projects} etag={etag} />
         ))}
       </ul>
     )}
@@ -39,36 +39,44 @@ const Row = ({ project, projects, etag }: RowProps) => {
   return (
     <li class="row" data-row={name} tabIndex={-1}>
       <div class="head">
-        <h3 class="title">
-          <Written text={name} />
-        </h3>
+        <h3 class="title">{visible(name)}</h3>
         {isDefault && <span class="tag working">Default</span>}
       </div>
       <p class="message">
         <Path name={`the path of ${name}`} path={place} />
       </p>
-      {!repository && <p class="bad">There is no git repository. Run git init there.</p>}
+      {!repository && (
+        <p class="bad">
+          No git repository at this path. Run <code>git init</code> there.
+        </p>
+      )}
       {of === 'flag' ? (
-        <p class="quiet">Named by --repo at the start of the daemon, which wins over the file.</p>
+        <p class="quiet">Set by --repo when the daemon started, which overrides the file.</p>
       ) : (
         <div class="answers">
           {!isDefault && standing?.of !== 'flag' && (
-            <Do call="PUT /settings" body={{ projects: { default: project.path } }} if_match={etag}>
+            <ApiForm
+              call="PUT /settings"
+              body={{ projects: { default: project.path } }}
+              if_match={etag}
+            >
               <button type="submit" data-key="d">
-                Make it the default
+                Make default
               </button>
-            </Do>
+            </ApiForm>
           )}
           <details>
             <summary>
-              Take out…<span class="unseen"> {name}</span>
+              Remove…<span class="unseen"> {name}</span>
             </summary>
-            <Do call="PUT /settings" body={{ projects: { [name]: null } }} if_match={etag}>
-              <p class="quiet">The repository stays as it is. Its Work items find it no more.</p>
+            <ApiForm call="PUT /settings" body={{ projects: { [name]: null } }} if_match={etag}>
+              <p class="quiet">
+                The repository is not changed. Its Work items can no longer use it.
+              </p>
               <button type="submit" class="danger">
-                Take out<span class="unseen"> {name}</span> now
+                Remove<span class="unseen"> {name}</span> now
               </button>
-            </Do>
+            </ApiForm>
           </details>
         </div>
       )}
@@ -77,21 +85,31 @@ const Row = ({ project, projects, etag }: RowProps) => {
 };
 
 const Add = ({ hasDefault, etag }: { hasDefault: boolean; etag: string }) => (
-  <Do call="PUT /settings" if_match={etag} keep class="line add">
+  <ApiForm call="PUT /settings" if_match={etag} keep class="line add">
     <p>
       <label for="project-name">Name</label>
       <input
-        {...{ id: 'project-name', name: '_name', required: true, maxLength: 100 }}
-        {...{ pattern: '[A-Za-z0-9][A-Za-z0-9._\\-]*', defaultValue: hasDefault ? '' : 'default' }}
-        {...{ autocomplete: 'off', spellcheck: false }}
+        id="project-name"
+        name="_name"
+        required
+        maxLength={100}
+        pattern={'[A-Za-z0-9][A-Za-z0-9._\\-]*'}
+        defaultValue={hasDefault ? '' : 'default'}
+        autocomplete="off"
+        spellcheck={false}
         title="Letters, digits, dot, - and _"
       />
     </p>
     <p class="wide">
       <label for="project-path">Path of the repository</label>
       <input
-        {...{ id: 'project-path', name: 'projects.{name}', required: true, maxLength: 4096 }}
-        {...{ autocomplete: 'off', spellcheck: false, placeholder: '/home/you/code/app' }}
+        id="project-path"
+        name="projects.{name}"
+        required
+        maxLength={4096}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder="/home/you/code/app"
         data-key="n"
         aria-label="Path of the repository"
       />
@@ -99,5 +117,5 @@ const Add = ({ hasDefault, etag }: { hasDefault: boolean; etag: string }) => (
     <button type="submit" class={hasDefault ? '' : 'primary'}>
       Add project
     </button>
-  </Do>
+  </ApiForm>
 );

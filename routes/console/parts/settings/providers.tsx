@@ -1,26 +1,24 @@
 import type { Provider } from '../../../../lib/client/client.ts';
-import { Do } from '../do.tsx';
-import { Written } from '../written.tsx';
+import { visible } from '../../../../store/base/visible.ts';
+import { ApiForm } from '../form.tsx';
 
 interface ProvidersProps {
   providers: readonly Provider[];
-  /** Who plans and works in new sessions. */
+  /** The provider of new sessions. */
   chosen: string;
   etag: string;
 }
 
-/** Who could plan and work, as `dossier doctor` tells it; those that can be used first. */
+/** The providers, as `dossier doctor` lists them, available ones first. */
 export const Providers = ({ providers, chosen, etag }: ProvidersProps) => {
   const known = providers.some(({ id }) => id === chosen);
   const order = ({ id, available }: Provider) => Number(id !== chosen) + Number(!available);
   return (
     <section aria-labelledby="provider">
       <h2 id="provider">Provider</h2>
-      <p class="quiet">Who plans and works in new sessions. Each session can name another.</p>
+      <p class="quiet">Plans and works in new sessions. A session can choose another provider.</p>
       {!known && (
-        <p class="bad">
-          The settings name <Written text={chosen} />, and there is none of that name.
-        </p>
+        <p class="bad">The settings name the provider {visible(chosen)}, which does not exist.</p>
       )}
       <ul class="rows" aria-label="Providers">
         {providers
@@ -39,17 +37,17 @@ const Row = ({ one, isChosen, etag }: { one: Provider; isChosen: boolean; etag: 
     <li class="row" data-row={id} tabIndex={-1}>
       <div class="head">
         <h3 class="title">
-          <Written text={id} /> {version !== undefined && <small>{version}</small>}
+          {visible(id)} {version !== undefined && <small>{version}</small>}
         </h3>
         {isChosen && <span class="tag working">Chosen</span>}
-        {!available && <span class="tag">Not here</span>}
+        {!available && <span class="tag">Not available</span>}
         {available && login === 'no' && <span class="tag trust">Not logged in</span>}
         {available && !isChosen && (
-          <Do call="PUT /settings" body={{ provider: id }} if_match={etag}>
+          <ApiForm call="PUT /settings" body={{ provider: id }} if_match={etag}>
             <button type="submit" class="small" data-key="p" aria-label={`Use ${id}`}>
               Use
             </button>
-          </Do>
+          </ApiForm>
         )}
       </div>
       <p class="message quiet">
@@ -59,7 +57,7 @@ const Row = ({ one, isChosen, etag }: { one: Provider; isChosen: boolean; etag: 
             {login !== undefined && ` ${LOGINS[login]}`}
           </>
         ) : (
-          <Written text={reason ?? ''} />
+          visible(reason ?? '')
         )}
       </p>
     </li>
@@ -67,20 +65,20 @@ const Row = ({ one, isChosen, etag }: { one: Provider; isChosen: boolean; etag: 
 };
 
 const WHAT: Readonly<Record<string, string>> = {
-  runbook: 'Runs the sh blocks of the description, once you approved them. No model is asked.',
-  manual: 'You: you write the plan, and do the work.',
+  runbook: 'Runs the sh blocks of the description after you approve them. Uses no model.',
+  manual: 'You write the plan and do the work.',
 };
 
 const ISOLATIONS: Readonly<Record<Provider['isolation'], string>> = {
-  enforced: 'In Plan mode the system itself keeps it from writing.',
-  checked: 'What it writes in Plan mode is found and undone after.',
-  untried: 'A sandbox that nobody has tried holds it in Plan mode; what it writes is undone.',
+  enforced: 'The operating system prevents writes in Plan mode.',
+  checked: 'Writes in Plan mode are detected and undone afterwards.',
+  untried: 'An untested sandbox applies in Plan mode. Writes are undone afterwards.',
   operator: 'You keep to Plan mode yourself.',
 };
 
-// By files and keys alone: whether the model takes them, only a session says.
+// Judged by files and keys; only a session shows whether the model accepts them.
 const LOGINS: Readonly<Record<NonNullable<Provider['login']>, string>> = {
-  yes: 'Logged in, or with a key.',
-  no: 'Log in with the agent itself once, or give the daemon its key.',
-  unknown: 'Whether it is logged in is not known.',
+  yes: 'Logged in, or has a key.',
+  no: 'Log in with the agent once, or give the daemon its key.',
+  unknown: 'Login unknown.',
 };

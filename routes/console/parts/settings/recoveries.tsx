@@ -1,29 +1,29 @@
 import type { Recovery } from '../../../../lib/client/client.ts';
-import { Do } from '../do.tsx';
-import { Since } from '../since.tsx';
-import { Written } from '../written.tsx';
+import { visible } from '../../../../store/base/visible.ts';
+import { ApiForm } from '../form.tsx';
+import { RelativeTime } from '../relative-time.tsx';
 
 interface RecoveriesProps {
   of: readonly Recovery[];
-  /** Where there is one, none is made again. */
+  /** Nothing can be restored while a worktree exists. */
   hasWorktree: boolean;
 }
 
-/** What was kept of a Work item's worktrees, newest first. */
+/** The recoveries of a Work item's worktrees, newest first. */
 export const Recoveries = ({ of, hasWorktree }: RecoveriesProps) => (
   <section aria-labelledby="kept">
-    <h2 id="kept">Kept work</h2>
+    <h2 id="kept">Saved work</h2>
     {of.length === 0 ? (
       <p class="quiet">
-        Nothing. Work is kept here when a worktree is removed with work in it, before a rebase, by
-        an abort, and at the end of a Plan turn that changed something.
+        No saved work. Work is saved when a worktree with work is removed, before a rebase, on an
+        abort, and after a Plan turn that changed files.
       </p>
     ) : (
       <>
         {hasWorktree && of.some(({ restorable }) => restorable) && (
-          <p class="quiet">To restore one, remove the worktree that is there first.</p>
+          <p class="quiet">Remove the worktree to restore saved work.</p>
         )}
-        <ol class="rows" aria-label="Kept work">
+        <ol class="rows" aria-label="Saved work">
           {of.toReversed().map((one) => (
             <Row key={one.id} one={one} canRestore={one.restorable && !hasWorktree} />
           ))}
@@ -34,11 +34,11 @@ export const Recoveries = ({ of, hasWorktree }: RecoveriesProps) => (
 );
 
 const KINDS: Readonly<Record<Recovery['kind'], string>> = {
-  removed: 'A worktree that was removed',
+  removed: 'Removed worktree',
   snapshot: 'Before a rebase',
-  undone: 'Undone by an abort or a Plan turn',
-  refs: 'Branches and tags before they were put back',
-  set_aside: 'Changes that did not fit after a rebase',
+  undone: 'Undone by an abort or after a Plan turn',
+  refs: 'Branches and tags before they were restored',
+  set_aside: 'Changes that did not apply after a rebase',
 };
 
 const Row = ({ one, canRestore }: { one: Recovery; canRestore: boolean }) => {
@@ -48,45 +48,41 @@ const Row = ({ one, canRestore }: { one: Recovery; canRestore: boolean }) => {
     <li class="row" data-row={id} tabIndex={-1}>
       <div class="head">
         <h3 class="title">{KINDS[kind]}</h3>
-        <Since at={created_at} />
+        <RelativeTime at={created_at} />
       </div>
       <dl class="facts">
         <Fact name="Branch" text={branch} />
-        <Fact name="On commit" text={head} />
-        <Fact name="Kept at" text={ref} />
+        <Fact name="Commit" text={head} />
+        <Fact name="Ref" text={ref} />
         <Fact name="Patch" text={patch} />
       </dl>
-      {detail !== undefined && (
-        <p class="message">
-          <Written text={detail} />
-        </p>
-      )}
+      {detail !== undefined && <p class="message">{visible(detail)}</p>}
       <div class="answers">
         {canRestore && (
-          <Do call={`POST ${at}/restore`}>
+          <ApiForm call={`POST ${at}/restore`}>
             <button type="submit" data-key="R">
               Restore
             </button>
-          </Do>
+          </ApiForm>
         )}
         <details>
           <summary>
             Delete…<span class="unseen"> {id}</span>
           </summary>
-          <Do call={`DELETE ${at}`}>
+          <ApiForm call={`DELETE ${at}`}>
             <p>
-              <strong>It cannot be restored after that.</strong>{' '}
+              <strong>This cannot be undone.</strong>{' '}
               <span class="quiet">
                 {ref !== null &&
-                  'The ref goes, and what only it holds with the next clean-up of git. '}
+                  'The ref is deleted, and its commits at the next garbage collection of git. '}
                 {patch !== null &&
-                  'The patch goes too; for some days a copy stays in .dossier/undo.'}
+                  'The patch is deleted. A copy stays in .dossier/undo for some days.'}
               </span>
             </p>
             <button type="submit" class="danger">
-              Delete this kept work now
+              Delete saved work
             </button>
-          </Do>
+          </ApiForm>
         </details>
       </div>
     </li>
@@ -98,9 +94,7 @@ const Fact = ({ name, text }: { name: string; text: string | null }) =>
     <>
       <dt>{name}</dt>
       <dd>
-        <code>
-          <Written text={text} />
-        </code>
+        <code>{visible(text)}</code>
       </dd>
     </>
   );

@@ -1,0 +1,199 @@
+import type { ComponentChildren } from 'preact';
+import { useContext, useState } from 'preact/hooks';
+import type { SessionEvent } from '../../../../lib/client/client.ts';
+import { visible, visibleOutput } from '../../../../store/base/visible.ts';
+import type { Api } from '../../common/page.ts';
+import { ApiContext } from '../form.tsx';
+import { Markdown } from '../markdown.tsx';
+import { DiffLines } from '../text-diff.tsx';
+import {
+  type AgentText,
+  type Entry,
+  isCut,
+  isRendered,
+  type Note,
+  type OperatorRequest,
+  type ToolCall,
+} from './entry.ts';
+import { type FileDiff, fileDiffs } from './file-diffs.ts';
+import type { SessionRef } from './stream.ts';
+
+interface EntryProps<E extends Entry = Entry> {
+  of: SessionRef;
+  entry: E;
+}
+
+/** An entry of the activity. */
+export const ActivityEntry = ({ of, entry }: EntryProps) => {
+  if (entry.kind === 'call') return <ToolCallEntry of={of} entry={entry} />;
+  if (entry.kind === 'asked') return <RequestEntry {...entry} />;
+  if (entry.kind === 'note') return <NoteEntry of={of} entry={entry} />;
+  if (entry.kind === 'message') return <MessageEntry of={of} entry={entry} />;
+  return (
+    <Folded name="Thought" about={visible(entry.text.slice(0, 120))}>
+      <EventText of={of} entry={entry} />
+    </Folded>
+  );
+};
+
+const MessageEntry = ({ of, entry }: EntryProps<AgentText>) =>
+  isRendered(entry) ? (
+    <Markdown text={entry.text + entry.rest} />
+  ) : (
+    <EventText of={of} entry={entry} />
+  );
+
+const EventText = ({ of, entry }: EntryProps<AgentText>) => {
+  const { text, rest, length } = entry;
+  if (!isCut(entry)) return <pre class="as-written">{visible(text + rest)}</pre>;
+  return (
+    <>
+      <pre class="as-written">{visible(text)}</pre>
+      <p class="quiet">{`${length - text.length - rest.length} characters are left out here.`}</p>
+      <pre class="as-written">{visible(rest)}</pre>
+      <Whole of={of} entry={entry} />
+    </>
+  );
+};
+
+interface FoldedProps {
+  name: ComponentChildren;
+  about?: string;
+  children: ComponentChildren;
+}
+
+/** Content that is rendered once it is opened; without scripts at once. */
+const Folded = ({ name, about, children }: FoldedProps) => {
+  const isStill = useContext(ApiContext) === undefined;
+  const [isOpen, setOpen] = useState(false);
+  const onToggle = ({ currentTarget }: { currentTarget: { open: boolean } }) =>
+    setOpen(currentTarget.open);
+  return (
+    <details onToggle={onToggle}>
+      <summary data-key="o" title="Unfold">
+        {name} {about !== undefined && <span class="quiet about">{about}</span>}
+      </summary>
+      {(isStill || isOpen) && children}
+    </details>
+  );
+};
+
+const STATUS: Readonly<Record<ToolCall['status'], string>> = {
+  pending: 'Pending',
+  in_progress: 'Running',
+  completed: 'Completed',
+  failed: 'Failed',
+  killed: 'Killed',
+};
+
+const ToolCallEntry = ({ of, entry }: EntryProps<ToolCall>) => {
+  const { title, tool, status, files, diffs, output, cut } = entry;
+  const name = (
+    <>
+      <span class={`tag call-${status}`}>{STATUS[status]}</span> <code>{visible(title)}</code>
+    </>
+  );
+  return (
+    <Folded name={name} about={tool}>
+      {files.length > 0 && (
+        <ul class="files">
+          {files.map((file) => (
+            <li key={file}>
+              <code>{visible(file)}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+      {diffs.map((diff) => (
+        <Diff key={diff.path} {...diff} />
+      ))}
+      {output !== '' && <pre class="as-written">{visibleOutput(output)}</pre>}
+      {cut && <Whole of={of} entry={entry} />}
+      {files.length + diffs.length === 0 && output === '' && <p class="quiet">No details.</p>}
+    </Folded>
+  );
+};
+
+const Diff = ({ path, lines, more }: FileDiff) => (
+  <figure>
+    <figcaption>
+      <code>{visible(path)}</code>
+    </figcaption>
+    {lines.length > 0 && <DiffLines lines={lines} />}
+    {more > 0 && <p class="quiet">{`${more} more lines.`}</p>}
+  </figure>
+);
+
+const RequestEntry = ({ text, command, outcome }: OperatorRequest) => (
+  <div class="was-asked">
+    <p class="message">{visible(text)}</p>
+    {command !== undefined && <pre class="as-written">{visible(command)}</pre>}
+    <p class="quiet">{outcome === undefined ? 'Not answered yet.' : visible(outcome)}</p>
+  </div>
+);
+
+const NoteEntry = ({ of: { id, sid }, entry: { tone, text, detail, tab } }: EntryProps<Note>) => {
+  const words = <span class={`note ${tone}`}>{visible(text)}</span>;
+  if (detail !== undefined)
+    return (
+      <Folded name={words}>
+        <pre class="as-written">{visible(detail)}</pre>
+      </Folded>
+    );
+  if (tab === undefined) return <p>{words}</p>;
+  return (
+    <p>
+      {words}{' '}
+      <a href={`/dashboard/cases/${id}/sessions/${sid}/${tab}`}>
+        {tab === 'plan' ? 'Show plan' : 'Show diff'}
+      </a>
+    </p>
+  );
+};
+
+interface WholeProps {
+  of: SessionRef;
+  entry: Entry;
+}
+
+/** Loads the whole content of a shortened entry, as text. */
+const Whole = ({ of, entry }: WholeProps) => {
+  const api = useContext(ApiContext);
+  const [text, setText] = useState<string | undefined>();
+  if (api === undefined)
+    return <p class="quiet">The transcript has all of it. Its path is below.</p>;
+  if (text !== undefined) return <pre class="as-written">{text}</pre>;
+  const ask = () =>
+    void loadWhole(api, of, entry).then(setText, (error: Error) => setText(error.message));
+  return (
+    <button type="button" onClick={ask}>
+      Show all
+    </button>
+  );
+};
+
+const PAGE = 1000;
+
+const loadWhole = async (api: Api, of: SessionRef, entry: Entry): Promise<string> => {
+  const texts: string[] = [];
+  // A call's last event has all of its output.
+  const start = entry.kind === 'call' ? entry.to - 1 : entry.from - 1;
+  for (let after = start; after < entry.to; ) {
+    const query = { after, limit: PAGE };
+    const events = await api.call('GET /cases/{id}/sessions/{sid}/stream', { ...of, query });
+    const within = events.filter(({ id }) => id <= entry.to);
+    texts.push(...within.map((event) => textOf(event, entry)));
+    after = events.length === 0 ? entry.to : (events.at(-1)?.id ?? entry.to);
+  }
+  return visibleOutput(texts.join(''));
+};
+
+const textOf = ({ event, data }: SessionEvent, entry: Entry): string => {
+  if (event === 'message' || event === 'thought') return event === entry.kind ? data.text : '';
+  if (event !== 'tool_call' || entry.kind !== 'call' || data.tool_call_id !== entry.call_id)
+    return '';
+  const most = Number.POSITIVE_INFINITY;
+  const files = fileDiffs(data.diffs ?? [], most, most);
+  const diffs = files.map(({ path, lines }) => `${path}\n${lines.join('\n')}\n\n`);
+  return diffs.join('') + (data.output ?? '');
+};

@@ -1,0 +1,131 @@
+import type { AttentionItem, Session } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
+import { Answers } from '../answers.tsx';
+import { Path } from '../links.tsx';
+import { RelativeTime } from '../relative-time.tsx';
+import type { Activity } from './activity.ts';
+
+interface StatusProps {
+  of: Session;
+  tail: Activity | undefined;
+}
+
+/** What a session waits for, why it is paused, and what it used. */
+export const SessionStatus = ({ of: session, tail }: StatusProps) => {
+  const { error, pause_reason, resume_at } = session;
+  const waiting = waitingOf(session, tail);
+  return (
+    <div class="standing">
+      {error !== null && <p class="box error">{visible(error)}</p>}
+      {pause_reason !== undefined && (
+        <p class="box warn">
+          {PAUSED[pause_reason]}
+          {resume_at !== undefined &&
+            ` It can resume at ${resume_at.slice(0, 16).replace('T', ' ')} UTC.`}
+        </p>
+      )}
+      <div role="status">
+        {waiting !== undefined && (
+          <p class="box">
+            {`Waiting for ${WHOM[waiting.for]}, since `}
+            <time dateTime={waiting.since}>{`${waiting.since.slice(11, 19)} UTC`}</time>
+            {' ('}
+            <RelativeTime at={waiting.since} />
+            {`): ${visible(waiting.message)}`}
+          </p>
+        )}
+      </div>
+      <p class="quiet usage">{usageOf(session, tail)}</p>
+    </div>
+  );
+};
+
+const WHOM = { agent: 'the agent', model: 'its model', operator: 'you' };
+
+const PAUSED = {
+  operator: 'You paused the session.',
+  usage_limit: 'The usage limit of the model is reached.',
+  model_unavailable: 'The model is unavailable.',
+  login: 'The model rejected the credential.',
+  interrupted: 'The daemon was interrupted. All changes are kept.',
+};
+
+const isRunning = ({ status }: Session): boolean => status === 'planning' || status === 'working';
+
+const waitingOf = (session: Session, tail: Activity | undefined): Session['waiting'] => {
+  if (!isRunning(session) || tail?.isOver === true) return undefined;
+  // The session's record has open requests; the stream has all other waits.
+  if (session.waiting?.for === 'operator' || tail?.waiting === undefined) return session.waiting;
+  return tail.waiting ?? undefined;
+};
+
+const usageOf = (session: Session, tail: Activity | undefined): string => {
+  const turn = isRunning(session) ? tail?.usage : undefined;
+  const all = [session.usage, turn].filter((usage) => usage != null);
+  const sum = (name: 'input_tokens' | 'output_tokens' | 'cost_usd'): number | undefined => {
+    const told = all.map((usage) => usage[name]).filter((number) => number !== null);
+    return told.length === 0 ? undefined : told.reduce((one, other) => one + other, 0);
+  };
+  const [input, output, cost] = [sum('input_tokens'), sum('output_tokens'), sum('cost_usd')];
+  const { used, size } = tail?.context ?? {};
+  const words = [
+    cost !== undefined && `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`,
+    input !== undefined && `${input.toLocaleString('en')} input tokens`,
+    output !== undefined && `${output.toLocaleString('en')} output tokens`,
+    used !== undefined && size && `${Math.round((used / size) * 100)}% of the context used`,
+  ].filter(Boolean);
+  if (words.length === 0) return 'No usage reported.';
+  const least = all.some(({ at_least }) => at_least === true) ? 'At least ' : 'Used ';
+  return least + words.join(' · ');
+};
+
+/** The open requests of the agent, with their answers. */
+export const OpenRequests = ({ of: asks }: { of: readonly AttentionItem[] }) =>
+  asks.length === 0 ? null : (
+    <ol class="rows asks" aria-label="Open requests">
+      {asks.map((ask) => (
+        <li key={ask.id} class="row" data-row={ask.id} tabIndex={-1}>
+          <p class="message">{visible(ask.message)}</p>
+          <Answers {...ask} />
+        </li>
+      ))}
+    </ol>
+  );
+
+interface PlacesProps {
+  of: Session;
+  /** The worktree, if known. */
+  worktree: string | undefined;
+}
+
+/** The paths of the session's files. */
+export const SessionPaths = ({ of: { path, branch }, worktree }: PlacesProps) => (
+  <section aria-label="Paths">
+    <dl class="facts">
+      {worktree !== undefined && (
+        <>
+          <dt>Worktree</dt>
+          <dd>
+            <Path name="the worktree's path" path={worktree} />
+          </dd>
+        </>
+      )}
+      {branch !== null && (
+        <>
+          <dt>Branch</dt>
+          <dd>
+            <Path name="the branch" path={branch} />
+          </dd>
+        </>
+      )}
+      <dt>Record</dt>
+      <dd>
+        <Path name="the record's path" path={`${path}/session.md`} />
+      </dd>
+      <dt>Transcript</dt>
+      <dd>
+        <Path name="the transcript's path" path={`${path}/events.ndjson`} />
+      </dd>
+    </dl>
+  </section>
+);

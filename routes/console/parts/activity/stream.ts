@@ -1,0 +1,169 @@
+import { useContext, useEffect, useReducer } from 'preact/hooks';
+import { connect, Problem, type SessionEvent } from '../../../../lib/client/client.ts';
+import type { Api } from '../../common/page.ts';
+import { ApiContext } from '../form.tsx';
+import {
+  type Activity,
+  addEvents,
+  before,
+  emptyActivity,
+  MOST_ELEMENTS,
+  trimmed,
+} from './activity.ts';
+
+/** The path parameters of a session. */
+export interface SessionRef {
+  id: string;
+  sid: string;
+}
+
+/** The number of events in one request. */
+export const PAGE_SIZE = 400;
+
+export interface LogState {
+  /** The newest events that fit on the page; undefined until they are loaded. */
+  tail: Activity | undefined;
+  /** Earlier events that are being read, if they are not in `tail`. */
+  back: Activity | undefined;
+  /** The log is scrolled to its end. */
+  isFollowing: boolean;
+  /** The error of the connection. */
+  broken: string | undefined;
+}
+
+export type LogAction =
+  | { came: readonly SessionEvent[] }
+  | { earlier: Activity }
+  | { isFollowing: boolean }
+  | { broken: string | undefined };
+
+/** The next state of the log. */
+const reduceLog = (now: LogState, done: LogAction): LogState => {
+  if ('came' in done) return after(now, done.came);
+  if ('earlier' in done) return withEarlier(now, done.earlier);
+  if ('broken' in done) return { ...now, broken: done.broken };
+  if (!done.isFollowing) return { ...now, isFollowing: false };
+  const { tail } = now;
+  return { ...now, isFollowing: true, back: undefined, tail: tail && trimmed(tail, 'end') };
+};
+
+const after = (now: LogState, events: readonly SessionEvent[]): LogState => {
+  const { tail, back, isFollowing } = now;
+  const next = addEvents(tail ?? emptyActivity(events[0]?.id ?? 1), events);
+  const cut = trimmed(next, 'end');
+  // New events do not remove what is being read.
+  return { ...now, tail: cut, back: cut === next || isFollowing ? back : (back ?? tail) };
+};
+
+const withEarlier = (now: LogState, earlier: Activity): LogState => {
+  const { tail, back } = now;
+  const shown = back ?? tail;
+  // Half of the room is left for the entries that are being read.
+  const near = trimmed(earlier, 'end', MOST_ELEMENTS / 2);
+  const all = shown === undefined ? near : before(near, shown);
+  const cut = trimmed(all, 'start');
+  const isWhole = back === undefined && cut === all;
+  return { ...now, isFollowing: false, ...(isWhole ? { tail: all } : { back: cut }) };
+};
+
+/** Loads the events before the given one. */
+export const loadEarlier = async (api: Api, of: SessionRef, first: number): Promise<Activity> => {
+  const start = Math.max(first - 1 - PAGE_SIZE, 0);
+  const query = { after: start, limit: PAGE_SIZE };
+  const events = await api.call('GET /cases/{id}/sessions/{sid}/stream', { ...of, query });
+  const earlier = events.filter(({ id }) => id < first);
+  return addEvents(emptyActivity(start + 1), earlier);
+};
+
+interface Wish {
+  of: SessionRef;
+  begin: Activity;
+  /** `begin` has earlier events, not the newest. */
+  isBack: boolean;
+  /** Events may still come. */
+  isOpen: boolean;
+}
+
+/** Follows the activity of a session. */
+export const useActivity = ({ of, begin, isBack, isOpen }: Wish) => {
+  const isLive = useContext(ApiContext) !== undefined;
+  const [now, tell] = useReducer(reduceLog, {
+    tail: isBack ? undefined : begin,
+    back: isBack ? begin : undefined,
+    isFollowing: !isBack,
+    broken: undefined,
+  });
+  const isOver = !isOpen || now.tail?.isOver === true;
+  useEffect(() => {
+    if (!isLive || isOver) return undefined;
+    let last = now.tail?.last ?? -PAGE_SIZE;
+    return whileVisible((signal) =>
+      followStream(of, last, signal, (done) => {
+        if ('came' in done) last = done.came.at(-1)?.id ?? last;
+        tell(done);
+      }),
+    );
+  }, [of.sid, isOver]);
+  return { now, tell };
+};
+
+/** Events within this time are shown together, in milliseconds. */
+const TOGETHER_MS = 60;
+const AGAIN_MS = 3000;
+
+const followStream = async (
+  of: SessionRef,
+  last: number,
+  signal: AbortSignal,
+  tell: (action: LogAction) => void,
+): Promise<void> => {
+  let came: SessionEvent[] = [];
+  const flush = (): void => {
+    if (came.length > 0 && !signal.aborted) tell({ came });
+    came = [];
+  };
+  const stream = connect({ url: '' }).stream('GET /cases/{id}/sessions/{sid}/stream', {
+    ...of,
+    query: { after: last },
+    signal,
+    onOpen: () => tell({ broken: undefined }),
+    onBreak: () => tell({ broken: 'Connection lost. It reconnects by itself.' }),
+  });
+  for await (const event of stream) if (came.push(event) === 1) setTimeout(flush, TOGETHER_MS);
+  flush();
+};
+
+interface Page {
+  readonly hidden: boolean;
+  addEventListener: (name: string, heard: () => void) => void;
+  removeEventListener: (name: string, heard: () => void) => void;
+}
+
+// A browser allows six connections to a host: a hidden tab gives up its own.
+const whileVisible = (run: (signal: AbortSignal) => Promise<void>): (() => void) => {
+  const page = (globalThis as unknown as { document: Page }).document;
+  let life: AbortController | undefined;
+  const go = async ({ signal }: AbortController): Promise<void> => {
+    while (!signal.aborted) {
+      const failed = await run(signal).then(
+        () => undefined,
+        (error: unknown) => error ?? true,
+      );
+      if (failed === undefined || (failed instanceof Problem && failed.status < 500)) return;
+      await new Promise((retry) => setTimeout(retry, AGAIN_MS));
+    }
+  };
+  const look = (): void => {
+    if (page.hidden) life?.abort();
+    else if (life === undefined || life.signal.aborted) {
+      life = new AbortController();
+      void go(life);
+    }
+  };
+  look();
+  page.addEventListener('visibilitychange', look);
+  return () => {
+    page.removeEventListener('visibilitychange', look);
+    life?.abort();
+  };
+};

@@ -1,0 +1,106 @@
+import { useEffect, useState } from 'preact/hooks';
+import { type FilePatch, filesOf } from '../../../../lib/text/patch.ts';
+import { readStored, writeStored } from '../storage.ts';
+import type { Layout } from './rows.ts';
+
+/** A comment on lines of a file. */
+export interface Comment {
+  path: string;
+  /** Line numbers of the new side, or of the old side if `isOld`. */
+  from: number;
+  to: number;
+  isOld: boolean;
+  quoted: string;
+  text: string;
+}
+
+/** What a diff is compared with: the base, or the state at the approval. */
+export type DiffBase = 'base' | 'approval';
+
+/**
+ * The review state that this browser stores. `viewed` and `seen` have hashes of file patches, so a changed file has
+ * no mark.
+ */
+interface ReviewState {
+  viewed: readonly string[];
+  seen: readonly string[];
+  comments: readonly Comment[];
+}
+
+const EMPTY: ReviewState = { viewed: [], seen: [], comments: [] };
+
+const read = <T>(key: string, otherwise: T): T => ({ ...otherwise, ...readStored<T>(key) });
+
+/** The review state of a session's diff. `seen` is stored for each base of comparison. */
+export const useReviewState = (sid: string, since: DiffBase) => {
+  const key = keyOf(sid);
+  const seenKey = since === 'base' ? key : `${key}.${since}`;
+  const [kept, setKept] = useState(() => ({
+    ...read(key, EMPTY),
+    seen: read(seenKey, EMPTY).seen,
+  }));
+  const keep = (change: Partial<Omit<ReviewState, 'seen'>>): void => {
+    setKept({ ...kept, ...change });
+    // Another tab may have stored more since.
+    writeStored(key, { ...read(key, EMPTY), ...change });
+  };
+  const keepSeen = (seen: readonly string[]): void => {
+    writeStored(seenKey, { ...read(seenKey, EMPTY), seen });
+  };
+  return { kept, keep, keepSeen };
+};
+
+const keyOf = (sid: string): string => `dossier.diff.${sid}`;
+
+/** Counts the files of a patch, the viewed ones, and the comments that were not sent. */
+export const countReviewed = async (sid: string, patch: string) => {
+  const { viewed, comments } = read(keyOf(sid), EMPTY);
+  const hashes = await Promise.all(filesOf(patch).map(({ text }) => hashOf(text)));
+  const seen = hashes.filter((hash) => viewed.includes(hash)).length;
+  return { files: hashes.length, viewed: seen, comments: comments.length };
+};
+
+const LAYOUT = 'dossier.diff.layout';
+
+/** The layout of diffs, for all sessions. */
+export const useLayout = () => {
+  const [{ layout }, set] = useState(() => read<{ layout: Layout }>(LAYOUT, { layout: 'inline' }));
+  const toggle = (): void => {
+    const next = { layout: layout === 'side' ? ('inline' as const) : ('side' as const) };
+    set(next);
+    writeStored(LAYOUT, next);
+  };
+  return { layout, toggle };
+};
+
+/** The SHA-256 of each file's patch, once computed. Empty on an insecure origin, which has no `crypto.subtle`. */
+export const useHashes = (files: readonly FilePatch[]): readonly string[] => {
+  const [hashes, setHashes] = useState<readonly string[]>([]);
+  useEffect(() => {
+    let isOld = false;
+    setHashes([]);
+    void Promise.all(files.map(({ text }) => hashOf(text))).then(
+      (all) => !isOld && setHashes(all),
+      () => undefined,
+    );
+    return () => {
+      isOld = true;
+    };
+  }, [files]);
+  return hashes;
+};
+
+const hashOf = async (text: string): Promise<string> => {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+};
+
+/** The comments as one text, each with its place and the quoted lines. */
+export const feedbackOf = (comments: readonly Comment[]): string =>
+  comments
+    .map(({ path, from, to, isOld, quoted, text }) => {
+      const lines = from === to ? `${from}` : `${from}-${to}`;
+      const place = `${JSON.stringify(path).slice(1, -1)}:${lines}${isOld ? ' (old version)' : ''}`;
+      return `${place}\n\n${quoted.replace(/^/gm, '> ')}\n\n${text}`;
+    })
+    .join('\n\n');

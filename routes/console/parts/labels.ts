@@ -1,0 +1,55 @@
+import type { AttentionItem, Case, Session } from '../../../lib/client/client.ts';
+
+/** The states of a Work item. */
+export const STATE_LABELS: Readonly<Record<Case['state'], string>> = {
+  OPEN: 'Open',
+  INVESTIGATING: 'Investigating',
+  IMPLEMENTING: 'Implementing',
+  VERIFYING: 'Verifying',
+  BLOCKED: 'Blocked',
+  RESOLVED: 'Resolved',
+  NON_ISSUE: 'No issue',
+};
+
+/** The statuses of a session. */
+export const STATUS_LABELS: Readonly<Record<Session['status'], string>> = {
+  queued: 'Queued',
+  planning: 'Planning',
+  plan_ready: 'Plan ready',
+  working: 'Working',
+  paused: 'Paused',
+  completed: 'Completed',
+  failed: 'Failed',
+  aborted: 'Aborted',
+};
+
+/** A value of the API as a label: `changes_requested` is “Changes requested”. */
+export const labelOf = (value: string): string => {
+  const text = value.replaceAll('_', ' ');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};
+
+/** Whether a session has ended for good. */
+export const hasEnded = (status: Session['status']): boolean =>
+  status === 'completed' || status === 'failed' || status === 'aborted';
+
+/** The kinds of items in the inbox. */
+export const ATTENTION_LABELS: Readonly<Record<AttentionItem['kind'], string>> = {
+  plan: 'Plan',
+  permission: 'Permission',
+  question: 'Question',
+  done: 'Done',
+  failed: 'Failed',
+  blocked: 'Blocked',
+  paused: 'Paused',
+  waiting: 'Waiting',
+  manual: 'Manual work',
+  conflict: 'Conflict',
+  review: 'Review',
+  feedback: 'Feedback',
+  sync: 'Sync',
+  webhook: 'Webhook',
+  held: 'Unconfirmed',
+  trust: 'Trust',
+  file: 'File',
+};

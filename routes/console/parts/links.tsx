@@ -1,0 +1,132 @@
+import type { ComponentChildren } from 'preact';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { visible } from '../../../store/base/visible.ts';
+import { ApiContext } from './form.tsx';
+
+interface CopyProps {
+  text: string;
+  /** The text of the button. */
+  label?: string;
+  /** What is copied, for screen readers. */
+  name?: string;
+  class?: string;
+  keys?: string;
+}
+
+/** Copies a text to the clipboard. Not rendered without scripts. */
+export const Copy = ({ text, label = 'Copy', name, keys, ...rest }: CopyProps) => {
+  const isLive = useContext(ApiContext) !== undefined;
+  const [said, setSaid] = useState<string>();
+  if (!isLive) return null;
+  const copy = () =>
+    void written(text).then(
+      () => setSaid('Copied'),
+      () => setSaid('Copy failed'),
+    );
+  return (
+    <button
+      type="button"
+      {...rest}
+      onClick={copy}
+      {...(keys !== undefined && { 'data-key': keys })}
+      {...(name !== undefined && { 'aria-label': `${said ?? label}: ${name}` })}
+    >
+      {said ?? label}
+    </button>
+  );
+};
+
+// Browsers have a clipboard only on secure origins and localhost.
+const written = async (text: string): Promise<void> => {
+  const { clipboard } = navigator as { clipboard?: Clipboard };
+  if (clipboard === undefined) throw new Error('No clipboard');
+  await clipboard.writeText(text);
+};
+
+/** A path, to copy or to open in an editor. */
+export const Path = ({ name, path }: { name: string; path: string }) => (
+  <>
+    <code>{visible(path)}</code> <Copy class="small" text={path} name={name} />{' '}
+    <OpenInEditor root={path} class="small button" label="Open" name={name} />
+  </>
+);
+
+interface OpenProps {
+  /** The worktree, or the path itself. */
+  root: string;
+  /** Relative to the root. */
+  path?: string;
+  label?: string;
+  name?: string;
+  class?: string;
+}
+
+/** Opens a directory or a file in an editor that handles `vscode://` links. */
+export const OpenInEditor = ({ root, path, label = OPEN, name, ...rest }: OpenProps) => {
+  const href = editorLink(root, path);
+  if (href === undefined) return null;
+  return (
+    <a href={href} {...rest} {...(name !== undefined && { 'aria-label': `${label}: ${name}` })}>
+      {label}
+    </a>
+  );
+};
+
+const OPEN = 'Open in editor';
+
+/** The `vscode://` link to a file; undefined for a path that leaves the root or has invisible characters. */
+export const editorLink = (root: string, path?: string, line?: number): string | undefined => {
+  const whole = path === undefined ? root : `${root}/${path}`;
+  const [top, ...names] = whole.split('/');
+  const leadsOut = top !== '' || names.some((name) => /^\.{0,2}$/.test(name));
+  // Control and bidirectional characters could disguise the path.
+  if (leadsOut || visible(whole) !== whole || /[\n\t]/.test(whole)) return undefined;
+  // Editors read a position after a colon.
+  const encoded = names.map((name) => encodeURIComponent(name).replaceAll('%3A', ':'));
+  return `vscode://file/${encoded.join('/')}${line === undefined ? '' : `:${line}`}`;
+};
+
+interface ShownOnceProps {
+  /** The name of the secret. */
+  name: string;
+  text: string;
+  /** The sentence before the secret. */
+  children: ComponentChildren;
+}
+
+/** A new secret, selected for copying. */
+export const ShownOnce = ({ name, text, children }: ShownOnceProps) => {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, [text]);
+  return (
+    <div class="box" role="status">
+      <p>
+        {children} Copy {name} now. It is not shown again.
+      </p>
+      <p class="line">
+        <input
+          ref={field}
+          class="mono"
+          readOnly
+          size={text.length}
+          value={text}
+          aria-label={name}
+        />
+        <Copy class="small" name={name} text={text} />
+      </p>
+    </div>
+  );
+};
+
+/** A link to the code host, if its address is one that a browser may open. */
+export const HostLink = ({ url, children }: { url: string | null; children: ComponentChildren }) =>
+  url !== null && /^https?:\/\//i.test(url) ? (
+    <a href={url} target="_blank" rel="noreferrer noopener">
+      {children}
+    </a>
+  ) : (
+    <span>{children}</span>
+  );

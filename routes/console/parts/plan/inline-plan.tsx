@@ -1,0 +1,117 @@
+import { useContext, useState } from 'preact/hooks';
+import type { AttentionItem } from '../../../../lib/client/client.ts';
+import type { Api } from '../../common/page.ts';
+import { ApiContext, PageContext } from '../form.tsx';
+import { SendBack } from '../session-forms.tsx';
+import { useLoaded } from '../use-loaded.ts';
+import { usePlanParts } from './body.tsx';
+import { Permissions, PlanCommands, UnaskedCommands } from './boundary.tsx';
+import { Approve } from './decide.tsx';
+import { HiddenTextWarnings, PlanHead } from './head.tsx';
+import { type PlanRead, readPlan } from './read.ts';
+
+/** A plan to review in the inbox. Without scripts a link to its page. */
+export const PlanInPlace = ({ id: key, case_id = '', session_id = '' }: AttentionItem) => {
+  const api = useContext(ApiContext);
+  const { problem } = useContext(PageContext);
+  const [isOpen, setOpen] = useState(false);
+  // After a refused form the plan may have changed.
+  const read = useLoaded(
+    () => readPlan(api as Api, { id: case_id, sid: session_id }),
+    `${key} ${problem?.detail ?? ''}`,
+    isOpen,
+  );
+  const page = `/dashboard/cases/${case_id}/sessions/${session_id}/plan`;
+  if (api === undefined) return <a href={page}>Review plan</a>;
+  return (
+    <details
+      class="in-place"
+      onToggle={({ currentTarget }: { currentTarget: { open: boolean } }) =>
+        setOpen(currentTarget.open)
+      }
+    >
+      <summary data-key="p">Review plan</summary>
+      {read.failed && (
+        <p class="box error" role="alert">
+          {'The plan could not be loaded. '}
+          <button type="button" onClick={read.retry}>
+            Try again
+          </button>
+        </p>
+      )}
+      {isOpen && !read.failed && <Plan {...read} page={page} />}
+    </details>
+  );
+};
+
+const Plan = ({ value, page }: { value: PlanRead | undefined; page: string }) => {
+  const hash = value?.boundary?.unasked?.approval_sha256 ?? value?.session.plan_sha256 ?? undefined;
+  const [begun, setBegun] = useState(hash);
+  if (begun === undefined && hash !== undefined) setBegun(hash);
+  if (value === undefined) return <p class="quiet">Loading the plan…</p>;
+  const { session, plan, boundary, ask } = value;
+  if (session.status !== 'plan_ready' || plan === undefined)
+    return <p class="quiet">This plan is no longer waiting for review.</p>;
+  // An approve button would react to a key meant for the previous version.
+  const isOther = begun !== undefined && begun !== hash;
+  return (
+    <>
+      {isOther && (
+        <p class="box warn" role="alert">
+          {'The plan changed while you read it. The new version is shown below. '}
+          <button type="button" onClick={() => setBegun(hash)}>
+            Review new version
+          </button>
+        </p>
+      )}
+      <PlanHead {...value} />
+      <HiddenTextWarnings of={session.warnings} />
+      {boundary && <Permissions {...boundary} />}
+      {boundary?.unasked && <UnaskedCommands {...boundary.unasked} ask={ask} at={page} />}
+      <PlanCommands text={plan.text} />
+      <Text
+        session={session}
+        plan={plan}
+        boundary={boundary}
+        ask={ask}
+        page={page}
+        isOther={isOther}
+      />
+    </>
+  );
+};
+
+interface TextProps extends Pick<PlanRead, 'session' | 'boundary' | 'ask'> {
+  plan: NonNullable<PlanRead['plan']>;
+  page: string;
+  /** The plan changed since it was opened. */
+  isOther: boolean;
+}
+
+const Text = ({ session, plan, boundary, ask, page, isOther }: TextProps) => {
+  const { parts, pages } = usePlanParts(plan.text, false);
+  const isWhole = pages.length === 1;
+  return (
+    <>
+      <div class="plan markdown">
+        {parts.slice(0, pages[0]?.end).map(({ line, shown }) => (
+          <div key={line}>{shown()}</div>
+        ))}
+      </div>
+      {!isWhole && <p class="box warn">Only the beginning of this long plan is shown.</p>}
+      {!isOther && (
+        <div class="answers">
+          <Approve
+            session={session}
+            plan={plan}
+            boundary={boundary}
+            ask={ask}
+            isWhole={isWhole}
+            at={page}
+          />
+          <SendBack at={`/cases/${session.case_id}/sessions/${session.id}`} keys="r" />
+        </div>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,187 @@
+import type { StaleWorktree, WorktreeConfig } from '../../../../lib/client/client.ts';
+import { visible } from '../../../../store/base/visible.ts';
+import { ApiForm } from '../form.tsx';
+import { labelOf } from '../labels.ts';
+import { Copy } from '../links.tsx';
+import { RelativeTime } from '../relative-time.tsx';
+
+type Text = 'root' | 'branch_prefix' | 'branch_template' | 'base_branch';
+
+const TEXTS: Readonly<Record<Text, { label: string; about: string }>> = {
+  base_branch: {
+    label: 'Base branch',
+    about:
+      "The branch that worktrees start from. Empty: the remote's default branch, or else the current branch.",
+  },
+  branch_prefix: { label: 'Branch prefix', about: 'The value of {prefix} in the next field.' },
+  branch_template: {
+    label: 'Branch name',
+    about:
+      'May contain {prefix}, {name}, {slug}, {id}, {type} and {project}; must contain {id} or {name}.',
+  },
+  root: {
+    label: 'Directory',
+    about: 'Where worktrees are created. A relative path starts at the workspace.',
+  },
+};
+
+const LISTS = {
+  copy_files: {
+    label: 'Files to copy',
+    about: 'One glob per line. Matching ignored files are copied from your checkout.',
+  },
+  setup: {
+    label: 'Setup',
+    about: 'One command per line, run in each new worktree with the permissions of Work mode.',
+  },
+} as const;
+
+/** The configuration of new worktrees. Unchanged values are not sent. */
+export const Config = ({ config, etag }: { config: WorktreeConfig; etag: string }) => (
+  <section aria-labelledby="config">
+    <h2 id="config">Configuration</h2>
+    <ApiForm call="PUT /api/worktrees/config" if_match={etag} was={config} class="fields">
+      {Object.entries(LISTS).map(([name, { label, about }]) => (
+        <p key={name}>
+          <label for={name}>{label}</label>
+          <textarea
+            id={name}
+            name={`${name}:lines`}
+            rows={3}
+            spellcheck={false}
+            class="code"
+            aria-describedby={`${name}-about`}
+            defaultValue={config[name as keyof typeof LISTS].join('\n')}
+          />
+          <small class="quiet" id={`${name}-about`}>
+            {about}
+          </small>
+        </p>
+      ))}
+      {Object.entries(TEXTS).map(([name, { label, about }]) => (
+        <p key={name}>
+          <label for={name}>{label}</label>
+          <input
+            id={name}
+            name={`${name}:null`}
+            autocomplete="off"
+            spellcheck={false}
+            aria-describedby={`${name}-about`}
+            defaultValue={config[name as Text] ?? ''}
+          />
+          <small class="quiet" id={`${name}-about`}>
+            {about}
+          </small>
+        </p>
+      ))}
+      <p>
+        <label for="ttl_hours">Stale after, in hours</label>
+        <input
+          id="ttl_hours"
+          name="ttl_hours:json"
+          type="number"
+          min={0}
+          step="any"
+          required
+          defaultValue={String(config.ttl_hours)}
+        />
+      </p>
+      <button type="submit">Save</button>
+    </ApiForm>
+  </section>
+);
+
+/** The Work item of a worktree, with a link to its page. */
+export const WorktreeLink = ({
+  case_id,
+  title,
+}: {
+  case_id: string;
+  title: string | undefined;
+}) => (
+  <a class="title" href={`/dashboard/settings/worktrees/${case_id}`} data-key="o">
+    {title === undefined ? `Work item ${case_id} (deleted)` : visible(title)}
+  </a>
+);
+
+/** The branch and the path of a worktree. */
+export const Branch = ({ branch, path }: { branch: string; path: string }) => (
+  <p class="message quiet">
+    <code>{visible(branch)}</code>{' '}
+    <Copy class="small" label="Copy path" name={`of ${branch}`} text={path} />
+  </p>
+);
+
+interface StaleProps {
+  stale: readonly StaleWorktree[];
+  titles: Readonly<Record<string, string>>;
+  ttl_hours: number;
+}
+
+/** Stale worktrees: those that a clean-up removes, and those that it keeps, with the reason. */
+export const Stale = ({ stale, titles, ttl_hours }: StaleProps) => {
+  const goes = stale.filter(({ removable }) => removable);
+  const stays = stale.filter(({ removable }) => !removable);
+  return (
+    <section aria-labelledby="stale">
+      <h2 id="stale">Stale</h2>
+      <p class="quiet">Unused for {ttl_hours} hours. Nothing is removed automatically.</p>
+      {stale.length === 0 && <p class="quiet">No stale worktrees.</p>}
+      {goes.length > 0 && (
+        <>
+          <h3>Can be removed: {countOf(goes)}</h3>
+          <List name="Can be removed" of={goes} titles={titles} />
+          <ApiForm
+            call="POST /api/worktrees/cleanup"
+            body={{ case_ids: goes.map(({ case_id }) => case_id) }}
+            class="answers"
+          >
+            <button type="submit" class="danger" data-key="x">
+              Remove {goes.length === 1 ? 'this one' : `these ${goes.length}`}
+            </button>
+            <span class="quiet">
+              Branches stay, and no work is lost. Worktrees used since are kept.
+            </span>
+          </ApiForm>
+        </>
+      )}
+      {stays.length > 0 && (
+        <>
+          <h3>Cannot be removed: {countOf(stays)}</h3>
+          <List name="Cannot be removed" of={stays} titles={titles} />
+        </>
+      )}
+    </section>
+  );
+};
+
+const countOf = ({ length }: readonly unknown[]): string =>
+  length === 1 ? '1 worktree' : `${length} worktrees`;
+
+interface ListProps extends Pick<StaleProps, 'titles'> {
+  name: string;
+  of: readonly StaleWorktree[];
+}
+
+const List = ({ name, of, titles }: ListProps) => (
+  <ul class="rows" aria-label={name}>
+    {of.map(({ case_id, path, branch, status, last_used_at, code, reason }) => (
+      <li key={case_id} class="row" data-row={`${name} ${case_id}`} tabIndex={-1}>
+        <div class="head">
+          <WorktreeLink case_id={case_id} title={titles[case_id]} />
+          {status !== 'ok' && <span class="tag failed">{labelOf(status)}</span>}
+          <RelativeTime at={last_used_at} />
+        </div>
+        <Branch branch={branch} path={path} />
+        {reason !== undefined && (
+          <p class="message">
+            {visible(reason)}{' '}
+            {code === 'work_would_be_lost' && (
+              <a href={`/dashboard/settings/worktrees/${case_id}`}>Save its work and remove it…</a>
+            )}
+          </p>
+        )}
+      </li>
+    ))}
+  </ul>
+);

@@ -1,0 +1,32 @@
+import { useContext, useEffect, useState } from 'preact/hooks';
+import { ApiContext } from './form.tsx';
+
+interface Loaded<T> {
+  value: T | undefined;
+  /** The load failed. */
+  failed: boolean;
+  retry: () => void;
+}
+
+/** Loads a value in the browser. A failure can be retried. */
+export const useLoaded = <T>(
+  load: () => Promise<T>,
+  on: unknown = 0,
+  isNeeded = true,
+): Loaded<T> => {
+  const isLive = useContext(ApiContext) !== undefined;
+  const [{ value, failed }, set] = useState<{ value?: T; failed: boolean }>({ failed: false });
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let isOld = false;
+    if (isLive && isNeeded)
+      load().then(
+        (came) => !isOld && set({ value: came, failed: false }),
+        () => !isOld && set((before) => ({ ...before, failed: true })),
+      );
+    return () => {
+      isOld = true;
+    };
+  }, [isLive, isNeeded, on, tries]);
+  return { value, failed, retry: () => setTries(tries + 1) };
+};
