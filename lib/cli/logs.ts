@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
-import { orElse } from '../../store/base/attempt.ts';
-import { layoutOf } from '../../store/layout.ts';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Layout } from '../../store/layout.ts';
+import { orElse } from '../../store/base/attempt.ts';
+import { type Layout, layoutOf } from '../../store/layout.ts';
 import { UsageError } from '../config.ts';
 import type { Call } from './args/command.ts';
 import { Refusal } from './args/refusal.ts';

@@ -6,15 +6,13 @@ import type { Call } from './args/command.ts';
 import type { OptionName, Values } from './args/options.ts';
 import { Refusal } from './args/refusal.ts';
 import { browserOpener, openWith } from './connection/browser.ts';
-import { type ProjectHere } from './connection/project.ts';
-import { type Begun } from './connection/start.ts';
-import { endDaemon } from './connection/stop.ts';
-import { askForSettings, askForWorkspace, isNewWorkspace } from './first-run.ts';
-import { findProjectHere } from './connection/project.ts';
+import { findProjectHere, type ProjectHere } from './connection/project.ts';
 import { toRefusal } from './connection/refused.ts';
 import { type FoundDaemon, findOrStartDaemon } from './connection/start.ts';
+import { askForSettings, askForWorkspace, isNewWorkspace } from './first-run.ts';
 import { createWorkspaceRepository } from './init.ts';
 import { isTerminal, toStandardOutput as say, sayJson } from './output/terminal.ts';
+import { endDaemon } from './verbs/stop.ts';
 
 /**
  * `dossier up`, and `dossier` alone: finds the daemon or starts one in the background, adds the repository of this directory
@@ -46,7 +44,7 @@ const isWorkspaceNamed = ({ env }: Config, { workspace }: Values): boolean =>
   Boolean(workspace ?? env.DOSSIER_WORKSPACE);
 
 // The page for a first Work item, as long as there is none.
-const openConsole = async (config: Config, { url, dossier }: Begun, values: Values) => {
+const openConsole = async (config: Config, { url, dossier }: FoundDaemon, values: Values) => {
   const [first] = await dossier.call('GET /cases', { query: { limit: 1, fields: 'title' } });
   if (first === undefined && isTerminal()) say('Next: dossier run "What should be done?"');
   const opener = values['no-open'] === true ? undefined : browserOpener(config.env, isTerminal());
@@ -92,7 +90,10 @@ const refuseFlags = (
   );
 };
 
-const tellProject = async (config: Config, begun: FoundDaemon): Promise<ProjectHere | undefined> => {
+const tellProject = async (
+  config: Config,
+  begun: FoundDaemon,
+): Promise<ProjectHere | undefined> => {
   const here = await hereIn(config, begun);
   if (here === undefined)
     say(

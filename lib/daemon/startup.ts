@@ -21,8 +21,8 @@ import { createConsoleSessions } from '../guard/api-keys/console-sessions.ts';
 import { createKeyring } from '../guard/api-keys/keys.ts';
 import { tellUnconfirmed } from '../guard/trust/trust.ts';
 import { endFormerRuns, followRuns, formerRuns, gateAtRest } from '../guard/unsandboxed-runs.ts';
-import { pauseImports } from '../host/links/import-run.ts';
 import { createLinkWork } from '../host/links/background.ts';
+import { pauseImports } from '../host/links/import-run.ts';
 import { FEEDBACK, reviewWords } from '../host/reviews/feedback-session.ts';
 import type { Log } from '../log.ts';
 import { serveRun } from '../mcp/serve.ts';
@@ -46,7 +46,6 @@ import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
 import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';
 import { createEngine } from '../work/sessions/live/engine.ts';
 import { takeInInterrupted } from '../work/sessions/turns/turn-repository.ts';
-import { logProblems } from './system/diagnostics.ts';
 import {
   createCodeHost,
   createDoors,
@@ -54,6 +53,7 @@ import {
   createProvidersFactory,
   createSandboxFactory,
 } from './dependencies.ts';
+import { logProblems } from './system/diagnostics.ts';
 import { reportSettingsProblems } from './system/settings-advice.ts';
 import { createTrackedFilesCheck, refuseTrackedFiles } from './system/tracked-files.ts';
 

@@ -1,8 +1,7 @@
-import { constants, existsSync, lstatSync, readdirSync, type Stats } from 'node:fs';
-import { orElse } from '../../store/base/attempt.ts';
-import { isAtOrBelow } from '../../store/base/paths.ts';
 import { constants, existsSync, lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import { delimiter, isAbsolute } from 'node:path';
+import { orElse } from '../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../store/base/paths.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { bind, hide, real } from './mounts.ts';
 

@@ -1,7 +1,7 @@
 import { type IssueCopy, issueCopyOf, writeIssueCopy } from '../codehost/issue-copy.ts';
 import { changeLinkOnce, type LinkChange, linkOf } from '../codehost/links.ts';
-import { untilDone } from '../fs/retry.ts';
 import { saveSync } from '../codehost/syncs.ts';
+import { untilDone } from '../fs/retry.ts';
 import { changeItem } from '../reconcile/change-item.ts';
 import { caseOf, type Item } from '../reconcile/item.ts';
 import { reconcileWritten } from '../reconcile/reconcile.ts';

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
+import { inSlices } from '../base/async.ts';
 import { changedSince } from '../base/errors.ts';
 import { etagOf, timeName } from '../base/names.ts';
-import { inSlices } from '../base/async.ts';
 import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
 import { bodyOfText, textOfBody } from '../front-matter/front-matter.ts';
 import { parserOf } from '../front-matter/parse.ts';

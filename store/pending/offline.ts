@@ -21,8 +21,12 @@ import { readSettings } from '../settings/globals.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import { effectiveOf } from '../settings/trust/effective.ts';
 import { openTrustLog } from '../settings/trust/tightening.ts';
-import { type Book, createBook } from '../settings/trust/trust-log.ts';
-import { revokeTrusted, trustedValues } from '../settings/trust/trust-log.ts';
+import {
+  type Book,
+  createBook,
+  revokeTrusted,
+  trustedValues,
+} from '../settings/trust/trust-log.ts';
 import { waitingSettingValues, waitingValue } from '../settings/trust/waiting.ts';
 import { waitingWebhook } from '../settings/trust/webhook.ts';
 import { waitingKeys } from '../workspace/api-keys.ts';

@@ -13,9 +13,8 @@ import type { Item } from '../reconcile/item.ts';
 import { allItems, itemOf } from '../reconcile/items.ts';
 import { reconcileLocked } from '../reconcile/reconcile.ts';
 import type { SessionMatter } from '../records/session.ts';
-import { approvedIn } from '../sessions/held-sessions.ts';
+import { approvedIn, readHeldSession, settleHeld } from '../sessions/held-sessions.ts';
 import { trustCommandFor } from '../settings/trust/waiting.ts';
-import { readHeldSession, settleHeld } from '../sessions/held-sessions.ts';
 import type { Store } from '../store.ts';
 
 /** A change by file that is held until the operator confirms it. */

@@ -1,10 +1,8 @@
 import { basename, dirname, join } from 'node:path';
-import { type ReadEntry, readEntry } from '../front-matter/entry.ts';
-import { entryProblem } from '../front-matter/problems.ts';
 import { inSlices } from '../base/async.ts';
 import { dropLinks, refreshLink } from '../codehost/link-index.ts';
 import { dropPulls, refreshPull } from '../codehost/pulls.ts';
-import { sameEntries } from '../front-matter/entry.ts';
+import { type ReadEntry, readEntry, sameEntries } from '../front-matter/entry.ts';
 import { folderFault, listFolder } from '../front-matter/folder.ts';
 import { parserOf } from '../front-matter/parse.ts';
 import {
@@ -13,6 +11,7 @@ import {
   LINKED_FOLDER,
   type Problem,
 } from '../front-matter/problem.ts';
+import { entryProblem } from '../front-matter/problems.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import type { Item } from '../reconcile/item.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { lockOn } from '../base/locks.ts';
 import { orElse } from '../base/attempt.ts';
+import { lockOn } from '../base/locks.ts';
 import { isSame } from '../front-matter/entry.ts';
 import { statsAt } from '../fs/plain-path.ts';
 import { isGateShut } from '../held/held.ts';

@@ -69,7 +69,7 @@ const readMatter = ({ layout }: Store, dir: string, ofMany = false): LockMatter 
 
 /** Acquires the session lock; false if it is held. It is held until released, across restarts, without a timeout. */
 export const acquireLock = (store: Store, caseId: string, matter: LockMatter): Promise<boolean> =>
-  withFolderLock(store, caseId, false, (dir) =>
+  inSessionsFolder(store, caseId, false, (dir) =>
     withSessionLocksBlocked(store, () => {
       refuseAgainstOrder(lockOn.sessionLock(caseId));
       const text = renderFrontMatter({ ...matter }, NOTE);
@@ -92,7 +92,7 @@ export const releaseLock = (
   caseId: string,
   isOurs: (holder: LockMatter) => boolean,
 ): Promise<boolean> =>
-  withFolderLock(store, caseId, false, async (dir) => {
+  inSessionsFolder(store, caseId, false, async (dir) => {
     const matter = readMatter(store, dir);
     if (matter === undefined || !isOurs(matter)) return false;
     rmSync(sessionLockFile(dir), { force: true });
@@ -102,7 +102,7 @@ export const releaseLock = (
   });
 
 // Other programs may use the folder too: sessions/folder.lock excludes them.
-const withFolderLock = async <T>(
+const inSessionsFolder = async <T>(
   store: Store,
   caseId: string,
   absent: T,

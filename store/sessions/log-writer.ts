@@ -1,10 +1,8 @@
 import { closeSync, fstatSync, fsyncSync, lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { jsonText } from '../base/visible.ts';
-import { lastLine } from '../fs/lines.ts';
+import { addLines, lastLine, openLines } from '../fs/lines.ts';
 import { makeSyncedDirectory } from '../fs/synced.ts';
-import { openEventLog } from './event-log.ts';
-import { addLines, openLines } from '../fs/lines.ts';
 import type { LogFiles } from './log-reader.ts';
 import {
   keptElsewhereEvent,

@@ -3,7 +3,7 @@ import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { headDirOf } from '../fs/git-dir.ts';
 import { statsAt } from '../fs/plain-path.ts';
-import { type WatchListener, markOf, plainWatches } from './plain-watches.ts';
+import { markOf, plainWatches, type WatchListener } from './plain-watches.ts';
 import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 
 /**

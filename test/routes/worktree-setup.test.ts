@@ -264,7 +264,10 @@ describe('a session and the set-up of its worktree', () => {
     const session = await withCase(t, undefined, { settings: settingsOf(['echo why; exit 2']) });
     const { id } = await session.start();
     const failed = await session.until(id, 'failed').catch(() => session.until(id, 'failed'));
-    assert.match(failed.error ?? '', /Setting up the worktree failed.*command 1 of 1.*exit code 2[\s\S]*why/);
+    assert.match(
+      failed.error ?? '',
+      /Setting up the worktree failed.*command 1 of 1.*exit code 2[\s\S]*why/,
+    );
     assert.equal(await session.state(), 'BLOCKED');
     const at = `/api/worktrees/${session.item.id}/status`;
     assert.ok(existsSync((await session.call<Worktree>('GET', at)).body.path));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { lookAtGround } from '../../lib/sandbox/capabilities.ts';
 import { type Capabilities, missingProtections } from '../../lib/daemon/system/machine.ts';
+import { lookAtGround } from '../../lib/sandbox/capabilities.ts';
 
 const WHOLE: Capabilities = {
   ...{ platform: 'linux', uid: 1000, proc: true, container: false, namespaces: true },

@@ -1,5 +1,5 @@
-import { settlesWithin } from '../../../store/base/async.ts';
 import { pathToFileURL } from 'node:url';
+import { settlesWithin } from '../../../store/base/async.ts';
 import { record, text } from '../../text/unknown-json.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import type { Outage } from '../outage.ts';

@@ -1,6 +1,6 @@
 import { messageOf } from '../../../store/base/attempt.ts';
-import { onceEach } from '../../sandbox/egress/doors.ts';
 import { fenceOff } from '../../../store/base/text.ts';
+import { onceEach } from '../../sandbox/egress/doors.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { liveOutput } from '../coalesce.ts';
 import { boundaryOf, type Launch, type ProviderDeps } from '../launch.ts';

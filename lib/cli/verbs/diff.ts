@@ -1,7 +1,6 @@
 import { visible } from '../../../store/base/visible.ts';
 import type { Session, SessionDiffFile } from '../../client/client.ts';
 import { oneLine } from '../../text/wording.ts';
-import { itemOf } from '../../../store/reconcile/items.ts';
 import { findItem } from '../connection/item.ts';
 import { findSession } from '../connection/session.ts';
 import type { Style } from '../output/out.ts';

@@ -20,7 +20,7 @@ const LOOK_MS = 50;
  * Sends SIGTERM to the daemon and waits until it has released the workspace. `pid` is the process that answered a challenge, so
  * a daemon that has replaced it is not affected. Throws a Refusal if the signal fails, or the daemon does not end.
  */
-const endDaemon = async ({ workspace }: Config, pid: number): Promise<void> => {
+export const endDaemon = async ({ workspace }: Config, pid: number): Promise<void> => {
   const holds = (): boolean => holderOf(layoutOf(workspace))?.pid === pid;
   try {
     process.kill(pid, 'SIGTERM');

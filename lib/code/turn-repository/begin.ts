@@ -15,17 +15,14 @@ import {
   ownEntries,
   settingsText,
 } from '../../tools/git/run/config.ts';
-import type { Checkout, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
+import type { Checkout, Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
-import { indexHashOf } from './import-index.ts';
-import { type RefList, visibleRefs } from './refs.ts';
-import type { Git } from '../../tools/git/run/git.ts';
 import { gitFileText, type RepositoryPlaces } from './dot-git.ts';
 import { guard, type RecordedRepositories } from './guard.ts';
-import { readWorktreeIndex } from './import-index.ts';
+import { indexHashOf, readWorktreeIndex } from './import-index.ts';
 import { mergeStateHashes } from './merge-state.ts';
 import { copyTags } from './pins.ts';
-import { restoreSessionRefs } from './refs.ts';
+import { type RefList, restoreSessionRefs, visibleRefs } from './refs.ts';
 
 interface RepositoryPaths {
   /** The directory to create. */

@@ -1,6 +1,5 @@
 import { createWaitingRoom } from '../../../store/base/async.ts';
-import type { EventBody, EventType } from '../../../store/records/event.ts';
-import type { EventRecord } from '../../../store/records/event.ts';
+import type { EventBody, EventRecord, EventType } from '../../../store/records/event.ts';
 import type { Store } from '../../../store/store.ts';
 import { asFeedEvent, type Batch, type FeedEvent, isGap, readEvents } from './read-events.ts';
 

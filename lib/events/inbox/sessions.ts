@@ -5,8 +5,6 @@ import type { WaitingValue } from '../../../store/records/trust.ts';
 import { type StoredSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import { importedClaims, unconfirmedSession } from '../../../store/sessions/unconfirmed.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { CONFLICT } from '../../code/worktrees/rebase/rebase-state.ts';
-import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import {
   type AgentRequest,
   requestId,

@@ -10,9 +10,9 @@ import type {
 import { unconfirmedSessions } from '../../../store/sessions/unconfirmed.ts';
 import { refreshGlobals, revokeTrust, wasTrusted } from '../../../store/settings/globals.ts';
 import { trustedValues } from '../../../store/settings/trust/trust-log.ts';
+import { plain, trustCommandFor } from '../../../store/settings/trust/waiting.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
-import { plain, trustCommandFor } from '../../../store/settings/trust/waiting.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { announceTrustChange, SOURCES, type WithReceivers } from './sources.ts';
@@ -116,5 +116,8 @@ export const tellUnconfirmed = ({ store, log }: WithLog & WithStore): void => {
   if (all.length === 0) return;
   const waiting = all.map(({ kind, key, title = '' }) => `${kind} ${key} ${plain(title)}`);
   const command = trustCommandFor(store.layout);
-  log.warn({ waiting }, `Sessions or approvals from another machine wait for confirmation: run ${command}`);
+  log.warn(
+    { waiting },
+    `Sessions or approvals from another machine wait for confirmation: run ${command}`,
+  );
 };

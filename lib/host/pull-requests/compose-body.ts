@@ -1,7 +1,6 @@
 import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { oneLine, shorten } from '../../text/wording.ts';
-import { harmless } from './harmless.ts';
 import { disarmMarkdown, quoteMarkdown } from './disarm.ts';
 
 /** The content of a pull request's body: what was asked, done and proved. */

@@ -2,10 +2,10 @@
 import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { orElse } from '../../../store/base/attempt.ts';
-import { createDoorsHere } from './run-doors.ts';
 import type { DoorsOrder, DoorsReport } from './doors-process.ts';
 import type { AnswerMcp } from './mcp-door.ts';
 import { createNetworkEnvironment } from './network-environment.ts';
+import { createDoorsHere } from './run-doors.ts';
 
 const NICE = 10;
 // On Linux a priority applies to one thread; threads that start later inherit it.

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { messageOf } from '../../../store/base/attempt.ts';
-import { claim } from './claim.ts';
 import { whyNotGrown, whyOtherProject } from './conversation-owner.ts';
 import {
   bytesOf,

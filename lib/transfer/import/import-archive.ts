@@ -1,6 +1,11 @@
 import { basename, dirname } from 'node:path';
 import type { Archive } from '../../../store/archive/archive.ts';
-import { contentOf, overheard, readManifest, type Vouched } from '../../../store/archive/read-manifest.ts';
+import {
+  contentOf,
+  overheard,
+  readManifest,
+  type Vouched,
+} from '../../../store/archive/read-manifest.ts';
 import { idIn } from '../../../store/archive/standing.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
 import { type BroughtIn, type ImportOptions, importFiles } from './import-files.ts';

@@ -1,4 +1,12 @@
-import { moveIn, checkSpace, dropStaging, openStaging, type StagedFile, type Staging, stageFiles } from '../../../store/archive/staging.ts';
+import {
+  checkSpace,
+  dropStaging,
+  moveIn,
+  openStaging,
+  type StagedFile,
+  type Staging,
+  stageFiles,
+} from '../../../store/archive/staging.ts';
 import {
   occupancyOf,
   readStanding,

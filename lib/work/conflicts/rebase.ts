@@ -10,9 +10,9 @@ import {
 } from '../../../store/sessions/conflicts.ts';
 import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import { getItem } from '../../code/projects/project.ts';
 import { inWorktreeTurn } from '../../../store/worktrees/worktrees.ts';
 import type { ModelChoice } from '../../agents/model-choice.ts';
+import { getItem } from '../../code/projects/project.ts';
 import { setAside } from '../../code/snapshots/set-aside.ts';
 import { snapshot } from '../../code/snapshots/snapshot.ts';
 import { checkState } from '../../code/worktrees/inspect/status.ts';

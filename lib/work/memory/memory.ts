@@ -1,8 +1,10 @@
 import { isMarkdownName } from '../../../store/base/names.ts';
-import { editGlobalMemory, listGlobalMemory, readGlobalMemory } from '../../../store/cases/memory.ts';
 import {
+  editGlobalMemory,
   memoryFilesOf as keptFiles,
+  listGlobalMemory,
   memoryRootOf,
+  readGlobalMemory,
   readMemory,
   writeMemory,
 } from '../../../store/cases/memory.ts';

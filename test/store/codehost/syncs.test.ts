@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseTexts, renderTexts, type SyncTexts } from '../../../store/codehost/sync-texts.ts';
+import { parseTexts, renderTexts, type SyncTexts } from '../../../store/codehost/syncs.ts';
 import { decodeText, storable } from '../../../store/front-matter/text.ts';
 
 const Text = fc

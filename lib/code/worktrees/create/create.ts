@@ -3,13 +3,11 @@ import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readyToWrite, type Store } from '../../../../store/store.ts';
 import { inWorktreeTurn, whatIsAt, worktreesHome } from '../../../../store/worktrees/worktrees.ts';
+import { ServiceError } from '../../../errors.ts';
 import { needWorktree } from '../../../guard/trust/require.ts';
 import { chooseBase } from '../../../tools/git/read/base.ts';
-import { headCommit, mergeBase } from '../../../tools/git/read/repository.ts';
-import type { GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
-import { ServiceError } from '../../../errors.ts';
-import { findRepository } from '../../../tools/git/read/repository.ts';
-import type { Git } from '../../../tools/git/run/git.ts';
+import { findRepository, headCommit, mergeBase } from '../../../tools/git/read/repository.ts';
+import type { Git, GitAt, GitWorktree } from '../../../tools/git/run/git.ts';
 import {
   type AddedWorktree,
   addWorktree,
@@ -89,7 +87,11 @@ export const isWorktreeLost = async (store: Store, caseId: string): Promise<bool
 export const worktreePath = (store: Store, item: Case): string =>
   join(worktreesHome(store.layout, worktreeConfig(store).root), nameOf(item));
 
-const make = async (service: ProjectNeeds, item: Case, wanted: NewWorktreeOptions): Promise<WorktreeRecord> => {
+const make = async (
+  service: ProjectNeeds,
+  item: Case,
+  wanted: NewWorktreeOptions,
+): Promise<WorktreeRecord> => {
   const { store, git } = service;
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);

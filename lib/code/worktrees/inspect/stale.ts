@@ -1,6 +1,6 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
-import { itemOf } from '../../../../store/reconcile/items.ts';
 import { matchesFilter } from '../../../../store/cases/case-filter.ts';
+import { itemOf } from '../../../../store/reconcile/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type {

@@ -10,11 +10,9 @@ import {
   removeLinkedWorktree as removeFromGit,
 } from '../../../tools/git/write/worktree.ts';
 import { processesIn } from '../../../tools/process/processes.ts';
-import { adviceFor, stateOf } from '../inspect/status.ts';
-import type { WithLeaving } from '../needs.ts';
-import type { WorktreeNeeds } from '../needs.ts';
 import { lockReason } from '../create/names.ts';
-import type { WithSetups } from '../needs.ts';
+import { adviceFor, stateOf } from '../inspect/status.ts';
+import type { WithLeaving, WithSetups, WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import { reclaimWithin } from '../turn/reclaim.ts';
 import { beginWorktreeChange, endWorktreeChange, finishInterruptedChange } from './changes.ts';

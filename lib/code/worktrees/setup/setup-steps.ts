@@ -11,12 +11,10 @@ import { onceEach } from '../../../sandbox/egress/doors.ts';
 import { type BroughtFiles, bringFiles } from '../../../tools/git/write/copy-untracked.ts';
 import type { ProjectNeeds } from '../../projects/project.ts';
 import { repositoryFor } from '../../projects/project.ts';
-import { worktreeConfig } from '../config.ts';
-import { viewOf } from '../turn/open.ts';
-import { wrongGlob } from '../config.ts';
+import { worktreeConfig, wrongGlob } from '../config.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import type { TurnTold } from '../turn/notices.ts';
-import { type OpenTurn, openTurn } from '../turn/open.ts';
+import { type OpenTurn, openTurn, viewOf } from '../turn/open.ts';
 
 /** Receives the events of each step: start, output, end and network access, in the format of session events. */
 export type TellStep = (event: RunEvent) => void;

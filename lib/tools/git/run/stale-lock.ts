@@ -11,8 +11,8 @@ import {
 import { uptime } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import { isDone, orElse } from '../../../../store/base/attempt.ts';
+import { isAtOrBelow } from '../../../../store/base/paths.ts';
 import type { GitPlace } from './git.ts';
 
 const OLD_MS = 2000;

@@ -1,18 +1,18 @@
 import { messageOf } from '../../../../store/base/attempt.ts';
 import { lockOn } from '../../../../store/base/locks.ts';
-import { doLater } from '../../../../store/reconcile/deferred.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
+import { doLater } from '../../../../store/reconcile/deferred.ts';
 import type { Case, State } from '../../../../store/records/case.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
 import { revokeSession } from '../../../../store/sessions/consent.ts';
 import { releaseLock } from '../../../../store/sessions/locks.ts';
+import { tellSession } from '../../../../store/sessions/session-events.ts';
 import {
   isUntold,
   type SessionRule,
   type StoredSession,
   updateSession,
 } from '../../../../store/sessions/sessions.ts';
-import { tellSession } from '../../../../store/sessions/session-events.ts';
 import type { Store } from '../../../../store/store.ts';
 import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { forgetState } from '../../../sandbox/state/open.ts';

@@ -15,9 +15,9 @@ import { trustCommandFor } from '../../../../store/settings/trust/waiting.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/keys.ts';
-import { approvedPlan } from '../guards/preconditions.ts';
 import { checkPlanningGate } from '../../planning/gate.ts';
 import { decideWith } from '../guards/decide.ts';
+import { approvedPlan } from '../guards/preconditions.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import {
   type Approval,

@@ -3,18 +3,6 @@ import { visible } from '../../../../store/base/visible.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
 import {
-  editComments,
-  readCommentsFile,
-  tellComments,
-} from '../../../../store/sessions/comments.ts';
-import { readApproved, readSentBack } from '../../../../store/sessions/plan-versions.ts';
-import {
-  readDiff,
-  readPlan,
-  readSinceApproval,
-  writePlan,
-} from '../../../../store/sessions/session-texts.ts';
-import {
   sessionsOf as keptSessions,
   newestSession,
   readSession,

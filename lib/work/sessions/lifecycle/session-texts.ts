@@ -2,16 +2,18 @@ import type { TextFile } from '../../../../store/front-matter/text-file.ts';
 import { notice } from '../../../../store/reconcile/items.ts';
 import type { DiffFile } from '../../../../store/records/diff-file.ts';
 import type { Session } from '../../../../store/records/session.ts';
-import { readApproved } from '../../../../store/sessions/plan-versions.ts';
-import { editComments, readCommentsFile } from '../../../../store/sessions/comments.ts';
-import { readSentBack } from '../../../../store/sessions/plan-versions.ts';
+import {
+  editComments,
+  readCommentsFile,
+  tellComments,
+} from '../../../../store/sessions/comments.ts';
+import { readApproved, readSentBack } from '../../../../store/sessions/plan-versions.ts';
 import {
   readDiff,
   readPlan,
   readSinceApproval,
   writePlan,
 } from '../../../../store/sessions/session-texts.ts';
-import { tellComments } from '../../../../store/sessions/comments.ts';
 import { runsLater } from '../../../code/worktrees/inspect/runs-later.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { invalidState, notFound, type ServiceError } from '../../../errors.ts';

@@ -1,7 +1,7 @@
 import { fenceOff } from '../../../../store/base/text.ts';
-import { shorten } from '../../../text/wording.ts';
 import type { SessionMessage } from '../../../../store/records/message.ts';
 import { list, record, text, type Wire } from '../../../text/unknown-json.ts';
+import { shorten } from '../../../text/wording.ts';
 
 /** A question of the agent, with its outcome. */
 interface AskedQuestion {

@@ -12,7 +12,6 @@ import type { WorkCommit } from '../../../../store/records/work-commit.ts';
 import type { SessionChange, SessionRule } from '../../../../store/sessions/sessions.ts';
 import type { Outage } from '../../../agents/outage.ts';
 import type { RunResult } from '../../../agents/provider.ts';
-import { hiddenBlock } from '../../../agents/runbook/shell-blocks.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { invalidState, ServiceError } from '../../../errors.ts';
 import { nextStatus } from './transitions.ts';

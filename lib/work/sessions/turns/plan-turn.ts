@@ -1,11 +1,10 @@
 import { visible } from '../../../../store/base/visible.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { noteSent } from '../../../../store/sessions/comments.ts';
+import { noteSent, tellComments } from '../../../../store/sessions/comments.ts';
 import { planGivenTo } from '../../../../store/sessions/consent.ts';
 import { waitingMessages } from '../../../../store/sessions/messages.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
-import { tellComments } from '../../../../store/sessions/comments.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';

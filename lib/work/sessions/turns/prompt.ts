@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { StoreError } from '../../../../store/base/errors.ts';
 import { messageOf } from '../../../../store/base/attempt.ts';
+import { StoreError } from '../../../../store/base/errors.ts';
 import { readCase } from '../../../../store/cases/cases.ts';
 import { listGlobalMemory, memoryFilesOf, memoryRootOf } from '../../../../store/cases/memory.ts';
 import { keepImage, keptImage } from '../../../../store/codehost/images.ts';

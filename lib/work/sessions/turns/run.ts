@@ -15,8 +15,8 @@ import type {
   RunSpec,
 } from '../../../agents/provider.ts';
 import type { Providers } from '../../../agents/providers.ts';
-import { viewOf } from '../../../code/worktrees/turn/open.ts';
 import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
+import { viewOf } from '../../../code/worktrees/turn/open.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { allowedInProject } from '../guards/trust.ts';

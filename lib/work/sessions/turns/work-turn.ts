@@ -1,8 +1,7 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { PartialWork, RunResult } from '../../../agents/provider.ts';
-import { CONFLICT } from '../../../code/worktrees/rebase/rebase-state.ts';
-import { unstage } from '../../../code/worktrees/rebase/rebase-state.ts';
+import { CONFLICT, unstage } from '../../../code/worktrees/rebase/rebase-state.ts';
 import { someOf } from '../../../text/wording.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
