@@ -8,7 +8,7 @@ import { walk } from '../reconcile/walk.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import { readSettings } from '../settings/globals.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
-import { effectiveOf } from '../settings/trust/effective.ts';
+import { computeEffective } from '../settings/trust/effective.ts';
 import { type Book, createBook } from '../settings/trust/trust-log.ts';
 import { waitingSettingValues, waitingValue } from '../settings/trust/waiting.ts';
 import { waitingWebhook } from '../settings/trust/webhook.ts';
@@ -32,7 +32,7 @@ export const waitingSettingsIn = (
   book = createBook(readConsentLog(layout)),
 ): WaitingValue[] => {
   const entry = readSettings(layout);
-  const { waiting } = effectiveOf(entry?.value ?? {}, book);
+  const { waiting } = computeEffective(entry?.value ?? {}, book);
   return waitingSettingValues(layout, { waiting, written_at: entry?.written_at ?? 0 });
 };
 

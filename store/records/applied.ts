@@ -61,8 +61,8 @@ export const repositoryIn = (
 ): string | undefined => (Object.hasOwn(projects, project) ? projects[project] : undefined);
 
 /**
- * The project that is meant where none is named and none is called `default`: the only one of these names. With several
- * nobody is pointed at one.
+ * The project to use if none is named and none is called `default`: the only one of these names. If several exist,
+ * returns undefined.
  */
 export const onlyProject = (names: readonly string[]): string | undefined => {
   const [only, ...others] = new Set(names);

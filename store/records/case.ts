@@ -54,10 +54,7 @@ export const Case = Type.Object(
     type: Word,
     description: Description,
     state: State,
-    outcome: orNull(
-      Word,
-      'null while open; also where somebody closed it in the file and wrote none: the record says what the file says',
-    ),
+    outcome: orNull(Word, 'Null while open; also if it was closed in the file without an outcome'),
     project: Type.String({ description: 'The name of a project in the settings' }),
     path: Type.String({ description: 'Its directory, relative to the workspace' }),
     created_at: Time,

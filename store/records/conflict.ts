@@ -93,7 +93,7 @@ export const Conflict = Type.Object(
     file_count: Type.Integer({ description: 'Files that were in conflict' }),
     outcome: Type.Union([Type.Null(), Type.Enum([...OUTCOMES])], {
       description:
-        'null while it goes on. `clean`: there were no conflicts. `interrupted`: the daemon stopped before anything was changed',
+        'Null while it runs. `clean`: there were no conflicts. `interrupted`: the daemon stopped before anything was changed',
     }),
     step: Type.Union([Type.Null(), Type.Enum([...STEPS])], {
       description:

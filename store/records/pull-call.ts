@@ -10,7 +10,7 @@ const Warnings = Type.Array(Type.String(), {
 const Changes = Type.Optional(
   Type.Enum(['commit', 'leave'], {
     description:
-      'What becomes of changes in the worktree that are not committed. Without it, exactly what the last completed session left is committed; anything else is a 409. `commit`: all of them, whoever made them. `leave`: they stay as they are, and out of it',
+      'How to handle uncommitted changes in the worktree. Default: exactly the changes of the last completed session are committed; any others cause a 409. `commit`: commit all of them. `leave`: leave them uncommitted',
   }),
 );
 const Committed = Type.Union(

@@ -52,7 +52,7 @@ export const AnswerAction = Type.Enum(['accept', 'decline', 'cancel'], {
 
 export const AnsweredBy = Type.Enum(['operator', 'agent', 'daemon'], {
   description:
-    '`agent`: it took the question back, or is gone. `daemon`: the run was ended, or nobody was asked',
+    '`agent`: the agent withdrew the question or exited. `daemon`: the run was ended, or the operator was not asked',
 });
 
 /** The operator's answer. */

@@ -82,12 +82,12 @@ export const RUN_EVENTS = {
       tool_call_id: Type.Optional(Text),
     },
     {
-      description: `Something is not here. \`not_readable\`: the events \`from\` to \`to\` are not in the session's file any
-more, because it was edited by hand or came from another branch; nobody has them. \`kept_elsewhere\`: events.ndjson has
-5 MiB; from here on text of the agent and output of tools (\`message\`, \`thought\`, \`agent_event\`, \`tool_output\`, the
-\`output\` and \`diffs\` of \`tool_call\`) are only on the machine that ran the session, whose stream has \`log_continued\`
-in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from here on they are not kept, all else is.
-\`output_long\`: what a call (\`tool_call_id\`) goes on to write is not told while it goes on; its end has head and tail`,
+      description: `Events are missing here. \`not_readable\`: the events \`from\` to \`to\` are no longer in the session's
+file, because it was edited by hand or came from another branch; they are lost. \`kept_elsewhere\`: events.ndjson reached
+5 MiB; later text of the agent and output of tools (\`message\`, \`thought\`, \`agent_event\`, \`tool_output\`, the
+\`output\` and \`diffs\` of \`tool_call\`) are only on the machine that ran the session, whose stream has
+\`log_continued\` instead and is complete. \`log_full\`: these events reached 64 MiB; later ones are not stored.
+\`output_long\`: further output of a running call (\`tool_call_id\`) is not sent; its end has head and tail`,
     },
   ),
   plan: Type.Object(
@@ -130,7 +130,7 @@ in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from he
     },
     {
       description:
-        "What the session's programs reached, or were refused: each once a turn for each outcome, 200 at most. Only what has a network of its own is told",
+        "The network connections of the session's programs, allowed and refused: each target once per turn and outcome, at most 200. Only for programs with a network of their own",
     },
   ),
   waiting: Type.Object(Waiting.properties, {

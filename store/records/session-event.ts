@@ -96,13 +96,12 @@ const DAEMON_EVENTS = {
       more: Type.Optional(Type.Integer({ description: 'The number of further refs' })),
     },
     {
-      description: `Why a session failed, or what went wrong in one that goes on. \`plan_mode_violation\`: what Plan mode
-found changed was undone; \`files\` and \`kept_ref\` have what was in the worktree, \`refs\` are branches, tags and stashes.
-\`refs_changed\`: such \`refs\` changed while nothing but a comparison held the agent, and nothing says that it was the
-agent: they are left as they are. \`processes_left\`: processes outlived the turn. \`login_kept\`: an agent's login is
-another than before and did not go home; \`message\` says where it is. The others tell what a turn's
-repository came to besides the work on its branch. A stream, not the JSON, sends it as \`session_error\` also, for
-EventSource has an \`error\` of its own`,
+      description: `Why a session failed, or an error in a running one. \`plan_mode_violation\`: changes made in Plan mode were
+undone; \`files\` and \`kept_ref\` have those of the worktree, \`refs\` the branches, tags and stashes. \`refs_changed\`: such
+\`refs\` changed while the agent ran without an enforced sandbox; as nothing shows that it was the agent, they were left as
+they are. \`processes_left\`: processes outlived the turn. \`login_kept\`: an agent's login changed and could not be stored
+in its home directory; \`message\` has its path. The other codes report on the import of a turn's repository. A stream
+also sends this event as \`session_error\`, because EventSource has an \`error\` of its own`,
     },
   ),
   log_continued: Type.Object(

@@ -21,7 +21,7 @@ import { bookOf, globalWebhooks, refreshWebhooks, trustValues } from '../setting
 import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { WaitingPart } from '../settings/trust/effective.ts';
 import { TRUST_NEEDED, waitsForTrust, waitingValue } from '../settings/trust/waiting.ts';
-import { type Book, noteVerdicts } from '../settings/trust/trust-log.ts';
+import { type Book, logVerdicts } from '../settings/trust/trust-log.ts';
 import {
   removedVerdict,
   type Trusting,
@@ -114,7 +114,7 @@ export const trustedPart = (registration: Registration): Registration | undefine
 export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): void => {
   const book = bookOf(store);
   const verdicts = all.map((one) => webhookVerdict(book, one));
-  noteVerdicts(book, verdicts);
+  logVerdicts(book, verdicts);
   const waiting = all.filter((one) => one.waiting !== undefined && !one.vanished);
   store.problems.set(
     `trust ${scope}`,
@@ -126,7 +126,7 @@ export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): vo
 
 /** A registration was removed: whoever brings its name back with another address does not go on where it was. */
 export const noteRemoved = (store: Store, gone: Registration): void =>
-  noteVerdicts(bookOf(store), [removedVerdict(bookOf(store), gone)]);
+  logVerdicts(bookOf(store), [removedVerdict(bookOf(store), gone)]);
 
 const orderOf = ({ vanished, name, matter: { created_at, id } }: Registration): string =>
   [vanished, created_at, id, name].join(' ');

@@ -1,5 +1,5 @@
 import { ancestorsOf, casesIn } from '../../../store/archive/archive-files.ts';
-import type { WantedFile } from '../../../store/archive/standing.ts';
+import type { WantedFile } from '../../../store/archive/occupancy.ts';
 
 /** A Work item that is to come in: all the files of its directory. */
 export interface CaseArrival {

@@ -5,7 +5,7 @@ import {
   occupancyOf,
   type WantedFile,
   type WorkspaceStanding,
-} from '../../../store/archive/standing.ts';
+} from '../../../store/archive/occupancy.ts';
 import type { Layout } from '../../../store/layout.ts';
 import type { CaseArrival, CaseArrivals } from './arrivals.ts';
 
